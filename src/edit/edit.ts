@@ -1,0 +1,19 @@
+import type { Span } from '../text/lines.js';
+
+/** Replace the characters of a span by `text`; an empty span inserts. Offsets are UTF-16 code units of the decoded text. */
+export interface Edit extends Span {
+  readonly text: string;
+}
+
+/** Edits that clash cannot both be taken in one pass: they overlap, touch, or insert at the same place. */
+export function clash(a: Edit, b: Edit): boolean {
+  return a.start <= b.end && b.start <= a.end;
+}
+
+export function isNoop(edit: Edit, text: string): boolean {
+  return text.slice(edit.start, edit.end) === edit.text;
+}
+
+export function byPosition(a: Edit, b: Edit): number {
+  return a.start - b.start || a.end - b.end;
+}

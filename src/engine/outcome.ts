@@ -1,0 +1,95 @@
+import type { Edit } from '../edit/edit.js';
+import type { SourceText } from '../text/decode.js';
+import type { Position, Span } from '../text/lines.js';
+import type { Numerics, Safety } from '../toolkit/contract.js';
+
+/** A decoded file and the name it is reported under (relative, with forward slashes). */
+export interface SourceFile {
+  readonly path: string;
+  readonly source: SourceText;
+}
+
+export interface ProposedFix {
+  readonly title: string;
+  /** The fix's own edits, without its imports. */
+  readonly edits: readonly Edit[];
+  /** Edits for the imports it needs, on this text. */
+  readonly importEdits: readonly Edit[];
+}
+
+export interface Finding {
+  readonly transform: string;
+  /** Names the same finding in a later pass or session: id, the site's own words, and its occurrence among equals. */
+  readonly key: string;
+  readonly span: Span;
+  readonly at: Position;
+  readonly end: Position;
+  readonly message: string;
+  readonly safety: Safety;
+  readonly numerics: Numerics;
+  /** The gates that the code does not prove; why the finding is not safer. */
+  readonly unproven: readonly string[];
+  /** Present unless the site was refused or the advice has no diff. */
+  readonly fix?: ProposedFix;
+  /** Why the site was left alone. */
+  readonly refusal?: string;
+}
+
+/** A `# memfix:` comment that silenced nothing, or that names no transform. */
+export interface SuppressionNote {
+  readonly at: Position;
+  readonly message: string;
+}
+
+export interface Scan {
+  readonly kind: 'scan';
+  readonly file: SourceFile;
+  /** In source order; suppressed ones are not here. */
+  readonly findings: readonly Finding[];
+  readonly suppressed: readonly Finding[];
+  readonly notes: readonly SuppressionNote[];
+}
+
+/** A file that was seen and not looked into: does not parse, is too large, too deep. Its bytes are untouched. */
+export interface Skipped {
+  readonly kind: 'skipped';
+  readonly path: string;
+  readonly reason: string;
+  readonly at?: Position;
+}
+
+/** What a person or a policy says to one finding. */
+export type Decision =
+  | { readonly kind: 'apply' }
+  | { readonly kind: 'skip' }
+  | { readonly kind: 'suppress'; readonly reason?: string }
+  /** The person's own text for the lines of `editableRegion`. */
+  | { readonly kind: 'edited'; readonly text: string };
+
+export type Decide = (finding: Finding, preview: Preview) => Decision | Promise<Decision>;
+
+/** The whole text before and after one fix alone. */
+export interface Preview {
+  readonly before: string;
+  readonly after: string;
+}
+
+export type Fate = 'applied' | 'edited' | 'suppressed' | 'declined' | 'dropped';
+
+export interface Settled {
+  readonly finding: Finding;
+  readonly fate: Fate;
+}
+
+export interface Outcome {
+  readonly kind: 'outcome';
+  readonly file: SourceFile;
+  /** Equal to `file.source.text` when nothing was changed. */
+  readonly after: string;
+  /** What became of each finding that was decided, in the order it was decided. */
+  readonly settled: readonly Settled[];
+  /** What a scan of `after` still finds. */
+  readonly remaining: Scan;
+  /** Sentences for a bug report: a fix that broke the file or did not converge was dropped. */
+  readonly bugs: readonly string[];
+}

@@ -1,0 +1,89 @@
+import { createRequire } from 'node:module';
+import { type BackendNode, PyNode } from './node.js';
+
+export type Backend = 'native' | 'wasm';
+
+export interface SyntaxTree {
+  readonly root: PyNode;
+  /** Gives a wasm tree's memory back. Nodes must not be used afterwards. */
+  dispose(): void;
+}
+
+export interface PythonParser {
+  readonly backend: Backend;
+  parse(text: string): SyntaxTree;
+}
+
+interface BackendTree {
+  readonly rootNode: BackendNode;
+  delete?(): void;
+}
+
+const require = createRequire(import.meta.url);
+
+/** Characters handed to the native parser at a time; its string input is limited to 32 KiB. */
+const CHUNK = 16 * 1024;
+
+/**
+ * The native addon where it loads, the grammar's wasm everywhere else. Both yield the same trees.
+ * `only` forces one of them.
+ */
+export async function loadParser(only?: Backend): Promise<PythonParser> {
+  if (only !== 'wasm') {
+    const native = loadNative();
+    if (native instanceof Error) {
+      if (only === 'native') throw native;
+    } else return native;
+  }
+  return loadWasm();
+}
+
+function loadNative(): PythonParser | Error {
+  try {
+    const Parser = require('tree-sitter') as new () => {
+      setLanguage(language: unknown): void;
+      parse(input: (offset: number) => string): BackendTree;
+    };
+    const parser = new Parser();
+    parser.setLanguage(require('tree-sitter-python'));
+    return {
+      backend: 'native',
+      parse: (text) => {
+        const readable = withPythonNewlines(text);
+        const tree = parser.parse((offset) => readable.slice(offset, offset + CHUNK));
+        return { root: new PyNode(undefined, 0, tree.rootNode, text), dispose: () => {} };
+      },
+    };
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+async function loadWasm(): Promise<PythonParser> {
+  const { Language, Parser } = await import('web-tree-sitter');
+  await Parser.init();
+  const parser = new Parser();
+  parser.setLanguage(await Language.load(grammarPath()));
+  return {
+    backend: 'wasm',
+    parse: (text) => {
+      const tree: BackendTree | null = parser.parse(withPythonNewlines(text));
+      if (tree === null) throw new Error('web-tree-sitter gave no tree');
+      return { root: new PyNode(undefined, 0, tree.rootNode, text), dispose: () => tree.delete?.() };
+    },
+  };
+}
+
+/** The built package ships the grammar beside its code; a checkout has it in the grammar's own package. */
+function grammarPath(): string {
+  try {
+    return require.resolve('./tree-sitter-python.wasm');
+  } catch {
+    return require.resolve('tree-sitter-python/tree-sitter-python.wasm');
+  }
+}
+
+/** A lone carriage return ends a line in Python but not in the grammar. Same length, so offsets hold. */
+function withPythonNewlines(text: string): string {
+  return text.includes('\r') ? text.replace(/\r(?!\n)/g, '\n') : text;
+}

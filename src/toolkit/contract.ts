@@ -1,0 +1,103 @@
+import type { Edit } from '../edit/edit.js';
+import type { PyModule } from '../semantic/module.js';
+import type { PyNode } from '../syntax/node.js';
+import type { EditBuilder } from './edit-builder.js';
+
+/** `safe`: every precondition is proven. `unsafe`: needs `--unsafe-fixes` or a person's yes. `advice`: never applied by `apply`. */
+export type Safety = 'safe' | 'unsafe' | 'advice';
+export type Numerics = 'bit-identical' | 'rounding' | 'changes-training';
+export type Symptom = 'leak' | 'peak' | 'sync' | 'fragmentation' | 'host-memory' | 'future-break';
+export type Group = 'default' | 'opt-in' | 'documented';
+
+export interface OptionSpec {
+  readonly type: 'boolean' | 'integer' | 'string';
+  readonly default: boolean | number | string;
+  readonly summary: string;
+}
+
+export interface Measurement {
+  /** What was measured, e.g. "eval step, peak allocated". */
+  readonly what: string;
+  readonly before: string;
+  readonly after: string;
+  /** Machine, versions and model, so that nobody mistakes it for a general saving. */
+  readonly setup: string;
+}
+
+export interface TransformMeta {
+  /** kebab-case: file name, fixtures folder, docs page and ignore token. */
+  readonly id: string;
+  /** One line for lists: what the fix does. */
+  readonly summary: string;
+  readonly symptom: Symptom;
+  /** The best a finding of this transform can be; a finding may be stricter, never looser. */
+  readonly safety: Safety;
+  readonly numerics: Numerics;
+  readonly group: Group;
+  readonly options: Readonly<Record<string, OptionSpec>>;
+  /** Version floors by package name, e.g. `{ torch: '1.6' }`. */
+  readonly requires: Readonly<Record<string, string>>;
+  readonly docs: {
+    /** What is held or wasted, and what it costs. Markdown. */
+    readonly why: string;
+    readonly does: string;
+    /** Each gate, as the user will read it. */
+    readonly refuses: readonly string[];
+    readonly limits: readonly string[];
+  };
+  readonly evidence: {
+    /** The measured truth in one line, including "nil" and "the popular claim is false". */
+    readonly verdict: string;
+    readonly measurements: readonly Measurement[];
+  };
+  readonly origin: readonly { readonly document: string; readonly section: string; readonly fidelity: 'same' | 'inspired' }[];
+  /** The `fix-` fixture shown as before/after on the docs page. */
+  readonly example: string;
+}
+
+/** Literals a file must contain: all of the outer list; for an inner list, one of it. They are also the entry points. */
+export type Prefilter = readonly (string | readonly string[])[];
+
+/** A place where a transform has something to say. Transforms extend this with what `fix` needs. */
+export interface Site {
+  /** The node to point at. */
+  readonly node: PyNode;
+  /** What is held and what it costs, for this site. */
+  readonly message: string;
+}
+
+export interface Import {
+  /** The statement's meaning, e.g. `import torch` is `{ module: 'torch' }`. */
+  readonly module: string;
+}
+
+/** A whole change, or none of it. */
+export interface Fix {
+  readonly kind: 'fix';
+  /** Verb phrase: "Detach the loss before adding it". */
+  readonly title: string;
+  readonly edits: readonly Edit[];
+  readonly imports: readonly Import[];
+  /** Gates that the code does not prove; empty means the fix is as safe as its transform. */
+  readonly unproven: readonly string[];
+  /** Where the site asks for more care than its transform: never looser. */
+  readonly safety: Safety;
+  readonly numerics: Numerics;
+}
+
+/** Why a site was seen and left alone, as a because-clause. */
+export interface Refusal {
+  readonly kind: 'refusal';
+  readonly reason: string;
+}
+
+export type Options = Readonly<Record<string, boolean | number | string>>;
+
+export interface Transform<S extends Site = Site> {
+  readonly meta: TransformMeta;
+  readonly prefilter: Prefilter;
+  /** Sites worth a word; nothing that is not this transform's business. */
+  detect(module: PyModule, options: Options): Iterable<S>;
+  /** The change for a site of `detect`, assuming no other fix was taken. */
+  fix(site: S, edit: EditBuilder, module: PyModule, options: Options): Fix | Refusal;
+}
