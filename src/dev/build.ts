@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { root } from './project.js';
+
+const require = createRequire(import.meta.url);
+const dist = join(root, 'dist');
+
+rmSync(dist, { recursive: true, force: true });
+await bundle();
+copyGrammar();
+emitDeclarations();
+linkOwnBin();
+
+/** Our code is bundled, split so that what is imported lazily is loaded lazily; npm packages stay outside. */
+async function bundle(): Promise<void> {
+  await build({
+    absWorkingDir: root,
+    entryPoints: { cli: 'src/cli/main.ts', index: 'src/index.ts', toolkit: 'src/toolkit/index.ts' },
+    outdir: dist,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    logLevel: 'warning',
+  });
+  chmodSync(join(dist, 'cli.js'), 0o755);
+}
+
+/** The wasm grammar lies beside the code that loads it, so that a package without addons still parses. */
+function copyGrammar(): void {
+  const name = 'tree-sitter-python.wasm';
+  try {
+    copyFileSync(require.resolve(`tree-sitter-python/${name}`), join(dist, name));
+  } catch {
+    // npm takes an optional package away when its addon neither loads nor compiles: an install must survive that.
+    process.stderr.write(
+      'memfix: built without the wasm grammar\n' +
+        '  The package tree-sitter-python is not installed, so dist/ can only parse where it is.\n' +
+        '  Next: npm install --ignore-scripts && npm run build\n',
+    );
+  }
+}
+
+function emitDeclarations(): void {
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** npm links the bins of dependencies but not a checkout's own; `npx memfix` would fetch a copy instead. */
+function linkOwnBin(): void {
+  const bin = join(root, 'node_modules', '.bin');
+  const link = join(bin, 'memfix');
+  if (process.platform === 'win32' || existsSync(link)) return;
+  mkdirSync(bin, { recursive: true });
+  rmSync(link, { force: true });
+  symlinkSync(join('..', '..', 'dist', 'cli.js'), link);
+}

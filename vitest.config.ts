@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+const report = process.env['MEMFIX_TEST_REPORT'];
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // The native parser is an addon and the sessions need a terminal: processes, not threads.
+    pool: 'forks',
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
+  },
+});
