@@ -1,0 +1,249 @@
+import { dirname, join, normalize } from 'node:path/posix';
+
+/** Project files by path with forward slashes. Only the text of TypeScript files is read. */
+export type FileMap = ReadonlyMap<string, string>;
+
+interface Import {
+  readonly from: string;
+  readonly typeOnly: boolean;
+}
+
+/** Lowest room first: a room may import the rooms above it in this list, and itself. */
+const ROOMS = [
+  'text',
+  'edit',
+  'syntax',
+  'semantic',
+  'torch',
+  'toolkit',
+  'engine',
+  'report',
+  'workspace',
+  'cli',
+  'dev',
+];
+const MEETS_THE_WORLD = new Set(['workspace', 'cli', 'dev']);
+const KNOWS_THE_TRANSFORMS = new Set(['cli', 'dev', 'face']);
+
+const VENDOR_DOORS: ReadonlyMap<string, string> = new Map([
+  ['tree-sitter', 'src/syntax/parser.ts'],
+  ['tree-sitter-python', 'src/syntax/parser.ts'],
+  ['web-tree-sitter', 'src/syntax/parser.ts'],
+  ['magic-string', 'src/edit/apply.ts'],
+  ['diff', 'src/report/diff.ts'],
+  ['inquirer', 'src/cli/ask.ts'],
+]);
+
+/** Builtins that compute and touch nothing. */
+const PURE_BUILTINS = new Set([
+  'node:path',
+  'node:path/posix',
+  'node:crypto',
+  'node:util',
+  'node:url',
+  'node:buffer',
+]);
+const BUILTIN_DOORS: ReadonlyMap<string, string> = new Map([['node:module', 'src/syntax/parser.ts']]);
+
+const NAMELESS = new Set(['util', 'utils', 'helper', 'helpers', 'common', 'core', 'lib', 'misc', 'shared']);
+const DOTTED_NAME =
+  /(['"`])(?:torch|transformers|trl|peft|accelerate|diffusers|lightning|deepspeed)(?:\.\w+)+\1/;
+const LONGEST_FILE = 350;
+
+/** Every way in which the files break the rules of the house, as sentences that start with a path. */
+export function violations(files: FileMap): string[] {
+  const modules = [...files].filter(([path]) => /^(?:src|transforms)\/.*\.ts$/.test(path));
+  const imports = new Map(modules.map(([path, text]) => [path, importsOf(text)]));
+  return [
+    ...[...files.keys()].flatMap(nameViolations),
+    ...modules.flatMap(([path, text]) => [
+      ...(imports.get(path) ?? []).flatMap((found) => importViolations(path, found)),
+      ...codeViolations(path, withoutComments(text)),
+      ...lengthViolations(path, text),
+    ]),
+    ...secondDoors(imports),
+    ...cycles(imports),
+    ...transformViolations(files),
+  ];
+}
+
+function nameViolations(path: string): string[] {
+  if (path.startsWith('fixtures/')) return [];
+  const nameless = path.split('/').find((part) => NAMELESS.has(part.replace(/\.(?:test\.)?\w+$/, '')));
+  return nameless === undefined ? [] : [`${path}: "${nameless}" names no room; say what it knows`];
+}
+
+function importViolations(path: string, { from }: Import): string[] {
+  if (from.startsWith('.')) return roomViolations(path, resolved(path, from));
+  if (from.startsWith('node:')) return builtinViolations(path, from);
+  if (roomOf(path) === 'transforms')
+    return [`${path}: imports ${from}; a transform imports only src/toolkit/index.ts`];
+  const door = VENDOR_DOORS.get(packageOf(from));
+  return door === undefined || door === path
+    ? []
+    : [`${path}: imports ${from}, which enters by ${door} only`];
+}
+
+function roomViolations(path: string, target: string): string[] {
+  const room = roomOf(path);
+  const below = roomOf(target);
+  if (room === 'index') return below === 'transforms' || target === TOOLKIT ? [] : [wrong(path, target)];
+  if (room === 'transforms') {
+    return target === TOOLKIT ? [] : [`${path}: imports ${target}; a transform imports only ${TOOLKIT}`];
+  }
+  if (below === 'index') return KNOWS_THE_TRANSFORMS.has(room) ? [] : [wrong(path, target)];
+  if (below === 'transforms') return room === 'dev' ? [] : [wrong(path, target)];
+  if (room === 'face') return below === 'cli' || below === 'dev' ? [wrong(path, target)] : [];
+  return ROOMS.includes(below) && ROOMS.indexOf(below) <= ROOMS.indexOf(room) ? [] : [wrong(path, target)];
+}
+
+const TOOLKIT = 'src/toolkit/index.ts';
+
+function wrong(path: string, target: string): string {
+  return `${path}: imports ${target}, which is not below it`;
+}
+
+function builtinViolations(path: string, from: string): string[] {
+  if (MEETS_THE_WORLD.has(roomOf(path)) || PURE_BUILTINS.has(from)) return [];
+  return BUILTIN_DOORS.get(from) === path
+    ? []
+    : [`${path}: imports ${from}; only ${[...MEETS_THE_WORLD].join(', ')} may`];
+}
+
+function codeViolations(path: string, code: string): string[] {
+  const room = roomOf(path);
+  const found: string[] = [];
+  const bare = withoutStrings(code);
+  if (!MEETS_THE_WORLD.has(room)) {
+    for (const name of ['process', 'console']) {
+      if (new RegExp(`(?<![.\\w])${name}\\.`).test(bare))
+        found.push(`${path}: uses ${name} outside the edge of the house`);
+    }
+  }
+  if (room === 'transforms' && /\.(?:start|end|startIndex|endIndex)\b/.test(bare)) {
+    found.push(`${path}: handles raw offsets; use the verbs of EditBuilder`);
+  }
+  const dotted = room === 'dev' || path === 'src/torch/catalog.ts' ? null : DOTTED_NAME.exec(code);
+  if (dotted !== null) found.push(`${path}: names ${dotted[0]}; dotted names live in src/torch/catalog.ts`);
+  return found;
+}
+
+function lengthViolations(path: string, text: string): string[] {
+  const lines = text.split('\n').length - 1;
+  return lines > LONGEST_FILE ? [`${path}: ${lines} lines hold more than one idea; split it`] : [];
+}
+
+/** A package that two files import has two doors; `dev` is not published and builds with what it likes. */
+function secondDoors(imports: ReadonlyMap<string, readonly Import[]>): string[] {
+  const doors = new Map<string, Set<string>>();
+  for (const [path, list] of imports) {
+    if (roomOf(path) === 'dev') continue;
+    for (const { from } of list) {
+      if (/^(?:\.|node:)/.test(from)) continue;
+      const name = packageOf(from);
+      doors.set(name, (doors.get(name) ?? new Set()).add(path));
+    }
+  }
+  return [...doors]
+    .filter(([name, paths]) => paths.size > 1 && !VENDOR_DOORS.has(name))
+    .map(
+      ([name, paths]) => `${[...paths].sort().join(', ')}: each imports ${name}; a vendor enters by one door`,
+    );
+}
+
+/** Type imports are erased and cannot form a cycle at run time. */
+function cycles(imports: ReadonlyMap<string, readonly Import[]>): string[] {
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) {
+      found.push(`${[...trail.slice(trail.indexOf(path)), path].join(' → ')}: a cycle`);
+      return;
+    }
+    if (done.has(path)) return;
+    for (const { from, typeOnly } of imports.get(path) ?? []) {
+      if (from.startsWith('.') && !typeOnly) visit(resolved(path, from), [...trail, path]);
+    }
+    done.add(path);
+  };
+  for (const path of imports.keys()) visit(path, []);
+  return found;
+}
+
+/** One flat file per transform, with its fixtures and its page; nothing left behind by one that is gone. */
+function transformViolations(files: FileMap): string[] {
+  const paths = [...files.keys()];
+  const ids = new Set(paths.flatMap((path) => /^transforms\/([^/]+)\.ts$/.exec(path)?.[1] ?? []));
+  ids.delete('index');
+  const pages = new Set(paths.flatMap((path) => /^transforms\/([^/]+)\.md$/.exec(path)?.[1] ?? []));
+  const fixtures = new Set(paths.flatMap((path) => /^fixtures\/([^/_][^/]*)\//.exec(path)?.[1] ?? []));
+  return [
+    ...paths.filter((path) => /^transforms\/.*\//.test(path)).map((path) => `${path}: transforms/ is flat`),
+    ...[...ids].flatMap((id) => [
+      ...(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(id) ? [] : [`transforms/${id}.ts: an id is kebab-case`]),
+      ...(fixtures.has(id) ? [] : [`transforms/${id}.ts: has no fixtures/${id}/`]),
+      ...(pages.has(id) ? [] : [`transforms/${id}.ts: has no page; run npm run docs`]),
+    ]),
+    ...[...pages]
+      .filter((id) => !ids.has(id))
+      .map((id) => `transforms/${id}.md: is the page of no transform`),
+    ...[...fixtures].filter((id) => !ids.has(id)).map((id) => `fixtures/${id}/: belongs to no transform`),
+  ];
+}
+
+function roomOf(path: string): string {
+  if (path === 'src/index.ts') return 'face';
+  if (path === 'transforms/index.ts') return 'index';
+  const [top, room] = path.split('/');
+  return top === 'transforms' ? 'transforms' : (room ?? '');
+}
+
+function resolved(path: string, from: string): string {
+  return normalize(join(dirname(path), from)).replace(/\.js$/, '.ts');
+}
+
+function packageOf(from: string): string {
+  return from
+    .split('/')
+    .slice(0, from.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+/** Static, type-only, re-exporting, dynamic and `require`d imports. */
+export function importsOf(text: string): Import[] {
+  const code = withoutComments(text);
+  const found: Import[] = [];
+  for (const match of code.matchAll(
+    /\b(?:import|export)\s+(type\s+)?(?:[\w*{][^;'"]*?\sfrom\s+)?(['"])([^'"\n]+)\2/g,
+  )) {
+    found.push({ from: match[3] ?? '', typeOnly: match[1] !== undefined });
+  }
+  for (const match of code.matchAll(/\b(?:import|require|require\.resolve)\(\s*(['"])([^'"\n]+)\1/g)) {
+    found.push({ from: match[2] ?? '', typeOnly: false });
+  }
+  return found.map((each) => (BARE_BUILTINS.has(each.from) ? { ...each, from: `node:${each.from}` } : each));
+}
+
+const BARE_BUILTINS = new Set([
+  'fs',
+  'fs/promises',
+  'child_process',
+  'process',
+  'path',
+  'os',
+  'module',
+  'url',
+  'util',
+]);
+
+const TOKENS = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`/g;
+
+function withoutComments(text: string): string {
+  return text.replace(TOKENS, (token) => (token.startsWith('/') ? ' ' : token));
+}
+
+function withoutStrings(code: string): string {
+  return code.replace(TOKENS, (token) =>
+    token.startsWith('`') ? token.replace(/(?:^`|\})(?:[^`$]|\$(?!\{))*(?:\$\{|`$)/g, ' ') : "''",
+  );
+}
