@@ -1,0 +1,176 @@
+import { diffArrays } from 'diff';
+import { anchorsBetween } from './anchors.js';
+
+export interface HunkLine {
+  readonly kind: ' ' | '-' | '+';
+  /** With its `\n`; only the last line of a text can lack one. A `\r` before it is part of the line, as in git. */
+  readonly text: string;
+}
+
+export interface Hunk {
+  /** One-based first line; with no lines on that side, the line before, as unified diffs count. */
+  readonly oldStart: number;
+  readonly oldLines: number;
+  readonly newStart: number;
+  readonly newLines: number;
+  readonly lines: readonly HunkLine[];
+}
+
+/** Zero-based, half-open: these old lines became those new lines. */
+interface Change {
+  readonly oldFrom: number;
+  readonly oldTo: number;
+  readonly newFrom: number;
+  readonly newTo: number;
+}
+
+const CONTEXT = 3;
+
+/** Line comparisons one stretch between anchors may cost; beyond it the stretch is replaced whole, which is still right. */
+const WORK = 80_000_000;
+const LONGEST_EDIT = 2_000;
+
+/** Unified hunks from one text to the other, lines ending at `\n` only. */
+export function hunksBetween(before: string, after: string): Hunk[] {
+  if (before === after) return [];
+  const old = splitLines(before);
+  const now = splitLines(after);
+  const hunks: Hunk[] = [];
+  let group: Change[] = [];
+  for (const change of changesBetween(old, now)) {
+    const last = group.at(-1);
+    if (last !== undefined && change.oldFrom - last.oldTo > 2 * CONTEXT) {
+      hunks.push(hunkOf(group, old, now));
+      group = [];
+    }
+    group.push(change);
+  }
+  if (group.length > 0) hunks.push(hunkOf(group, old, now));
+  return hunks;
+}
+
+export function hunkHeader(hunk: Hunk): string {
+  return `@@ -${range(hunk.oldStart, hunk.oldLines)} +${range(hunk.newStart, hunk.newLines)} @@`;
+}
+
+export function formatHunk(hunk: Hunk): string {
+  let text = `${hunkHeader(hunk)}\n`;
+  for (const line of hunk.lines) {
+    text += line.kind + line.text;
+    if (!line.text.endsWith('\n')) text += '\n\\ No newline at end of file\n';
+  }
+  return text;
+}
+
+function range(start: number, count: number): string {
+  return count === 1 ? `${start}` : `${start},${count}`;
+}
+
+function splitLines(text: string): string[] {
+  const lines: string[] = [];
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf('\n', start);
+    const end = newline === -1 ? text.length : newline + 1;
+    lines.push(text.slice(start, end));
+    start = end;
+  }
+  return lines;
+}
+
+function changesBetween(old: readonly string[], now: readonly string[]): Change[] {
+  const shorter = Math.min(old.length, now.length);
+  let head = 0;
+  while (head < shorter && old[head] === now[head]) head++;
+  let tail = 0;
+  while (tail < shorter - head && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail++;
+
+  const oldMiddle = old.slice(head, old.length - tail);
+  const newMiddle = now.slice(head, now.length - tail);
+  const changes: Change[] = [];
+  let oldFrom = 0;
+  let newFrom = 0;
+  const closing = { before: oldMiddle.length, after: newMiddle.length };
+  for (const anchor of [...anchorsBetween(oldMiddle, newMiddle), closing]) {
+    const oldStretch = oldMiddle.slice(oldFrom, anchor.before);
+    const newStretch = newMiddle.slice(newFrom, anchor.after);
+    for (const change of changesInStretch(oldStretch, newStretch)) {
+      changes.push(shift(change, head + oldFrom, head + newFrom));
+    }
+    oldFrom = anchor.before + 1;
+    newFrom = anchor.after + 1;
+  }
+  return joined(changes);
+}
+
+function changesInStretch(old: string[], now: string[]): Change[] {
+  const whole = { oldFrom: 0, oldTo: old.length, newFrom: 0, newTo: now.length };
+  if (old.length === 0 && now.length === 0) return [];
+  if (old.length === 0 || now.length === 0) return [whole];
+  const affordable = Math.floor(WORK / (old.length + now.length));
+  const parts = diffArrays(old, now, { maxEditLength: Math.min(affordable, LONGEST_EDIT) });
+  if (parts === undefined) return [whole];
+  const changes: Change[] = [];
+  let oldAt = 0;
+  let newAt = 0;
+  for (const part of parts) {
+    const oldTo = oldAt + (part.added ? 0 : part.count);
+    const newTo = newAt + (part.removed ? 0 : part.count);
+    if (part.added || part.removed) changes.push({ oldFrom: oldAt, oldTo, newFrom: newAt, newTo });
+    oldAt = oldTo;
+    newAt = newTo;
+  }
+  return changes;
+}
+
+function shift(change: Change, old: number, now: number): Change {
+  return {
+    oldFrom: change.oldFrom + old,
+    oldTo: change.oldTo + old,
+    newFrom: change.newFrom + now,
+    newTo: change.newTo + now,
+  };
+}
+
+/** Neighbours without a common line between them become one, so that removals come before additions. */
+function joined(changes: readonly Change[]): Change[] {
+  const result: Change[] = [];
+  for (const change of changes) {
+    const last = result.at(-1);
+    if (last !== undefined && last.oldTo === change.oldFrom && last.newTo === change.newFrom) {
+      result[result.length - 1] = { ...last, oldTo: change.oldTo, newTo: change.newTo };
+    } else result.push(change);
+  }
+  return result;
+}
+
+function hunkOf(group: readonly Change[], old: readonly string[], now: readonly string[]): Hunk {
+  const first = group[0];
+  const last = group.at(-1);
+  if (first === undefined || last === undefined) throw new RangeError('a hunk needs at least one change');
+  const lead = Math.min(CONTEXT, first.oldFrom);
+  const trail = Math.min(CONTEXT, old.length - last.oldTo);
+  const oldFrom = first.oldFrom - lead;
+  const newFrom = first.newFrom - lead;
+  const oldTo = last.oldTo + trail;
+  const newTo = last.newTo + trail;
+
+  const lines: HunkLine[] = [];
+  const emit = (kind: HunkLine['kind'], from: readonly string[], start: number, end: number) => {
+    for (const text of from.slice(start, end)) lines.push({ kind, text });
+  };
+  let at = oldFrom;
+  for (const change of group) {
+    emit(' ', old, at, change.oldFrom);
+    emit('-', old, change.oldFrom, change.oldTo);
+    emit('+', now, change.newFrom, change.newTo);
+    at = change.oldTo;
+  }
+  emit(' ', old, at, oldTo);
+  return {
+    oldStart: oldTo > oldFrom ? oldFrom + 1 : oldFrom,
+    oldLines: oldTo - oldFrom,
+    newStart: newTo > newFrom ? newFrom + 1 : newFrom,
+    newLines: newTo - newFrom,
+    lines,
+  };
+}

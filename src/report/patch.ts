@@ -1,0 +1,64 @@
+import { encode, type SourceText } from '../text/decode.js';
+import { formatHunk, hunksBetween } from './diff.js';
+
+export interface FileChange {
+  /** Relative to the repository root, with forward slashes. */
+  readonly path: string;
+  readonly source: SourceText;
+  readonly after: string;
+}
+
+/** A patch for `git apply` and `patch -p1`; empty when nothing changes. */
+export function patchOf(changes: readonly FileChange[]): Buffer {
+  return Buffer.concat(changes.map(patchOfFile));
+}
+
+/**
+ * A patch is about bytes: git knows neither encodings nor byte order marks, and ends lines at 0x0A.
+ * So both sides are encoded whole and compared with one character per byte.
+ */
+function patchOfFile(change: FileChange): Buffer {
+  const hunks = hunksBetween(asBytes(change, change.source.text), asBytes(change, change.after));
+  if (hunks.length === 0) return Buffer.alloc(0);
+  const patch = fileHeader(change.path) + hunks.map(formatHunk).join('');
+  return Buffer.from(patch, 'latin1');
+}
+
+function asBytes({ path, source }: FileChange, text: string): string {
+  const bytes = encode(source, text);
+  if (bytes === undefined)
+    throw new RangeError(`the new text of ${path} cannot be written in ${source.encoding}`);
+  return bytes.toString('latin1');
+}
+
+/** The `diff --git` line keeps git from taking a change of an empty file for its creation. */
+function fileHeader(path: string): string {
+  const old = quotePath(`a/${path}`);
+  const now = quotePath(`b/${path}`);
+  // The TAB ends a name that GNU patch would otherwise cut at its first space.
+  const end = path.includes(' ') ? '\t\n' : '\n';
+  return `diff --git ${old} ${now}\n--- ${old}${end}+++ ${now}${end}`;
+}
+
+const SHORT_ESCAPES: ReadonlyMap<number, string> = new Map([
+  [0x07, '\\a'],
+  [0x08, '\\b'],
+  [0x09, '\\t'],
+  [0x0a, '\\n'],
+  [0x0b, '\\v'],
+  [0x0c, '\\f'],
+  [0x0d, '\\r'],
+  [0x22, '\\"'],
+  [0x5c, '\\\\'],
+]);
+
+/** As git with its default `core.quotePath`: plain ASCII stays as it is, all else is escaped byte by byte in quotes. */
+export function quotePath(path: string): string {
+  let quoted = '';
+  for (const byte of Buffer.from(path, 'utf8')) {
+    const isPlain = byte >= 0x20 && byte < 0x7f;
+    const octal = () => `\\${byte.toString(8).padStart(3, '0')}`;
+    quoted += SHORT_ESCAPES.get(byte) ?? (isPlain ? String.fromCharCode(byte) : octal());
+  }
+  return quoted === path ? path : `"${quoted}"`;
+}
