@@ -1,0 +1,260 @@
+import type { Decision } from '../engine/outcome.js';
+import type { Safety } from '../toolkit/contract.js';
+
+/** One finding of the review, by name: what it looks like is the screen's business. */
+export interface Item {
+  readonly ref: string;
+  readonly path: string;
+  readonly transform: string;
+  readonly safety: Safety;
+}
+
+/** What one answering key changed, so that `u` can take it back. */
+interface Step {
+  readonly cursor: string;
+  readonly before: ReadonlyMap<string, Decision | undefined>;
+}
+
+/**
+ * `asking` waits for a key. The next five are errands that the session runs before it asks again.
+ * The last three end the review: everything answered, `q`, or Ctrl-C.
+ */
+export type Mode =
+  | 'asking'
+  | 'edit'
+  | 'suppress'
+  | 'explain'
+  | 'help'
+  | 'print'
+  | 'finished'
+  | 'quit'
+  | 'interrupted';
+
+export interface Review {
+  /** Files together, in the order they are asked. */
+  readonly items: readonly Item[];
+  /** Index of the finding on screen. */
+  readonly cursor: number;
+  readonly answers: ReadonlyMap<string, Decision>;
+  /** The person's own replacements, sound and shown; `y` takes them. */
+  readonly edits: ReadonlyMap<string, string>;
+  readonly steps: readonly Step[];
+  readonly mode: Mode;
+  /** A sentence about the last key. */
+  readonly note?: string;
+}
+
+export const CTRL_C = '\x03';
+
+interface KeyHelp {
+  readonly key: string;
+  readonly does: string;
+}
+
+export const KEYS: readonly KeyHelp[] = [
+  { key: 'y', does: 'apply this fix' },
+  { key: 'n', does: 'skip it' },
+  { key: 'a', does: 'apply it and the rest of this file (advice needs its own y)' },
+  { key: 'd', does: 'skip it and the rest of this file' },
+  { key: 'A', does: 'apply all of this transform, in every file (advice needs its own y)' },
+  { key: 'D', does: 'skip all of this transform, in every file' },
+  { key: 'e', does: 'edit the replacement in $VISUAL or $EDITOR' },
+  { key: 's', does: 'suppress it with a comment, with a reason if you like' },
+  { key: 'j', does: 'next finding' },
+  { key: 'k', does: 'previous finding' },
+  { key: 'u', does: 'undo the last answer' },
+  { key: 'i', does: 'explain this transform' },
+  { key: 'p', does: 'print this finding again, with its whole diff' },
+  { key: 'q', does: 'quit and keep what was accepted' },
+  { key: '?', does: 'this help' },
+];
+
+/** Starts at the first finding without an answer. */
+export function begin(items: readonly Item[], answers: ReadonlyMap<string, Decision> = new Map()): Review {
+  const first = items.findIndex((item) => !answers.has(item.ref));
+  const mode = first === -1 ? 'finished' : 'asking';
+  return { items, cursor: Math.max(first, 0), answers, edits: new Map(), steps: [], mode };
+}
+
+export function press(review: Review, key: string): Review {
+  const { note: _, ...quiet } = review;
+  const at: Review = { ...quiet, mode: 'asking' };
+  switch (key) {
+    case 'y':
+      return decide(at, [current(at)], accept);
+    case 'n':
+      return decide(at, [current(at)], skip);
+    case 'a':
+      return acceptAll(at, restOfFile(at), 'the rest of this file');
+    case 'd':
+      return decide(at, restOfFile(at), skip);
+    case 'A':
+      return acceptAll(at, allOfTransform(at), current(at).transform);
+    case 'D':
+      return decide(at, allOfTransform(at), skip);
+    case 'j':
+      return at.cursor + 1 < at.items.length
+        ? { ...at, cursor: at.cursor + 1 }
+        : noted(at, 'This is the last finding.');
+    case 'k':
+      return at.cursor > 0 ? { ...at, cursor: at.cursor - 1 } : noted(at, 'This is the first finding.');
+    case 'u':
+      return undo(at);
+    case 'e':
+      return { ...at, mode: 'edit' };
+    case 's':
+      return { ...at, mode: 'suppress' };
+    case 'i':
+      return { ...at, mode: 'explain' };
+    case '?':
+      return { ...at, mode: 'help' };
+    case 'p':
+      return { ...at, mode: 'print' };
+    case 'q':
+      return { ...at, mode: 'quit' };
+    case CTRL_C:
+      return { ...at, mode: 'interrupted' };
+    default:
+      return noted(at, `${/^[!-~]$/.test(key) ? `“${key}”` : 'That'} is not a key here; ? lists them.`);
+  }
+}
+
+/** Back to asking, after an errand or with something to say. */
+export function resume(review: Review, note?: string): Review {
+  const { note: _, ...quiet } = review;
+  return note === undefined ? { ...quiet, mode: 'asking' } : noted({ ...quiet, mode: 'asking' }, note);
+}
+
+export function suppress(review: Review, reason: string): Review {
+  const decision: Decision = reason === '' ? { kind: 'suppress' } : { kind: 'suppress', reason };
+  return decide(resume(review), [current(review)], () => decision);
+}
+
+/** The person's text becomes what `y` applies; undefined goes back to the proposed fix. */
+export function rewrite(review: Review, text: string | undefined, note: string): Review {
+  const { ref } = current(review);
+  const edits = new Map(review.edits);
+  if (text === undefined) edits.delete(ref);
+  else edits.set(ref, text);
+  return { ...resume(review, note), edits };
+}
+
+/**
+ * The file changed on disk and was scanned again. Answers hold where the same finding is still there,
+ * except a person's own text: it was written for lines that may be gone.
+ */
+export function rescanned(review: Review, path: string, found: readonly Item[], note: string): Review {
+  const from = review.items.findIndex((item) => item.path === path);
+  const others = review.items.filter((item) => item.path !== path);
+  const items = [...others.slice(0, from), ...found, ...others.slice(from)];
+  const paths = new Map(items.map((item) => [item.ref, item.path]));
+  const holds = (ref: string, isOwnText: boolean) =>
+    paths.has(ref) && !(isOwnText && paths.get(ref) === path);
+  const answers = new Map([...review.answers].filter(([ref, { kind }]) => holds(ref, kind === 'edited')));
+  const edits = new Map([...review.edits].filter(([ref]) => holds(ref, true)));
+  const steps = review.steps.map(({ cursor, before }) => ({
+    cursor,
+    before: new Map(
+      [...before].map(([ref, past]) => [ref, holds(ref, past?.kind === 'edited') ? past : undefined]),
+    ),
+  }));
+  const here = items.findIndex((item) => item.ref === review.items[review.cursor]?.ref);
+  const moved = noted({ ...review, items, answers, edits, steps, cursor: here === -1 ? from : here }, note);
+  if (review.mode === 'quit' || review.mode === 'interrupted') return moved;
+  return here !== -1 && review.mode !== 'finished'
+    ? { ...moved, mode: 'asking' }
+    : toOpen(moved, moved.cursor);
+}
+
+/** Files whose findings all have an answer. */
+export function finishedPaths(review: Review): ReadonlySet<string> {
+  const paths = new Set(review.items.map((item) => item.path));
+  for (const item of review.items) if (!review.answers.has(item.ref)) paths.delete(item.path);
+  return paths;
+}
+
+export function current(review: Review): Item {
+  const item = review.items[review.cursor];
+  if (item === undefined) throw new RangeError('a review without findings has no current one');
+  return item;
+}
+
+function accept(item: Item, review: Review): Decision {
+  const text = review.edits.get(item.ref);
+  return text === undefined ? { kind: 'apply' } : { kind: 'edited', text };
+}
+
+function skip(): Decision {
+  return { kind: 'skip' };
+}
+
+/** The finding on screen and the later ones of its file that are still open. */
+function restOfFile(review: Review): readonly Item[] {
+  const { path } = current(review);
+  return review.items.filter(
+    (item, index) => item.path === path && isMeant(review, item, index >= review.cursor),
+  );
+}
+
+/** The finding on screen and all open ones of its transform, before and after it. */
+function allOfTransform(review: Review): readonly Item[] {
+  const { transform } = current(review);
+  return review.items.filter((item) => item.transform === transform && isMeant(review, item, true));
+}
+
+function isMeant(review: Review, item: Item, inReach: boolean): boolean {
+  return inReach && (item === current(review) || !review.answers.has(item.ref));
+}
+
+/** Advice is only ever taken by its own `y`; the rest is applied, and said so where it is not proven safe. */
+function acceptAll(review: Review, meant: readonly Item[], what: string): Review {
+  const items = meant.filter((item) => item.safety !== 'advice');
+  const unsafe = items.filter((item) => item.safety === 'unsafe').length;
+  const left = meant.length - items.length;
+  const advice = left === 0 ? '' : ` Left open: ${left} advice, which needs its own y.`;
+  if (items.length === 0) return noted(review, `Nothing to apply in one go.${advice}`);
+  const risk = unsafe === 0 ? '' : `, ${unsafe} of them unsafe`;
+  const note = `Accepted ${items.length} of ${what}${risk}; u takes it back.${advice}`;
+  return noted(decide(review, items, accept), note);
+}
+
+function decide(
+  review: Review,
+  items: readonly Item[],
+  answer: (item: Item, review: Review) => Decision,
+): Review {
+  const before = new Map(items.map((item) => [item.ref, review.answers.get(item.ref)]));
+  const answers = new Map(review.answers);
+  for (const item of items) answers.set(item.ref, answer(item, review));
+  const steps = [...review.steps, { cursor: current(review).ref, before }];
+  return toOpen({ ...review, answers, steps }, review.cursor);
+}
+
+function undo(review: Review): Review {
+  const step = review.steps.at(-1);
+  if (step === undefined) return noted(review, 'There is no answer to undo.');
+  const answers = new Map(review.answers);
+  for (const [ref, decision] of step.before) {
+    if (decision === undefined) answers.delete(ref);
+    else answers.set(ref, decision);
+  }
+  const cursor = review.items.findIndex((item) => item.ref === step.cursor);
+  const steps = review.steps.slice(0, -1);
+  const many = step.before.size === 1 ? 'answer' : `${step.before.size} answers`;
+  return noted(
+    { ...review, answers, steps, cursor: cursor === -1 ? review.cursor : cursor },
+    `Took back the last ${many}.`,
+  );
+}
+
+/** To the next finding without an answer, from `start` on and then from the top; done when there is none. */
+function toOpen(review: Review, start: number): Review {
+  const open = (item: Item) => !review.answers.has(item.ref);
+  const ahead = review.items.findIndex((item, index) => index >= start && open(item));
+  const cursor = ahead === -1 ? review.items.findIndex(open) : ahead;
+  return cursor === -1 ? { ...review, mode: 'finished' } : { ...review, mode: 'asking', cursor };
+}
+
+function noted(review: Review, note: string): Review {
+  return { ...review, note };
+}

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { Decision } from '../engine/outcome.js';
+import { encode, type SourceText } from '../text/decode.js';
+
+/** A finding of a file with exactly these bytes. */
+export interface Asked {
+  readonly path: string;
+  readonly hash: string;
+  readonly key: string;
+}
+
+/** One line of the journal: what was said to a finding (`null` takes it back), or a text its editor left. */
+export type Entry = Asked & ({ readonly decision: Decision | null } | { readonly draft: string });
+
+const FOLDER = '.memfix';
+const FILE = 'answers.jsonl';
+
+/**
+ * The answers of an interactive session, appended as they are given, so that a session that ended
+ * anywhere can go on. Later lines win. A torn line, as a killed process leaves, counts for nothing.
+ */
+export class AnswerBook {
+  readonly #file: string;
+  readonly #earlier: ReadonlyMap<string, Entry>;
+  #isOpen = false;
+
+  constructor(
+    private readonly root: string,
+    private readonly resume: boolean,
+  ) {
+    this.#file = join(root, FOLDER, FILE);
+    this.#earlier = read(this.#file);
+  }
+
+  /** How many answers an earlier session left. */
+  get left(): number {
+    return [...this.#earlier.values()].filter((entry) => 'decision' in entry).length;
+  }
+
+  recall(asked: Asked): Decision | undefined {
+    const entry = this.resume ? this.#earlier.get(nameOf(asked, 'decision')) : undefined;
+    return entry !== undefined && 'decision' in entry ? (entry.decision ?? undefined) : undefined;
+  }
+
+  recallDraft(asked: Asked): string | undefined {
+    const entry = this.resume ? this.#earlier.get(nameOf(asked, 'draft')) : undefined;
+    return entry !== undefined && 'draft' in entry ? entry.draft : undefined;
+  }
+
+  /** An earlier session's answers are dropped only when a new session that does not resume them says something. */
+  record(entries: readonly Entry[]): void {
+    if (entries.length === 0) return;
+    if (!this.#isOpen) this.#open();
+    appendFileSync(this.#file, linesOf(entries));
+  }
+
+  remove(): void {
+    rmSync(this.#file, { force: true });
+  }
+
+  #open(): void {
+    const folder = join(this.root, FOLDER);
+    mkdirSync(folder, { recursive: true });
+    const ignore = join(folder, '.gitignore');
+    if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
+    const fresh = `${this.#file}.new`;
+    writeFileSync(fresh, this.resume ? linesOf([...this.#earlier.values()]) : '');
+    renameSync(fresh, this.#file);
+    this.#isOpen = true;
+  }
+}
+
+export function contentHash(source: SourceText, text = source.text): string {
+  const bytes = encode(source, text);
+  if (bytes === undefined) throw new RangeError(`the text cannot be written in ${source.encoding}`);
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function linesOf(entries: readonly Entry[]): string {
+  return entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+}
+
+function read(file: string): ReadonlyMap<string, Entry> {
+  const entries = new Map<string, Entry>();
+  if (!existsSync(file)) return entries;
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    const entry = parse(line);
+    if (entry === undefined) continue;
+    const name = nameOf(entry, 'draft' in entry ? 'draft' : 'decision');
+    if ('decision' in entry && entry.decision === null) entries.delete(name);
+    else entries.set(name, entry);
+  }
+  return entries;
+}
+
+function nameOf(asked: Asked, what: 'decision' | 'draft'): string {
+  return JSON.stringify([what, asked.path, asked.hash, asked.key]);
+}
+
+function parse(line: string): Entry | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  const { path, hash, key, decision, draft } = value;
+  if (typeof path !== 'string' || typeof hash !== 'string' || typeof key !== 'string') return undefined;
+  if (typeof draft === 'string') return { path, hash, key, draft };
+  if (decision === null) return { path, hash, key, decision };
+  const known = decisionOf(decision);
+  return known === undefined ? undefined : { path, hash, key, decision: known };
+}
+
+function decisionOf(value: unknown): Decision | undefined {
+  if (!isRecord(value)) return undefined;
+  const { kind, reason, text } = value;
+  if (kind === 'apply' || kind === 'skip') return { kind };
+  if (kind === 'suppress') return typeof reason === 'string' ? { kind, reason } : { kind };
+  return kind === 'edited' && typeof text === 'string' ? { kind, text } : undefined;
+}
+
+function isRecord(
+  value: unknown,
+): value is Record<'path' | 'hash' | 'key' | 'decision' | 'draft' | 'kind' | 'reason' | 'text', unknown> {
+  return typeof value === 'object' && value !== null;
+}
