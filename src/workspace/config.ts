@@ -1,0 +1,179 @@
+import type { TomlTable } from 'smol-toml';
+import type { OptionSpec, Options } from '../toolkit/contract.js';
+import { type ConfigTable, isTable, withExtended } from './config-file.js';
+import { Failure } from './failure.js';
+import { PathPatterns } from './gitignore.js';
+import { didYouMean } from './resemblance.js';
+import type { Vocabulary } from './selection.js';
+
+export interface Config {
+  /** The file it came from; undefined when there is none. */
+  readonly path?: string;
+  readonly select?: readonly string[];
+  readonly extendSelect: readonly string[];
+  readonly ignore: readonly string[];
+  readonly fixable?: readonly string[];
+  readonly unfixable: readonly string[];
+  readonly unsafeFixes: boolean;
+  readonly exclude: readonly PathPatterns[];
+  readonly perFileIgnores: readonly { readonly pattern: PathPatterns; readonly names: readonly string[] }[];
+  /** Package name to version, e.g. torch to 2.4. */
+  readonly targetVersions: ReadonlyMap<string, string>;
+  readonly options: ReadonlyMap<string, Options>;
+}
+
+export const NO_CONFIG: Config = {
+  extendSelect: [],
+  ignore: [],
+  unfixable: [],
+  unsafeFixes: false,
+  exclude: [],
+  perFileIgnores: [],
+  targetVersions: new Map(),
+  options: new Map(),
+};
+
+const KEYS = [
+  'exclude',
+  'extend',
+  'extend-select',
+  'fixable',
+  'ignore',
+  'per-file-ignores',
+  'select',
+  'target-versions',
+  'transforms',
+  'unfixable',
+  'unsafe-fixes',
+] as const;
+
+const TARGETS = ['python', 'torch', 'transformers'] as const;
+
+/** Believes a config file only after every word of it was understood. A key replaces the same key of an extended file. */
+export function understand(config: ConfigTable, vocabulary: Vocabulary): Config {
+  let merged: Config = NO_CONFIG;
+  for (const file of withExtended(config))
+    merged = { ...merged, ...new ConfigReader(file, vocabulary).read(merged) };
+  return { ...merged, path: config.path };
+}
+
+class ConfigReader {
+  constructor(
+    private readonly file: ConfigTable,
+    private readonly vocabulary: Vocabulary,
+  ) {}
+
+  read(below: Config): Partial<Config> {
+    const { table, folder } = this.file;
+    this.#known(Object.keys(table), KEYS, 'key', 'the file');
+    const select = this.#names('select');
+    const extendSelect = this.#names('extend-select');
+    const ignore = this.#names('ignore');
+    const fixable = this.#names('fixable');
+    const unfixable = this.#names('unfixable');
+    const exclude = this.#strings(table['exclude'], '`exclude`');
+    const unsafeFixes = table['unsafe-fixes'];
+    if (unsafeFixes !== undefined && typeof unsafeFixes !== 'boolean') {
+      this.#fail('`unsafe-fixes` must be true or false');
+    }
+    return {
+      ...(select && { select }),
+      ...(extendSelect && { extendSelect }),
+      ...(ignore && { ignore }),
+      ...(fixable && { fixable }),
+      ...(unfixable && { unfixable }),
+      ...(exclude && { exclude: [new PathPatterns(folder, exclude)] }),
+      ...(unsafeFixes !== undefined && { unsafeFixes }),
+      ...(table['per-file-ignores'] !== undefined && { perFileIgnores: this.#perFileIgnores(folder) }),
+      ...(table['target-versions'] !== undefined && { targetVersions: this.#targetVersions() }),
+      options: this.#options(below.options),
+    };
+  }
+
+  #names(key: (typeof KEYS)[number]): readonly string[] | undefined {
+    const names = this.#strings(this.file.table[key], `\`${key}\``);
+    if (names !== undefined) this.vocabulary.check(names, `\`${key}\` of ${this.file.path}`);
+    return names;
+  }
+
+  #perFileIgnores(folder: string): Config['perFileIgnores'] {
+    return Object.entries(this.#table('per-file-ignores')).map(([pattern, value]) => {
+      const names = this.#strings(value, `\`per-file-ignores."${pattern}"\``) ?? [];
+      this.vocabulary.check(names, `\`per-file-ignores\` of ${this.file.path}`);
+      return { pattern: new PathPatterns(folder, [pattern]), names };
+    });
+  }
+
+  #targetVersions(): ReadonlyMap<string, string> {
+    const versions = Object.entries(this.#table('target-versions'));
+    this.#known(
+      versions.map(([name]) => name),
+      TARGETS,
+      'package',
+      '`target-versions`',
+    );
+    return new Map(
+      versions.map(([name, version]) => {
+        if (typeof version === 'string' && /^\d+(?:\.\d+){0,2}$/.test(version)) return [name, version];
+        return this.#fail(`\`target-versions.${name}\` must be a version in quotes, such as "2.4"`);
+      }),
+    );
+  }
+
+  #options(below: ReadonlyMap<string, Options>): ReadonlyMap<string, Options> {
+    const merged = new Map(below);
+    for (const [id, value] of Object.entries(this.#table('transforms'))) {
+      const ids = this.vocabulary.metas.map((meta) => meta.id);
+      this.#known([id], ids, 'transform', '`transforms`');
+      if (!isTable(value)) return this.#fail(`\`transforms.${id}\` must be a table of its options`);
+      const specs = this.vocabulary.meta(id).options;
+      this.#known(Object.keys(value), Object.keys(specs), 'option', `\`transforms.${id}\``);
+      const given = Object.entries(value).map(([name, option]) => [
+        name,
+        this.#option(id, name, option, specs[name]),
+      ]);
+      merged.set(id, { ...merged.get(id), ...Object.fromEntries(given) });
+    }
+    return merged;
+  }
+
+  #option(id: string, name: string, value: unknown, spec: OptionSpec | undefined): boolean | number | string {
+    if (spec?.type === 'boolean' && typeof value === 'boolean') return value;
+    if (spec?.type === 'string' && typeof value === 'string') return value;
+    if (spec?.type === 'integer' && typeof value === 'number' && Number.isInteger(value)) return value;
+    const wanted =
+      spec?.type === 'boolean' ? 'true or false' : spec?.type === 'integer' ? 'a whole number' : 'a string';
+    return this.#fail(`\`transforms.${id}.${name}\` must be ${wanted}`);
+  }
+
+  #table(key: (typeof KEYS)[number]): TomlTable {
+    const value = this.file.table[key] ?? {};
+    return isTable(value) ? value : this.#fail(`\`${key}\` must be a table`);
+  }
+
+  #strings(value: unknown, what: string): readonly string[] | undefined {
+    if (value === undefined) return undefined;
+    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+    return this.#fail(`${what} must be a list of strings`);
+  }
+
+  #known(names: readonly string[], known: readonly string[], kind: string, where: string): void {
+    for (const name of names) {
+      if (known.includes(name)) continue;
+      const all = known.length === 0 ? 'There are none here.' : `Known: ${known.join(', ')}.`;
+      throw new Failure(
+        `Unknown ${kind} in config`,
+        `\`${name}\` in ${where === 'the file' ? this.file.path : `${where} of ${this.file.path}`} is no ${kind} of memfix.${didYouMean(name, known)}`,
+        all,
+      );
+    }
+  }
+
+  #fail(detail: string): never {
+    throw new Failure(
+      'Invalid config',
+      `${detail}, in ${this.file.path}`,
+      'Correct it, or run with `--isolated` to do without config.',
+    );
+  }
+}

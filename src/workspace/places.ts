@@ -1,0 +1,64 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+
+/** `folder` and every folder above it, nearest first. */
+export function* upward(folder: string): Generator<string> {
+  for (let at = folder; ; at = dirname(at)) {
+    yield at;
+    if (dirname(at) === at) return;
+  }
+}
+
+export function isInside(path: string, folder: string): boolean {
+  const from = relative(folder, path);
+  return from === '' || (from !== '..' && !from.startsWith(`..${sep}`) && !isAbsolute(from));
+}
+
+/** With forward slashes, as patches, patterns and reports want it. */
+export function slashed(path: string): string {
+  return sep === '/' ? path : path.replaceAll(sep, '/');
+}
+
+/** How a file is called in reports: relative inside the working folder, whole outside it. */
+export function shownFrom(cwd: string, path: string): string {
+  return slashed(isInside(path, cwd) ? relative(cwd, path) || '.' : path);
+}
+
+/** The deepest folder that holds all of these folders. */
+export function commonFolder(folders: readonly string[]): string | undefined {
+  const [first, ...others] = folders;
+  if (first === undefined) return undefined;
+  for (const folder of upward(first)) if (others.every((other) => isInside(other, folder))) return folder;
+  return undefined;
+}
+
+/** The root of the git work tree that holds a folder, found without starting git. */
+export function repositoryRoot(folder: string): string | undefined {
+  for (const at of upward(folder)) if (existsSync(join(at, '.git'))) return at;
+  return undefined;
+}
+
+/** Where a work tree keeps what all its linked work trees share, such as `info/exclude`. */
+export function commonGitFolder(root: string): string | undefined {
+  const own = gitFolder(root);
+  if (own === undefined) return undefined;
+  const shared = textOf(join(own, 'commondir'));
+  return shared === undefined ? own : resolve(own, shared.trim());
+}
+
+function gitFolder(root: string): string | undefined {
+  const path = join(root, '.git');
+  const pointer = textOf(path);
+  if (pointer === undefined) return existsSync(path) ? path : undefined;
+  const target = /^gitdir: (.+)$/m.exec(pointer)?.[1];
+  return target === undefined ? undefined : resolve(root, target);
+}
+
+/** The text of a file that may as well not be there, be a folder, or be closed to us. */
+export function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

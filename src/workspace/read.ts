@@ -1,0 +1,123 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import type { Engine } from '../engine/engine.js';
+import type { Skipped, SourceFile } from '../engine/outcome.js';
+import { decode } from '../text/decode.js';
+import type { Candidate } from './discover.js';
+import { reasonOf } from './failure.js';
+
+export const LARGEST_FILE = 20 * 1024 * 1024;
+export const LONGEST_LINE = 1024 * 1024;
+
+/** Opening a named pipe must not wait for a writer that never comes. */
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+const GENERATED = /^[ \t]*#.*@generated\b/m;
+
+/** Generated files are not news to anyone: they are passed over without a word unless `-v` asks. */
+export type Reading =
+  | { readonly kind: 'file'; readonly file: SourceFile }
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'generated' }
+  | Skipped;
+
+/** Reads files one after the other into the same memory: most of them hold no literal of any transform and are let go. */
+export class Reader {
+  #memory = Buffer.allocUnsafe(256 * 1024);
+
+  read(candidate: Candidate, mayMatch: Engine['mayMatch']): Reading {
+    const bytes = this.#bytesOf(candidate.target);
+    if (typeof bytes === 'string') return skipped(candidate.path, bytes);
+    if (!mayMatch(bytes)) return { kind: 'nothing' };
+    if (!candidate.explicit && isGenerated(bytes)) return { kind: 'generated' };
+    return interpret(candidate.path, bytes);
+  }
+
+  #bytesOf(path: string): Buffer | string {
+    let descriptor: number | undefined;
+    try {
+      descriptor = openSync(path, OPEN_FLAGS);
+      const stats = fstatSync(descriptor);
+      if (!stats.isFile()) return 'it is not a regular file';
+      if (stats.size > LARGEST_FILE) return tooLarge(stats.size);
+      return this.#drain(descriptor, stats.size);
+    } catch (error) {
+      return reasonOf(error);
+    } finally {
+      if (descriptor !== undefined) closeSync(descriptor);
+    }
+  }
+
+  /** A file may grow while it is read, and `/proc` files claim to be empty: read until there is no more. */
+  #drain(descriptor: number, expected: number): Buffer | string {
+    this.#reserve(expected + 1, 0);
+    let length = 0;
+    for (;;) {
+      const read = readSync(descriptor, this.#memory, length, this.#memory.length - length, null);
+      if (read === 0) return this.#memory.subarray(0, length);
+      length += read;
+      if (length > LARGEST_FILE) return tooLarge(length);
+      if (length === this.#memory.length) this.#reserve(length * 2, length);
+    }
+  }
+
+  #reserve(size: number, keep: number): void {
+    if (this.#memory.length >= size) return;
+    const larger = Buffer.allocUnsafe(size);
+    this.#memory.copy(larger, 0, 0, keep);
+    this.#memory = larger;
+  }
+}
+
+/** The text of bytes from anywhere, or why they cannot be Python source. */
+export function interpret(path: string, bytes: Uint8Array): { kind: 'file'; file: SourceFile } | Skipped {
+  if (bytes.length > LARGEST_FILE) return skipped(path, tooLarge(bytes.length));
+  const line = bytes.length > LONGEST_LINE ? longestLine(bytes) : 0;
+  if (line > LONGEST_LINE) {
+    return skipped(path, `it has a line of ${megabytes(line)}, over the limit of ${megabytes(LONGEST_LINE)}`);
+  }
+  const decoded = decode(bytes);
+  if (!decoded.ok) return skipped(path, decoded.reason);
+  return { kind: 'file', file: { path, source: decoded.source } };
+}
+
+/** The first characters of a file; undefined where it cannot be read. */
+export function startOf(path: string, length: number): string | undefined {
+  const memory = Buffer.alloc(length);
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, OPEN_FLAGS);
+    return memory.toString('latin1', 0, readSync(descriptor, memory, 0, length, 0));
+  } catch {
+    return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function isGenerated(bytes: Buffer): boolean {
+  return GENERATED.test(bytes.toString('latin1', 0, Math.min(bytes.length, 1024)));
+}
+
+function longestLine(bytes: Uint8Array): number {
+  let longest = 0;
+  let start = 0;
+  while (start < bytes.length) {
+    const found = bytes.indexOf(0x0a, start);
+    const end = found === -1 ? bytes.length : found;
+    longest = Math.max(longest, end - start);
+    start = end + 1;
+  }
+  return longest;
+}
+
+function tooLarge(size: number): string {
+  return `it is ${megabytes(size)}, over the limit of ${megabytes(LARGEST_FILE)}`;
+}
+
+function megabytes(size: number): string {
+  return `${(size / 1024 / 1024).toFixed(1).replace(/\.0$/, '')} MB`;
+}
+
+function skipped(path: string, reason: string): Skipped {
+  return { kind: 'skipped', path, reason };
+}

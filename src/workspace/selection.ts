@@ -1,0 +1,84 @@
+import type { Group, Symptom, TransformMeta } from '../toolkit/contract.js';
+import { Failure } from './failure.js';
+import { didYouMean } from './resemblance.js';
+
+/** Every group and symptom, so that a name is known even while no transform carries it. */
+const GROUPS: readonly Group[] = ['default', 'opt-in', 'documented'];
+const SYMPTOMS: readonly Symptom[] = ['leak', 'peak', 'sync', 'fragmentation', 'host-memory', 'future-break'];
+
+/** Lists of ids, groups and symptoms, as typed; and where they were typed, for the words of an error. */
+export interface Wish {
+  readonly select: readonly string[];
+  readonly ignore: readonly string[];
+}
+
+type Kind = 'all' | 'group' | 'symptom' | 'id';
+
+/** How much a name says: one that means fewer transforms wins over one that means more. */
+const WEIGHT: Readonly<Record<Kind, number>> = { all: 1, group: 2, symptom: 3, id: 4 };
+
+/** What names on the command line or in a config file can mean. */
+export class Vocabulary {
+  readonly #kinds: ReadonlyMap<string, Kind>;
+
+  constructor(readonly metas: readonly TransformMeta[]) {
+    this.#kinds = new Map<string, Kind>([
+      ['all', 'all'],
+      ...GROUPS.map((name) => [name, 'group'] as const),
+      ...SYMPTOMS.map((name) => [name, 'symptom'] as const),
+      ...metas.map((meta) => [meta.id, 'id'] as const),
+    ]);
+  }
+
+  /** Fails on a name that means nothing; `where` is the flag or config key that holds it. */
+  check(names: readonly string[], where: string): void {
+    for (const name of names) {
+      if (this.#kinds.has(name)) continue;
+      throw new Failure(
+        'Unknown transform',
+        `\`${name}\` in ${where} is no transform, group or symptom.${didYouMean(name, this.#kinds.keys())}`,
+        'Run `memfix list` to see every name.',
+      );
+    }
+  }
+
+  meta(id: string): TransformMeta {
+    const found = this.metas.find((meta) => meta.id === id);
+    if (found !== undefined) return found;
+    const ids = this.metas.map((meta) => meta.id);
+    throw new Failure(
+      'Unknown transform',
+      `There is no transform \`${id}\`.${didYouMean(id, ids)}`,
+      'Run `memfix list` to see every name.',
+    );
+  }
+
+  /** The ids that a wish means. The most particular name decides; between equals, ignoring wins. */
+  resolve(wish: Wish): ReadonlySet<string> {
+    const chosen = this.metas.filter(
+      (meta) => this.#weight(wish.select, meta) > this.#weight(wish.ignore, meta),
+    );
+    return new Set(chosen.map((meta) => meta.id));
+  }
+
+  /** The ids that these names mean, together. */
+  expand(names: readonly string[]): ReadonlySet<string> {
+    return this.resolve({ select: names, ignore: [] });
+  }
+
+  #weight(names: readonly string[], meta: TransformMeta): number {
+    let weight = 0;
+    for (const name of names) {
+      const kind = this.#kinds.get(name);
+      if (kind !== undefined && means(name, kind, meta)) weight = Math.max(weight, WEIGHT[kind]);
+    }
+    return weight;
+  }
+}
+
+/** `documented` transforms run only when asked for by that word or by their id. */
+function means(name: string, kind: Kind, meta: TransformMeta): boolean {
+  if (kind === 'id') return name === meta.id;
+  if (kind === 'group') return name === meta.group;
+  return meta.group !== 'documented' && (kind === 'all' || name === meta.symptom);
+}
