@@ -11,7 +11,9 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   let previous: Edit | undefined;
   for (const edit of sorted) {
     if (edit.start < 0 || edit.end > text.length || edit.start > edit.end) {
-      throw new RangeError(`edit ${edit.start}..${edit.end} lies outside a text of ${text.length} characters`);
+      throw new RangeError(
+        `edit ${edit.start}..${edit.end} lies outside a text of ${text.length} characters`,
+      );
     }
     if (previous !== undefined && clash(previous, edit) && !isAdjacent(previous, edit)) {
       throw new RangeError(`edits ${previous.start}..${previous.end} and ${edit.start}..${edit.end} clash`);

@@ -1,7 +1,12 @@
 import type { PythonParser } from '../syntax/parser.js';
+import { pythonProblem, type SyntaxProblem } from '../syntax/soundness.js';
 import type { Span } from '../text/lines.js';
 import type { Options, Transform } from '../toolkit/contract.js';
 import type { Decide, Finding, Outcome, Preview, Scan, Skipped, SourceFile } from './outcome.js';
+import { passes } from './prefilter.js';
+import { editableRegion } from './region.js';
+import { previewOf, repair } from './repair.js';
+import { withScan } from './scan.js';
 
 export interface EngineSetup {
   readonly parser: PythonParser;
@@ -17,14 +22,36 @@ export interface Engine {
   /** Whether any selected transform could match; on raw bytes, before decoding. */
   mayMatch(bytes: Uint8Array): boolean;
   scan(file: SourceFile): Scan | Skipped;
-  /** Asks `decide` for every fixable finding, applies, verifies, repeats to a fixed point. */
+  /**
+   * Asks `decide` once for every fixable finding, applies, verifies, repeats to a fixed point. A finding that only appears
+   * in a later pass is asked about then; one that waited for an earlier fix keeps its answer.
+   */
   repair(file: SourceFile, decide: Decide): Promise<Outcome | Skipped>;
   preview(file: SourceFile, finding: Finding): Preview;
   /** The whole lines a person may rewrite instead of the proposed fix, and the text proposed for them. */
   editableRegion(file: SourceFile, finding: Finding): { readonly span: Span; readonly proposed: string };
+  /** Why a text is not valid Python 3, if it is not. */
+  syntaxProblem(text: string): SyntaxProblem | undefined;
 }
 
-export declare function createEngine(setup: EngineSetup): Engine;
+export function createEngine(setup: EngineSetup): Engine {
+  return {
+    mayMatch: (bytes) => {
+      const haystack = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      return setup.transforms.some((transform) => passes(transform.prefilter, haystack));
+    },
+    scan: (file) => withScan(setup, file, (live) => live.scan),
+    repair: (file, decide) => repair(setup, file, decide),
+    preview: previewOf,
+    editableRegion,
+    syntaxProblem: pythonProblem,
+  };
+}
 
 /** The answer of `apply` without a person: safe fixes, and unsafe ones when allowed; never advice. */
-export declare function policy(allow: { readonly unsafe: boolean; fixable(id: string): boolean }): Decide;
+export function policy(allow: { readonly unsafe: boolean; fixable(id: string): boolean }): Decide {
+  return ({ transform, safety }) => {
+    const allowed = safety === 'safe' || (safety === 'unsafe' && allow.unsafe);
+    return { kind: allowed && allow.fixable(transform) ? 'apply' : 'skip' };
+  };
+}

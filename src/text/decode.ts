@@ -48,7 +48,8 @@ export function decode(bytes: Uint8Array): Decoded {
   }
   const text = toText(body, encoding);
   if (text === undefined) {
-    const declaration = declared === undefined ? 'the default for Python source' : 'as its coding cookie says';
+    const declaration =
+      declared === undefined ? 'the default for Python source' : 'as its coding cookie says';
     return refuse(`its bytes are not valid ${encoding} (${declaration})`);
   }
   const source: SourceText = { text, encoding, bom };
@@ -76,7 +77,10 @@ function isUtf16Or32(bytes: Uint8Array): boolean {
 }
 
 function cookie(body: Buffer): string | undefined {
-  const [first, second] = body.subarray(0, 4096).toString('latin1').split(/\r\n|\r|\n/, 2);
+  const [first, second] = body
+    .subarray(0, 4096)
+    .toString('latin1')
+    .split(/\r\n|\r|\n/, 2);
   const onFirst = COOKIE.exec(first ?? '')?.[1];
   if (onFirst !== undefined) return onFirst;
   if (!BLANK_OR_COMMENT.test(first ?? '')) return undefined;
@@ -87,7 +91,11 @@ function canonical(declared: string): string | undefined {
   const name = declared.toLowerCase().replaceAll('_', '-');
   if (/^(?:utf-?8|latin-?1|iso-?8859-?1|iso-latin-1)-/.test(name) && name !== 'utf-8-sig') {
     // CPython accepts editor suffixes such as `utf-8-unix` and `latin-1-dos`.
-    return name.startsWith('utf') ? 'utf-8' : /^(?:latin-?1|iso-?8859-?1|iso-latin-1)-/.test(name) ? 'latin-1' : undefined;
+    return name.startsWith('utf')
+      ? 'utf-8'
+      : /^(?:latin-?1|iso-?8859-?1|iso-latin-1)-/.test(name)
+        ? 'latin-1'
+        : undefined;
   }
   const known = ALIASES.get(name) ?? name;
   if (known === 'utf-8' || known === 'latin-1' || known === 'ascii') return known;

@@ -50,7 +50,11 @@ export interface TransformMeta {
     readonly verdict: string;
     readonly measurements: readonly Measurement[];
   };
-  readonly origin: readonly { readonly document: string; readonly section: string; readonly fidelity: 'same' | 'inspired' }[];
+  readonly origin: readonly {
+    readonly document: string;
+    readonly section: string;
+    readonly fidelity: 'same' | 'inspired';
+  }[];
   /** The `fix-` fixture shown as before/after on the docs page. */
   readonly example: string;
 }

@@ -1,0 +1,138 @@
+import inquirer from 'inquirer';
+import { CTRL_C } from './keys.js';
+
+export interface Terminal {
+  readonly input: NodeJS.ReadStream;
+  readonly output: NodeJS.WriteStream;
+  readonly color: boolean;
+}
+
+/** Ctrl-L. Also what a resized window or a return from Ctrl-Z reads as. */
+export const REDRAW = '\x0c';
+const CTRL_Z = '\x1a';
+
+const ESCAPE_SEQUENCE = /^\x1b(?:\[[0-?]*[ -/]*[@-~]|O[ -~]|[^\x1b])/;
+
+/** Asks on the terminal: one key without Enter, or one line. A SIGINT from elsewhere reads as Ctrl-C. */
+export class Ask {
+  readonly #stop = new AbortController();
+  readonly #prompt;
+  #isShielded = false;
+
+  constructor(private readonly terminal: Terminal) {
+    const { input, output } = terminal;
+    this.#prompt = inquirer.createPromptModule<{ key: { message: string } }>({
+      input,
+      output,
+      signal: this.#stop.signal,
+    });
+    this.#prompt.registerPrompt('key', ({ message }: { message: string }, { signal }) =>
+      oneKey(terminal, message, signal),
+    );
+    process.on('SIGINT', this.#interrupt);
+  }
+
+  /** A SIGINT came from outside or while nothing was asked. */
+  get isInterrupted(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  async key(message: string): Promise<string> {
+    if (this.isInterrupted) return CTRL_C;
+    const { key } = await this.#prompt<{ key: string }>({ type: 'key', name: 'key', message });
+    return key;
+  }
+
+  /** A line of text; undefined on Ctrl-C. */
+  async line(message: string): Promise<string | undefined> {
+    if (this.isInterrupted) return undefined;
+    const plain = (text: string) => text;
+    const style = this.terminal.color ? {} : { message: plain, answer: plain };
+    try {
+      const { line } = await this.#prompt<{ line: string }>({
+        type: 'input',
+        name: 'line',
+        message,
+        theme: { prefix: '', style },
+      });
+      return line;
+    } catch (error) {
+      const left = error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name);
+      if (left) return undefined;
+      throw error;
+    }
+  }
+
+  /** Lends the terminal to another program, which then has Ctrl-C to itself. */
+  async lend<T>(work: () => Promise<T>): Promise<T> {
+    this.relax();
+    this.#isShielded = true;
+    try {
+      return await work();
+    } finally {
+      this.#isShielded = false;
+    }
+  }
+
+  /** Until the next question, Ctrl-C is a signal again. */
+  relax(): void {
+    this.terminal.input.setRawMode(false);
+  }
+
+  close(): void {
+    this.relax();
+    this.terminal.input.pause();
+    process.removeListener('SIGINT', this.#interrupt);
+  }
+
+  readonly #interrupt = (): void => {
+    if (!this.#isShielded) this.#stop.abort();
+  };
+}
+
+/** Takes exactly one key and leaves what was typed ahead to the next question. */
+function oneKey({ input, output }: Terminal, message: string, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve) => {
+    const settle = (key: string) => {
+      input.pause();
+      input.removeListener('data', onData);
+      input.removeListener('end', onEnd);
+      output.removeListener('resize', onRedraw);
+      process.removeListener('SIGCONT', onContinue);
+      signal.removeEventListener('abort', onEnd);
+      output.write(/^[!-~]$/.test(key) ? `${key}\n` : '\n');
+      resolve(key);
+    };
+    const onEnd = () => settle(CTRL_C);
+    const onRedraw = () => settle(REDRAW);
+    const onContinue = () => {
+      input.setRawMode(false);
+      input.setRawMode(true);
+      settle(REDRAW);
+    };
+    const onData = (chunk: Buffer | string) => {
+      const typed = chunk.toString();
+      const key = ESCAPE_SEQUENCE.exec(typed)?.[0] ?? String.fromCodePoint(typed.codePointAt(0) ?? 0);
+      const ahead = typed.slice(key.length);
+      input.pause();
+      if (ahead !== '') input.unshift(Buffer.from(ahead));
+      if (key === CTRL_Z && process.platform !== 'win32') suspend();
+      else settle(key);
+    };
+    // The whole foreground job stops, as when the terminal itself reads Ctrl-Z; `onContinue` asks again.
+    const suspend = () => {
+      input.setRawMode(false);
+      process.kill(0, 'SIGTSTP');
+      setImmediate(onContinue);
+    };
+    output.write(message);
+    if (signal.aborted || input.readableEnded) return onEnd();
+    signal.addEventListener('abort', onEnd);
+    process.on('SIGCONT', onContinue);
+    output.on('resize', onRedraw);
+    input.on('end', onEnd);
+    input.on('data', onData);
+    input.setRawMode(true);
+    input.resume();
+  });
+}

@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import type { Terminal } from './ask.js';
+
+export type Edited =
+  | { readonly kind: 'edited'; readonly text: string }
+  | { readonly kind: 'failed'; readonly reason: string; readonly text: string }
+  /** Ctrl-C ended the editor. */
+  | { readonly kind: 'interrupted'; readonly text: string };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Opens the text in the person's editor and waits. Whatever the editor saved comes back, also when it failed. */
+export async function editText(
+  text: string,
+  name: string,
+  terminal: Terminal,
+  env: Environment,
+): Promise<Edited> {
+  const command = editorCommand(env);
+  if (command === undefined) {
+    const reason = 'no editor was found: set $VISUAL or $EDITOR to the one you use';
+    return { kind: 'failed', reason, text };
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'memfix-'));
+  try {
+    const file = join(folder, name);
+    writeFileSync(file, text, { mode: 0o600 });
+    const end = await run(command, file, terminal);
+    const saved = readFileSync(file, 'utf8');
+    if (end === 'done') return { kind: 'edited', text: saved };
+    return end === 'interrupted'
+      ? { kind: 'interrupted', text: saved }
+      : { kind: 'failed', reason: `the editor “${command}” ${end.failed}`, text: saved };
+  } catch (error) {
+    const reason = `the editor's file was lost: ${error instanceof Error ? error.message : String(error)}`;
+    return { kind: 'failed', reason, text };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function editorCommand(env: Environment): string | undefined {
+  const chosen = [env['VISUAL'], env['EDITOR']].find((value) => value !== undefined && value.trim() !== '');
+  if (chosen !== undefined) return chosen;
+  if (process.platform === 'win32') return 'notepad';
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  return ['nano', 'vi'].find((name) => folders.some((folder) => isExecutable(join(folder, name))));
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+type End = 'done' | 'interrupted' | { readonly failed: string };
+
+/** The command is the shell's to read, as for git: it may have arguments and quotes. */
+function run(command: string, file: string, { input, output }: Terminal): Promise<End> {
+  const stdio: [NodeJS.ReadStream, NodeJS.WriteStream, NodeJS.WriteStream] = [input, output, output];
+  const child =
+    process.platform === 'win32'
+      ? spawn(`${command} "${file}"`, { stdio, shell: true })
+      : spawn('/bin/sh', ['-c', `${command} "$@"`, command, file], { stdio });
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve({ failed: `could not be started: ${error.message}` }));
+    child.on('exit', (code, signal) => {
+      if (code === 0) resolve('done');
+      else if (signal === 'SIGINT' || code === 130) resolve('interrupted');
+      else if (code === 127) resolve({ failed: 'was not found' });
+      else resolve({ failed: signal === null ? `ended with exit code ${code}` : `was ended by ${signal}` });
+    });
+  });
+}

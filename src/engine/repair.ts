@@ -1,0 +1,243 @@
+import { applyEdits } from '../edit/apply.js';
+import type { Edit } from '../edit/edit.js';
+import { plan } from '../edit/plan.js';
+import { importEdit } from '../syntax/import-place.js';
+import { firstError, pythonProblem, type SyntaxProblem, tokensOutside } from '../syntax/soundness.js';
+import type { Span } from '../text/lines.js';
+import type { EngineSetup } from './engine.js';
+import type {
+  Decide,
+  Decision,
+  Finding,
+  Outcome,
+  Preview,
+  Scan,
+  Settled,
+  Skipped,
+  SourceFile,
+} from './outcome.js';
+import { editableLines } from './region.js';
+import { type LiveScan, statementFor, withScan } from './scan.js';
+import { suppressionEdit } from './suppression.js';
+
+/** Fixes that enable each other take a pass each; more than this many is not convergence. */
+const MAX_PASSES = 10;
+
+interface Choice {
+  readonly finding: Finding;
+  readonly decision: Decision;
+  readonly edits: readonly Edit[];
+}
+
+/** Decides, applies and verifies until nothing is left to do. A file that does not come to rest keeps its bytes. */
+export async function repair(
+  setup: EngineSetup,
+  file: SourceFile,
+  decide: Decide,
+): Promise<Outcome | Skipped> {
+  const seen = new Set([file.source.text]);
+  const settled: Settled[] = [];
+  const bugs: string[] = [];
+  /** Answers given and not yet carried out, by place in the current text. */
+  let standing = new Map<string, Decision>();
+  let current = file;
+  for (let pass = 0; pass < MAX_PASSES; pass++) {
+    const scanned = withScan(setup, current, (live) => live.scan);
+    if (scanned.kind === 'skipped') {
+      if (current === file) return scanned;
+      return untouched(setup, file, [...bugs, `a fix made ${file.path} unreadable: ${scanned.reason}`]);
+    }
+    for (const finding of scanned.findings) {
+      const place = placeOf(finding, finding.span.start);
+      if (finding.fix === undefined || standing.has(place)) continue;
+      const decision = await decide(finding, previewOf(current, finding));
+      standing.set(place, decision);
+      if (decision.kind === 'skip') settled.push({ finding, fate: 'declined' });
+    }
+    const step = withScan(setup, current, (live) => applyOnce(live, setup, standing));
+    if ('kind' in step)
+      return untouched(setup, file, [...bugs, `${file.path} could not be read twice: ${step.reason}`]);
+    settled.push(...step.settled);
+    bugs.push(...step.bugs);
+    if (step.after === current.source.text) return finish(setup, file, current, settled, bugs);
+    if (seen.has(step.after))
+      return untouched(setup, file, [...bugs, `fixes undo each other in ${file.path}`]);
+    seen.add(step.after);
+    standing = step.standing;
+    current = { path: file.path, source: { ...file.source, text: step.after } };
+  }
+  return untouched(setup, file, [
+    ...bugs,
+    `fixes of ${file.path} did not come to rest after ${MAX_PASSES} passes`,
+  ]);
+}
+
+interface Step {
+  readonly after: string;
+  readonly settled: readonly Settled[];
+  readonly bugs: readonly string[];
+  readonly standing: Map<string, Decision>;
+}
+
+function applyOnce(live: LiveScan, setup: EngineSetup, standing: ReadonlyMap<string, Decision>): Step {
+  const { module, scan } = live;
+  const settled: Settled[] = [];
+  const bugs: string[] = [];
+  const choices: Choice[] = [];
+  for (const finding of scan.findings) {
+    const decision = standing.get(placeOf(finding, finding.span.start));
+    if (decision === undefined || decision.kind === 'skip' || finding.fix === undefined) continue;
+    const edits = editsFor(live, finding, decision);
+    if (edits === undefined) {
+      bugs.push(`${finding.transform} at ${where(scan, finding)}: no comment can stand on that line`);
+      settled.push({ finding, fate: 'dropped' });
+    } else choices.push({ finding, decision, edits });
+  }
+  const taken = sound(plan(choices, (choice) => choice.edits).taken, live, setup, (choice, problem) => {
+    const place = where(scan, choice.finding);
+    const who =
+      choice.decision.kind === 'edited' ? 'the edited text' : `the fix of ${choice.finding.transform}`;
+    bugs.push(`${who} at ${place} was dropped because the result is not sound: ${problem.message}`);
+    settled.push({ finding: choice.finding, fate: 'dropped' });
+  });
+  for (const { finding, decision } of taken) {
+    settled.push({
+      finding,
+      fate: decision.kind === 'edited' ? 'edited' : decision.kind === 'suppress' ? 'suppressed' : 'applied',
+    });
+  }
+  const edits = allEdits(live, taken);
+  const done = new Set(settled.map(({ finding }) => placeOf(finding, finding.span.start)));
+  const waiting = new Map<string, Decision>();
+  for (const finding of scan.findings) {
+    const place = placeOf(finding, finding.span.start);
+    const decision = standing.get(place);
+    if (decision === undefined) continue;
+    // A dropped fix must not be tried again; it stands as declined.
+    const kept: Decision = done.has(place) ? { kind: 'skip' } : decision;
+    if (!taken.some((choice) => choice.finding === finding))
+      waiting.set(placeOf(finding, moved(edits, finding.span.start)), kept);
+  }
+  return { after: applyEdits(module.text, edits), settled, bugs, standing: waiting };
+}
+
+function editsFor(live: LiveScan, finding: Finding, decision: Decision): readonly Edit[] | undefined {
+  if (decision.kind === 'suppress') {
+    const edit = suppressionEdit(live.module, finding, decision.reason);
+    return edit && [edit];
+  }
+  if (decision.kind === 'edited')
+    return [{ ...editableLines(live.module.lines, finding), text: decision.text }];
+  return finding.fix?.edits;
+}
+
+/** The choices that give sound code together. One that breaks the file is dropped; the others still land. */
+function sound(
+  taken: readonly Choice[],
+  live: LiveScan,
+  setup: EngineSetup,
+  drop: (choice: Choice, problem: SyntaxProblem) => void,
+): readonly Choice[] {
+  if (problemAfter(taken, live, setup) === undefined) return taken;
+  const kept: Choice[] = [];
+  for (const choice of taken) {
+    const problem = problemAfter([...kept, choice], live, setup);
+    if (problem === undefined) kept.push(choice);
+    else drop(choice, problem);
+  }
+  return kept;
+}
+
+/** What is wrong with the text once these edits are in: its syntax, or a token changed outside them. */
+function problemAfter(
+  choices: readonly Choice[],
+  live: LiveScan,
+  setup: EngineSetup,
+): SyntaxProblem | undefined {
+  const edits = allEdits(live, choices);
+  if (edits.length === 0) return undefined;
+  const after = applyEdits(live.module.text, edits);
+  const problem = pythonProblem(after);
+  if (problem !== undefined) return problem;
+  const tree = setup.parser.parse(after);
+  try {
+    if (firstError(tree.root) !== undefined) return { message: 'the result does not parse' };
+    const before = tokensOutside(live.module.root, edits);
+    const now = tokensOutside(tree.root, written(edits));
+    const same = before.length === now.length && before.every((token, index) => token === now[index]);
+    return same ? undefined : { message: 'code outside the edit would be read differently' };
+  } finally {
+    tree.dispose();
+  }
+}
+
+/** Where the text of each edit lies once all are applied. */
+function written(edits: readonly Edit[]): readonly Span[] {
+  let shift = 0;
+  return [...edits]
+    .sort((a, b) => a.start - b.start)
+    .map((edit) => {
+      const start = edit.start + shift;
+      shift += edit.text.length - (edit.end - edit.start);
+      return { start, end: start + edit.text.length };
+    });
+}
+
+/** The edits of the choices and one merged edit for their imports. */
+function allEdits(live: LiveScan, choices: readonly Choice[]): readonly Edit[] {
+  const edits = choices.flatMap((choice) => choice.edits);
+  const wanted = choices.flatMap(({ finding, decision }) =>
+    decision.kind === 'suppress' ? [] : (live.imports.get(finding) ?? []),
+  );
+  const importing = importEdit(live.module, [...new Set(wanted.map(statementFor))].sort());
+  return importing === undefined ? edits : withImports(edits, importing);
+}
+
+/** An import that lands exactly where another edit begins goes in front of it, in one edit. */
+function withImports(edits: readonly Edit[], importing: Edit): readonly Edit[] {
+  const same = edits.find((edit) => edit.start === importing.start);
+  if (same === undefined) return [...edits, importing];
+  return edits.map((edit) => (edit === same ? { ...edit, text: importing.text + edit.text } : edit));
+}
+
+/** Where an offset that no edit covers lies after the edits. */
+function moved(edits: readonly Edit[], offset: number): number {
+  let shift = 0;
+  for (const edit of edits) {
+    if (edit.end <= offset && edit.start <= offset) shift += edit.text.length - (edit.end - edit.start);
+  }
+  return offset + shift;
+}
+
+function placeOf(finding: Finding, start: number): string {
+  return `${finding.transform}@${start}`;
+}
+
+function where(scan: Scan, finding: Finding): string {
+  return `${scan.file.path}:${finding.at.line}`;
+}
+
+export function previewOf(file: SourceFile, finding: Finding): Preview {
+  const before = file.source.text;
+  if (finding.fix === undefined) return { before, after: before };
+  const [importing] = finding.fix.importEdits;
+  const edits = importing === undefined ? finding.fix.edits : withImports(finding.fix.edits, importing);
+  return { before, after: applyEdits(before, edits) };
+}
+
+function finish(
+  setup: EngineSetup,
+  file: SourceFile,
+  current: SourceFile,
+  settled: readonly Settled[],
+  bugs: readonly string[],
+): Outcome | Skipped {
+  const remaining = withScan(setup, current, (live) => live.scan);
+  if (remaining.kind === 'skipped') return remaining;
+  return { kind: 'outcome', file, after: current.source.text, settled, remaining, bugs };
+}
+
+/** Our bug, not the user's loss: the file keeps its text and the bug is told. */
+function untouched(setup: EngineSetup, file: SourceFile, bugs: readonly string[]): Outcome | Skipped {
+  return finish(setup, file, file, [], bugs);
+}

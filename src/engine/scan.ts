@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import { PyModule } from '../semantic/module.js';
+import { enclosingFunction } from '../semantic/statements.js';
+import { importEdit } from '../syntax/import-place.js';
+import type { PyNode } from '../syntax/node.js';
+import { firstError, pythonProblem } from '../syntax/soundness.js';
+import type { Import, Site, Transform } from '../toolkit/contract.js';
+import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
+import type { EngineSetup } from './engine.js';
+import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
+import { passes } from './prefilter.js';
+import { Suppressions } from './suppression.js';
+
+/** A scan together with the module it was made on, for as long as the tree lives. */
+export interface LiveScan {
+  readonly scan: Scan;
+  readonly module: PyModule;
+  /** The imports each fix asks for, to be merged once per file. */
+  readonly imports: ReadonlyMap<Finding, readonly Import[]>;
+}
+
+/** Deep recursion in a parser or in a rule ends here, not in a stack trace. */
+const TOO_DEEP = 'it is nested too deeply';
+
+/** Parses, finds and fixes on paper; `use` gets the result while the tree is alive. */
+export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: LiveScan) => T): T | Skipped {
+  const { text } = file.source;
+  const transforms = setup.transforms.filter((transform) => passes(transform.prefilter, text));
+  const tree = setup.parser.parse(text);
+  try {
+    const module = new PyModule(file.path, text, tree);
+    const error = firstError(module.root);
+    if (error !== undefined) {
+      const problem = pythonProblem(text);
+      return {
+        kind: 'skipped',
+        path: file.path,
+        reason:
+          problem === undefined
+            ? 'the parser does not understand this place'
+            : `not valid Python 3: ${problem.message}`,
+        at: problem?.at ?? module.lines.position(error.start),
+      };
+    }
+    const imports = new Map<Finding, readonly Import[]>();
+    const found = transforms.flatMap((transform) => findingsOf(setup, transform, module, imports));
+    if (found.length > 0) {
+      const problem = pythonProblem(text);
+      if (problem !== undefined) {
+        const at = problem.at === undefined ? {} : { at: problem.at };
+        return { kind: 'skipped', path: file.path, reason: `not valid Python 3: ${problem.message}`, ...at };
+      }
+    }
+    found.sort((a, b) => a.span.start - b.span.start || a.transform.localeCompare(b.transform));
+    const suppressions = new Suppressions(module);
+    const findings: Finding[] = [];
+    const suppressed: Finding[] = [];
+    for (const finding of found) (suppressions.silences(finding) ? suppressed : findings).push(finding);
+    const selected = new Set(setup.transforms.map((transform) => transform.meta.id));
+    const notes = suppressions.notes(selected, setup.knownIds);
+    return use({ scan: { kind: 'scan', file, findings, suppressed, notes }, module, imports });
+  } catch (error) {
+    if (error instanceof RangeError && /call stack/i.test(error.message)) {
+      return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
+    }
+    throw error;
+  } finally {
+    tree.dispose();
+  }
+}
+
+function findingsOf(
+  setup: EngineSetup,
+  transform: Transform,
+  module: PyModule,
+  imports: Map<Finding, readonly Import[]>,
+): readonly Finding[] {
+  const options = setup.optionsFor(transform.meta.id);
+  const equals = new Map<string, number>();
+  return [...transform.detect(module, options)].map((site) => {
+    const words = wordsOf(transform.meta.id, site.node);
+    const nth = equals.get(words) ?? 0;
+    equals.set(words, nth + 1);
+    const key = createHash('sha1').update(`${words}\0${nth}`).digest('hex').slice(0, 16);
+    return findingFor(transform, site, key, module, options, imports);
+  });
+}
+
+function findingFor(
+  transform: Transform,
+  site: Site,
+  key: string,
+  module: PyModule,
+  options: ReturnType<EngineSetup['optionsFor']>,
+  imports: Map<Finding, readonly Import[]>,
+): Finding {
+  const { meta } = transform;
+  const { node, message } = site;
+  const common = {
+    transform: meta.id,
+    key,
+    span: { start: node.start, end: node.end },
+    at: module.lines.position(node.start),
+    end: module.lines.position(node.end),
+    message,
+  };
+  const result = attempt(() => transform.fix(site, new EditBuilder(module, meta), module, options));
+  if (result.kind === 'refusal') {
+    return { ...common, safety: 'advice', numerics: meta.numerics, unproven: [], refusal: result.reason };
+  }
+  const importing = importEdit(module, result.imports.map(statementFor));
+  const finding: Finding = {
+    ...common,
+    safety: result.safety,
+    numerics: result.numerics,
+    unproven: result.unproven,
+    fix: {
+      title: result.title,
+      edits: result.edits,
+      importEdits: importing === undefined ? [] : [importing],
+    },
+  };
+  imports.set(finding, result.imports);
+  return finding;
+}
+
+function attempt(fix: () => ReturnType<Transform['fix']>): ReturnType<Transform['fix']> {
+  try {
+    return fix();
+  } catch (error) {
+    if (error instanceof Unfixable) return { kind: 'refusal', reason: error.message };
+    throw error;
+  }
+}
+
+export function statementFor(wanted: Import): string {
+  return `import ${wanted.module}`;
+}
+
+/** What names a site when lines move: its rule, the functions around it and its own text, spaces aside. */
+function wordsOf(id: string, node: PyNode): string {
+  const around: string[] = [];
+  for (let at = enclosingFunction(node); at !== undefined; at = enclosingFunction(at)) {
+    around.push(at.field('name')?.text ?? '');
+  }
+  return [id, ...around, node.text.replace(/\s+/g, ' ')].join('\0');
+}

@@ -1,0 +1,113 @@
+import type { Edit } from '../edit/edit.js';
+import type { PyModule } from '../semantic/module.js';
+import { statementOf } from '../semantic/statements.js';
+import type { PyNode } from '../syntax/node.js';
+import type { Finding, SuppressionNote } from './outcome.js';
+
+interface Directive {
+  readonly scope: 'line' | 'file';
+  readonly ids: readonly string[];
+  readonly line: number;
+  readonly offset: number;
+  readonly used: Set<string>;
+}
+
+const DIRECTIVE = /#\s*memfix:\s*(file-ignore|ignore)\b(?:\[([^\]]*)\])?/g;
+
+/** The `# memfix:` comments of a file and which of them earn their keep. */
+export class Suppressions {
+  readonly #directives: readonly Directive[];
+
+  constructor(private readonly module: PyModule) {
+    this.#directives = readDirectives(module);
+  }
+
+  /** Whether a comment silences this finding; remembers that it did. */
+  silences(finding: Finding): boolean {
+    let silenced = false;
+    for (const directive of this.#directives) {
+      if (!directive.ids.includes(finding.transform)) continue;
+      if (directive.scope === 'line' && !linesOf(this.module, finding).includes(directive.line)) continue;
+      directive.used.add(finding.transform);
+      silenced = true;
+    }
+    return silenced;
+  }
+
+  /** Comments that name no transform, and those of the selected transforms that silenced nothing. */
+  notes(selected: ReadonlySet<string>, known: ReadonlySet<string>): readonly SuppressionNote[] {
+    return this.#directives.flatMap(({ scope, ids, offset, used }) => {
+      const at = this.module.lines.position(offset);
+      const verb = scope === 'file' ? 'file-ignore' : 'ignore';
+      if (ids.length === 0)
+        return [{ at, message: `\`# memfix: ${verb}\` names no transform; write \`# memfix: ${verb}[id]\`` }];
+      return ids.flatMap((id) => {
+        if (!known.has(id))
+          return [{ at, message: `\`# memfix: ${verb}[${id}]\` names no transform that exists` }];
+        if (!selected.has(id) || used.has(id)) return [];
+        return [{ at, message: `unused \`# memfix: ${verb}[${id}]\`: nothing to silence here` }];
+      });
+    });
+  }
+}
+
+/** The edit that silences a finding with a comment behind its line; undefined where no comment can stand. */
+export function suppressionEdit(
+  module: PyModule,
+  finding: Finding,
+  reason: string | undefined,
+): Edit | undefined {
+  const words = reason === undefined || reason.trim() === '' ? '' : ` ${reason.trim().replace(/\s+/g, ' ')}`;
+  for (const line of linesOf(module, finding)) {
+    const at = module.lines.end(line);
+    if (canTakeComment(module, at))
+      return { start: at, end: at, text: `  # memfix: ignore[${finding.transform}]${words}` };
+  }
+  return undefined;
+}
+
+function readDirectives(module: PyModule): readonly Directive[] {
+  const found: Directive[] = [];
+  if (!module.text.includes('memfix:')) return found;
+  for (const match of module.text.matchAll(DIRECTIVE)) {
+    const node = module.root.descendantAt(match.index);
+    if (node.type !== 'comment') continue;
+    found.push({
+      scope: match[1] === 'file-ignore' ? 'file' : 'line',
+      ids: (match[2] ?? '')
+        .split(',')
+        .map((id) => id.trim())
+        .filter((id) => id !== ''),
+      line: module.lines.lineAt(match.index),
+      offset: match.index,
+      used: new Set(),
+    });
+  }
+  return found;
+}
+
+/** The lines a comment may stand on: those of the finding, then the last of its statement. */
+function linesOf(module: PyModule, finding: Finding): readonly number[] {
+  const { lines } = module;
+  const found: number[] = [];
+  for (let line = lines.lineAt(finding.span.start); line <= lines.lineAt(finding.span.end); line++)
+    found.push(line);
+  const statement = statementOf(module.root.descendantAt(finding.span.start));
+  const simple = statement.named.every((child) => child.type !== 'block') && !isCompound(statement);
+  if (simple) found.push(lines.lineAt(statement.end));
+  return [...new Set(found)];
+}
+
+function isCompound(statement: PyNode): boolean {
+  return (
+    statement.type.endsWith('_definition') || statement.named.some((child) => child.type.endsWith('_clause'))
+  );
+}
+
+function canTakeComment(module: PyModule, lineEnd: number): boolean {
+  const last = module.text[lineEnd - 1];
+  if (last === '\\' && module.root.descendantAt(lineEnd - 1).type !== 'comment') return false;
+  const node = module.root.descendantAt(lineEnd);
+  const string = node.closest('string');
+  return string === undefined || string.end <= lineEnd || string.start >= lineEnd;
+}

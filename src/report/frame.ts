@@ -1,0 +1,145 @@
+import type { Lines, Span } from '../text/lines.js';
+import { type Cell, cellsOf } from './cells.js';
+import type { Paint, Tone } from './paint.js';
+
+export interface FrameStyle {
+  readonly paint: Paint;
+  /** Columns of the terminal, margin included. */
+  readonly width: number;
+  readonly tone: Tone;
+}
+
+const CONTEXT = 2;
+/** Lines shown of a span that goes over several. */
+const SPAN_LINES = 4;
+const MARGIN = '  ';
+/** Longer lines are looked at around the span only. */
+const LONG_LINE = 10_000;
+const NEIGHBOURHOOD = 1_000;
+
+interface View {
+  /** First visible column; all lines of a frame scroll together, so that indentation stays comparable. */
+  readonly left: number;
+  readonly width: number;
+}
+
+/** The lines around a span with their numbers, and the span underlined. */
+export function frame(lines: Lines, span: Span, style: FrameStyle): string[] {
+  const first = lines.lineAt(span.start);
+  const last = lines.lineAt(Math.max(span.start, span.end - 1));
+  const shownLast = Math.min(last, first + SPAN_LINES - 1);
+  const from = firstContextLine(lines, first);
+  const to = last > shownLast ? shownLast : lastContextLine(lines, last);
+
+  const digits = `${to}`.length;
+  const gutter = (label: string) => style.paint.dim(`${MARGIN}${label.padStart(digits)} │`);
+  const view = viewOf(lines, span, style.width - MARGIN.length - digits - 3);
+
+  const output: string[] = [];
+  for (let line = from; line <= to; line++) {
+    const isMarked = line >= first && line <= shownLast;
+    const cells = lineCells(
+      lines,
+      line,
+      isMarked && line === first ? span.start : lines.start(line) + view.left,
+    );
+    const content = visible(cells, view);
+    output.push(`${gutter(`${line}`)}${content === '' ? '' : ` ${content}`}`);
+    if (!isMarked) continue;
+    const underline = underlineOf(cells, lines, line, span, view);
+    if (underline !== undefined) {
+      output.push(
+        `${gutter('')} ${' '.repeat(underline.indent)}${style.paint[style.tone](underline.carets)}`,
+      );
+    }
+  }
+  if (last > shownLast) {
+    const hidden = last - shownLast;
+    output.push(`${gutter('')} ${style.paint.dim(`… ${hidden} more ${hidden === 1 ? 'line' : 'lines'}`)}`);
+  }
+  return output;
+}
+
+/** Blank lines at the rim of the context say nothing. */
+function firstContextLine(lines: Lines, line: number): number {
+  let from = Math.max(1, line - CONTEXT);
+  while (from < line && lines.content(from).trim() === '') from++;
+  return from;
+}
+
+function lastContextLine(lines: Lines, line: number): number {
+  let to = Math.min(lines.count, line + CONTEXT);
+  while (to > line && lines.content(to).trim() === '') to--;
+  return to;
+}
+
+/** Scrolls right only when the span would start, or end though it could fit, beyond the edge. */
+function viewOf(lines: Lines, span: Span, room: number): View {
+  const width = Math.max(room, 8);
+  const line = lines.lineAt(span.start);
+  const end = Math.min(span.end, lines.end(line));
+  const cells = lineCells(lines, line, span.start);
+  const startColumn = columnAt(cells, span.start - lines.start(line));
+  const endColumn = columnAt(cells, end - lines.start(line));
+  const total = columnAt(cells, Infinity);
+  const fits = total <= width || endColumn < width;
+  if (fits) return { left: 0, width };
+  const lead = Math.floor(width / 3);
+  const toShowAll = endColumn + 2 - width;
+  const left =
+    endColumn - startColumn + lead <= width ? Math.max(startColumn - lead, 0) : Math.max(startColumn - 2, 0);
+  return { left: Math.max(Math.min(left, toShowAll), 0), width };
+}
+
+/** Cells with offsets counted from the line's start; of a very long line, those near `around`. */
+function lineCells(lines: Lines, line: number, around: number): Cell[] {
+  const start = lines.start(line);
+  const end = lines.end(line);
+  if (end - start <= LONG_LINE) return cellsOf(lines.text.slice(start, end));
+  const from = Math.max(start, around - NEIGHBOURHOOD);
+  const to = Math.min(end, around + NEIGHBOURHOOD);
+  return cellsOf(lines.text.slice(from, to), from - start, from - start);
+}
+
+function columnAt(cells: readonly Cell[], offset: number): number {
+  const last = cells.at(-1);
+  if (last === undefined) return 0;
+  const found = cells.findLast((cell) => cell.offset <= offset);
+  if (offset > last.offset) return last.column + last.width;
+  return found?.column ?? 0;
+}
+
+function visible(cells: readonly Cell[], view: View): string {
+  const right = view.left + view.width;
+  const last = cells.at(-1);
+  if (last === undefined || last.column + last.width <= view.left) return '';
+  const cutLeft = (cells[0]?.column ?? 0) < view.left;
+  const cutRight = last.column + last.width > right;
+  const innerLeft = view.left + (cutLeft ? 1 : 0);
+  const innerRight = right - (cutRight ? 1 : 0);
+  const kept = cells.filter((cell) => cell.column >= innerLeft && cell.column + cell.width <= innerRight);
+  // A wide character across the left edge leaves a column to fill.
+  const gap = ' '.repeat(Math.max(0, (kept[0]?.column ?? innerLeft) - innerLeft));
+  const text = kept.map((cell) => cell.text).join('');
+  return `${cutLeft ? '…' : ''}${gap}${text}${cutRight ? '…' : ''}`.trimEnd();
+}
+
+function underlineOf(
+  cells: readonly Cell[],
+  lines: Lines,
+  line: number,
+  span: Span,
+  view: View,
+): { readonly indent: number; readonly carets: string } | undefined {
+  const lineStart = lines.start(line);
+  const content = lines.content(line);
+  const isContinuation = span.start < lineStart;
+  if (isContinuation && content.trim() === '') return undefined;
+  const indentation = content.length - content.trimStart().length;
+  const start = isContinuation ? indentation : span.start - lineStart;
+  const end = Math.min(span.end - lineStart, content.trimEnd().length);
+  const from = Math.max(columnAt(cells, start), view.left);
+  const to = Math.min(Math.max(columnAt(cells, end), from + 1), view.left + view.width);
+  if (to <= from) return undefined;
+  return { indent: from - view.left, carets: '^'.repeat(to - from) };
+}

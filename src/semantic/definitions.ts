@@ -1,0 +1,147 @@
+import type { PyNode } from '../syntax/node.js';
+import { definitionOf } from './flow.js';
+import { qualifiedName } from './imports.js';
+import type { PyModule } from './module.js';
+import { roleOf } from './names.js';
+import { argumentsOf, enclosingClass, enclosingFunction, unparenthesized } from './statements.js';
+
+/** The only definition a name has in the file, when it has exactly one and is a `def` or `class`. */
+export function definitionNamed(module: PyModule, identifier: PyNode): PyNode | undefined {
+  const scope = module.resolve(identifier);
+  if (scope === undefined) return undefined;
+  const writes = module.writes(scope, identifier.text);
+  const [only] = writes;
+  if (only === undefined || writes.length > 1) return undefined;
+  const role = roleOf(only);
+  return role === 'def' || role === 'class' ? only.parent : undefined;
+}
+
+/** The expressions a class inherits from, keywords such as `metaclass=` left out. */
+export function basesOf(classNode: PyNode): readonly PyNode[] {
+  const bases = classNode.field('superclasses')?.named ?? [];
+  return bases.filter((base) => base.type !== 'keyword_argument');
+}
+
+export interface Ancestry {
+  /** Same-file classes, this one first, then its bases depth first. */
+  readonly classes: readonly PyNode[];
+  /** Dotted names of bases that come from imports. */
+  readonly imported: readonly string[];
+  /** A base that is neither in this file nor a plain import. */
+  readonly unknown: boolean;
+}
+
+export function ancestryOf(module: PyModule, classNode: PyNode): Ancestry {
+  return module.memo(findAncestry, classNode);
+}
+
+function findAncestry(module: PyModule, classNode: PyNode): Ancestry {
+  const classes: PyNode[] = [];
+  const imported: string[] = [];
+  let unknown = false;
+  const pending = [classNode];
+  for (let at = pending.shift(); at !== undefined; at = pending.shift()) {
+    if (classes.includes(at)) continue;
+    classes.push(at);
+    for (const written of basesOf(at)) {
+      // `Generic[T]` and the like: what counts is the class before the brackets.
+      const base = written.type === 'subscript' ? (written.field('value') ?? written) : written;
+      const path = qualifiedName(module, base);
+      const local = base.type === 'identifier' ? definitionNamed(module, base) : undefined;
+      if (local?.type === 'class_definition') pending.push(local);
+      else if (path !== undefined) imported.push(path);
+      else if (base.text !== 'object') unknown = true;
+    }
+  }
+  return { classes, imported, unknown };
+}
+
+/** A method by name in the class or its same-file bases. Two `def`s of one name in one class are no answer. */
+export function methodNamed(module: PyModule, classNode: PyNode, name: string): PyNode | undefined {
+  for (const at of ancestryOf(module, classNode).classes) {
+    const bindings = module.scopeOf(at).bindings(name);
+    if (bindings.length === 0) continue;
+    const [only] = bindings;
+    return bindings.length === 1 && only?.parent?.type === 'function_definition' ? only.parent : undefined;
+  }
+  return undefined;
+}
+
+/** All functions defined directly in a class body. */
+export function methodsOf(classNode: PyNode): readonly PyNode[] {
+  const body = classNode.field('body');
+  return (body?.named ?? []).flatMap((statement) => {
+    const definition = statement.type === 'decorated_definition' ? statement.field('definition') : statement;
+    return definition?.type === 'function_definition' ? [definition] : [];
+  });
+}
+
+/** The name of the first parameter of a method (`self`); undefined for plain functions and static methods. */
+export function selfName(functionNode: PyNode): string | undefined {
+  if (enclosingClass(functionNode) === undefined) return undefined;
+  const holder = functionNode.parent;
+  if (holder?.type === 'decorated_definition') {
+    for (const decorator of holder.childrenOfType('decorator')) {
+      if (decorator.named[0]?.text === 'staticmethod') return undefined;
+    }
+  }
+  const first = functionNode.field('parameters')?.named[0];
+  const name =
+    first?.type === 'identifier' ? first : first?.type === 'typed_parameter' ? first.children[0] : undefined;
+  return name?.text;
+}
+
+/** The class whose instance (or itself) `self` is at this node, looking through nested functions. */
+export function classAround(node: PyNode): { readonly classNode: PyNode; readonly self: string } | undefined {
+  for (let at = enclosingFunction(node); at !== undefined; at = enclosingFunction(at)) {
+    const classNode = enclosingClass(at);
+    const self = selfName(at);
+    if (classNode !== undefined && self !== undefined) return { classNode, self };
+  }
+  return undefined;
+}
+
+/**
+ * The same-file function or class a call runs, where the file proves it: a plain name, `self.method`, `Class.method`,
+ * or a method of a local instance.
+ */
+export function calledDefinition(module: PyModule, call: PyNode): PyNode | undefined {
+  const callee = call.field('function');
+  return callee && definitionBehind(module, callee);
+}
+
+/** What a name or attribute refers to, when passed or called. */
+export function definitionBehind(module: PyModule, expression: PyNode): PyNode | undefined {
+  const target = unparenthesized(expression);
+  if (target.type === 'identifier') return definitionNamed(module, target);
+  if (target.type !== 'attribute') return undefined;
+  const object = target.field('object');
+  const name = target.field('attribute')?.text;
+  if (object === undefined || name === undefined) return undefined;
+  const classNode = classBehind(module, object);
+  return classNode && methodNamed(module, classNode, name);
+}
+
+/** The same-file class that an expression is, or is an instance of. */
+export function classBehind(module: PyModule, expression: PyNode): PyNode | undefined {
+  const target = unparenthesized(expression);
+  if (target.type === 'call') {
+    const made = calledDefinition(module, target);
+    if (made?.type === 'class_definition') return made;
+    const isSuper = target.field('function')?.text === 'super' && argumentsOf(target).length === 0;
+    return isSuper ? classAround(target)?.classNode : undefined;
+  }
+  if (target.type !== 'identifier') return undefined;
+  const around = classAround(target);
+  if (around !== undefined && around.self === target.text) return around.classNode;
+  const named = definitionNamed(module, target);
+  if (named !== undefined) return named.type === 'class_definition' ? named : undefined;
+  const scope = module.resolve(target);
+  const writes = scope === undefined ? [] : module.writes(scope, target.text);
+  const [only] = writes;
+  if (only === undefined || writes.length !== 1) return undefined;
+  const definition = definitionOf(only);
+  return definition.kind === 'value' && definition.value.type === 'call'
+    ? classBehind(module, definition.value)
+    : undefined;
+}

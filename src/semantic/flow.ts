@@ -1,0 +1,145 @@
+import type { PyNode } from '../syntax/node.js';
+import type { PyModule } from './module.js';
+import { roleOf } from './names.js';
+import { scopeKind } from './scope.js';
+
+/** One way a variable can get its value. */
+export type Definition =
+  | { readonly kind: 'value'; readonly node: PyNode; readonly value: PyNode }
+  /** `x += value`; the old value flows in as well. */
+  | { readonly kind: 'update'; readonly node: PyNode; readonly operator: string; readonly value: PyNode }
+  /** One target of an unpacking whose value is not taken apart. */
+  | { readonly kind: 'part'; readonly node: PyNode; readonly value: PyNode }
+  | { readonly kind: 'loop'; readonly node: PyNode; readonly iterable: PyNode }
+  | { readonly kind: 'with'; readonly node: PyNode; readonly value: PyNode }
+  | { readonly kind: 'parameter' | 'other'; readonly node: PyNode };
+
+/** How a binding identifier gets its value. Tuples on both sides are matched element by element. */
+export function definitionOf(binding: PyNode): Definition {
+  const role = roleOf(binding);
+  const { parent } = binding;
+  if (role === 'parameter') return { kind: 'parameter', node: binding };
+  if (role === 'loop') {
+    const iterable = binding.closest('for_statement', 'for_in_clause')?.field('right');
+    return iterable === undefined
+      ? { kind: 'other', node: binding }
+      : { kind: 'loop', node: binding, iterable };
+  }
+  if (role === 'update') {
+    const statement = binding.closest('augmented_assignment');
+    const value = statement?.field('right');
+    const operator = statement?.field('operator')?.text;
+    if (value !== undefined && operator !== undefined)
+      return { kind: 'update', node: binding, operator, value };
+  }
+  if (role !== 'write' || parent === undefined) return { kind: 'other', node: binding };
+  if (parent.type === 'named_expression') {
+    const value = parent.field('value');
+    return value === undefined ? { kind: 'other', node: binding } : { kind: 'value', node: binding, value };
+  }
+  if (parent.type === 'as_pattern_target') {
+    const value = parent.parent?.named[0];
+    if (value !== undefined && binding.closest('with_item', 'except_clause')?.type === 'with_item') {
+      return { kind: 'with', node: binding, value };
+    }
+    return { kind: 'other', node: binding };
+  }
+  const assignment = binding.closest('assignment');
+  const value = assignment && finalValue(assignment);
+  if (assignment === undefined || value === undefined) return { kind: 'other', node: binding };
+  if (assignment.field('left') === binding) return { kind: 'value', node: binding, value };
+  const targets = parent.named;
+  if (parent.parent === assignment && isSequence(value) && value.named.length === targets.length) {
+    const plain = [...targets, ...value.named].every((item) => !item.type.includes('splat'));
+    const element = value.named[targets.indexOf(binding)];
+    if (plain && element !== undefined) return { kind: 'value', node: binding, value: element };
+  }
+  return { kind: 'part', node: binding, value };
+}
+
+/** The value of `a = b = value`. */
+function finalValue(assignment: PyNode): PyNode | undefined {
+  let value = assignment.field('right');
+  while (value?.type === 'assignment') value = value.field('right');
+  return value;
+}
+
+function isSequence(node: PyNode): boolean {
+  return node.type === 'expression_list' || node.type === 'tuple' || node.type === 'list';
+}
+
+const LOOPS: ReadonlySet<string> = new Set(['for_statement', 'while_statement']);
+
+/**
+ * The definitions that may give a read its value, or undefined when the variable lives outside the function or is written
+ * elsewhere. Walks back through the statements before the read; a plain assignment there ends the search.
+ */
+export function reachingDefinitions(module: PyModule, read: PyNode): readonly Definition[] | undefined {
+  const scope = module.resolve(read);
+  if (scope === undefined || scope !== module.scopeAt(read)) return undefined;
+  const writes = module.writes(scope, read.text);
+  if (writes.some((write) => module.scopeAt(write) !== scope && roleOf(write) !== 'parameter'))
+    return undefined;
+  const found = new Map<PyNode, Definition>();
+  const add = (binding: PyNode): void => void found.set(binding, definitionOf(binding));
+
+  let child: PyNode = read;
+  for (const ancestor of read.ancestors()) {
+    if (ancestor.type === 'block' || ancestor.type === 'module') {
+      if (collectBackwards(ancestor, child, writes, add)) return [...found.values()];
+    } else if (LOOPS.has(ancestor.type)) {
+      // An earlier iteration may have run any write of the loop.
+      const header = writes.find(
+        (write) => roleOf(write) === 'loop' && write.closest('for_statement') === ancestor,
+      );
+      const body = ancestor.field('body');
+      for (const write of writes) if (body?.contains(write)) add(write);
+      if (header !== undefined && body === child) {
+        add(header);
+        return [...found.values()];
+      }
+    } else if (ancestor.type === 'try_statement' && child.type !== 'block') {
+      const body = ancestor.field('body');
+      for (const write of writes) if (body?.contains(write)) add(write);
+    }
+    if (ancestor === scope.node || scopeKind(ancestor) === 'function') break;
+    child = ancestor;
+  }
+  for (const write of writes) if (roleOf(write) === 'parameter') add(write);
+  return [...found.values()];
+}
+
+/** Adds what the statements before `child` may write; true when one of them certainly does. */
+function collectBackwards(
+  block: PyNode,
+  child: PyNode,
+  writes: readonly PyNode[],
+  add: (binding: PyNode) => void,
+): boolean {
+  const statements = block.named;
+  const from = child === block ? statements.length : statements.indexOf(child);
+  for (let index = from - 1; index >= 0; index--) {
+    const statement = statements[index];
+    if (statement === undefined) continue;
+    const inside = writes.filter((write) => statement.contains(write));
+    for (const write of inside) add(write);
+    const certain = inside.some((write) => {
+      const role = roleOf(write);
+      return (role === 'write' || role === 'def' || role === 'import') && isDirect(write, statement);
+    });
+    if (certain) return true;
+  }
+  return false;
+}
+
+/** The statement itself is the assignment, so whenever it runs the variable is written. */
+function isDirect(write: PyNode, statement: PyNode): boolean {
+  if (statement.type === 'expression_statement') {
+    return (
+      write.closest('assignment')?.parent?.type !== undefined &&
+      write.closest('named_expression', 'lambda') === undefined
+    );
+  }
+  if (statement.type === 'with_statement') return write.closest('with_clause')?.parent === statement;
+  return statement.type === 'import_statement' || statement.type === 'import_from_statement';
+}

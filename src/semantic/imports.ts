@@ -1,0 +1,145 @@
+import type { PyNode } from '../syntax/node.js';
+import type { PyModule } from './module.js';
+import { importedPath, roleOf } from './names.js';
+import type { Scope } from './scope.js';
+
+/** Aliases such as `F = torch.nn.functional` are followed this far. */
+const MAX_ALIAS_HOPS = 4;
+
+/**
+ * The dotted path an expression names through the file's imports (`th.no_grad` → `torch.no_grad`), or undefined.
+ * Never a guess from the last identifier. An `except ImportError: x = None` fallback is looked past: where it applies,
+ * the expression would raise anyway.
+ */
+export function qualifiedName(module: PyModule, expression: PyNode): string | undefined {
+  return qualify(module, expression, 0);
+}
+
+function qualify(module: PyModule, expression: PyNode, hops: number): string | undefined {
+  if (expression.type === 'attribute') {
+    const object = expression.field('object');
+    const name = expression.field('attribute');
+    const base = object && qualify(module, object, hops);
+    return base === undefined || name === undefined ? undefined : `${base}.${name.text}`;
+  }
+  if (expression.type === 'parenthesized_expression') {
+    const inner = expression.named[0];
+    return inner && qualify(module, inner, hops);
+  }
+  if (expression.type !== 'identifier') return undefined;
+  const scope = module.resolve(expression);
+  return scope && boundPath(module, scope, expression.text, hops);
+}
+
+/** What a variable of a scope stands for, when every binding of it is an import (or alias) of the same path. */
+function boundPath(module: PyModule, scope: Scope, name: string, hops: number): string | undefined {
+  if (hops > MAX_ALIAS_HOPS) return undefined;
+  let path: string | undefined;
+  for (const binding of module.writes(scope, name)) {
+    if (isNoneFallback(binding)) continue;
+    const bound = importedPath(binding) ?? aliasedPath(module, binding, hops);
+    if (bound === undefined || (path !== undefined && path !== bound)) return undefined;
+    path = bound;
+  }
+  return path;
+}
+
+function aliasedPath(module: PyModule, binding: PyNode, hops: number): string | undefined {
+  const assignment = binding.parent;
+  if (assignment?.type !== 'assignment' || assignment.field('left') !== binding) return undefined;
+  const value = assignment.field('right');
+  if (value?.type !== 'attribute' && value?.type !== 'identifier') return undefined;
+  if (value.type === 'identifier' && value.text === binding.text) return undefined;
+  return qualify(module, value, hops + 1);
+}
+
+function isNoneFallback(binding: PyNode): boolean {
+  const assignment = binding.parent;
+  return (
+    assignment?.type === 'assignment' &&
+    assignment.field('right')?.type === 'none' &&
+    assignment.closest('except_clause') !== undefined
+  );
+}
+
+/**
+ * The text by which `path` can be written at a node, e.g. `th.cuda.empty_cache`; undefined unless the binding is certain:
+ * imported unconditionally, never rebound, not shadowed there, and already executed when the node runs.
+ */
+export function nameFor(module: PyModule, path: string, at: PyNode): string | undefined {
+  const from = module.scopeAt(at);
+  let best: { readonly name: string; readonly path: string } | undefined;
+  for (let scope: Scope | undefined = from; scope !== undefined; scope = scope.parent) {
+    if (scope.kind === 'class' || scope.kind === 'comprehension') continue;
+    for (const name of scope.names) {
+      const bound = certainImport(module, scope, name, at);
+      if (bound === undefined || !isPrefix(bound, path)) continue;
+      if (module.lookup(name, from) !== scope) continue;
+      if (best === undefined || bound.length > best.path.length) best = { name, path: bound };
+    }
+  }
+  return best && best.name + path.slice(best.path.length);
+}
+
+function isPrefix(prefix: string, path: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}.`);
+}
+
+function certainImport(module: PyModule, scope: Scope, name: string, at: PyNode): string | undefined {
+  if (!scope.bindings(name).some((binding) => roleOf(binding) === 'import')) return undefined;
+  let path: string | undefined;
+  let certain = false;
+  for (const binding of module.writes(scope, name)) {
+    const bound = importedPath(binding);
+    if (bound === undefined || (path !== undefined && path !== bound)) return undefined;
+    path = bound;
+    certain ||= isUnconditional(binding, scope) && runsBefore(module, binding, at, scope);
+  }
+  return certain ? path : undefined;
+}
+
+/** A statement directly in the scope's body, not under `if`, `try` or a loop. */
+function isUnconditional(binding: PyNode, scope: Scope): boolean {
+  const statement = binding.closest('import_statement', 'import_from_statement');
+  const body = scope.kind === 'module' ? scope.node : scope.node.field('body');
+  return statement !== undefined && statement.parent === body;
+}
+
+/** Inside a function of that scope the import has run by the time of the call; otherwise the text order decides. */
+function runsBefore(module: PyModule, binding: PyNode, at: PyNode, scope: Scope): boolean {
+  for (
+    let inner: Scope | undefined = module.scopeAt(at);
+    inner !== undefined && inner !== scope;
+    inner = inner.parent
+  ) {
+    if (inner.kind === 'function' || inner.kind === 'lambda') return true;
+  }
+  return binding.start < at.start;
+}
+
+/** Whether the file's code could bind `name` at `at` at all, certainly or not. */
+export function isNameTaken(module: PyModule, name: string, at: PyNode): boolean {
+  return (
+    module.lookup(name, module.scopeAt(at)) !== undefined || module.scope.has(name) || hasStarImport(module)
+  );
+}
+
+export function hasStarImport(module: PyModule): boolean {
+  return module.memo(findStarImport, module);
+}
+
+function findStarImport(module: PyModule): boolean {
+  return module.at('*').some((node) => node.closest('wildcard_import') !== undefined);
+}
+
+/** Inside `if TYPE_CHECKING:` nothing exists at run time. */
+export function isTypeCheckingOnly(node: PyNode): boolean {
+  for (const ancestor of node.ancestors()) {
+    if (ancestor.type !== 'if_statement') continue;
+    const condition = ancestor.field('condition')?.text;
+    if (condition === 'TYPE_CHECKING' || condition?.endsWith('.TYPE_CHECKING')) {
+      return ancestor.field('consequence')?.contains(node) ?? false;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,166 @@
+import type { PyNode } from '../syntax/node.js';
+import type { SyntaxTree } from '../syntax/parser.js';
+import { Lines } from '../text/lines.js';
+import { binds, roleOf } from './names.js';
+import { Scope, scopeKind } from './scope.js';
+
+const NOT_CODE: ReadonlySet<string> = new Set([
+  'comment',
+  'string',
+  'string_content',
+  'string_start',
+  'string_end',
+  'escape_sequence',
+  'concatenated_string',
+]);
+
+/** One parsed file and the facts about its names. Everything is made on first use and kept. */
+export class PyModule {
+  readonly root: PyNode;
+  readonly lines: Lines;
+  readonly #scopes = new Map<PyNode, Scope>();
+  readonly #hits = new Map<string, readonly PyNode[]>();
+  readonly #facts = new Map<unknown, unknown>();
+
+  constructor(
+    readonly path: string,
+    readonly text: string,
+    tree: SyntaxTree,
+  ) {
+    this.root = tree.root;
+    this.lines = new Lines(text);
+  }
+
+  /** The nodes where a literal occurs in code (not in strings or comments): the entry points of `detect`. */
+  at(literal: string): readonly PyNode[] {
+    const known = this.#hits.get(literal);
+    if (known !== undefined) return known;
+    const lead = /^\W*/.exec(literal)?.[0].length ?? 0;
+    const found: PyNode[] = [];
+    for (let from = this.text.indexOf(literal); from !== -1; from = this.text.indexOf(literal, from + 1)) {
+      const node = this.root.descendantAt(lead === literal.length ? from : from + lead);
+      if (!NOT_CODE.has(node.type) && found.at(-1) !== node) found.push(node);
+    }
+    this.#hits.set(literal, found);
+    return found;
+  }
+
+  /** A fact about a node or the file that is computed once: `make` must be a module-level function. */
+  memo<K extends PyNode | PyModule, V>(make: (module: PyModule, key: K) => V, key: K): V {
+    let byKey = this.#facts.get(make) as Map<K, V> | undefined;
+    if (byKey === undefined) {
+      byKey = new Map<K, V>();
+      this.#facts.set(make, byKey);
+    }
+    if (byKey.has(key)) return byKey.get(key) as V;
+    const value = make(this, key);
+    byKey.set(key, value);
+    return value;
+  }
+
+  get scope(): Scope {
+    return this.scopeOf(this.root);
+  }
+
+  /** The scope that a module, class, function, lambda or comprehension node opens. */
+  scopeOf(node: PyNode): Scope {
+    let scope = this.#scopes.get(node);
+    if (scope === undefined) {
+      const kind = scopeKind(node);
+      if (kind === undefined) throw new TypeError(`a ${node.type} opens no scope`);
+      scope = new Scope(kind, node, node.parent === undefined ? undefined : this.scopeAt(node));
+      this.#scopes.set(node, scope);
+    }
+    return scope;
+  }
+
+  /** The scope in which a node's own names are looked up. Decorators, defaults and bases belong outside their definition. */
+  scopeAt(node: PyNode): Scope {
+    let child = node;
+    for (const ancestor of node.ancestors()) {
+      if (scopeKind(ancestor) !== undefined && belongsInside(ancestor, child, node))
+        return this.scopeOf(ancestor);
+      child = ancestor;
+    }
+    return this.scopeOf(this.root);
+  }
+
+  /** The scope that holds the variable an identifier names; undefined for builtins and names from star imports. */
+  resolve(identifier: PyNode): Scope | undefined {
+    return this.lookup(identifier.text, this.bindingScope(identifier));
+  }
+
+  /** Where `name` would be found when used in `from`. */
+  lookup(name: string, from: Scope): Scope | undefined {
+    for (let scope: Scope | undefined = from; scope !== undefined; scope = scope.parent) {
+      if (scope.declaresGlobal(name)) return this.scope;
+      if (scope.declaresNonlocal(name)) continue;
+      if (scope.kind === 'class' && scope !== from) continue;
+      if (scope.has(name)) return scope;
+    }
+    return undefined;
+  }
+
+  /** Every use of a variable in the file: reads, writes, closures, `global` writes. In source order. */
+  occurrences(scope: Scope, name: string): readonly PyNode[] {
+    const key = `${name}@${scope.node.start}:${scope.kind}`;
+    const known = this.#facts.get(key) as readonly PyNode[] | undefined;
+    if (known !== undefined) return known;
+    const found: PyNode[] = [];
+    const end = scope.node.end;
+    for (
+      let from = this.text.indexOf(name, scope.node.start);
+      from !== -1 && from < end;
+      from = this.text.indexOf(name, from + 1)
+    ) {
+      const node = this.root.descendantAt(from, from + name.length);
+      if (node.type !== 'identifier' || node.text !== name) continue;
+      const role = roleOf(node);
+      if (role === 'none' || role === 'global' || role === 'nonlocal') continue;
+      if (this.resolve(node) === scope) found.push(node);
+    }
+    this.#facts.set(key, found);
+    return found;
+  }
+
+  reads(scope: Scope, name: string): readonly PyNode[] {
+    return this.occurrences(scope, name).filter((node) =>
+      ['read', 'update', 'delete'].includes(roleOf(node)),
+    );
+  }
+
+  writes(scope: Scope, name: string): readonly PyNode[] {
+    return this.occurrences(scope, name).filter((node) => binds(roleOf(node)));
+  }
+
+  /** A walrus inside a comprehension binds outside it. */
+  private bindingScope(identifier: PyNode): Scope {
+    let scope = this.scopeAt(identifier);
+    const parent = identifier.parent;
+    if (parent?.type === 'named_expression' && parent.field('name') === identifier) {
+      while (scope.kind === 'comprehension' && scope.parent !== undefined) scope = scope.parent;
+    }
+    return scope;
+  }
+}
+
+function belongsInside(owner: PyNode, child: PyNode, node: PyNode): boolean {
+  switch (scopeKind(owner)) {
+    case 'module':
+      return true;
+    case 'class':
+      return owner.field('body') === child;
+    case 'function':
+    case 'lambda':
+      if (owner.field('body') === child) return true;
+      return (
+        owner.field('parameters') === child && node.type === 'identifier' && roleOf(node) === 'parameter'
+      );
+    case 'comprehension': {
+      const first = owner.childOfType('for_in_clause');
+      return first !== child || !(first.field('right')?.contains(node) ?? false);
+    }
+    default:
+      return false;
+  }
+}

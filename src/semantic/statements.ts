@@ -1,0 +1,123 @@
+import type { PyNode } from '../syntax/node.js';
+
+const DEFINITIONS: readonly string[] = ['function_definition', 'lambda', 'class_definition'];
+const LOOPS: readonly string[] = ['for_statement', 'while_statement'];
+
+/** The function a node runs in, if any; a class body in between does not count as one. */
+export function enclosingFunction(node: PyNode): PyNode | undefined {
+  for (const ancestor of node.ancestors()) {
+    if (ancestor.type === 'function_definition') return ancestor;
+  }
+  return undefined;
+}
+
+/** The class whose body directly holds this function. */
+export function enclosingClass(functionNode: PyNode): PyNode | undefined {
+  const holder = functionNode.parent?.type === 'decorated_definition' ? functionNode.parent : functionNode;
+  const block = holder.parent;
+  return block?.parent?.type === 'class_definition' ? block.parent : undefined;
+}
+
+/** The statement a node belongs to: the innermost child of a block or of the module that holds it. */
+export function statementOf(node: PyNode): PyNode {
+  let child = node;
+  for (const ancestor of node.ancestors()) {
+    if (ancestor.type === 'block' || ancestor.type === 'module') return child;
+    child = ancestor;
+  }
+  return child;
+}
+
+/** The loops around a node within its own function, innermost first. The `else` of a loop is not in the loop. */
+export function enclosingLoops(node: PyNode): readonly PyNode[] {
+  const loops: PyNode[] = [];
+  let child = node;
+  for (const ancestor of node.ancestors()) {
+    if (DEFINITIONS.includes(ancestor.type)) break;
+    if (LOOPS.includes(ancestor.type) && ancestor.field('body') === child) loops.push(ancestor);
+    child = ancestor;
+  }
+  return loops;
+}
+
+/** The `with` statements around a node within its own function, innermost first. */
+export function enclosingWiths(node: PyNode): readonly PyNode[] {
+  const found: PyNode[] = [];
+  for (const ancestor of node.ancestors()) {
+    if (DEFINITIONS.includes(ancestor.type)) break;
+    if (ancestor.type === 'with_statement' && ancestor.field('body')?.contains(node)) found.push(ancestor);
+  }
+  return found;
+}
+
+/** The expressions after `with`, without their `as` targets. */
+export function contextManagers(withStatement: PyNode): readonly PyNode[] {
+  const items = withStatement.childOfType('with_clause')?.childrenOfType('with_item') ?? [];
+  return items.flatMap((item) => {
+    const value = item.field('value') ?? item.named[0];
+    if (value === undefined) return [];
+    if (value.type === 'as_pattern') return value.named.slice(0, 1);
+    return value.type === 'tuple' ? value.named : [value];
+  });
+}
+
+/** The decorator expressions of a function or class, outermost first. */
+export function decoratorsOf(definition: PyNode): readonly PyNode[] {
+  const holder = definition.parent;
+  if (holder?.type !== 'decorated_definition') return [];
+  return holder.childrenOfType('decorator').flatMap((decorator) => decorator.named.slice(0, 1));
+}
+
+export function isAsync(functionNode: PyNode): boolean {
+  return functionNode.children[0]?.type === 'async';
+}
+
+/** Nodes that run as part of this function itself: nested functions, lambdas and classes are left out. */
+export function ownNodes(functionNode: PyNode): Generator<PyNode> {
+  const body = functionNode.field('body') ?? functionNode;
+  return body.walk((node) => !DEFINITIONS.includes(node.type));
+}
+
+/** Nested functions, lambdas and classes included. */
+export function allNodes(node: PyNode): Generator<PyNode> {
+  return (node.field('body') ?? node).walk();
+}
+
+/** The arguments of a call, comments left out; empty for a bare generator argument's call. */
+export function argumentsOf(call: PyNode): readonly PyNode[] {
+  return call.field('arguments')?.named ?? [];
+}
+
+export function keywordArgument(call: PyNode, name: string): PyNode | undefined {
+  return argumentsOf(call).find(
+    (node) => node.type === 'keyword_argument' && node.field('name')?.text === name,
+  );
+}
+
+export function hasSplat(call: PyNode): boolean {
+  return argumentsOf(call).some((node) => node.type === 'list_splat' || node.type === 'dictionary_splat');
+}
+
+/** The method name of `receiver.method(…)`. */
+export function methodName(call: PyNode): string | undefined {
+  const callee = call.field('function');
+  return callee?.type === 'attribute' ? callee.field('attribute')?.text : undefined;
+}
+
+export function receiverOf(call: PyNode): PyNode | undefined {
+  const callee = call.field('function');
+  return callee?.type === 'attribute' ? callee.field('object') : undefined;
+}
+
+/** The expression inside any parentheses around it. */
+export function unparenthesized(node: PyNode): PyNode {
+  let inner = node;
+  while (
+    inner.type === 'parenthesized_expression' &&
+    inner.named.length === 1 &&
+    inner.named[0] !== undefined
+  ) {
+    inner = inner.named[0];
+  }
+  return inner;
+}

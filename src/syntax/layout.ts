@@ -1,0 +1,133 @@
+import type { Edit } from '../edit/edit.js';
+import type { Lines } from '../text/lines.js';
+import type { PyNode } from './node.js';
+
+/** A text with its lines and tree: all that indentation, commas and newlines depend on. */
+export interface Layout {
+  readonly text: string;
+  readonly lines: Lines;
+  readonly root: PyNode;
+}
+
+/** Only indentation stands before the node on its line. */
+export function startsItsLine({ text, lines }: Layout, node: PyNode): boolean {
+  return /^[ \t\f]*$/.test(text.slice(lines.start(lines.lineAt(node.start)), node.start));
+}
+
+/** Only a comment may stand behind the node on its last line. */
+export function endsItsLine({ text, lines }: Layout, node: PyNode): boolean {
+  return /^[ \t\f]*(?:#.*)?$/.test(text.slice(node.end, lines.end(lines.lineAt(node.end))));
+}
+
+/** No `;`, no one-line suite: the statement shares its physical lines with no other code. */
+export function ownsItsLines(layout: Layout, statement: PyNode): boolean {
+  return startsItsLine(layout, statement) && endsItsLine(layout, statement);
+}
+
+export function indentationOf({ text, lines }: Layout, node: PyNode): string {
+  const before = text.slice(lines.start(lines.lineAt(node.start)), node.start);
+  return /[ \t]*$/.exec(before)?.[0] ?? '';
+}
+
+/** One step of indentation as used around this node, else anywhere in the file, else four spaces. */
+export function indentationUnit(layout: Layout, node: PyNode): string {
+  for (let block = node.closest('block'); block !== undefined; block = block.parent?.closest('block')) {
+    const unit = unitOf(layout, block);
+    if (unit !== undefined) return unit;
+  }
+  for (const child of node.walk((inner) => inner.type !== 'string')) {
+    const unit = child.type === 'block' ? unitOf(layout, child) : undefined;
+    if (unit !== undefined) return unit;
+  }
+  return /^([ \t]+)\S/m.exec(layout.text)?.[1]?.replace(/^( {4}| {2}|\t).*$/, '$1') ?? '    ';
+}
+
+function unitOf(layout: Layout, block: PyNode): string | undefined {
+  const first = block.named[0];
+  const owner = block.parent;
+  if (first === undefined || owner === undefined || !startsItsLine(layout, first)) return undefined;
+  const outer = indentationOf(layout, owner);
+  const inner = indentationOf(layout, first);
+  return inner.startsWith(outer) && inner.length > outer.length ? inner.slice(outer.length) : undefined;
+}
+
+export function insertBefore(layout: Layout, statement: PyNode, lines: readonly string[]): Edit {
+  const at = statement.start - indentationOf(layout, statement).length;
+  return { start: at, end: at, text: render(layout, statement, lines, 'before') };
+}
+
+export function insertAfter(layout: Layout, statement: PyNode, lines: readonly string[]): Edit {
+  const at = layout.lines.end(layout.lines.lineAt(statement.end));
+  return { start: at, end: at, text: render(layout, statement, lines, 'after') };
+}
+
+export function replaceStatement(layout: Layout, statement: PyNode, lines: readonly string[]): Edit {
+  const indentation = indentationOf(layout, statement);
+  const text = render(layout, statement, lines, 'between').slice(indentation.length);
+  return { start: statement.start, end: statement.end, text };
+}
+
+/** From the start of the statement's line to the start of the next; on a last line without newline, from the previous end. */
+export function removeStatement(layout: Layout, statement: PyNode): Edit {
+  const { lines, text } = layout;
+  const start = statement.start - indentationOf(layout, statement).length;
+  const last = lines.lineAt(statement.end);
+  const end = lines.nextStart(last);
+  if (end === text.length && lines.newline(last) === undefined) {
+    const above = lines.lineAt(start) - 1;
+    return { start: above >= 1 ? lines.end(above) : start, end, text: '' };
+  }
+  return { start, end, text: '' };
+}
+
+/** Comments aside, the block holds nothing else. */
+export function isOnlyStatement(statement: PyNode): boolean {
+  return (statement.parent?.named.length ?? 0) <= 1;
+}
+
+export function decorate(layout: Layout, functionNode: PyNode, expression: string): Edit {
+  return insertBefore(layout, functionNode, [`@${expression}`]);
+}
+
+/**
+ * `name=value` behind an existing keyword argument. An argument on a line of its own gets a line of its own below it, after
+ * any comment; otherwise it follows on the same line. The spaces around `=` follow the neighbour.
+ */
+export function keywordAfter(layout: Layout, keyword: PyNode, name: string, value: string): readonly Edit[] {
+  const { lines, text } = layout;
+  const [given, , givenValue] = keyword.children;
+  const equals = given && givenValue ? text.slice(given.end, givenValue.start) : '=';
+  const written = `${name}${/^[ \t]*=[ \t]*$/.test(equals) ? equals : '='}${value}`;
+  const line = lines.lineAt(keyword.end);
+  const rest = text.slice(keyword.end, lines.end(line));
+  const alone = startsItsLine(layout, keyword) && /^[ \t]*,?[ \t]*(?:#.*)?$/.test(rest);
+  if (!alone) return [{ start: keyword.end, end: keyword.end, text: `, ${written}` }];
+  const below = `${lines.newlineNear(line)}${indentationOf(layout, keyword)}${written}`;
+  const comma = keyword.next?.type === ',' ? keyword.next : undefined;
+  const at = lines.end(line);
+  if (comma !== undefined && comma.end <= at) return [{ start: at, end: at, text: `${below},` }];
+  if (comma !== undefined) return [{ start: keyword.end, end: keyword.end, text: `, ${written}` }];
+  if (at === keyword.end) return [{ start: at, end: at, text: `,${below}` }];
+  return [
+    { start: keyword.end, end: keyword.end, text: ',' },
+    { start: at, end: at, text: below },
+  ];
+}
+
+function render(
+  layout: Layout,
+  statement: PyNode,
+  lines: readonly string[],
+  place: 'before' | 'after' | 'between',
+): string {
+  const indentation = indentationOf(layout, statement);
+  const unit = indentationUnit(layout, statement);
+  const newline = layout.lines.newlineNear(layout.lines.lineAt(statement.start));
+  const rendered = lines.map((line) => {
+    const depth = /^\t*/.exec(line)?.[0].length ?? 0;
+    return indentation + unit.repeat(depth) + line.slice(depth);
+  });
+  if (place === 'before') return rendered.map((line) => line + newline).join('');
+  if (place === 'after') return rendered.map((line) => newline + line).join('');
+  return rendered.join(newline);
+}

@@ -1,0 +1,74 @@
+import { createRequire } from 'node:module';
+import type { Position, Span } from '../text/lines.js';
+import type { PyNode } from './node.js';
+
+export interface SyntaxProblem {
+  readonly message: string;
+  readonly at?: Position;
+}
+
+interface RuffDiagnostic {
+  readonly code: string | null;
+  readonly message: string;
+  readonly start_location: { readonly row: number; readonly column: number };
+}
+
+interface RuffWorkspace {
+  check(contents: string): readonly RuffDiagnostic[];
+}
+
+const require = createRequire(import.meta.url);
+let workspace: RuffWorkspace | undefined;
+
+/**
+ * What Ruff's parser has against the text as Python 3. tree-sitter forgives Python 2, empty suites, bad dedents and
+ * `f(a=1, 2)`; this parser does not. Loaded on first use, since most files never get here.
+ */
+export function pythonProblem(text: string): SyntaxProblem | undefined {
+  try {
+    workspace ??= openRuff();
+    const found = workspace.check(text).find((diagnostic) => diagnostic.code === 'invalid-syntax');
+    if (found === undefined) return undefined;
+    const { row, column } = found.start_location;
+    return { message: found.message, at: { line: row, column } };
+  } catch (error) {
+    // A wasm instance that ran out of stack is not to be trusted again.
+    workspace = undefined;
+    if (error instanceof RangeError || (error instanceof Error && error.name === 'RuntimeError')) {
+      return { message: 'it is nested too deeply to be checked' };
+    }
+    throw error;
+  }
+}
+
+function openRuff(): RuffWorkspace {
+  const ruff = require('@astral-sh/ruff-wasm-nodejs') as {
+    readonly Workspace: new (options: unknown, encoding: number) => RuffWorkspace;
+    readonly PositionEncoding: { readonly Utf32: number };
+  };
+  return new ruff.Workspace({ 'target-version': 'py314', lint: { select: [] } }, ruff.PositionEncoding.Utf32);
+}
+
+/** The first place where tree-sitter had to guess. */
+export function firstError(root: PyNode): PyNode | undefined {
+  if (!root.hasError) return undefined;
+  let node = root;
+  for (;;) {
+    if (node.type === 'ERROR' || node.isMissing) return node;
+    const below = node.children.find((child) => child.hasError || child.isMissing);
+    if (below === undefined) return node;
+    node = below;
+  }
+}
+
+/** The tokens of a tree outside some spans, comments included, as one comparable list. */
+export function tokensOutside(root: PyNode, spans: readonly Span[]): readonly string[] {
+  const tokens: string[] = [];
+  for (const node of root.walk((inner) => inner.type !== 'string')) {
+    const leaf = node.children.length === 0 || node.type === 'string';
+    if (!leaf || node.start === node.end) continue;
+    if (spans.some((span) => node.start < span.end && span.start < node.end)) continue;
+    tokens.push(`${node.type} ${node.text}`);
+  }
+  return tokens;
+}

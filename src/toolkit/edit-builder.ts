@@ -1,0 +1,120 @@
+import type { Edit } from '../edit/edit.js';
+import { isNameTaken, nameFor } from '../semantic/imports.js';
+import type { PyModule } from '../semantic/module.js';
+import * as layout from '../syntax/layout.js';
+import type { PyNode } from '../syntax/node.js';
+import type { Fix, Import, Numerics, Refusal, Safety, TransformMeta } from './contract.js';
+import type { Proof } from './proof.js';
+
+/** Thrown by a verb that cannot be carried out at this place; the engine turns it into a refusal. */
+export class Unfixable extends Error {
+  override readonly name = 'Unfixable';
+}
+
+/**
+ * The closed set of verbs in which a transform says its change. Each verb owns its comma, indentation, newline, comment,
+ * semicolon and one-line-suite rules. In a line given to a verb, each leading tab is one indentation step.
+ */
+export class EditBuilder {
+  readonly #edits: Edit[] = [];
+  readonly #imports: Import[] = [];
+
+  constructor(
+    private readonly module: PyModule,
+    private readonly meta: TransformMeta,
+  ) {}
+
+  /** Replaces an expression or a name by other text on its own place. */
+  replace(node: PyNode, text: string): void {
+    this.#edits.push({ start: node.start, end: node.end, text });
+  }
+
+  /** Adds text right after an expression, e.g. `.detach()`. */
+  append(node: PyNode, text: string): void {
+    this.#edits.push({ start: node.end, end: node.end, text });
+  }
+
+  insertStatementBefore(statement: PyNode, lines: readonly string[]): void {
+    this.#requireOwnLines(statement);
+    this.#edits.push(layout.insertBefore(this.module, statement, lines));
+  }
+
+  insertStatementAfter(statement: PyNode, lines: readonly string[]): void {
+    this.#requireOwnLines(statement);
+    this.#edits.push(layout.insertAfter(this.module, statement, lines));
+  }
+
+  /** The statement's lines give way to these; a comment behind it stays with the last one. */
+  replaceStatement(statement: PyNode, lines: readonly string[]): void {
+    this.#requireOwnLines(statement);
+    this.#edits.push(layout.replaceStatement(this.module, statement, lines));
+  }
+
+  /** Takes the statement's lines away, with the comment behind it. */
+  removeStatement(statement: PyNode): void {
+    this.#requireOwnLines(statement);
+    if (layout.isOnlyStatement(statement))
+      throw new Unfixable('removing the statement would leave an empty block');
+    this.#edits.push(layout.removeStatement(this.module, statement));
+  }
+
+  /** Adds `name=value` right after an existing keyword argument, in that argument's own style. */
+  addKeywordAfter(keyword: PyNode, name: string, value: string): void {
+    this.#edits.push(...layout.keywordAfter(this.module, keyword, name, value));
+  }
+
+  /** Adds a decorator directly above `def`, below every other one. */
+  addDecorator(functionNode: PyNode, expression: string): void {
+    if (!layout.startsItsLine(this.module, functionNode))
+      throw new Unfixable('its `def` does not start its line');
+    this.#edits.push(layout.decorate(this.module, functionNode, expression));
+  }
+
+  /** The text by which a dotted name can be written at `at`; asks for `import <package>` when the file has none. */
+  name(path: string, at: PyNode): string {
+    const known = nameFor(this.module, path, at);
+    if (known !== undefined) return known;
+    const [top = path] = path.split('.');
+    if (isNameTaken(this.module, top, at)) {
+      throw new Unfixable(`\`${top}\` is not certain to be the imported package at this place`);
+    }
+    if (!this.#imports.some((wanted) => wanted.module === top)) this.#imports.push({ module: top });
+    return path;
+  }
+
+  /** The whole fix, as safe as its proof. A gate that is disproved makes it a refusal. */
+  done(title: string, proof: Proof, stricter: { safety?: Safety; numerics?: Numerics } = {}): Fix | Refusal {
+    const refuted = proof.refuted;
+    if (refuted !== undefined) return this.refuse(refuted);
+    return {
+      kind: 'fix',
+      title,
+      edits: this.#edits,
+      imports: this.#imports,
+      unproven: proof.unproven,
+      safety: strictest(
+        this.meta.safety,
+        stricter.safety ?? 'safe',
+        proof.unproven.length > 0 ? 'unsafe' : 'safe',
+      ),
+      numerics: stricter.numerics ?? this.meta.numerics,
+    };
+  }
+
+  /** `reason` completes "left alone because …". */
+  refuse(reason: string): Refusal {
+    return { kind: 'refusal', reason };
+  }
+
+  #requireOwnLines(statement: PyNode): void {
+    if (!layout.ownsItsLines(this.module, statement)) {
+      throw new Unfixable('the statement shares its line with other code');
+    }
+  }
+}
+
+const SAFETIES: readonly Safety[] = ['safe', 'unsafe', 'advice'];
+
+function strictest(...safeties: readonly Safety[]): Safety {
+  return SAFETIES[Math.max(...safeties.map((safety) => SAFETIES.indexOf(safety)))] ?? 'advice';
+}

@@ -1,0 +1,18 @@
+/** The only API of a transform: everything it may say or ask comes from here. */
+
+export type { Answer } from '../semantic/answer.js';
+export { all, any, not } from '../semantic/answer.js';
+export * from '../semantic/definitions.js';
+export type { Definition } from '../semantic/flow.js';
+export { definitionOf, reachingDefinitions } from '../semantic/flow.js';
+export { hasStarImport, isTypeCheckingOnly, nameFor, qualifiedName } from '../semantic/imports.js';
+export type { PyModule } from '../semantic/module.js';
+export { binds, roleOf } from '../semantic/names.js';
+export type { Scope } from '../semantic/scope.js';
+export * from '../semantic/statements.js';
+export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
+export type { PyNode } from '../syntax/node.js';
+export * from '../torch/catalog.js';
+export type * from './contract.js';
+export { EditBuilder, Unfixable } from './edit-builder.js';
+export { Proof } from './proof.js';
