@@ -1,0 +1,85 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../src/dev/project.js';
+import type { Finding } from '../../src/engine/outcome.js';
+import type { Numerics, Options, Safety } from '../../src/toolkit/contract.js';
+
+/** One finding as `findings.json` records it. `id` only where several transforms meet. */
+export type Recorded =
+  | { readonly line: number; readonly id?: string; readonly refusal: string }
+  | {
+      readonly line: number;
+      readonly id?: string;
+      readonly safety: Safety;
+      readonly numerics: Numerics;
+      readonly message: string;
+    };
+
+export type CaseKind = 'fix' | 'keep' | 'report';
+
+export interface FixtureCase {
+  readonly name: string;
+  readonly kind: CaseKind;
+  readonly folder: string;
+  readonly input: Buffer;
+  /** Undefined until a contributor has recorded it. */
+  readonly output: Buffer | undefined;
+  readonly recorded: readonly Recorded[] | undefined;
+  /** From `options.json`, for the shapes that only an option brings. */
+  readonly options: Options;
+}
+
+export const fixturesFolder = join(root, 'fixtures');
+
+/** Rewrites `findings.json`, and `output.py` where there is none. Contributors read the diff; CI never records. */
+export const recording = process.env['UPDATE_FIXTURES'] === '1' && process.env['CI'] === undefined;
+
+export function casesOf(folder: string): FixtureCase[] {
+  const at = join(fixturesFolder, folder);
+  if (!existsSync(at)) return [];
+  return readdirSync(at, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => readCase(entry.name, join(at, entry.name)))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function readCase(name: string, folder: string): FixtureCase {
+  const kind = /^(fix|keep|report)-/.exec(name)?.[1];
+  if (kind === undefined) throw new Error(`${folder}: a case is named fix-…, keep-… or report-…`);
+  const findings = read(join(folder, 'findings.json'));
+  const options = read(join(folder, 'options.json'));
+  return {
+    name,
+    kind: kind as CaseKind,
+    folder,
+    input: readFileSync(join(folder, 'input.py')),
+    output: read(join(folder, 'output.py')),
+    recorded: findings === undefined ? undefined : JSON.parse(findings.toString('utf8')),
+    options: options === undefined ? {} : JSON.parse(options.toString('utf8')),
+  };
+}
+
+function read(path: string): Buffer | undefined {
+  return existsSync(path) ? readFileSync(path) : undefined;
+}
+
+/** A case may allow unsafe fixes only by recording an unsafe finding that is fixed. */
+export function allowsUnsafe({ kind, recorded }: FixtureCase): boolean {
+  return kind === 'fix' && (recorded ?? []).some((each) => 'safety' in each && each.safety === 'unsafe');
+}
+
+export function record(finding: Finding, withId: boolean): Recorded {
+  const place = { line: finding.at.line, ...(withId ? { id: finding.transform } : {}) };
+  if (finding.refusal !== undefined) return { ...place, refusal: finding.refusal };
+  return { ...place, safety: finding.safety, numerics: finding.numerics, message: finding.message };
+}
+
+export function writeRecord(folder: string, recorded: readonly Recorded[]): void {
+  const rows = recorded.map((each) => `  ${JSON.stringify(each)}`).join(',\n');
+  writeFileSync(join(folder, 'findings.json'), recorded.length === 0 ? '[]\n' : `[\n${rows}\n]\n`);
+}
+
+export function writeOutput(folder: string, output: Buffer): void {
+  const path = join(folder, 'output.py');
+  if (!existsSync(path)) writeFileSync(path, output);
+}

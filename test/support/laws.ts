@@ -1,0 +1,240 @@
+import { expect, it } from 'vitest';
+import { createEngine, type Engine, policy } from '../../src/engine/engine.js';
+import type { Decide, Finding, Outcome, Scan, SourceFile } from '../../src/engine/outcome.js';
+import type { PythonParser } from '../../src/syntax/parser.js';
+import { decode, encode } from '../../src/text/decode.js';
+import { Lines } from '../../src/text/lines.js';
+import type { Options, Transform } from '../../src/toolkit/contract.js';
+import { allowsUnsafe, type FixtureCase, record, recording, writeOutput, writeRecord } from './fixtures.js';
+import { VARIANTS } from './variants.js';
+
+/** What the laws need to judge a case: the transforms under test, and all that exist. */
+export interface Court {
+  readonly parser: PythonParser;
+  readonly transforms: readonly Transform[];
+  readonly all: readonly Transform[];
+  /** Hands a result to CPython, which judges all of them at once in the end. */
+  compiles(label: string, bytes: Buffer): void;
+}
+
+const SAFE = policy({ unsafe: false, fixable: () => true });
+const UNSAFE = policy({ unsafe: true, fixable: () => true });
+
+export function caseLaws(court: Court, fixture: FixtureCase): void {
+  const file = sourceFile(fixture.input);
+  const engine = engineFor(court, court.transforms, fixture.options);
+  const withId = court.transforms.length > 1;
+  const decide = allowsUnsafe(fixture) ? UNSAFE : SAFE;
+  const expected = fixture.kind === 'fix' ? fixture.output : fixture.input;
+
+  it('is found as recorded', () => {
+    const found = scanned(engine, file).findings.map((finding) => record(finding, withId));
+    if (recording) writeRecord(fixture.folder, found);
+    else expect(found).toEqual(fixture.recorded);
+  });
+
+  it(fixture.kind === 'fix' ? 'becomes its output, byte for byte' : 'keeps its bytes', async () => {
+    const after = bytesOf(
+      (await repaired(engine, file, fixture.kind === 'report' ? UNSAFE : decide)).after,
+      file,
+    );
+    if (recording && fixture.kind === 'fix') writeOutput(fixture.folder, after);
+    else expect(after.toString('latin1')).toBe(expected?.toString('latin1'));
+    expect(after.equals(fixture.input)).toBe(fixture.kind !== 'fix');
+    court.compiles(fixture.name, after);
+  });
+
+  if (fixture.kind === 'report') {
+    it('is advice', () => {
+      expect(scanned(engine, file).findings.map(({ safety }) => safety)).toContain('advice');
+    });
+  }
+
+  it('does not change a second time', async () => {
+    for (const [answer, judge] of [
+      [SAFE, engine],
+      [UNSAFE, engine],
+      [UNSAFE, engineFor(court, court.all, {})],
+    ] as const) {
+      const once = { ...file, source: { ...file.source, text: (await repaired(judge, file, answer)).after } };
+      expect((await repaired(judge, once, answer)).after).toBe(once.source.text);
+      court.compiles(
+        `${fixture.name}, ${judge === engine ? 'alone' : 'with every transform'}`,
+        bytesOf(once.source.text, file),
+      );
+    }
+  });
+
+  it('is sound with each fix alone, each pair and all of them', async () => {
+    const fixable = scanned(engine, file).findings.filter(({ fix }) => fix !== undefined);
+    for (const chosen of subsets(fixable.map(({ key }) => key))) {
+      const outcome = await repaired(engine, file, ({ key }) => ({
+        kind: chosen.has(key) ? 'apply' : 'skip',
+      }));
+      expectSound(court, outcome.after);
+      court.compiles(`${fixture.name}, ${[...chosen].join(' + ')}`, bytesOf(outcome.after, file));
+    }
+  });
+
+  it('touches only what its edits cover, and no comment', () => {
+    for (const finding of scanned(engine, file).findings) {
+      if (finding.fix === undefined) continue;
+      const { before, after } = engine.preview(file, finding);
+      const edits = [...finding.fix.edits, ...finding.fix.importEdits];
+      expect(before).toBe(file.source.text);
+      expect(after).toBe(spliced(before, edits));
+      const removed = (start: number, end: number): boolean =>
+        edits.some((edit) => edit.start <= start && end <= edit.end && edit.text.trim() === '');
+      expect(lostComments(court, before, after).filter(({ start, end }) => !removed(start, end))).toEqual([]);
+    }
+  });
+
+  for (const variant of VARIANTS.filter(({ fits }) => fits(fixture.input))) {
+    it(`is the same with ${variant.name}`, async () => {
+      const varied = sourceFile(variant.vary(fixture.input));
+      const found = scanned(engine, varied).findings.map((finding) => record(finding, withId));
+      const plain = scanned(engine, file).findings.map((finding) => record(finding, withId));
+      expect(found).toEqual(plain.map((each) => ({ ...each, line: each.line + variant.linesAbove })));
+      const after = bytesOf((await repaired(engine, varied, decide)).after, varied);
+      const base = bytesOf((await repaired(engine, file, decide)).after, file);
+      expect(after.toString('latin1')).toBe(variant.vary(base).toString('latin1'));
+      court.compiles(`${fixture.name}, ${variant.name}`, after);
+    });
+  }
+
+  it('passes the prefilter where there is a finding', () => {
+    for (const { transform: id } of scanned(engine, file).findings) {
+      const transform = court.transforms.find(({ meta }) => meta.id === id);
+      expect(transform).toBeDefined();
+      if (transform === undefined) continue;
+      expect(engineFor(court, [transform], fixture.options).mayMatch(fixture.input)).toBe(true);
+      for (const literal of transform.prefilter) {
+        expect([literal].flat().some((one) => file.source.text.includes(one))).toBe(true);
+      }
+    }
+  });
+
+  it('is silenced by an ignore comment, and only there', () => {
+    const scan = scanned(engine, file);
+    for (const finding of scan.findings) {
+      const hushed = withIgnore(court, file, finding);
+      if (hushed === undefined) continue;
+      const silent = (each: Finding): boolean =>
+        each.at.line === finding.at.line && each.transform === finding.transform;
+      const after = scanned(engine, hushed);
+      expect(after.findings.map(identity)).toEqual(
+        scan.findings.filter((each) => !silent(each)).map(identity),
+      );
+      expect(after.suppressed.map(identity)).toEqual(
+        [...scan.suppressed, ...scan.findings.filter(silent)].map(identity),
+      );
+      expect(after.notes).toEqual(scan.notes);
+    }
+  });
+
+  it('reports an ignore comment that silences nothing', () => {
+    const [first] = court.transforms;
+    const text = `${file.source.text.replace(/[^\n\r]$/, '$&\n')}# memfix: ignore[${first?.meta.id}]`;
+    const idle = scanned(engine, { ...file, source: { ...file.source, text } });
+    expect(idle.notes.map(({ at }) => at.line)).toContain(new Lines(text).count);
+    expect(idle.findings.map(identity)).toEqual(scanned(engine, file).findings.map(identity));
+  });
+}
+
+export function engineFor(court: Court, transforms: readonly Transform[], options: Options): Engine {
+  return createEngine({
+    parser: court.parser,
+    transforms,
+    knownIds: new Set(court.all.map(({ meta }) => meta.id)),
+    optionsFor: (id) => {
+      const specs = court.all.find(({ meta }) => meta.id === id)?.meta.options ?? {};
+      const defaults = Object.entries(specs).map(([name, spec]) => [name, spec.default] as const);
+      return { ...Object.fromEntries(defaults), ...options };
+    },
+  });
+}
+
+export function sourceFile(bytes: Buffer): SourceFile {
+  const decoded = decode(bytes);
+  if (!decoded.ok) throw new Error(`the fixture cannot be read because ${decoded.reason}`);
+  return { path: 'input.py', source: decoded.source };
+}
+
+export function bytesOf(text: string, file: SourceFile): Buffer {
+  const bytes = encode(file.source, text);
+  if (bytes === undefined) throw new Error(`the result cannot be written as ${file.source.encoding}`);
+  return bytes;
+}
+
+function scanned(engine: Engine, file: SourceFile): Scan {
+  const scan = engine.scan(file);
+  if (scan.kind === 'skipped') throw new Error(`skipped because ${scan.reason}`);
+  return scan;
+}
+
+export async function repaired(engine: Engine, file: SourceFile, decide: Decide): Promise<Outcome> {
+  const outcome = await engine.repair(file, decide);
+  if (outcome.kind === 'skipped') throw new Error(`skipped because ${outcome.reason}`);
+  expect(outcome.bugs).toEqual([]);
+  return outcome;
+}
+
+function expectSound({ parser }: Court, text: string): void {
+  const tree = parser.parse(text);
+  expect(tree.root.hasError).toBe(false);
+  tree.dispose();
+}
+
+/** Each alone, each pair, and all. */
+function subsets(keys: readonly string[]): ReadonlySet<string>[] {
+  const pairs = keys.flatMap((a, index) => keys.slice(index + 1).map((b) => new Set([a, b])));
+  return [...keys.map((key) => new Set([key])), ...pairs, ...(keys.length > 2 ? [new Set(keys)] : [])];
+}
+
+/** Written apart from `applyEdits` on purpose: the two must agree. */
+function spliced(text: string, edits: readonly { start: number; end: number; text: string }[]): string {
+  let result = text;
+  for (const edit of [...edits].sort((a, b) => b.start - a.start || b.end - a.end)) {
+    result = result.slice(0, edit.start) + edit.text + result.slice(edit.end);
+  }
+  return result;
+}
+
+interface Comment {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+function lostComments(court: Court, before: string, after: string): Comment[] {
+  const left = commentsIn(court, after).map(({ text }) => text);
+  return commentsIn(court, before).filter(({ text }) => {
+    const at = left.indexOf(text);
+    if (at !== -1) left.splice(at, 1);
+    return at === -1;
+  });
+}
+
+function commentsIn({ parser }: Court, text: string): Comment[] {
+  const tree = parser.parse(text);
+  const comments: Comment[] = [];
+  for (const node of tree.root.walk()) {
+    if (node.type === 'comment') comments.push({ text: node.text, start: node.start, end: node.end });
+  }
+  tree.dispose();
+  return comments;
+}
+
+/** Undefined where the line cannot hold a comment: it goes on in a string or behind a backslash. */
+function withIgnore(court: Court, file: SourceFile, finding: Finding): SourceFile | undefined {
+  const { text } = file.source;
+  const end = new Lines(text).end(finding.at.line);
+  const comment = `# memfix: ignore[${finding.transform}]`;
+  const hushed = `${text.slice(0, end)}  ${comment}${text.slice(end)}`;
+  const isComment = commentsIn(court, hushed).some((each) => each.text.endsWith(comment));
+  return isComment ? { ...file, source: { ...file.source, text: hushed } } : undefined;
+}
+
+function identity({ transform, at, message, refusal }: Finding): string {
+  return `${at.line} ${transform}: ${refusal ?? message}`;
+}
