@@ -1,6 +1,7 @@
 import type { Lines, Span } from '../text/lines.js';
 import { type Cell, cellsOf } from './cells.js';
 import type { Paint, Tone } from './paint.js';
+import { plural } from './prose.js';
 
 export interface FrameStyle {
   readonly paint: Paint;
@@ -32,30 +33,26 @@ export function frame(lines: Lines, span: Span, style: FrameStyle): string[] {
   const to = last > shownLast ? shownLast : lastContextLine(lines, last);
 
   const digits = `${to}`.length;
-  const gutter = (label: string) => style.paint.dim(`${MARGIN}${label.padStart(digits)} │`);
   const view = viewOf(lines, span, style.width - MARGIN.length - digits - 3);
+  const mark = style.paint[style.tone];
+  const gutter = (label: string, isInLongSpan: boolean) => {
+    const number = style.paint.dim(`${MARGIN}${label.padStart(digits)} `);
+    return number + (isInLongSpan ? mark('┃') : style.paint.dim('│'));
+  };
 
   const output: string[] = [];
   for (let line = from; line <= to; line++) {
-    const isMarked = line >= first && line <= shownLast;
-    const cells = lineCells(
-      lines,
-      line,
-      isMarked && line === first ? span.start : lines.start(line) + view.left,
-    );
+    const cells = lineCells(lines, line, line === first ? span.start : lines.start(line) + view.left);
+    const isInLongSpan = last > first && line >= first && line <= last;
     const content = visible(cells, view);
-    output.push(`${gutter(`${line}`)}${content === '' ? '' : ` ${content}`}`);
-    if (!isMarked) continue;
-    const underline = underlineOf(cells, lines, line, span, view);
-    if (underline !== undefined) {
-      output.push(
-        `${gutter('')} ${' '.repeat(underline.indent)}${style.paint[style.tone](underline.carets)}`,
-      );
+    output.push(`${gutter(`${line}`, isInLongSpan)}${content === '' ? '' : ` ${content}`}`);
+    if (line === first) {
+      const { indent, carets } = underline(cells, span, lines, view);
+      output.push(`${gutter('', isInLongSpan)} ${' '.repeat(indent)}${mark(carets)}`);
     }
   }
   if (last > shownLast) {
-    const hidden = last - shownLast;
-    output.push(`${gutter('')} ${style.paint.dim(`… ${hidden} more ${hidden === 1 ? 'line' : 'lines'}`)}`);
+    output.push(`${gutter('', true)} ${style.paint.dim(`… ${plural(last - shownLast, 'more line')}`)}`);
   }
   return output;
 }
@@ -124,22 +121,17 @@ function visible(cells: readonly Cell[], view: View): string {
   return `${cutLeft ? '…' : ''}${gap}${text}${cutRight ? '…' : ''}`.trimEnd();
 }
 
-function underlineOf(
+/** At least one caret, even for an empty span. */
+function underline(
   cells: readonly Cell[],
-  lines: Lines,
-  line: number,
   span: Span,
+  lines: Lines,
   view: View,
-): { readonly indent: number; readonly carets: string } | undefined {
+): { indent: number; carets: string } {
+  const line = lines.lineAt(span.start);
   const lineStart = lines.start(line);
-  const content = lines.content(line);
-  const isContinuation = span.start < lineStart;
-  if (isContinuation && content.trim() === '') return undefined;
-  const indentation = content.length - content.trimStart().length;
-  const start = isContinuation ? indentation : span.start - lineStart;
-  const end = Math.min(span.end - lineStart, content.trimEnd().length);
-  const from = Math.max(columnAt(cells, start), view.left);
-  const to = Math.min(Math.max(columnAt(cells, end), from + 1), view.left + view.width);
-  if (to <= from) return undefined;
-  return { indent: from - view.left, carets: '^'.repeat(to - from) };
+  const end = Math.min(span.end - lineStart, lines.content(line).trimEnd().length);
+  const from = columnAt(cells, span.start - lineStart);
+  const to = Math.min(columnAt(cells, end), view.left + view.width);
+  return { indent: from - view.left, carets: '^'.repeat(Math.max(to - from, 1)) };
 }

@@ -1,0 +1,37 @@
+import { clip } from './cells.js';
+import { type HunkLine, hunkHeader, hunksBetween } from './diff.js';
+import type { Paint, Tone } from './paint.js';
+
+export interface DiffStyle {
+  readonly paint: Paint;
+  readonly width: number;
+  readonly margin: string;
+}
+
+const TONES: Readonly<Record<HunkLine['kind'], Tone | undefined>> = {
+  ' ': undefined,
+  '-': 'red',
+  '+': 'green',
+};
+
+/**
+ * A unified diff for eyes: Python's line ends all look alike, so a lone `\r` starts a line here as it does in an editor.
+ * What a program reads is `patchOf`.
+ */
+export function diffView(before: string, after: string, { paint, width, margin }: DiffStyle): string[] {
+  const output: string[] = [];
+  for (const hunk of hunksBetween(withPlainNewlines(before), withPlainNewlines(after))) {
+    output.push(margin + paint.cyan(hunkHeader(hunk)));
+    for (const { kind, text } of hunk.lines) {
+      const tone = TONES[kind];
+      const content = `${kind}${clip(text.replace(/\n$/, ''), width - margin.length - 1)}`;
+      const line = tone === undefined ? content.trimEnd() : paint[tone](content);
+      output.push(line === '' ? '' : margin + line);
+    }
+  }
+  return output;
+}
+
+function withPlainNewlines(text: string): string {
+  return text.replace(/\r\n?/g, '\n');
+}

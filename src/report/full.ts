@@ -1,0 +1,77 @@
+import { applyEdits } from '../edit/apply.js';
+import type { Finding, Scan } from '../engine/outcome.js';
+import { Lines } from '../text/lines.js';
+import { printable, widthOf } from './cells.js';
+import { diffView } from './diff-view.js';
+import { frame } from './frame.js';
+import { wrap } from './prose.js';
+import {
+  isRefused,
+  type Report,
+  refusalSentence,
+  remarks,
+  SAFETY_TONE,
+  shownFindings,
+  type View,
+} from './report.js';
+
+const MARGIN = '  ';
+
+/** Every finding with its place, reason, source and proposed change; then skipped files and notes. */
+export function renderFull(report: Report, view: View): string {
+  const linesOf = new Map<Scan, Lines>();
+  const blocks: string[][] = [];
+  for (const { scan, finding } of shownFindings(report, view)) {
+    const lines = linesOf.get(scan) ?? new Lines(scan.file.source.text);
+    linesOf.set(scan, lines);
+    blocks.push(findingBlock(scan.file.path, lines, finding, view));
+  }
+  const last = remarks(report, view);
+  if (last.length > 0) blocks.push(last);
+  return blocks.map((block) => `${block.join('\n')}\n`).join('\n');
+}
+
+/** One finding as `check` prints it. */
+export function findingBlock(path: string, lines: Lines, finding: Finding, view: View): string[] {
+  const tone = isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety];
+  const block = [
+    ...heading(path, finding, view),
+    ...prose(finding.message, '', view),
+    '',
+    ...frame(lines, finding.span, { paint: view.paint, width: view.width, tone }),
+  ];
+  const remarks = verdict(finding, view);
+  if (remarks.length > 0) block.push('', ...remarks);
+  if (finding.fix !== undefined) {
+    const after = applyEdits(lines.text, [...finding.fix.edits, ...finding.fix.importEdits]);
+    block.push('', ...diffView(lines.text, after, { paint: view.paint, width: view.width, margin: MARGIN }));
+  }
+  return block;
+}
+
+/** On one line where it fits; else the place alone, so that a terminal still makes it clickable. */
+function heading(path: string, finding: Finding, { paint, width }: View): string[] {
+  const place = `:${finding.at.line}:${finding.at.column}`;
+  const standing = isRefused(finding) ? ['left alone'] : [finding.safety, finding.numerics];
+  const where = paint.bold(printable(path)) + paint.dim(place);
+  const tone = isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety];
+  const what = `${paint.bold(finding.transform)}  ${paint[tone](standing.join(' · '))}`;
+  const used =
+    widthOf(printable(path) + place) + 2 + finding.transform.length + 2 + standing.join(' · ').length;
+  return used <= width ? [`${where}  ${what}`] : [where, MARGIN + what];
+}
+
+function verdict(finding: Finding, view: View): string[] {
+  const { paint } = view;
+  if (finding.refusal !== undefined) return prose(refusalSentence(finding.refusal), '', view);
+  return [
+    ...(finding.fix === undefined ? [] : prose(finding.fix.title, 'fix: ', view, paint.bold)),
+    ...finding.unproven.flatMap((gate) => prose(gate, 'not proven: ', view, paint.yellow)),
+  ];
+}
+
+function prose(text: string, label: string, { width }: View, paintLabel = (text: string) => text): string[] {
+  const first = MARGIN + label;
+  const [head = '', ...rest] = wrap(text, width, { first, rest: ' '.repeat(first.length) });
+  return [MARGIN + paintLabel(label) + head.slice(first.length), ...rest];
+}

@@ -1,0 +1,157 @@
+import { byPosition, type Edit } from '../edit/edit.js';
+import type { Finding, Scan } from '../engine/outcome.js';
+import { Lines, type Position } from '../text/lines.js';
+import type { Numerics, Safety } from '../toolkit/contract.js';
+import type { Report } from './report.js';
+import { type BySafety, tally } from './tally.js';
+
+/**
+ * The document of `--output-format json`. Fields are only ever added within a version.
+ * Lines and columns count from 1, columns in characters (code points), ends are exclusive.
+ * Offsets count from 0 in UTF-16 code units of the decoded text, without its byte order mark.
+ * What is absent is `null`, never missing.
+ */
+export interface JsonReport {
+  readonly version: 1;
+  /** In order of path as scanned, then of place. Sites that were left alone are among them, with their `refusal`. */
+  readonly findings: readonly JsonFinding[];
+  readonly skipped: readonly JsonSkipped[];
+  /** Suppression comments that silence nothing or name no transform. */
+  readonly notes: readonly JsonNote[];
+  readonly summary: JsonSummary;
+}
+
+export interface JsonFinding {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+  readonly endLine: number;
+  readonly endColumn: number;
+  readonly id: string;
+  /** Names the same finding in a later run, as long as its own words stay. */
+  readonly key: string;
+  readonly safety: Safety;
+  readonly numerics: Numerics;
+  readonly message: string;
+  /** The gates that the code does not prove. */
+  readonly unproven: readonly string[];
+  /** Why the site was left alone; such a site counts as no finding. */
+  readonly refusal: string | null;
+  readonly fix: JsonFix | null;
+}
+
+export interface JsonFix {
+  readonly title: string;
+  /** All of them or none: those of the imports it needs included, in order of place, never overlapping. */
+  readonly edits: readonly JsonEdit[];
+}
+
+export interface JsonEdit {
+  readonly line: number;
+  readonly column: number;
+  readonly endLine: number;
+  readonly endColumn: number;
+  readonly start: number;
+  readonly end: number;
+  /** What takes the place of the characters from `start` to `end`. */
+  readonly text: string;
+}
+
+export interface JsonSkipped {
+  readonly path: string;
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly reason: string;
+}
+
+export interface JsonNote {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+export interface JsonSummary extends BySafety {
+  /** Files looked at. */
+  readonly checked: number;
+  /** Findings, without the sites that were left alone. */
+  readonly findings: number;
+  /** Files with findings. */
+  readonly files: number;
+  readonly refused: number;
+  readonly suppressed: number;
+  readonly skipped: number;
+  readonly notes: number;
+  /** What `apply` changed; `null` for a command that writes nothing. */
+  readonly fixed: { readonly findings: number; readonly suppressed: number; readonly files: number } | null;
+}
+
+export function renderJson(report: Report): string {
+  return `${JSON.stringify(toJson(report), undefined, 2)}\n`;
+}
+
+export function toJson(report: Report): JsonReport {
+  const counts = tally(report);
+  return {
+    version: 1,
+    findings: report.scans.flatMap((scan) => {
+      const lines = new Lines(scan.file.source.text);
+      return scan.findings.map((finding) => findingJson(scan, finding, lines));
+    }),
+    skipped: report.skipped.map(({ path, at, reason }) => ({
+      path,
+      line: at?.line ?? null,
+      column: at?.column ?? null,
+      reason,
+    })),
+    notes: report.scans.flatMap((scan) =>
+      scan.notes.map(({ at, message }) => ({
+        path: scan.file.path,
+        line: at.line,
+        column: at.column,
+        message,
+      })),
+    ),
+    summary: {
+      checked: report.checked,
+      findings: counts.findings,
+      files: counts.files,
+      ...counts.bySafety,
+      refused: counts.refused,
+      suppressed: counts.suppressed,
+      skipped: counts.skipped,
+      notes: counts.notes,
+      fixed: report.fixed ?? null,
+    },
+  };
+}
+
+function findingJson(scan: Scan, finding: Finding, lines: Lines): JsonFinding {
+  const { fix } = finding;
+  return {
+    path: scan.file.path,
+    ...range(finding.at, finding.end),
+    id: finding.transform,
+    key: finding.key,
+    safety: finding.safety,
+    numerics: finding.numerics,
+    message: finding.message,
+    unproven: finding.unproven,
+    refusal: finding.refusal ?? null,
+    fix:
+      fix === undefined
+        ? null
+        : {
+            title: fix.title,
+            edits: [...fix.edits, ...fix.importEdits].sort(byPosition).map((edit) => editJson(edit, lines)),
+          },
+  };
+}
+
+function editJson({ start, end, text }: Edit, lines: Lines): JsonEdit {
+  return { ...range(lines.position(start), lines.position(end)), start, end, text };
+}
+
+function range(from: Position, to: Position) {
+  return { line: from.line, column: from.column, endLine: to.line, endColumn: to.column };
+}

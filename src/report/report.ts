@@ -1,0 +1,71 @@
+import type { Finding, Scan, Skipped } from '../engine/outcome.js';
+import type { Safety } from '../toolkit/contract.js';
+import { printable } from './cells.js';
+import type { Paint, Tone } from './paint.js';
+
+/** What a command has to say; every renderer starts from this. */
+export interface Report {
+  /** After `apply`, the scans of what remains. */
+  readonly scans: readonly Scan[];
+  readonly skipped: readonly Skipped[];
+  /** Files looked at, also those that needed no scan. */
+  readonly checked: number;
+  readonly fixed?: Fixed;
+}
+
+export interface Fixed {
+  readonly findings: number;
+  readonly suppressed: number;
+  /** Files that were written. */
+  readonly files: number;
+}
+
+export interface View {
+  readonly paint: Paint;
+  /** Columns of the terminal. */
+  readonly width: number;
+  /** Also show the sites that were seen and left alone. */
+  readonly verbose: boolean;
+}
+
+export const SAFETIES: readonly Safety[] = ['safe', 'unsafe', 'advice'];
+
+export const SAFETY_TONE: Readonly<Record<Safety, Tone>> = {
+  safe: 'green',
+  unsafe: 'yellow',
+  advice: 'cyan',
+};
+
+export function isRefused(finding: Finding): boolean {
+  return finding.refusal !== undefined;
+}
+
+/** Findings to show, with their scan, in order. */
+export function shownFindings(report: Report, view: View): { scan: Scan; finding: Finding }[] {
+  return report.scans.flatMap((scan) =>
+    scan.findings
+      .filter((finding) => view.verbose || !isRefused(finding))
+      .map((finding) => ({ scan, finding })),
+  );
+}
+
+/** Transforms may phrase a refusal with or without its first words; the reader always gets the whole sentence. */
+export function refusalSentence(reason: string): string {
+  return `left alone because ${reason.replace(/^(?:left alone )?(?:because )?/, '')}`;
+}
+
+/** The lines for files and comments that a reader should know about, in the form compilers use. */
+export function remarks(report: Report, { paint }: View): string[] {
+  const place = (path: string, at?: { line: number; column: number }) =>
+    paint.bold(printable(path)) + (at === undefined ? '' : paint.dim(`:${at.line}:${at.column}`));
+  return [
+    ...report.scans.flatMap((scan) =>
+      scan.notes.map(
+        (note) => `${place(scan.file.path, note.at)}: ${paint.magenta('note')}: ${printable(note.message)}`,
+      ),
+    ),
+    ...report.skipped.map(
+      (file) => `${place(file.path, file.at)}: ${paint.magenta('skipped')}: ${printable(file.reason)}`,
+    ),
+  ];
+}

@@ -1,0 +1,46 @@
+import { plural } from './prose.js';
+import { type Report, SAFETIES } from './report.js';
+import { type Tally, tally } from './tally.js';
+
+/** What was found or fixed, and the next step, in one paragraph. */
+export function summarize(report: Report): string {
+  const counts = tally(report);
+  const facts = [
+    found(counts, report),
+    ...(counts.skipped > 0 ? [`${plural(counts.skipped, 'file')} skipped`] : []),
+    ...(counts.notes > 0 ? [plural(counts.notes, 'note')] : []),
+  ];
+  const next = nextStep(counts);
+  const did = report.fixed === undefined ? '' : fixedSentence(report.fixed);
+  return [did, `${facts.join('; ')}.`, next].filter((sentence) => sentence !== '').join(' ');
+}
+
+function fixedSentence(fixed: NonNullable<Report['fixed']>): string {
+  const done = [
+    ...(fixed.findings > 0 ? [`Fixed ${plural(fixed.findings, 'finding')}`] : []),
+    ...(fixed.suppressed > 0 ? [`suppressed ${plural(fixed.suppressed, 'finding')}`] : []),
+  ].join(' and ');
+  if (done === '') return 'Nothing was changed.';
+  return `${done.charAt(0).toUpperCase()}${done.slice(1)} in ${plural(fixed.files, 'file')}.`;
+}
+
+function found(counts: Tally, report: Report): string {
+  const remain = report.fixed === undefined ? '' : counts.findings === 1 ? ' remains' : ' remain';
+  if (counts.findings === 0) {
+    return remain === '' ? `No findings in ${plural(report.checked, 'file')}` : 'No findings remain';
+  }
+  const kinds = SAFETIES.filter((safety) => counts.bySafety[safety] > 0);
+  const files = ` in ${plural(counts.files, 'file')}`;
+  if (kinds.length === 1) return plural(counts.findings, `${kinds[0]} finding`) + remain + files;
+  const parts = kinds.map((safety) => `${counts.bySafety[safety]} ${safety}`).join(', ');
+  return `${plural(counts.findings, 'finding')} (${parts})${remain}${files}`;
+}
+
+function nextStep({ fixable: { safe, unsafe, advice } }: Tally): string {
+  if (safe > 0) {
+    const more = unsafe > 0 ? `; \`--unsafe-fixes\` would fix ${unsafe} more` : '';
+    return `Run \`memfix apply\` to fix ${safe}${more}.`;
+  }
+  if (unsafe > 0) return `Run \`memfix apply --unsafe-fixes\` to fix ${unsafe}.`;
+  return advice > 0 ? `Run \`memfix apply --interactive\` to review ${advice}.` : '';
+}

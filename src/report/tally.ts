@@ -1,0 +1,39 @@
+import type { Safety } from '../toolkit/contract.js';
+import { isRefused, type Report } from './report.js';
+
+export type BySafety = Readonly<Record<Safety, number>>;
+
+export interface Tally {
+  /** Findings without the sites that were left alone. */
+  readonly findings: number;
+  readonly bySafety: BySafety;
+  /** Findings that come with a change. */
+  readonly fixable: BySafety;
+  readonly refused: number;
+  readonly suppressed: number;
+  /** Files with at least one finding. */
+  readonly files: number;
+  readonly notes: number;
+  readonly skipped: number;
+}
+
+export function tally(report: Report): Tally {
+  const all = report.scans.flatMap((scan) => scan.findings);
+  const findings = all.filter((finding) => !isRefused(finding));
+  const suppressed = report.scans.reduce((sum, scan) => sum + scan.suppressed.length, 0);
+  return {
+    findings: findings.length,
+    bySafety: countBySafety(findings),
+    fixable: countBySafety(findings.filter((finding) => finding.fix !== undefined)),
+    refused: all.length - findings.length,
+    suppressed,
+    files: report.scans.filter((scan) => !scan.findings.every(isRefused)).length,
+    notes: report.scans.reduce((sum, scan) => sum + scan.notes.length, 0),
+    skipped: report.skipped.length,
+  };
+}
+
+export function countBySafety(findings: readonly { readonly safety: Safety }[]): BySafety {
+  const count = (safety: Safety) => findings.filter((finding) => finding.safety === safety).length;
+  return { safe: count('safe'), unsafe: count('unsafe'), advice: count('advice') };
+}
