@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { defaultsOf } from '../../src/dev/engines.js';
 import { createEngine, type Engine, policy } from '../../src/engine/engine.js';
 import type { Decide, Finding, Outcome, Scan, SourceFile } from '../../src/engine/outcome.js';
 import type { PythonParser } from '../../src/syntax/parser.js';
@@ -146,11 +147,7 @@ export function engineFor(court: Court, transforms: readonly Transform[], option
     parser: court.parser,
     transforms,
     knownIds: new Set(court.all.map(({ meta }) => meta.id)),
-    optionsFor: (id) => {
-      const specs = court.all.find(({ meta }) => meta.id === id)?.meta.options ?? {};
-      const defaults = Object.entries(specs).map(([name, spec]) => [name, spec.default] as const);
-      return { ...Object.fromEntries(defaults), ...options };
-    },
+    optionsFor: (id) => ({ ...defaultsOf(court.all.find(({ meta }) => meta.id === id)), ...options }),
   });
 }
 

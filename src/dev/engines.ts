@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { createEngine, type Engine } from '../engine/engine.js';
+import type { SourceFile } from '../engine/outcome.js';
+import type { PythonParser } from '../syntax/parser.js';
+import { decode } from '../text/decode.js';
+import type { Options, Transform } from '../toolkit/contract.js';
+
+/** An engine for these transforms with their options at their defaults. */
+export function engineWithDefaults(
+  parser: PythonParser,
+  transforms: readonly Transform[],
+  all: readonly Transform[],
+): Engine {
+  return createEngine({
+    parser,
+    transforms,
+    knownIds: new Set(all.map(({ meta }) => meta.id)),
+    optionsFor: (id) => defaultsOf(all.find(({ meta }) => meta.id === id)),
+  });
+}
+
+export function defaultsOf(transform: Transform | undefined): Options {
+  const specs = Object.entries(transform?.meta.options ?? {});
+  return Object.fromEntries(specs.map(([name, spec]) => [name, spec.default]));
+}
+
+/** The file's text, or why it has none. */
+export function readSource(path: string, name: string): SourceFile | string {
+  const decoded = decode(readFileSync(path));
+  return decoded.ok ? { path: name, source: decoded.source } : decoded.reason;
+}
