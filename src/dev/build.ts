@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, copyFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -12,7 +12,6 @@ rmSync(dist, { recursive: true, force: true });
 await bundle();
 copyGrammar();
 emitDeclarations();
-linkOwnBin();
 
 /** Our code is bundled, split so that what is imported lazily is loaded lazily; npm packages stay outside. */
 async function bundle(): Promise<void> {
@@ -53,14 +52,4 @@ function emitDeclarations(): void {
     stdio: 'inherit',
   });
   if (status !== 0) process.exit(status ?? 1);
-}
-
-/** npm links the bins of dependencies but not a checkout's own; `npx memfix` would fetch a copy instead. */
-function linkOwnBin(): void {
-  const bin = join(root, 'node_modules', '.bin');
-  const link = join(bin, 'memfix');
-  if (process.platform === 'win32' || existsSync(link)) return;
-  mkdirSync(bin, { recursive: true });
-  rmSync(link, { force: true });
-  symlinkSync(join('..', '..', 'dist', 'cli.js'), link);
 }
