@@ -63,6 +63,11 @@ export class Ask {
     }
   }
 
+  /** Drops what was typed ahead, for a question that the person cannot have seen. */
+  forgetTyped(): void {
+    while (this.terminal.input.read() !== null);
+  }
+
   /** Lends the terminal to another program, which then has Ctrl-C to itself. */
   async lend<T>(work: () => Promise<T>): Promise<T> {
     this.relax();

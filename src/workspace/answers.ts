@@ -1,16 +1,9 @@
 import { createHash } from 'node:crypto';
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Decision } from '../engine/outcome.js';
 import { encode, type SourceText } from '../text/decode.js';
+import { stateFolder } from './journal.js';
 
 /** A finding of a file with exactly these bytes. */
 export interface Asked {
@@ -21,9 +14,6 @@ export interface Asked {
 
 /** One line of the journal: what was said to a finding (`null` takes it back), or a text its editor left. */
 export type Entry = Asked & ({ readonly decision: Decision | null } | { readonly draft: string });
-
-const FOLDER = '.memfix';
-const FILE = 'answers.jsonl';
 
 /**
  * The answers of an interactive session, appended as they are given, so that a session that ended
@@ -38,7 +28,7 @@ export class AnswerBook {
     private readonly root: string,
     private readonly resume: boolean,
   ) {
-    this.#file = join(root, FOLDER, FILE);
+    this.#file = join(root, '.memfix', 'answers.jsonl');
     this.#earlier = read(this.#file);
   }
 
@@ -69,10 +59,7 @@ export class AnswerBook {
   }
 
   #open(): void {
-    const folder = join(this.root, FOLDER);
-    mkdirSync(folder, { recursive: true });
-    const ignore = join(folder, '.gitignore');
-    if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
+    stateFolder(this.root);
     const fresh = `${this.#file}.new`;
     writeFileSync(fresh, this.resume ? linesOf([...this.#earlier.values()]) : '');
     renameSync(fresh, this.#file);

@@ -1,0 +1,137 @@
+import type { Decision, Finding, Preview } from '../engine/outcome.js';
+import { printable, widthOf } from '../report/cells.js';
+import { diffView } from '../report/diff-view.js';
+import { ansi, noColor, type Paint } from '../report/paint.js';
+import { plural, wrap } from '../report/prose.js';
+import { SAFETY_TONE } from '../report/report.js';
+import type { TransformMeta } from '../toolkit/contract.js';
+import type { Terminal } from './ask.js';
+import { KEYS } from './keys.js';
+
+/** What a terminal of this size and colour can show. */
+export interface Look {
+  readonly width: number;
+  readonly height: number;
+  readonly paint: Paint;
+}
+
+export interface Question {
+  readonly position: number;
+  readonly total: number;
+  readonly path: string;
+  readonly finding: Finding;
+  readonly meta: TransformMeta | undefined;
+  readonly preview: Preview;
+  readonly answer: Decision | undefined;
+  /** The diff is of the person's own replacement. */
+  readonly isEdited: boolean;
+}
+
+/** Lines of running text longer than this are hard to read. */
+const TEXT_WIDTH = 100;
+/** A diff is never clipped to less than this. */
+const SHORTEST_DIFF = 6;
+const LABEL = 11;
+
+export function lookOf({ output, color }: Terminal): Look {
+  // A terminal that does not say how large it is reports zero.
+  return { width: output.columns || 80, height: output.rows || 24, paint: color ? ansi : noColor };
+}
+
+/** One finding with its diff, clipped to the height of the terminal unless all of it is wanted. */
+export function questionText(question: Question, look: Look, whole: boolean): string {
+  const head = headLines(question, look);
+  const diff = diffLines(question.preview, look);
+  const room = Math.max(look.height - rowsOf(head, look) - 3, SHORTEST_DIFF);
+  return `${[...head, ...(whole ? diff : clipped(diff, room, look))].join('\n')}\n`;
+}
+
+export function promptText({ finding, position, total }: Question, { paint }: Look): string {
+  const verb = finding.safety === 'advice' ? 'Take this advice' : 'Apply this fix';
+  const keys = KEYS.map(({ key }) => key).join(',');
+  return `${paint.bold(`(${position}/${total}) ${verb} [${keys}]?`)} `;
+}
+
+export function noteText(note: string, { paint, width }: Look): string {
+  return `${wrap(note, Math.min(width, TEXT_WIDTH), { first: '', rest: '' }).map(paint.yellow).join('\n')}\n`;
+}
+
+export function helpText({ paint, width }: Look): string {
+  const lines = KEYS.flatMap(({ key, does }) => entry(key, does, 4, width, paint.bold));
+  const interrupt = 'stop: files that are all answered are written, the one on screen is left as it was';
+  lines.push(...entry('Ctrl-C', interrupt, 8, width, paint.bold));
+  return `${lines.join('\n')}\n`;
+}
+
+function headLines(
+  { position, total, path, finding, meta, answer, isEdited }: Question,
+  look: Look,
+): string[] {
+  const { paint, width } = look;
+  const place = `${printable(path)}:${finding.at.line}:${finding.at.column}`;
+  const title = `── ${position}/${total} ── ${place} `;
+  const tags = [
+    paint.bold(finding.transform),
+    paint[SAFETY_TONE[finding.safety]](finding.safety),
+    finding.numerics,
+    ...(answer === undefined ? [] : [paint.magenta(answerText(answer))]),
+  ];
+  const lines = [
+    '',
+    paint.bold(paint.cyan(title + '─'.repeat(Math.max(width - widthOf(title), 0)))),
+    tags.join(' · '),
+    ...wrap(finding.message, Math.min(width, TEXT_WIDTH), { first: '', rest: '' }),
+  ];
+  const say = (label: string, text: string) => lines.push(...entry(label, text, LABEL, width, paint.dim));
+  for (const gate of finding.unproven) say('not proven', gate);
+  if (meta !== undefined) say('measured', meta.evidence.verdict);
+  say('fix', isEdited ? 'your own replacement' : (finding.fix?.title ?? ''));
+  return [...lines, ''];
+}
+
+function answerText(answer: Decision): string {
+  switch (answer.kind) {
+    case 'apply':
+      return 'answered: apply';
+    case 'skip':
+      return 'answered: skip';
+    case 'edited':
+      return 'answered: apply your replacement';
+    case 'suppress':
+      return 'answered: suppress';
+  }
+}
+
+/** A label in a column of its own, with the text hanging beside it. */
+function entry(
+  label: string,
+  text: string,
+  column: number,
+  width: number,
+  tone: (text: string) => string,
+): string[] {
+  const rest = ' '.repeat(column + 2);
+  const [first = '', ...others] = wrap(text, Math.min(width, TEXT_WIDTH), { first: rest, rest });
+  return [
+    `  ${tone(label)}${' '.repeat(Math.max(column - label.length, 1))}${first.slice(rest.length)}`,
+    ...others,
+  ];
+}
+
+/** Long lines are left to the terminal to fold: what changes must not be cut off. */
+function diffLines({ before, after }: Preview, { paint }: Look): string[] {
+  return diffView(before, after, { paint, width: Infinity, margin: '' });
+}
+
+function clipped(diff: readonly string[], room: number, look: Look): readonly string[] {
+  if (rowsOf(diff, look) <= room) return diff;
+  const shown: string[] = [];
+  while (rowsOf(diff.slice(0, shown.length + 1), look) < room) shown.push(diff[shown.length] ?? '');
+  const note = `… ${plural(diff.length - shown.length, 'more line')}; p prints them all`;
+  return [...shown, look.paint.dim(note)];
+}
+
+function rowsOf(lines: readonly string[], look: Look): number {
+  const plain = (line: string) => line.replace(/\x1b\[\d+m/g, '');
+  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(plain(line)) / look.width)), 0);
+}

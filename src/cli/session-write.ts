@@ -1,0 +1,87 @@
+import type { Engine } from '../engine/engine.js';
+import type { Decide, Decision, Finding, Outcome } from '../engine/outcome.js';
+import { contentHash, type Entry } from '../workspace/answers.js';
+import type { Written } from '../workspace/write.js';
+import { finishedPaths, type Item, type Review } from './keys.js';
+import { type ReviewedFiles, refOf } from './session-files.js';
+
+/** What became of one file whose answers were carried out. */
+export interface Landed {
+  readonly path: string;
+  readonly fixes: number;
+  readonly suppressed: number;
+  readonly failed?: string;
+  /** Findings that only showed after these fixes; nobody was asked about them. */
+  readonly fresh: number;
+  /** What was declined, for a later session that finds the file as it is now. */
+  readonly declined: readonly Entry[];
+}
+
+/** After Ctrl-C only files with an answer to everything count, and never the one on screen. */
+export function pathsToWrite(review: Review): readonly string[] {
+  const touched = new Set<string>();
+  for (const { ref, path } of review.items) {
+    const answer = review.answers.get(ref);
+    if (answer !== undefined && answer.kind !== 'skip') touched.add(path);
+  }
+  if (review.mode !== 'interrupted') return [...touched];
+  const finished = finishedPaths(review);
+  const onScreen = review.items[review.cursor]?.path;
+  return [...touched].filter((path) => finished.has(path) && path !== onScreen);
+}
+
+export async function land(
+  path: string,
+  review: Review,
+  files: ReviewedFiles,
+  engine: Engine,
+  write: (outcome: Outcome) => Promise<Written>,
+): Promise<Landed> {
+  const nothing = { path, fixes: 0, suppressed: 0, fresh: 0, declined: [] };
+  const outcome = await engine.repair(files.file(path), answeredOnce(path, review.answers));
+  if (outcome.kind === 'skipped') return { ...nothing, failed: outcome.reason };
+  const bugs = outcome.bugs.length === 0 ? {} : { failed: outcome.bugs.join('; ') };
+  if (outcome.after === outcome.file.source.text) return { ...nothing, ...bugs };
+  const written = await write(outcome);
+  if (!written.ok) return { ...nothing, failed: written.reason };
+  const count = (...fates: readonly string[]) =>
+    outcome.settled.filter((settled) => fates.includes(settled.fate)).length;
+  const remaining = outcome.remaining.findings.filter((finding) => finding.fix !== undefined);
+  const known = new Set(review.items.map((item) => item.ref));
+  return {
+    path,
+    fixes: count('applied', 'edited'),
+    suppressed: count('suppressed'),
+    fresh: remaining.filter((finding) => !known.has(refOf(path, finding))).length,
+    declined: declinedAfter(path, review, remaining, contentHash(outcome.file.source, outcome.after)),
+    ...bugs,
+  };
+}
+
+/** The same refusals under the names they have in the new text; none where old and new cannot be matched in order. */
+function declinedAfter(
+  path: string,
+  review: Review,
+  remaining: readonly Finding[],
+  hash: string,
+): readonly Entry[] {
+  const isLeft = ({ ref }: Item) => (review.answers.get(ref)?.kind ?? 'skip') === 'skip';
+  const left = review.items.filter((item) => item.path === path && isLeft(item));
+  const matches = left.every((item, index) => remaining[index]?.transform === item.transform);
+  if (left.length !== remaining.length || !matches) return [];
+  return remaining.flatMap(({ key }, index): Entry[] => {
+    const isDeclined = review.answers.has(left[index]?.ref ?? '');
+    return isDeclined ? [{ path, hash, key, decision: { kind: 'skip' } }] : [];
+  });
+}
+
+/** A finding that is still there after its answer was carried out, as a person's own text may leave it, stays. */
+function answeredOnce(path: string, answers: ReadonlyMap<string, Decision>): Decide {
+  const open = new Map(answers);
+  return (finding) => {
+    const ref = refOf(path, finding);
+    const answer = open.get(ref);
+    open.delete(ref);
+    return answer ?? { kind: 'skip' };
+  };
+}

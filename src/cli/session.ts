@@ -1,0 +1,318 @@
+import type { Engine } from '../engine/engine.js';
+import type { Decision, Outcome, Preview, Scan, SourceFile } from '../engine/outcome.js';
+import { terminalPage } from '../report/explain.js';
+import { plural } from '../report/prose.js';
+import type { TransformMeta } from '../toolkit/contract.js';
+import { AnswerBook, type Entry } from '../workspace/answers.js';
+import { reasonOf } from '../workspace/failure.js';
+import type { Written } from '../workspace/write.js';
+import { Ask, REDRAW, type Terminal } from './ask.js';
+import { editText } from './editor.js';
+import {
+  begin,
+  CTRL_C,
+  current,
+  type Item,
+  press,
+  type Review,
+  rescanned,
+  resume,
+  rewrite,
+  suppress,
+} from './keys.js';
+import { helpText, type Look, lookOf, noteText, promptText, type Question, questionText } from './screen.js';
+import { forEditor, fromEditor, tryOut } from './session-edit.js';
+import { ReviewedFiles } from './session-files.js';
+import { type Landed, land, pathsToWrite } from './session-write.js';
+
+export interface ReviewInput {
+  readonly engine: Engine;
+  readonly scans: readonly Scan[];
+  readonly metas: ReadonlyMap<string, TransformMeta>;
+  /** Hash check, journal, atomic write; called once for each file that changes. */
+  write(outcome: Outcome): Promise<Written>;
+  /** What the file holds on disk now. */
+  reread(path: string): SourceFile | undefined;
+  readonly root: string;
+  /** Take up the answers that an earlier session left. */
+  readonly resume: boolean;
+  readonly terminal: Terminal;
+}
+
+export interface ReviewResult {
+  /** Fixes that were written, the person's own replacements included. */
+  readonly applied: number;
+  readonly suppressed: number;
+  readonly declined: number;
+  /** Findings that are still there and were not declined. */
+  readonly unanswered: number;
+  /** Files written. */
+  readonly files: number;
+  readonly failed: readonly { readonly path: string; readonly reason: string }[];
+  readonly interrupted: boolean;
+}
+
+/**
+ * Asks about each finding that has a fix, then writes each file once. Nothing is written before the review ends,
+ * so that every answer can be changed until then; the answers themselves are on disk as they are given.
+ */
+export async function review(input: ReviewInput): Promise<ReviewResult> {
+  const session = new Session(input);
+  try {
+    await session.ask();
+    return await session.write();
+  } finally {
+    session.close();
+  }
+}
+
+class Session {
+  readonly #files: ReviewedFiles;
+  readonly #book: AnswerBook;
+  readonly #ask: Ask;
+  /** What each editor left, sound or not, to be opened again. */
+  readonly #drafts = new Map<string, string>();
+  readonly #failed: { path: string; reason: string }[] = [];
+  #review: Review;
+  /** What the terminal shows, so that a question is printed once. */
+  #onScreen: string | undefined;
+  #cannotSave = false;
+
+  constructor(private readonly input: ReviewInput) {
+    this.#files = new ReviewedFiles(input.engine, input.scans, input.reread);
+    this.#book = new AnswerBook(input.root, input.resume);
+    this.#review = this.#begin();
+    this.#ask = new Ask(input.terminal);
+  }
+
+  close(): void {
+    this.#ask.close();
+  }
+
+  async ask(): Promise<void> {
+    while (this.#review.mode !== 'quit' && this.#review.mode !== 'interrupted') {
+      if (this.#review.mode !== 'finished') await this.#step();
+      // The last look before writing: a file that changed meanwhile is asked about again.
+      else if (!pathsToWrite(this.#review).some((path) => this.#refresh(path))) return;
+    }
+  }
+
+  async write(): Promise<ReviewResult> {
+    this.#ask.relax();
+    const wasInterrupted = this.#review.mode === 'interrupted';
+    const landed: Landed[] = [];
+    for (const path of pathsToWrite(this.#review)) {
+      if (this.#ask.isInterrupted && !wasInterrupted) break;
+      this.#refresh(path);
+      if (!pathsToWrite(this.#review).includes(path)) continue;
+      landed.push(await land(path, this.#review, this.#files, this.input.engine, this.input.write));
+    }
+    return this.#conclude(landed, this.#ask.isInterrupted || wasInterrupted);
+  }
+
+  /** Answers of an earlier session hold for files that still have the same bytes. */
+  #begin(): Review {
+    const { items } = this.#files;
+    const answers = new Map<string, Decision>();
+    for (const item of items) {
+      const asked = this.#files.asked(item);
+      const decision = this.#book.recall(asked);
+      if (decision !== undefined) answers.set(item.ref, decision);
+      const draft = this.#book.recallDraft(asked);
+      if (draft !== undefined) this.#drafts.set(item.ref, draft);
+    }
+    const own = [...answers].flatMap(([ref, answer]): [string, string][] =>
+      answer.kind === 'edited' ? [[ref, answer.text]] : [],
+    );
+    const start: Review = { ...begin(items, answers), edits: new Map(own) };
+    if (answers.size > 0)
+      return { ...start, note: `Went on with ${plural(answers.size, 'earlier answer')}.` };
+    const left = plural(this.#book.left, 'answer');
+    const note = `An earlier session left ${left}. To go on with it, press q now and add --resume; any answer here replaces it.`;
+    return !this.input.resume && this.#book.left > 0 ? { ...start, note } : start;
+  }
+
+  async #step(): Promise<void> {
+    const { mode } = this.#review;
+    if (mode === 'edit') return this.#edit();
+    if (mode === 'suppress') return this.#suppress();
+    if (mode === 'asking') return this.#question();
+    const look = lookOf(this.input.terminal);
+    const page = await this.#page();
+    if (mode === 'help') this.#print(helpText(look));
+    if (mode === 'explain') this.#print(explanation(page, look));
+    if (mode === 'print') this.#print(questionText(page, look, true));
+    this.#review = resume(this.#review);
+  }
+
+  async #question(): Promise<void> {
+    const item = current(this.#review);
+    if (this.#refresh(item.path)) return;
+    const page = await this.#page();
+    const look = lookOf(this.input.terminal);
+    if (this.#onScreen !== item.ref) this.#print(questionText(page, look, false));
+    this.#onScreen = item.ref;
+    if (this.#review.note !== undefined) this.#print(noteText(this.#review.note, look));
+    const key = await this.#ask.key(promptText(page, look));
+    if (key === REDRAW) this.#onScreen = undefined;
+    else if (key === CTRL_C || key === 'q' || !this.#refresh(item.path)) this.#take(press(this.#review, key));
+  }
+
+  async #edit(): Promise<void> {
+    const { engine, terminal } = this.input;
+    const item = current(this.#review);
+    const file = this.#files.file(item.path);
+    const finding = this.#files.finding(item);
+    const { proposed } = engine.editableRegion(file, finding);
+    const start = forEditor(this.#drafts.get(item.ref) ?? this.#review.edits.get(item.ref) ?? proposed);
+    const edited = await this.#ask.lend(() => editText(start, `${item.transform}.py`, terminal, process.env));
+    const text = fromEditor(edited.text, file, finding);
+    if (edited.text !== start) this.#keepDraft(item, text);
+    this.#onScreen = undefined;
+    if (edited.kind === 'interrupted') return this.#take(press(this.#review, CTRL_C));
+    if (edited.kind === 'failed') {
+      this.#review = resume(this.#review, `Nothing was taken over: ${edited.reason}. Press e to try again.`);
+      return;
+    }
+    if (this.#refresh(item.path)) return;
+    if (text.trim() === '' || text === proposed) {
+      this.#drafts.delete(item.ref);
+      const why = text === proposed ? 'Nothing was changed' : 'The replacement was empty';
+      this.#review = rewrite(this.#review, undefined, `${why}: this is the proposed fix.`);
+      return;
+    }
+    const trial = await tryOut(engine, file, finding, { kind: 'edited', text });
+    if (trial.kind === 'fails') {
+      const note = `Your replacement was not taken over: ${trial.reason}. Press e to go on with it.`;
+      this.#review = resume(this.#review, note);
+    } else {
+      this.#review = rewrite(this.#review, text, 'This is your replacement: y applies it, e opens it again.');
+    }
+  }
+
+  async #suppress(): Promise<void> {
+    const item = current(this.#review);
+    const reason = (await this.#ask.line('Reason, or Enter for none:'))?.trim();
+    this.#onScreen = undefined;
+    if (reason === undefined) return this.#take(press(this.#review, CTRL_C));
+    if (this.#refresh(item.path)) return;
+    const answer: Decision = reason === '' ? { kind: 'suppress' } : { kind: 'suppress', reason };
+    const file = this.#files.file(item.path);
+    const trial = await tryOut(this.input.engine, file, this.#files.finding(item), answer);
+    if (trial.kind === 'fails') {
+      this.#review = resume(this.#review, `It cannot be suppressed like that: ${trial.reason}.`);
+    } else this.#take(suppress(this.#review, reason));
+  }
+
+  async #page(): Promise<Question> {
+    const item = current(this.#review);
+    const file = this.#files.file(item.path);
+    const finding = this.#files.finding(item);
+    const text = this.#review.edits.get(item.ref);
+    return {
+      position: this.#review.cursor + 1,
+      total: this.#review.items.length,
+      path: item.path,
+      finding,
+      meta: this.input.metas.get(item.transform),
+      preview:
+        text === undefined ? this.input.engine.preview(file, finding) : await this.#previewOf(item, text),
+      answer: this.#review.answers.get(item.ref),
+      isEdited: text !== undefined,
+    };
+  }
+
+  async #previewOf(item: Item, text: string): Promise<Preview> {
+    const file = this.#files.file(item.path);
+    const answer: Decision = { kind: 'edited', text };
+    const trial = await tryOut(this.input.engine, file, this.#files.finding(item), answer);
+    return trial.kind === 'stands'
+      ? trial.preview
+      : this.input.engine.preview(file, this.#files.finding(item));
+  }
+
+  /** Whether the file changed on disk; then it is scanned again, and what was typed meanwhile answers nothing. */
+  #refresh(path: string): boolean {
+    const change = this.#files.refresh(path);
+    if (change === undefined) return false;
+    this.#ask.forgetTyped();
+    this.#onScreen = undefined;
+    const before = this.#review.items.filter((item) => item.path === path);
+    const next = rescanned(this.#review, path, change.items, '');
+    const open = change.items.filter((item) => !next.answers.has(item.ref)).length;
+    const held = change.items.length - open;
+    const lost = `${path} changed on disk and its ${plural(before.length, 'finding')} left the review: ${change.lost}.`;
+    const found = `${path} changed on disk and was scanned again: ${plural(held, 'answer')} still held, ${open} to be asked.`;
+    if (change.lost !== undefined) this.#failed.push({ path, reason: change.lost });
+    this.#review = { ...next, note: change.lost === undefined ? found : lost };
+    this.#save(this.#entries(change.items, new Map(), next.answers));
+    return true;
+  }
+
+  #take(next: Review): void {
+    const before = this.#review;
+    this.#review = next;
+    this.#save(this.#entries(next.items, before.answers, next.answers));
+  }
+
+  #entries(items: readonly Item[], before: Review['answers'], after: Review['answers']): Entry[] {
+    return items
+      .filter(({ ref }) => before.get(ref) !== after.get(ref))
+      .map((item) => ({ ...this.#files.asked(item), decision: after.get(item.ref) ?? null }));
+  }
+
+  #keepDraft(item: Item, draft: string): void {
+    this.#drafts.set(item.ref, draft);
+    this.#save([{ ...this.#files.asked(item), draft }]);
+  }
+
+  #save(entries: readonly Entry[]): void {
+    if (this.#cannotSave) return;
+    try {
+      this.#book.record(entries);
+    } catch (error) {
+      this.#cannotSave = true;
+      const note = `The answers cannot be saved, so this session cannot be resumed: ${reasonOf(error)}.`;
+      this.#review = { ...this.#review, note };
+    }
+  }
+
+  #conclude(landed: readonly Landed[], interrupted: boolean): ReviewResult {
+    const look = lookOf(this.input.terminal);
+    for (const { path, failed, fresh, declined } of landed) {
+      if (failed !== undefined) this.#failed.push({ path, reason: failed });
+      this.#save(declined);
+      if (fresh > 0) {
+        const more = `${plural(fresh, 'finding')} of ${path} showed up only now; run memfix again to see more.`;
+        this.#print(noteText(more, look));
+      }
+    }
+    const sum = (of: (file: Landed) => number) => landed.reduce((total, file) => total + of(file), 0);
+    const applied = sum((file) => file.fixes);
+    const suppressed = sum((file) => file.suppressed);
+    const { items, answers, mode } = this.#review;
+    const declined = [...answers.values()].filter(({ kind }) => kind === 'skip').length;
+    const unanswered = Math.max(items.length - applied - suppressed - declined, 0);
+    if (mode === 'finished' && !interrupted && this.#failed.length === 0) this.#book.remove();
+    else if (unanswered > 0) this.#print(noteText(this.#farewell(interrupted), look));
+    const files = landed.filter((file) => file.fixes + file.suppressed > 0).length;
+    return { applied, suppressed, declined, unanswered, files, failed: this.#failed, interrupted };
+  }
+
+  #farewell(interrupted: boolean): string {
+    const path = this.#review.items[this.#review.cursor]?.path;
+    const left = interrupted ? `Stopped; ${path} was left as it was. ` : '';
+    return this.#cannotSave ? left : `${left}memfix apply --interactive --resume goes on from here.`;
+  }
+
+  #print(text: string): void {
+    this.input.terminal.output.write(text);
+  }
+}
+
+/** The transform's page, with the person's own code as its example. */
+function explanation({ finding, meta, preview }: Question, look: Look): string {
+  return meta === undefined
+    ? noteText(`There is no page about ${finding.transform}.`, look)
+    : terminalPage(meta, preview, look);
+}
