@@ -1,0 +1,84 @@
+/** `npm run docs [-- --check]`: writes what is generated from the transforms, or says what is out of date. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { policy } from '../engine/engine.js';
+import { catalogueMarkdown } from '../report/catalogue.js';
+import { type Example, markdownPage } from '../report/page.js';
+import { type FileChange, patchOf } from '../report/patch.js';
+import { loadParser } from '../syntax/parser.js';
+import { decode } from '../text/decode.js';
+import type { Transform, TransformMeta } from '../toolkit/contract.js';
+import { indexSource, transformIds } from './docs-index.js';
+import { engineWithDefaults, readSource } from './engines.js';
+import { root } from './project.js';
+
+const check = process.argv.includes('--check');
+const stale: string[] = [];
+
+publish('transforms/index.ts', indexSource(transformIds()));
+if (check && stale.length > 0) finish();
+else {
+  // Only now: the index may just have been written.
+  const { transforms } = await import('../../transforms/index.js');
+  const metas = transforms.map(({ meta }) => meta);
+  for (const meta of metas) publish(`transforms/${meta.id}.md`, markdownPage(meta, exampleOf(meta)));
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const withTable = between(readme, 'transforms', catalogueMarkdown(metas));
+  publish('README.md', between(withTable, 'demo', `\`\`\`diff\n${await demoPatch(transforms)}\`\`\``));
+  finish();
+}
+
+function publish(path: string, text: string): void {
+  const at = join(root, path);
+  if (existsSync(at) && readFileSync(at, 'utf8') === text) return;
+  stale.push(path);
+  if (!check) writeFileSync(at, text);
+}
+
+function finish(): void {
+  for (const path of stale) process.stdout.write(`${check ? 'out of date' : 'wrote'}: ${path}\n`);
+  if (!check || stale.length === 0) return;
+  process.stderr.write(
+    'Generated files are out of date\n  They follow from the transforms.\n  Next: npm run docs\n',
+  );
+  process.exitCode = 1;
+}
+
+/** The example is a fixture, so that it is tested; a fixture not yet recorded is shown as it is. */
+function exampleOf({ id, example }: TransformMeta): Example {
+  const read = (name: string): string | undefined => {
+    const path = join(root, 'fixtures', id, example, name);
+    if (!existsSync(path)) return undefined;
+    const decoded = decode(readFileSync(path));
+    return decoded.ok ? decoded.source.text : undefined;
+  };
+  const before = read('input.py') ?? '';
+  return { before, after: read('output.py') ?? before };
+}
+
+/** The README shows what the tool says, not what it should say. */
+async function demoPatch(transforms: readonly Transform[]): Promise<string> {
+  const chosen = transforms.filter(({ meta }) => meta.group === 'default');
+  const engine = engineWithDefaults(await loadParser(), chosen, transforms);
+  const folder = 'fixtures/_demo';
+  const changes: FileChange[] = [];
+  for (const name of readdirSync(join(root, folder)).sort()) {
+    const path = `${folder}/${name}`;
+    const file = readSource(join(root, path), path);
+    if (typeof file === 'string') throw new Error(`${path} cannot be read because ${file}`);
+    const outcome = await engine.repair(file, policy({ unsafe: false, fixable: () => true }));
+    if (outcome.kind === 'skipped') throw new Error(`${path} is skipped because ${outcome.reason}`);
+    changes.push({ path, source: file.source, after: outcome.after });
+  }
+  return patchOf(changes).toString('utf8');
+}
+
+function between(text: string, name: string, body: string): string {
+  const begin = `<!-- ${name}:begin -->\n`;
+  const end = `<!-- ${name}:end -->`;
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end);
+  if (from === -1 || to < from)
+    throw new Error(`README.md has no place for ${name}: ${begin.trim()} … ${end}`);
+  return `${text.slice(0, from + begin.length)}${body}\n${text.slice(to)}`;
+}
