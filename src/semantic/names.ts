@@ -124,12 +124,11 @@ function dottedRole(identifier: PyNode, dotted: PyNode): Role {
     case 'relative_import':
       return 'none';
     case 'case_pattern':
+    case 'keyword_pattern':
+    case 'union_pattern':
       // A bare name in a pattern captures; a dotted one is a value.
-      return dotted.named.length === 1 && identifier.text !== '_'
-        ? 'write'
-        : dotted.named[0] === identifier
-          ? 'read'
-          : 'none';
+      if (dotted.named.length === 1 && identifier.text !== '_') return 'write';
+      return dotted.named[0] === identifier ? 'read' : 'none';
     default:
       return dotted.named[0] === identifier ? 'read' : 'none';
   }

@@ -1,0 +1,17 @@
+import { PyModule } from '../../src/semantic/module.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { loadParser } from '../../src/syntax/parser.js';
+
+const parser = await loadParser();
+
+export function moduleOf(text: string): PyModule {
+  return new PyModule('sample.py', text, parser.parse(text));
+}
+
+/** The node at the nth occurrence of a word. */
+export function nodeAt(module: PyModule, word: string, nth = 0): PyNode {
+  let at = -1;
+  for (let count = 0; count <= nth; count++) at = module.text.indexOf(word, at + 1);
+  if (at === -1) throw new Error(`the sample has no ${word} #${nth}`);
+  return module.root.descendantAt(at, at + word.length);
+}
