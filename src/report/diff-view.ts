@@ -8,6 +8,9 @@ export interface DiffStyle {
   readonly margin: string;
 }
 
+/** Changed lines go beyond the width, for the terminal to fold, up to here: what changes must not be cut off. */
+const LONGEST_CHANGE = 2_000;
+
 const TONES: Readonly<Record<HunkLine['kind'], Tone | undefined>> = {
   ' ': undefined,
   '-': 'red',
@@ -24,7 +27,8 @@ export function diffView(before: string, after: string, { paint, width, margin }
     output.push(margin + paint.cyan(hunkHeader(hunk)));
     for (const { kind, text } of hunk.lines) {
       const tone = TONES[kind];
-      const content = `${kind}${clip(text.replace(/\n$/, ''), width - margin.length - 1)}`;
+      const room = tone === undefined ? width - margin.length - 1 : Math.max(width, LONGEST_CHANGE);
+      const content = kind + clip(text.replace(/\n$/, ''), room);
       const line = tone === undefined ? content.trimEnd() : paint[tone](content);
       output.push(line === '' ? '' : margin + line);
     }

@@ -30,8 +30,8 @@ const CONTEXT = 3;
 const WORK = 80_000_000;
 const LONGEST_EDIT = 2_000;
 
-/** Unified hunks from one text to the other, lines ending at `\n` only. */
-export function hunksBetween(before: string, after: string): Hunk[] {
+/** Unified hunks from one text to the other, lines ending at `\n` only, with `context` unchanged lines around each. */
+export function hunksBetween(before: string, after: string, context = CONTEXT): Hunk[] {
   if (before === after) return [];
   const old = splitLines(before);
   const now = splitLines(after);
@@ -39,13 +39,13 @@ export function hunksBetween(before: string, after: string): Hunk[] {
   let group: Change[] = [];
   for (const change of changesBetween(old, now)) {
     const last = group.at(-1);
-    if (last !== undefined && change.oldFrom - last.oldTo > 2 * CONTEXT) {
-      hunks.push(hunkOf(group, old, now));
+    if (last !== undefined && change.oldFrom - last.oldTo > 2 * context) {
+      hunks.push(hunkOf(group, old, now, context));
       group = [];
     }
     group.push(change);
   }
-  if (group.length > 0) hunks.push(hunkOf(group, old, now));
+  if (group.length > 0) hunks.push(hunkOf(group, old, now, context));
   return hunks;
 }
 
@@ -143,12 +143,17 @@ function joined(changes: readonly Change[]): Change[] {
   return result;
 }
 
-function hunkOf(group: readonly Change[], old: readonly string[], now: readonly string[]): Hunk {
+function hunkOf(
+  group: readonly Change[],
+  old: readonly string[],
+  now: readonly string[],
+  context: number,
+): Hunk {
   const first = group[0];
   const last = group.at(-1);
   if (first === undefined || last === undefined) throw new RangeError('a hunk needs at least one change');
-  const lead = Math.min(CONTEXT, first.oldFrom);
-  const trail = Math.min(CONTEXT, old.length - last.oldTo);
+  const lead = Math.min(context, first.oldFrom);
+  const trail = Math.min(context, old.length - last.oldTo);
   const oldFrom = first.oldFrom - lead;
   const newFrom = first.newFrom - lead;
   const oldTo = last.oldTo + trail;

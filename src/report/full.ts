@@ -45,6 +45,8 @@ export function findingBlock(path: string, lines: Lines, finding: Finding, view:
   if (finding.fix !== undefined) {
     const after = applyEdits(lines.text, [...finding.fix.edits, ...finding.fix.importEdits]);
     block.push('', ...diffView(lines.text, after, { paint: view.paint, width: view.width, margin: MARGIN }));
+    // Blank context at the end would only widen the gap to the next finding.
+    while (block.at(-1) === '') block.pop();
   }
   return block;
 }

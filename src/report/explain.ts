@@ -1,0 +1,112 @@
+import type { TransformMeta } from '../toolkit/contract.js';
+import { printable } from './cells.js';
+import { type Example, exampleDiff, origins, requirements, SUPPRESS_HOW, suppressions } from './page.js';
+import type { Paint } from './paint.js';
+import { wrap } from './prose.js';
+import { SAFETY_TONE, type View } from './report.js';
+import { table } from './table.js';
+
+type Style = Pick<View, 'paint' | 'width'>;
+
+const MARGIN = '  ';
+/** Longer lines are hard to read, however wide the terminal. */
+const MEASURE = 88;
+
+/** The page of one transform in a terminal, for `memfix explain`. */
+export function terminalPage(meta: TransformMeta, example: Example, { paint, width }: Style): string {
+  const style = { paint, width: Math.min(width, MEASURE) };
+  const { docs, evidence } = meta;
+  const section = (title: string, body: readonly string[]) =>
+    body.length === 0 ? [] : ['', paint.bold(title), ...body];
+  const lines = [
+    paint.bold(paint[SAFETY_TONE[meta.safety]](meta.id)),
+    ...prose(meta.summary, style, ''),
+    '',
+    ...properties(meta, style),
+    ...section('Measured', prose(evidence.verdict, style)),
+    ...section('Why', prose(docs.why, style)),
+    ...section('What it does', prose(docs.does, style)),
+    ...section('Example', coloredDiff(example, paint)),
+    ...section('When it leaves code alone', bullets(docs.refuses, style)),
+    ...section('Limits', bullets(docs.limits, style)),
+    ...section('Options', options(meta, style)),
+    ...section('Evidence', measurements(meta, style)),
+    ...section('Origin', bullets(origins(meta), style)),
+    ...section('Suppress it', [
+      ...prose(SUPPRESS_HOW, style),
+      '',
+      ...suppressions(meta.id).map((comment) => MARGIN.repeat(2) + comment),
+    ]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function properties(meta: TransformMeta, { paint }: Style): string[] {
+  const rows: [string, string, ((text: string) => string)?][] = [
+    ['symptom', meta.symptom],
+    ['safety', meta.safety, paint[SAFETY_TONE[meta.safety]]],
+    ['numerics', meta.numerics],
+    ['group', meta.group],
+    ['requires', requirements(meta)],
+  ];
+  return table(
+    rows.map(([name, text, tone = (plain: string) => plain]) => [
+      { text: MARGIN + name, paint: paint.dim },
+      { text, paint: tone },
+    ]),
+  );
+}
+
+function options(meta: TransformMeta, style: Style): string[] {
+  return Object.entries(meta.options).flatMap(([name, option]) => [
+    `${MARGIN}${style.paint.bold(name)} = ${JSON.stringify(option.default)}`,
+    ...prose(option.summary, style, MARGIN.repeat(2)),
+  ]);
+}
+
+function measurements({ evidence }: TransformMeta, style: Style): string[] {
+  return evidence.measurements.flatMap(({ what, before, after, setup }) => [
+    ...wrap(`${what}: ${before} → ${after}`, style.width, { first: MARGIN, rest: MARGIN.repeat(2) }),
+    ...wrap(setup, style.width, { first: MARGIN.repeat(2), rest: MARGIN.repeat(2) }).map(style.paint.dim),
+  ]);
+}
+
+function bullets(items: readonly string[], { width }: Style): string[] {
+  return items.flatMap((item) => wrap(item, width, { first: `${MARGIN}• `, rest: `${MARGIN}  ` }));
+}
+
+/** Long lines are left to the terminal to fold: what changes must not be cut off. */
+function coloredDiff(example: Example, paint: Paint): string[] {
+  return exampleDiff(example)
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const text = printable(line);
+      const tone = ({ '+': 'green', '-': 'red', '@': 'cyan' } as const)[line.charAt(0)];
+      return text === '' ? '' : MARGIN + (tone === undefined ? text : paint[tone](text));
+    });
+}
+
+/** Markdown as far as these texts use it: paragraphs and lists are filled, fenced code stays as it is. */
+function prose(markdown: string, { width }: Style, margin = MARGIN): string[] {
+  const lines: string[] = [];
+  for (const [index, block] of markdown
+    .trim()
+    .split(/\n{2,}/)
+    .entries()) {
+    if (index > 0) lines.push('');
+    if (block.startsWith('```')) {
+      const code = block.split('\n').slice(1, -1);
+      lines.push(...code.map((line) => `${margin}${MARGIN}${printable(line)}`));
+    } else {
+      for (const item of block.split(/\n(?=[-*] )/)) lines.push(...paragraph(item, width, margin));
+    }
+  }
+  return lines;
+}
+
+function paragraph(text: string, width: number, margin: string): string[] {
+  const item = /^[-*] /.exec(text);
+  if (item === null) return wrap(text, width, { first: margin, rest: margin });
+  return wrap(text.slice(item[0].length), width, { first: `${margin}• `, rest: `${margin}  ` });
+}
