@@ -67,7 +67,9 @@ export function tokensOutside(root: PyNode, spans: readonly Span[]): readonly st
   for (const node of root.walk((inner) => inner.type !== 'string')) {
     const leaf = node.children.length === 0 || node.type === 'string';
     if (!leaf || node.start === node.end) continue;
-    if (spans.some((span) => node.start < span.end && span.start < node.end)) continue;
+    // A comment grows when text is added right behind it; code tokens that only touch an edit must stay as they were.
+    const reach = node.type === 'comment' ? 1 : 0;
+    if (spans.some((span) => node.start < span.end + reach && span.start < node.end + reach)) continue;
     tokens.push(`${node.type} ${node.text}`);
   }
   return tokens;

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { policy } from '../../src/engine/engine.js';
+import type { Decide, Outcome, Skipped } from '../../src/engine/outcome.js';
+import { Proof } from '../../src/toolkit/index.js';
+import { engineOf, fileOf, toy } from '../support/toy.js';
+
+const safe = policy({ unsafe: false, fixable: () => true });
+const unsafe = policy({ unsafe: true, fixable: () => true });
+
+function outcome(result: Outcome | Skipped): Outcome {
+  if (result.kind === 'skipped') throw new Error(`skipped: ${result.reason}`);
+  return result;
+}
+
+const rename = (id: string, from: string, to: string) =>
+  toy(id, from, (edit, node) => void edit.replace(node, to));
+
+describe('repair', () => {
+  it('applies independent fixes in one go and says what became of them', async () => {
+    const engine = engineOf(rename('ab', 'aaa', 'b'), rename('cd', 'ccc', 'd'));
+    const result = outcome(await engine.repair(fileOf('aaa(ccc)\naaa\n'), safe));
+    expect(result.after).toBe('b(d)\nb\n');
+    expect(result.settled.map(({ finding, fate }) => [finding.transform, finding.at.line, fate])).toEqual([
+      ['ab', 1, 'applied'],
+      ['cd', 1, 'applied'],
+      ['ab', 2, 'applied'],
+    ]);
+    expect(result.remaining.findings).toEqual([]);
+    expect(result.bugs).toEqual([]);
+  });
+
+  it('lets a clashing fix wait for the next pass, with its answer', async () => {
+    const outer = toy(
+      'outer',
+      'aaa',
+      (edit, _node, statement) => void edit.replaceStatement(statement, ['z(bbb)']),
+    );
+    const asked: string[] = [];
+    const decide: Decide = ({ transform }) => {
+      asked.push(transform);
+      return { kind: 'apply' };
+    };
+    const result = outcome(
+      await engineOf(outer, rename('inner', 'bbb', 'c')).repair(fileOf('aaa(bbb)\n'), decide),
+    );
+    expect(result.after).toBe('z(c)\n');
+    expect(asked.filter((id) => id === 'outer')).toHaveLength(1);
+  });
+
+  it('keeps a no for the second of two equal sites when the first was taken', async () => {
+    let first = true;
+    const decide: Decide = () => {
+      const kind = first ? 'apply' : 'skip';
+      first = false;
+      return { kind };
+    };
+    const result = outcome(await engineOf(rename('ab', 'aaa', 'bb')).repair(fileOf('aaa\naaa\n'), decide));
+    expect(result.after).toBe('bb\naaa\n');
+    expect(result.settled.map(({ fate }) => fate).sort()).toEqual(['applied', 'declined']);
+  });
+
+  it('applies what a fix makes possible', async () => {
+    const engine = engineOf(rename('ab', 'aaa', 'bbb'), rename('bc', 'bbb', 'ccc'));
+    expect(outcome(await engine.repair(fileOf('aaa\n'), safe)).after).toBe('ccc\n');
+  });
+
+  it('leaves a file alone whose fixes undo each other, and says so', async () => {
+    const engine = engineOf(rename('ab', 'aaa', 'bbb'), rename('ba', 'bbb', 'aaa'));
+    const result = outcome(await engine.repair(fileOf('aaa\n'), safe));
+    expect(result.after).toBe('aaa\n');
+    expect(result.settled).toEqual([]);
+    expect(result.bugs).toEqual(['fixes undo each other in train.py']);
+  });
+
+  it('leaves a file alone whose fixes never come to rest', async () => {
+    const grow = toy(
+      'grow',
+      'aaa',
+      (edit, _node, statement) => void edit.insertStatementBefore(statement, ['pass']),
+    );
+    const result = outcome(await engineOf(grow).repair(fileOf('aaa\n'), safe));
+    expect(result.after).toBe('aaa\n');
+    expect(result.bugs).toEqual(['fixes of train.py did not come to rest after 10 passes']);
+  });
+
+  it('drops a fix that breaks the file as our bug, and lands the others', async () => {
+    const broken = toy('broken', 'aaa', (edit, node) => void edit.replace(node, 'b = ='));
+    const result = outcome(
+      await engineOf(broken, rename('cd', 'ccc', 'd')).repair(fileOf('aaa(1)\nccc\n'), safe),
+    );
+    expect(result.after).toBe('aaa(1)\nd\n');
+    expect(result.settled.map(({ finding, fate }) => [finding.transform, fate])).toEqual([
+      ['broken', 'dropped'],
+      ['cd', 'applied'],
+    ]);
+    expect(result.bugs[0]).toContain('the fix of broken at train.py:1 was dropped');
+  });
+
+  it('drops a fix that changes how code outside it is read', async () => {
+    const comment = toy('comment', 'aaa', (edit, node) => void edit.replace(node, 'b #'));
+    const result = outcome(await engineOf(comment).repair(fileOf('x = aaa + 1\n'), safe));
+    expect(result.after).toBe('x = aaa + 1\n');
+    expect(result.bugs[0]).toContain('code outside the edit would be read differently');
+  });
+
+  it('merges the imports of several fixes into one statement, in the right place', async () => {
+    const use = (id: string, word: string) =>
+      toy(id, word, (edit, node) => void edit.replace(node, edit.name('torch.no_grad', node)));
+    const engine = engineOf(use('one', 'aaa'), use('two', 'bbb'));
+    const text =
+      '#!/usr/bin/env python\n"""Doc."""\nfrom __future__ import annotations\n\nif TYPE_CHECKING:\n    import torch.nn\naaa\nbbb\n';
+    expect(outcome(await engine.repair(fileOf(text), safe)).after).toBe(text);
+    const plain = text.replace('import torch.nn', 'import numpy');
+    expect(outcome(await engine.repair(fileOf(plain), safe)).after).toBe(
+      plain
+        .replace('annotations\n', 'annotations\nimport torch\n')
+        .replace('aaa', 'torch.no_grad')
+        .replace('bbb', 'torch.no_grad'),
+    );
+    expect(outcome(await engine.repair(fileOf('aaa\n'), safe)).after).toBe('import torch\n\ntorch.no_grad\n');
+    expect(outcome(await engine.repair(fileOf('"""Doc."""\naaa'), safe)).after).toBe(
+      '"""Doc."""\n\nimport torch\ntorch.no_grad',
+    );
+  });
+
+  it('puts an import in front of a statement inserted at the same place', async () => {
+    const clean = toy('clean', 'aaa', (edit, node, statement) => {
+      if (statement.previous?.text.includes('empty_cache')) return edit.refuse('it is there');
+      edit.insertStatementBefore(statement, [`${edit.name('torch.cuda.empty_cache', node)}()`]);
+      return undefined;
+    });
+    expect(outcome(await engineOf(clean).repair(fileOf('aaa\n'), safe)).after).toBe(
+      'import torch\n\ntorch.cuda.empty_cache()\naaa\n',
+    );
+  });
+
+  it('asks for unsafe fixes only when allowed, and never applies advice', async () => {
+    const risky = toy('risky', 'aaa', (edit, node) => {
+      edit.replace(node, 'b');
+      return edit.done('Change', new Proof().require('unknown', 'nobody knows'));
+    });
+    const hint = toy('hint', 'ccc', (edit, node) => void edit.replace(node, 'd'), { safety: 'advice' });
+    const engine = engineOf(risky, hint);
+    expect(outcome(await engine.repair(fileOf('aaa(ccc)\n'), safe)).after).toBe('aaa(ccc)\n');
+    const result = outcome(await engine.repair(fileOf('aaa(ccc)\n'), unsafe));
+    expect(result.after).toBe('b(ccc)\n');
+    expect(result.settled.find(({ fate }) => fate === 'applied')?.finding.unproven).toEqual(['nobody knows']);
+  });
+
+  it('takes a person’s own text for the lines of a fix', async () => {
+    const engine = engineOf(rename('ab', 'aaa', 'b'));
+    const file = fileOf('x = 1\r\ny = aaa  # note\r\nz = 2\r\n');
+    const scan = engine.scan(file);
+    const [finding] = scan.kind === 'scan' ? scan.findings : [];
+    expect(finding && engine.editableRegion(file, finding)).toEqual({
+      span: { start: 7, end: 22 },
+      proposed: 'y = b  # note',
+    });
+    const result = outcome(await engine.repair(file, () => ({ kind: 'edited', text: 'y = mine' })));
+    expect(result.after).toBe('x = 1\r\ny = mine\r\nz = 2\r\n');
+    expect(result.settled.map(({ fate }) => fate)).toEqual(['edited']);
+    const broken = outcome(await engine.repair(file, () => ({ kind: 'edited', text: 'y = (' })));
+    expect(broken.after).toBe(file.source.text);
+    expect(broken.bugs[0]).toContain('the edited text at train.py:2 was dropped');
+  });
+
+  it('suppresses with a comment that then silences exactly that finding', async () => {
+    const engine = engineOf(rename('ab', 'aaa', 'b'));
+    const file = fileOf('x = aaa  # note\naaa(\n    1,\n)\ny = """\n""" + \\\n    aaa\n');
+    const result = outcome(await engine.repair(file, () => ({ kind: 'suppress', reason: 'we need it' })));
+    expect(result.after).toBe(
+      'x = aaa  # note  # memfix: ignore[ab] we need it\naaa(  # memfix: ignore[ab] we need it\n    1,\n)\ny = """\n""" + \\\n    aaa  # memfix: ignore[ab] we need it\n',
+    );
+    expect(result.remaining.findings).toEqual([]);
+    expect(result.remaining.suppressed).toHaveLength(3);
+    expect(result.remaining.notes).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import type { Scan, Skipped } from '../../src/engine/outcome.js';
+import { engineOf, fileOf, toy } from '../support/toy.js';
+
+const engine = engineOf(
+  toy('ab', 'aaa', (edit, node) => void edit.replace(node, 'b')),
+  toy('no', 'nnn', (edit) => edit.refuse('it is deliberate')),
+);
+
+function scanOf(text: string): Scan {
+  const scan: Scan | Skipped = engine.scan(fileOf(text));
+  if (scan.kind === 'skipped') throw new Error(`skipped: ${scan.reason}`);
+  return scan;
+}
+
+describe('scan', () => {
+  it('reports in source order, with refusals', () => {
+    const { findings } = scanOf('nnn\n  \naaa\n');
+    expect(findings.map(({ transform, at, refusal }) => [transform, at.line, refusal])).toEqual([
+      ['no', 1, 'it is deliberate'],
+      ['ab', 3, undefined],
+    ]);
+  });
+
+  it('keeps a finding’s key when lines move, and tells equals apart', () => {
+    const keys = scanOf('def f():\n    aaa\n    aaa\n').findings.map(({ key }) => key);
+    expect(new Set(keys).size).toBe(2);
+    expect(
+      scanOf('import os\n\n\ndef f():\n    x = 1\n    aaa\n    aaa\n').findings.map(({ key }) => key),
+    ).toEqual(keys);
+  });
+
+  it('sees no words in strings and comments', () => {
+    expect(scanOf('"""aaa"""\n# aaa\nx = f"aaa {y}"\n').findings).toEqual([]);
+    expect(scanOf('x = f"{aaa}"\n').findings).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      'print "x", aaa\n',
+      'not valid Python 3: Simple statements must be separated by newlines or semicolons',
+      1,
+    ],
+    ['aaa\n<<<<<<< HEAD\nx = 1\n=======\n>>>>>>> b\n', 'not valid Python 3: Expected a statement', 2],
+    ['aaa\ndef f(:\n', 'not valid Python 3: Expected a parameter or the end of the parameter list', 2],
+  ])('skips %j with the reason and the place', (text, reason, line) => {
+    const scan = engine.scan(fileOf(text));
+    expect(scan.kind).toBe('skipped');
+    if (scan.kind !== 'skipped') return;
+    expect([scan.reason.split('\n')[0], scan.at?.line]).toEqual([reason, line]);
+  });
+
+  it('skips nesting that is too deep for it', () => {
+    const scan = engine.scan(fileOf(`aaa = ${'('.repeat(10_000)}1${')'.repeat(10_000)}\n`));
+    expect(scan.kind === 'skipped' && scan.reason).toContain('nested too deeply');
+  });
+
+  it('looks at the prefilter on bytes', () => {
+    expect(engine.mayMatch(Buffer.from('x = aaa'))).toBe(true);
+    expect(engine.mayMatch(Buffer.from('x = 1'))).toBe(false);
+  });
+});
+
+describe('suppression', () => {
+  it('silences the named transform on the line or in the file, and nothing else', () => {
+    expect(scanOf('aaa  # memfix: ignore[ab] reason\naaa\n').findings.map(({ at }) => at.line)).toEqual([2]);
+    expect(scanOf('aaa  # memfix: ignore[no]\n').findings).toHaveLength(1);
+    expect(scanOf('# memfix: file-ignore[ab, no]\naaa\nnnn\n').findings).toEqual([]);
+    expect(scanOf('f(\n    aaa,\n)  # memfix: ignore[ab]\n').findings).toEqual([]);
+    expect(scanOf('x = "# memfix: ignore[ab]"; aaa\n').findings).toHaveLength(1);
+  });
+
+  it('reports comments that silence nothing', () => {
+    const text = 'x = 1  # memfix: ignore[ab]\n# memfix: file-ignore[nope]\ny = 2  # memfix: ignore\n';
+    expect(scanOf(text).notes).toEqual([
+      { at: { line: 1, column: 8 }, message: 'unused `# memfix: ignore[ab]`: nothing to silence here' },
+      { at: { line: 2, column: 1 }, message: '`# memfix: file-ignore[nope]` names no transform that exists' },
+      {
+        at: { line: 3, column: 8 },
+        message: '`# memfix: ignore` names no transform; write `# memfix: ignore[id]`',
+      },
+    ]);
+  });
+});
