@@ -1,0 +1,128 @@
+import { parseArgs } from 'node:util';
+import { codeOf, Failure } from '../workspace/failure.js';
+import type { Since } from '../workspace/git.js';
+import type { Request } from '../workspace/project.js';
+import { didYouMean } from '../workspace/resemblance.js';
+import { type CommandName, commandInfo } from './commands.js';
+import { COLOR_CHOICES, type ColorChoice } from './io.js';
+import { type OptionName, optionInfo } from './options.js';
+
+/** The words of one command line, understood as far as their spelling goes. */
+export class Arguments {
+  private constructor(
+    readonly command: CommandName,
+    readonly operands: readonly string[],
+    private readonly values: Readonly<Record<string, unknown>>,
+  ) {}
+
+  static parse(command: CommandName, words: readonly string[]): Arguments {
+    const names = commandInfo(command).options;
+    const options = Object.fromEntries(
+      names.map((name) => {
+        const { type, short, list } = optionInfo(name);
+        return [name, { type, ...(short && { short }), ...(list && { multiple: true }) }];
+      }),
+    );
+    try {
+      const { values, positionals } = parseArgs({
+        args: [...words],
+        options,
+        allowPositionals: true,
+        allowNegative: true,
+      });
+      return new Arguments(command, positionals, values);
+    } catch (error) {
+      throw misspelt(error, command, names);
+    }
+  }
+
+  flag(name: OptionName): boolean {
+    return this.values[name] === true;
+  }
+
+  /** For an option that can also be denied: undefined when it was not mentioned. */
+  choice(name: OptionName): boolean | undefined {
+    const value = this.values[name];
+    return typeof value === 'boolean' ? value : undefined;
+  }
+
+  text(name: OptionName): string | undefined {
+    const value = this.values[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  /** The items of all mentions, split at commas; undefined when it was not mentioned. */
+  list(name: OptionName): readonly string[] | undefined {
+    const value = this.values[name];
+    if (!Array.isArray(value)) return undefined;
+    return value.flatMap((item) => String(item).split(',')).flatMap((item) => item.trim() || []);
+  }
+
+  oneOf<T extends string>(name: OptionName, choices: readonly T[], otherwise: T): T {
+    const value = this.text(name);
+    if (value === undefined) return otherwise;
+    const found = choices.find((choice) => choice === value);
+    if (found !== undefined) return found;
+    throw this.misuse(
+      `\`--${name}\` cannot be \`${value}\`: it is one of ${choices.join(', ')}.${didYouMean(value, choices)}`,
+    );
+  }
+
+  get color(): ColorChoice {
+    return this.oneOf('color', COLOR_CHOICES, 'auto');
+  }
+
+  get readsStdin(): boolean {
+    return this.operands.includes('-');
+  }
+
+  misuse(detail: string): Failure {
+    return new Failure('Wrong usage', detail, `Run \`memfix ${this.command} --help\` to see what there is.`);
+  }
+
+  /** What these words ask of the workspace. */
+  request(cwd: string): Request {
+    const since = this.#since();
+    const select = this.list('select');
+    const fixable = this.list('fixable');
+    const unsafeFixes = this.choice('unsafe-fixes');
+    const config = this.text('config');
+    if (config !== undefined && this.flag('isolated')) {
+      throw this.misuse('`--config` names a config file and `--isolated` asks for none.');
+    }
+    return {
+      cwd,
+      paths: this.readsStdin ? [this.text('stdin-filename') ?? '.'] : this.operands,
+      isolated: this.flag('isolated'),
+      extendSelect: this.list('extend-select') ?? [],
+      ignore: this.list('ignore') ?? [],
+      unfixable: this.list('unfixable') ?? [],
+      ...(config !== undefined && { config }),
+      ...(select && { select }),
+      ...(fixable && { fixable }),
+      ...(unsafeFixes !== undefined && { unsafeFixes }),
+      ...(since && { since }),
+    };
+  }
+
+  #since(): Since | undefined {
+    const given = (['changed', 'staged', 'since'] as const).filter((name) => this.values[name] !== undefined);
+    const [kind, another] = given;
+    if (another !== undefined) throw this.misuse(`\`--${kind}\` and \`--${another}\` cannot be combined.`);
+    if (kind === 'since') return { kind, revision: this.text('since') ?? '' };
+    return kind === undefined ? undefined : { kind };
+  }
+}
+
+function misspelt(error: unknown, command: CommandName, names: readonly OptionName[]): Error {
+  if (!(error instanceof Error) || codeOf(error)?.startsWith('ERR_PARSE_ARGS') !== true) throw error;
+  const next = `Run \`memfix ${command} --help\` to see what there is.`;
+  const typed = /^Unknown option '(-[^']*)'/.exec(error.message)?.[1];
+  if (typed !== undefined) {
+    const known = names.map((name) => `--${name}`);
+    const hint = typed.startsWith('--') ? didYouMean(typed, known) : '';
+    return new Failure('Unknown option', `\`${typed}\` is no option of \`memfix ${command}\`.${hint}`, next);
+  }
+  const [sentence = error.message] = error.message.split('\n');
+  return new Failure('Wrong usage', sentence.replaceAll("'", '`'), next);
+}

@@ -1,0 +1,102 @@
+import type { OptionName } from './options.js';
+
+/** A command as its help tells it. What it does lives in `commands/<name>.ts`, loaded when it is called. */
+export interface CommandInfo {
+  readonly summary: string;
+  readonly operands: string;
+  /** A few sentences for the command's own help. */
+  readonly about: string;
+  readonly options: readonly OptionName[];
+  /** Command line, and what it does. */
+  readonly examples: readonly (readonly [string, string])[];
+}
+
+const EVERYWHERE = ['color', 'help', 'version'] as const satisfies readonly OptionName[];
+
+const SCAN = [
+  ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes'],
+  ...['changed', 'staged', 'since', 'stdin-filename', 'output'],
+  ...['quiet', 'verbose', 'config', 'isolated', 'strict', ...EVERYWHERE],
+] as const satisfies readonly OptionName[];
+
+export const COMMANDS = {
+  check: {
+    summary: 'report findings; writes nothing',
+    operands: '[paths…]',
+    about:
+      'Looks through Python files for training code that wastes GPU memory. Without paths, the folder you are in.\n' +
+      'Exits with 0 when there is nothing to say, 1 with findings, 2 on an error.',
+    options: ['output-format', 'statistics', ...SCAN],
+    examples: [
+      ['memfix check src/ train.py', 'findings, explained'],
+      ['memfix check --output-format concise --changed', 'one line each, only in files you changed'],
+      ['memfix check --select leak .', 'only what holds memory that is never given back'],
+      ['memfix check - --stdin-filename train.py < train.py', 'a text on standard input'],
+    ],
+  },
+  apply: {
+    summary: 'apply safe fixes, or review them with --interactive',
+    operands: '[paths…]',
+    about:
+      'Applies the fixes whose preconditions the code proves, and reports what remains. A file is written in one step,\n' +
+      'only when it has no uncommitted changes and still has the bytes that were read; `memfix undo` takes it back.\n' +
+      'Exits with 0 when nothing remains, 1 when findings remain, 2 on an error.',
+    options: [
+      ...['interactive', 'resume', 'dry-run', 'allow-dirty', 'allow-no-vcs', 'yes'],
+      ...['output-format', 'statistics', ...SCAN],
+    ] as readonly OptionName[],
+    examples: [
+      ['memfix apply .', 'safe fixes, everywhere below this folder'],
+      ['memfix apply --interactive .', 'look at each fix, then say yes or no'],
+      ['memfix apply --unsafe-fixes --select no-grad train.py', 'one transform, also where it is not proven'],
+      ['memfix apply - < train.py > fixed.py', 'from standard input to standard output'],
+    ],
+  },
+  diff: {
+    summary: 'print the patch of what apply would do',
+    operands: '[paths…]',
+    about:
+      'The patch is for `git apply` at the root of the repository, wherever you run memfix.\n' +
+      'Exits with 0, or with `--exit-code` 1 when the patch is not empty; 2 on an error.',
+    options: ['exit-code', ...SCAN],
+    examples: [
+      ['memfix diff . > fixes.patch && git apply fixes.patch', 'take the fixes as a patch'],
+      ['memfix diff --unsafe-fixes -o all.patch src/', 'with the fixes that need a look'],
+      ['memfix diff --exit-code --since main', 'fail in CI when a branch adds fixable code'],
+    ],
+  },
+  list: {
+    summary: 'the catalogue of transforms',
+    operands: '',
+    about: 'Every transform with its symptom, safety and summary.',
+    options: ['output-format', 'output', ...EVERYWHERE],
+    examples: [['memfix list', 'the catalogue']],
+  },
+  explain: {
+    summary: 'the page of one transform: why, before and after, when it refuses, measured effect',
+    operands: '<id>',
+    about: 'Everything there is to know about one transform.',
+    options: ['output', ...EVERYWHERE],
+    examples: [['memfix explain no-grad', 'why evaluation without no_grad costs memory']],
+  },
+  undo: {
+    summary: 'take back the last apply',
+    operands: '[path]',
+    about:
+      'Restores the files that the last apply wrote, where they still have the bytes that memfix gave them; files that\n' +
+      'you changed since are left alone and named. Run it again to take back the apply before that.\n' +
+      'The journal is kept in `.memfix/` at the root of the repository; name a path to undo in another repository.',
+    options: ['quiet', ...EVERYWHERE],
+    examples: [['memfix undo', 'the last apply in this repository']],
+  },
+} as const satisfies Readonly<Record<string, CommandInfo>>;
+
+export type CommandName = keyof typeof COMMANDS;
+
+export function isCommand(name: string): name is CommandName {
+  return Object.hasOwn(COMMANDS, name);
+}
+
+export function commandInfo(name: CommandName): CommandInfo {
+  return COMMANDS[name];
+}

@@ -1,0 +1,124 @@
+import type { Outcome, Scan } from '../../engine/outcome.js';
+import { plural } from '../../report/prose.js';
+import type { Report } from '../../report/report.js';
+import { encode } from '../../text/decode.js';
+import { Failure } from '../../workspace/failure.js';
+import { guard } from '../../workspace/guard.js';
+import { Writer } from '../../workspace/writer.js';
+import { type Context, EXIT } from '../context.js';
+import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
+import { exitCodeFor, formatOf, present } from '../results.js';
+import { diff, isChanged, policyOf } from './diff.js';
+
+export interface Unwritten {
+  readonly path: string;
+  readonly reason: string;
+}
+
+export async function apply(context: Context): Promise<number> {
+  const { args } = context;
+  if (args.flag('interactive') || args.flag('resume')) {
+    const { applyInteractively } = await import('./review.js');
+    return applyInteractively(context);
+  }
+  if (args.flag('dry-run')) return diff(context);
+  if (args.readsStdin) return applyStdin(context);
+  const format = formatOf(context);
+  const look = await prepare(context);
+  const decide = policyOf(look.project);
+  const seen = await lookThrough<Outcome>(context, look, (file) => look.engine.repair(file, decide));
+  guardFiles(
+    context,
+    look,
+    seen.results.filter(isChanged).map(({ file }) => file.path),
+  );
+  const landed = await writeAll(context, look, seen.results);
+  const bugs = seen.results.flatMap((outcome) => outcome.bugs);
+  const report: Report = { ...landed.report, skipped: seen.skipped, checked: seen.files };
+  present(context, report, format);
+  sayHowToUndo(context, landed.roots);
+  reportUnwritten(context, landed.unwritten);
+  context.confess(seen.crashes, bugs);
+  const isFailure = landed.unwritten.length + seen.crashes.length + bugs.length > 0;
+  return isFailure ? EXIT.error : exitCodeFor(context, report);
+}
+
+/** From standard input to standard output: what cannot be fixed comes out as it went in. */
+async function applyStdin(context: Context): Promise<number> {
+  const { engine, bytes, read, project } = await prepareStdin(context);
+  const outcome = read.kind === 'file' ? await engine.repair(read.file, policyOf(project)) : read;
+  if (outcome.kind === 'skipped') {
+    context.out(bytes);
+    const report = { scans: [], skipped: [outcome], checked: 1 };
+    context.remark(report);
+    return exitCodeFor(context, report);
+  }
+  context.out(encode(outcome.file.source, outcome.after) ?? bytes);
+  context.confess([], outcome.bugs);
+  const report = { scans: [outcome.remaining], skipped: [], checked: 1 };
+  return outcome.bugs.length > 0 ? EXIT.error : exitCodeFor(context, report);
+}
+
+export function guardFiles(context: Context, { targets }: Look, paths: readonly string[]): void {
+  const files = paths.flatMap((path) => targets.get(path)?.target ?? []);
+  const leave = { dirty: context.args.flag('allow-dirty'), noVcs: context.args.flag('allow-no-vcs') };
+  guard(files, leave, context.io.cwd);
+}
+
+interface Landed {
+  readonly report: Pick<Report, 'scans' | 'fixed'>;
+  readonly unwritten: readonly Unwritten[];
+  readonly roots: readonly string[];
+}
+
+/** One file after the other, each whole; Ctrl-C is heard between two of them. */
+async function writeAll(context: Context, look: Look, outcomes: readonly Outcome[]): Promise<Landed> {
+  const writer = new Writer(context.io.cwd, look.targets);
+  const scans: Scan[] = [];
+  const unwritten: Unwritten[] = [];
+  let files = 0;
+  let findings = 0;
+  try {
+    for (const outcome of outcomes) {
+      await new Promise((resume) => setImmediate(resume));
+      if (context.io.signal.aborted) {
+        if (files > 0)
+          context.say(`Interrupted after ${plural(files, 'file')}; \`memfix undo\` takes them back.`);
+        context.io.signal.throwIfAborted();
+      }
+      const written = isChanged(outcome) ? writer.write(outcome) : undefined;
+      if (written?.ok === false) {
+        unwritten.push({ path: outcome.file.path, reason: written.reason });
+        const scan = look.engine.scan(outcome.file);
+        if (scan.kind === 'scan') scans.push(scan);
+        continue;
+      }
+      scans.push(outcome.remaining);
+      if (written === undefined) continue;
+      files++;
+      findings += outcome.settled.filter(({ fate }) => fate === 'applied').length;
+    }
+  } finally {
+    writer.close();
+  }
+  const roots = files > 0 ? writer.roots : [];
+  return { report: { scans, fixed: { findings, suppressed: 0, files } }, unwritten, roots };
+}
+
+export function sayHowToUndo(context: Context, roots: readonly string[]): void {
+  if (roots.length === 1 && context.io.cwd.startsWith(roots[0] ?? ''))
+    context.say('`memfix undo` takes it back.');
+  else for (const root of roots) context.say(`\`memfix undo ${root}\` takes back what changed there.`);
+}
+
+export function reportUnwritten(context: Context, unwritten: readonly Unwritten[]): void {
+  if (unwritten.length === 0) return;
+  const lines = unwritten.map(({ path, reason }) => `  ${path}: ${reason}`);
+  context.warn(
+    new Failure(
+      `${plural(unwritten.length, 'file')} could not be written`,
+      `left as ${unwritten.length === 1 ? 'it is' : 'they are'}:\n${lines.join('\n')}`,
+      'Remove the cause and run `memfix apply` again; the other files are done.',
+    ),
+  );
+}

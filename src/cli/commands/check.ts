@@ -1,0 +1,27 @@
+import type { Scan } from '../../engine/outcome.js';
+import { type Context, EXIT } from '../context.js';
+import { lookThrough, prepare, prepareStdin } from '../looking.js';
+import { exitCodeFor, formatOf, present } from '../results.js';
+
+export async function check(context: Context): Promise<number> {
+  if (context.args.readsStdin) return checkStdin(context);
+  const format = formatOf(context);
+  const look = await prepare(context);
+  const seen = await lookThrough<Scan>(context, look, (file) => look.engine.scan(file));
+  const report = { scans: seen.results, skipped: seen.skipped, checked: seen.files };
+  present(context, report, format);
+  context.confess(seen.crashes, []);
+  return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
+}
+
+async function checkStdin(context: Context): Promise<number> {
+  const format = formatOf(context);
+  const { engine, read } = await prepareStdin(context);
+  const scan = read.kind === 'file' ? engine.scan(read.file) : read;
+  const report =
+    scan.kind === 'scan'
+      ? { scans: [scan], skipped: [], checked: 1 }
+      : { scans: [], skipped: [scan], checked: 1 };
+  present(context, report, format);
+  return exitCodeFor(context, report);
+}

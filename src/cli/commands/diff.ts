@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { policy } from '../../engine/engine.js';
+import type { Outcome } from '../../engine/outcome.js';
+import type { Paint } from '../../report/paint.js';
+import { type FileChange, patchOf } from '../../report/patch.js';
+import { plural } from '../../report/prose.js';
+import type { Report } from '../../report/report.js';
+import { Failure } from '../../workspace/failure.js';
+import { objectionTo } from '../../workspace/git.js';
+import { patchRoot } from '../../workspace/patch-root.js';
+import { isInside, slashed } from '../../workspace/places.js';
+import type { Project } from '../../workspace/project.js';
+import { type Context, EXIT } from '../context.js';
+import { lookThrough, prepare, prepareStdin } from '../looking.js';
+import { strictness } from '../results.js';
+
+export async function diff(context: Context): Promise<number> {
+  if (context.args.readsStdin) return diffStdin(context);
+  const look = await prepare(context);
+  const decide = policyOf(look.project);
+  const seen = await lookThrough<Outcome>(context, look, (file) => look.engine.repair(file, decide));
+  const changed = seen.results.filter(isChanged);
+  const targetOf = ({ file }: Outcome) => look.targets.get(file.path)?.target ?? file.path;
+  const root = changed.length === 0 ? context.io.cwd : patchRoot(changed.map(targetOf), context.io.cwd);
+  const patch = patchOf(
+    changed.map((outcome) => changeOf(outcome, slashed(relative(root, targetOf(outcome))))),
+  );
+  prove(patch, root);
+  const report = {
+    scans: seen.results.map(({ remaining }) => remaining),
+    skipped: seen.skipped,
+    checked: seen.files,
+  };
+  const bugs = seen.results.flatMap((outcome) => outcome.bugs);
+  const code = conclude(context, patch, changed, report);
+  if (changed.length > 0 && root !== context.io.cwd) context.say(`Paths are relative to ${root}.`);
+  context.confess(seen.crashes, bugs);
+  return seen.crashes.length + bugs.length > 0 ? EXIT.error : code;
+}
+
+async function diffStdin(context: Context): Promise<number> {
+  const { io } = context;
+  const { engine, read, project } = await prepareStdin(context);
+  const outcome = read.kind === 'file' ? await engine.repair(read.file, policyOf(project)) : read;
+  if (outcome.kind === 'skipped') {
+    return conclude(context, Buffer.alloc(0), [], { scans: [], skipped: [outcome], checked: 1 });
+  }
+  const changed = [outcome].filter(isChanged);
+  const target = resolve(io.cwd, outcome.file.path);
+  const root = patchRoot([target], io.cwd);
+  const name = isInside(target, root) ? slashed(relative(root, target)) : outcome.file.path;
+  const patch = patchOf(changed.map((change) => changeOf(change, name)));
+  const code = conclude(context, patch, changed, { scans: [outcome.remaining], skipped: [], checked: 1 });
+  context.confess([], outcome.bugs);
+  return outcome.bugs.length > 0 ? EXIT.error : code;
+}
+
+export function policyOf(project: Project) {
+  return policy({ unsafe: project.unsafeFixes, fixable: (id) => project.isFixable(id) });
+}
+
+export function isChanged({ file, after }: Outcome): boolean {
+  return after !== file.source.text;
+}
+
+function changeOf({ file, after }: Outcome, path: string): FileChange {
+  return { path, source: file.source, after };
+}
+
+function conclude(context: Context, patch: Buffer, changed: readonly Outcome[], report: Report): number {
+  context.out(colored(patch, context.view.paint));
+  context.remark(report);
+  const fixes = changed.flatMap(({ settled }) => settled.filter(({ fate }) => fate === 'applied')).length;
+  if (changed.length === 0) context.say('Nothing to change.');
+  else context.say(`${plural(fixes, 'fix', 'fixes')} in ${plural(changed.length, 'file')}.`);
+  const found = context.args.flag('exit-code') && patch.length > 0 ? EXIT.findings : EXIT.clean;
+  return Math.max(found, strictness(context, report));
+}
+
+/** A patch that git does not take is our bug: better no patch than a wrong one. */
+function prove(patch: Buffer, root: string): void {
+  if (patch.length === 0 || !existsSync(root)) return;
+  const objection = objectionTo(patch, root);
+  if (objection === undefined) return;
+  throw new Failure(
+    'The patch does not apply',
+    `\`git apply --check\` in ${root} says:\n${objection}`,
+    'Run it again if files changed meanwhile; otherwise please report this. No patch was printed.',
+  );
+}
+
+/** For a terminal. Bytes stay bytes: one character each, there and back. */
+function colored(patch: Buffer, paint: Paint): Buffer {
+  const lines = patch.toString('latin1').split('\n');
+  const painted = lines.map((line) => {
+    if (/^(?:diff|---|\+\+\+) /.test(line)) return paint.bold(line);
+    if (line.startsWith('@@')) return paint.cyan(line);
+    return line.startsWith('+') ? paint.green(line) : line.startsWith('-') ? paint.red(line) : line;
+  });
+  return Buffer.from(painted.join('\n'), 'latin1');
+}

@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { terminalPage } from '../../report/explain.js';
+import type { Example } from '../../report/page.js';
+import { textOf } from '../../workspace/places.js';
+import { Vocabulary } from '../../workspace/selection.js';
+import { type Context, EXIT } from '../context.js';
+import { packageRoot } from '../package.js';
+
+export async function explain(context: Context): Promise<number> {
+  const { args, transforms, view } = context;
+  const [id, another] = args.operands;
+  if (id === undefined || another !== undefined) {
+    throw args.misuse('`memfix explain` takes the id of one transform; `memfix list` shows them all.');
+  }
+  const meta = new Vocabulary(transforms.map((transform) => transform.meta)).meta(id);
+  context.out(terminalPage(meta, exampleOf(id), view));
+  return EXIT.clean;
+}
+
+/** Both sides of the diff on the transform's generated page, which travels with the package as fixtures do not. */
+function exampleOf(id: string): Example {
+  const page = textOf(join(packageRoot(), 'transforms', `${id}.md`)) ?? '';
+  const lines = /^```diff\n([\s\S]*?)^```$/m.exec(page)?.[1]?.split(/(?<=\n)/) ?? [];
+  const side = (other: string) =>
+    lines
+      .filter((line) => !line.startsWith(other) && !line.startsWith('@@'))
+      .map((line) => line.replace(/^[ +-]/, ''))
+      .join('');
+  return { before: side('+'), after: side('-') };
+}

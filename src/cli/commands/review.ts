@@ -1,0 +1,90 @@
+import type { Outcome, Scan } from '../../engine/outcome.js';
+import { tally } from '../../report/tally.js';
+import { Reader } from '../../workspace/read.js';
+import { journalRoot, Writer } from '../../workspace/writer.js';
+import { type Context, EXIT } from '../context.js';
+import { wantsColor } from '../io.js';
+import { type Look, lookThrough, prepare } from '../looking.js';
+import { strictness } from '../results.js';
+import { guardFiles, reportUnwritten, sayHowToUndo } from './apply.js';
+
+/** `apply --interactive`: the same files and guards as `apply`, with a person's answers. */
+export async function applyInteractively(context: Context): Promise<number> {
+  const { args, io } = context;
+  const flag = args.flag('interactive') ? '--interactive' : '--resume';
+  if (args.readsStdin)
+    throw args.misuse(`\`${flag}\` asks questions on standard input; \`-\` reads a file from it.`);
+  if (args.flag('dry-run'))
+    throw args.misuse(`\`${flag}\` writes what you accept; \`--dry-run\` writes nothing.`);
+  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) {
+    throw args.misuse(
+      `\`${flag}\` needs a terminal on standard input and standard error. Without one, \`memfix apply\` takes the safe fixes and \`memfix diff\` prints them.`,
+    );
+  }
+  const look = await prepare(context, (project, id) => project.isFixable(id));
+  const seen = await lookThrough<Scan>(context, look, (file) => look.engine.scan(file));
+  const open = seen.results.filter((scan) => scan.findings.some((finding) => finding.fix !== undefined));
+  guardFiles(
+    context,
+    look,
+    open.map((scan) => scan.file.path),
+  );
+  context.remark({ scans: seen.results, skipped: seen.skipped, checked: seen.files });
+  context.confess(seen.crashes, []);
+  const state = new Map(seen.results.map((scan) => [scan.file.path, scan]));
+  const code = open.length === 0 ? nothingToReview(context) : await converse(context, look, open, state);
+  const report = { scans: [...state.values()], skipped: seen.skipped, checked: seen.files };
+  if (code !== EXIT.clean) return code;
+  if (seen.crashes.length > 0) return EXIT.error;
+  return Math.max(tally(report).findings > 0 ? EXIT.findings : EXIT.clean, strictness(context, report));
+}
+
+function nothingToReview(context: Context): number {
+  context.say('There is nothing to review.');
+  return EXIT.clean;
+}
+
+/** Keeps `state` at what each file holds after the session. */
+async function converse(
+  context: Context,
+  look: Look,
+  open: readonly Scan[],
+  state: Map<string, Scan>,
+): Promise<number> {
+  const { args, io } = context;
+  const writer = new Writer(io.cwd, look.targets);
+  const { review } = await import('../session.js');
+  try {
+    const result = await review({
+      engine: look.engine,
+      scans: open,
+      metas: new Map(look.project.vocabulary.metas.map((meta) => [meta.id, meta])),
+      write: async (outcome: Outcome) => {
+        const written = writer.write(outcome);
+        if (written.ok) state.set(outcome.file.path, outcome.remaining);
+        return written;
+      },
+      reread: (path) => reread(look, path),
+      root: journalRoot(`${io.cwd}/.`, io.cwd),
+      resume: args.flag('resume'),
+      terminal: {
+        input: io.stdin as NodeJS.ReadStream,
+        output: io.stderr as NodeJS.WriteStream,
+        color: wantsColor(args.color, io.env, io.stderr),
+      },
+    });
+    if (result.files > 0) sayHowToUndo(context, writer.roots);
+    reportUnwritten(context, result.failed);
+    if (result.interrupted) return 130;
+    return result.failed.length > 0 ? EXIT.error : EXIT.clean;
+  } finally {
+    writer.close();
+  }
+}
+
+function reread(look: Look, path: string) {
+  const candidate = look.targets.get(path);
+  if (candidate === undefined) return undefined;
+  const reading = new Reader().read({ ...candidate, explicit: true }, () => true);
+  return reading.kind === 'file' ? reading.file : undefined;
+}

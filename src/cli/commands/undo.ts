@@ -1,0 +1,44 @@
+import { realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { plural } from '../../report/prose.js';
+import { Failure, reasonOf } from '../../workspace/failure.js';
+import { undoLast } from '../../workspace/journal.js';
+import { repositoryRoot, shownFrom } from '../../workspace/places.js';
+import { type Context, EXIT } from '../context.js';
+
+export async function undo(context: Context): Promise<number> {
+  const { args, io } = context;
+  const [path = '.', another] = args.operands;
+  if (another !== undefined) throw args.misuse('`memfix undo` takes one path at most.');
+  const folder = folderOf(resolve(io.cwd, path), path);
+  const root = repositoryRoot(folder) ?? folder;
+  const undone = undoLast(root);
+  if (undone === undefined) {
+    throw new Failure(
+      'Nothing to undo',
+      `there is no apply left to take back in ${root}`,
+      'Run it in the repository (or, without git, in the folder) where `memfix apply` was run.',
+    );
+  }
+  for (const file of undone.restored) context.say(`restored ${shownFrom(io.cwd, file)}`);
+  context.say(`${plural(undone.restored.length, 'file')} restored.`);
+  if (undone.left.length === 0) return EXIT.clean;
+  const lines = undone.left.map(({ path, reason }) => `  ${shownFrom(io.cwd, path)}: ${reason}`);
+  context.warn(
+    new Failure(
+      `${plural(undone.left.length, 'file')} left as ${undone.left.length === 1 ? 'it is' : 'they are'}`,
+      `not restored:\n${lines.join('\n')}`,
+      'Use git to take the change back by hand, for example `git diff` and `git checkout -p`.',
+    ),
+  );
+  return EXIT.error;
+}
+
+function folderOf(place: string, typed: string): string {
+  try {
+    const real = realpathSync.native(place);
+    return statSync(real).isDirectory() ? real : dirname(real);
+  } catch (error) {
+    throw new Failure('Path not found', `\`${typed}\`: ${reasonOf(error)}`, 'Check the spelling.');
+  }
+}

@@ -1,0 +1,114 @@
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Paint } from '../report/paint.js';
+import { type Report, remarks, type View } from '../report/report.js';
+import type { Transform } from '../toolkit/contract.js';
+import { Failure, reasonOf } from '../workspace/failure.js';
+import type { Crash } from '../workspace/visit.js';
+import type { Arguments } from './arguments.js';
+import { failureText, type Io, paintFor, widthOf } from './io.js';
+
+export const EXIT = { clean: 0, findings: 1, error: 2 } as const;
+
+/** One call of one command: its words, its streams, and how it speaks. */
+export class Context {
+  constructor(
+    readonly io: Io,
+    readonly args: Arguments,
+    readonly transforms: readonly Transform[],
+  ) {}
+
+  get isQuiet(): boolean {
+    return this.args.flag('quiet');
+  }
+
+  get isVerbose(): boolean {
+    return this.args.flag('verbose');
+  }
+
+  /** How data looks where it goes: `-o` files and pipes get no colour unless it is asked for. */
+  get view(): View {
+    const { io, args } = this;
+    const stream = args.text('output') === undefined ? io.stdout : {};
+    return { paint: paintFor(args.color, io.env, stream), width: widthOf(stream), verbose: this.isVerbose };
+  }
+
+  get errorPaint(): Paint {
+    return paintFor(this.args.color, this.io.env, this.io.stderr);
+  }
+
+  /** Data: to `-o FILE` or standard output. */
+  out(data: string | Uint8Array): void {
+    const file = this.args.text('output');
+    if (file === undefined || file === '-') {
+      if (data.length > 0) this.io.stdout.write(data);
+      return;
+    }
+    try {
+      writeFileSync(resolve(this.io.cwd, file), data);
+    } catch (error) {
+      throw new Failure(
+        'Output could not be written',
+        `${file}: ${reasonOf(error)}`,
+        'Give `--output` a file in a folder that exists and that you may write to.',
+      );
+    }
+  }
+
+  /** Summaries and other words for a person, which `-q` silences. */
+  say(text: string): void {
+    if (!this.isQuiet && text !== '') this.io.stderr.write(`${text}\n`);
+  }
+
+  /** What must be heard. */
+  warn(failure: Failure): void {
+    this.io.stderr.write(failureText(failure, this.errorPaint));
+  }
+
+  /** Skipped files and unused comments, for a command whose data has no room for them. */
+  remark(report: Report): void {
+    const view: View = { paint: this.errorPaint, width: widthOf(this.io.stderr), verbose: this.isVerbose };
+    for (const line of remarks(report, view)) this.io.stderr.write(`${line}\n`);
+  }
+
+  /** Our own bugs: named, never hidden, and never the end of the run. */
+  confess(crashes: readonly Crash[], bugs: readonly string[]): void {
+    const told = crashes.map(({ path, error }) => `${path}: ${this.#words(error)}`);
+    const all = [...told, ...bugs];
+    if (all.length === 0) return;
+    this.warn(
+      new Failure(
+        'Internal error',
+        `memfix failed here, and left the files as they are:\n${all.map((line) => `  ${line}`).join('\n')}`,
+        'Please report this with the code it happened on; add `-v` for details.',
+      ),
+    );
+  }
+
+  #words(error: unknown): string {
+    if (!(error instanceof Error)) return String(error);
+    return (this.isVerbose ? error.stack : undefined) ?? `${error.name}: ${error.message}`;
+  }
+}
+
+/** A counter on a terminal's standard error, and nothing anywhere else. */
+export class Progress {
+  readonly #isShown: boolean;
+  #isDirty = false;
+
+  constructor(private readonly context: Context) {
+    const { stderr, env } = context.io;
+    this.#isShown = stderr.isTTY === true && env['TERM'] !== 'dumb' && !context.isQuiet;
+  }
+
+  show(done: number, total: number): void {
+    if (!this.#isShown) return;
+    this.context.io.stderr.write(`\r\x1b[K${done}/${total} files`);
+    this.#isDirty = true;
+  }
+
+  clear(): void {
+    if (this.#isDirty) this.context.io.stderr.write('\r\x1b[K');
+    this.#isDirty = false;
+  }
+}

@@ -1,0 +1,67 @@
+import { COMMANDS, type CommandName, commandInfo } from './commands.js';
+import { type OptionInfo, type OptionName, optionInfo } from './options.js';
+
+const HEADINGS: readonly OptionInfo['heading'][] = [
+  'Which fixes',
+  'Which files',
+  'Writing',
+  'Output',
+  'Config',
+  'Other',
+];
+
+export function overview(): string {
+  const commands = Object.entries(COMMANDS).map(([name, { operands, summary }]) => [
+    `memfix ${name} ${operands}`.trimEnd(),
+    summary,
+  ]);
+  return [
+    'memfix: byte-exact, proven fixes for PyTorch training code that wastes GPU memory',
+    '',
+    'Usage:',
+    ...columns(commands),
+    '',
+    'Start here:',
+    ...columns([
+      ['memfix check .', 'what there is to fix, and why'],
+      ['memfix diff .', 'the fixes as a patch'],
+      ['memfix apply --interactive .', 'review and apply, one by one'],
+    ]),
+    '',
+    'Config: the nearest memfix.toml, or [tool.memfix] in pyproject.toml.',
+    'Help for one command: memfix <command> --help',
+    '',
+  ].join('\n');
+}
+
+export function helpFor(command: CommandName): string {
+  const info = commandInfo(command);
+  const sections = HEADINGS.flatMap((heading) => {
+    const names = info.options.filter((name) => optionInfo(name).heading === heading);
+    if (names.length === 0) return [];
+    return ['', `${heading}:`, ...columns(names.map((name) => [spelling(name), optionInfo(name).summary]))];
+  });
+  return [
+    `memfix ${command}: ${info.summary}`,
+    '',
+    `Usage: memfix ${command} ${`[options] ${info.operands}`.trimEnd()}`,
+    '',
+    info.about,
+    '',
+    'Examples:',
+    ...info.examples.flatMap(([line, meaning]) => [`  ${line}`, `      ${meaning}`]),
+    ...sections,
+    '',
+  ].join('\n');
+}
+
+function spelling(name: OptionName): string {
+  const { short, value, shown } = optionInfo(name);
+  const long = `--${shown ?? name}${value === undefined ? '' : ` ${value}`}`;
+  return short === undefined ? `    ${long}` : `-${short}, ${long}`;
+}
+
+function columns(rows: readonly (readonly string[])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left?.length ?? 0));
+  return rows.map(([left = '', right = '']) => `  ${left.padEnd(width)}  ${right}`.trimEnd());
+}

@@ -1,0 +1,65 @@
+import type { Readable, Writable } from 'node:stream';
+import { ansi, noColor, type Paint } from '../report/paint.js';
+import { Failure } from '../workspace/failure.js';
+
+type Terminal = { readonly isTTY?: boolean; readonly columns?: number };
+
+/** Everything a command touches of the process, so that a test can hand it something else. */
+export interface Io {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: Readable & Terminal;
+  readonly stdout: Writable & Terminal;
+  readonly stderr: Writable & Terminal;
+  /** Aborted by Ctrl-C and its kin. */
+  readonly signal: AbortSignal;
+}
+
+export const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
+export type ColorChoice = (typeof COLOR_CHOICES)[number];
+
+/** Wide enough for prose where nobody can say how wide the terminal is. */
+const DEFAULT_WIDTH = 100;
+const NARROWEST = 40;
+
+/** An explicit flag wins, then FORCE_COLOR, then NO_COLOR; else a terminal that can show it. */
+export function wantsColor(choice: ColorChoice, env: Io['env'], stream: Terminal): boolean {
+  if (choice !== 'auto') return choice === 'always';
+  const force = env['FORCE_COLOR'];
+  if (force !== undefined && force !== '') return force !== '0' && force !== 'false';
+  if (env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '') return false;
+  return stream.isTTY === true && env['TERM'] !== 'dumb';
+}
+
+export function paintFor(choice: ColorChoice, env: Io['env'], stream: Terminal): Paint {
+  return wantsColor(choice, env, stream) ? ansi : noColor;
+}
+
+export function widthOf(stream: Terminal): number {
+  return Math.max(NARROWEST, stream.columns ?? DEFAULT_WIDTH);
+}
+
+/** A failure as the user reads it: title, detail, next step. */
+export function failureText({ title, detail, next }: Failure, paint: Paint): string {
+  const body = detail.replaceAll('\n', '\n  ');
+  return `${paint.red(paint.bold(`memfix: ${title}`))}\n  ${body}\n  ${paint.bold('Next:')} ${next}\n`;
+}
+
+export async function readAll(stdin: Readable, signal: AbortSignal): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  const stop = () => stdin.destroy(new Error('interrupted'));
+  signal.addEventListener('abort', stop);
+  try {
+    for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
+    return Buffer.concat(chunks);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new Failure(
+      'Standard input could not be read',
+      error instanceof Error ? error.message : String(error),
+      'Pipe a Python file into memfix, or name it instead of `-`.',
+    );
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

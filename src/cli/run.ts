@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { noColor } from '../report/paint.js';
+import type { Transform } from '../toolkit/contract.js';
+import { Failure } from '../workspace/failure.js';
+import { didYouMean } from '../workspace/resemblance.js';
+import { Arguments } from './arguments.js';
+import { COMMANDS, type CommandName, isCommand } from './commands.js';
+import { Context, EXIT } from './context.js';
+import { helpFor, overview } from './help.js';
+import { failureText, type Io, paintFor } from './io.js';
+import { ownVersion } from './package.js';
+
+/** What an aborted signal carries: the exit code that the system expects after it. */
+export class Stopped extends Error {
+  constructor(readonly exitCode: number) {
+    super('stopped');
+  }
+}
+
+/** Runs one command line and answers with its exit code; nothing it is given makes it throw. */
+export async function run(
+  words: readonly string[],
+  io: Io,
+  loadTransforms: () => Promise<readonly Transform[]>,
+): Promise<number> {
+  try {
+    return await dispatch(words, io, loadTransforms);
+  } catch (error) {
+    if (io.signal.aborted) return io.signal.reason instanceof Stopped ? io.signal.reason.exitCode : 130;
+    const failure = error instanceof Failure ? error : internal(error, words);
+    io.stderr.write(failureText(failure, paintBeforeParsing(words, io)));
+    return EXIT.error;
+  }
+}
+
+async function dispatch(
+  words: readonly string[],
+  io: Io,
+  loadTransforms: () => Promise<readonly Transform[]>,
+): Promise<number> {
+  const [first, ...rest] = words;
+  if (first === undefined) {
+    io.stderr.write(overview());
+    return EXIT.error;
+  }
+  if (first === '--version' || first === '-V') return print(io, `memfix ${ownVersion()}\n`);
+  if (first === '--help' || first === '-h') return print(io, overview());
+  if (first === 'help') return print(io, helpAbout(rest[0], io));
+  if (!isCommand(first)) throw unknownCommand(first, io);
+  const args = Arguments.parse(first, rest);
+  if (args.flag('help')) return print(io, helpFor(first));
+  if (args.flag('version')) return print(io, `memfix ${ownVersion()}\n`);
+  const context = new Context(io, args, await loadTransforms());
+  return (await commandOf(first))(context);
+}
+
+/** Loaded when it is called: `--help` must not wait for a parser. */
+async function commandOf(name: CommandName): Promise<(context: Context) => Promise<number>> {
+  switch (name) {
+    case 'check':
+      return (await import('./commands/check.js')).check;
+    case 'apply':
+      return (await import('./commands/apply.js')).apply;
+    case 'diff':
+      return (await import('./commands/diff.js')).diff;
+    case 'list':
+      return (await import('./commands/list.js')).list;
+    case 'explain':
+      return (await import('./commands/explain.js')).explain;
+    case 'undo':
+      return (await import('./commands/undo.js')).undo;
+  }
+}
+
+function helpAbout(name: string | undefined, io: Io): string {
+  if (name === undefined) return overview();
+  if (!isCommand(name)) throw unknownCommand(name, io);
+  return helpFor(name);
+}
+
+function unknownCommand(word: string, io: Io): Failure {
+  const known = Object.keys(COMMANDS);
+  if (word.startsWith('-')) {
+    return new Failure(
+      'Unknown option',
+      `\`${word}\` stands where a command should`,
+      `Start with one of ${known.join(', ')}; \`memfix --help\` says what they do.`,
+    );
+  }
+  const isPath = existsSync(resolve(io.cwd, word));
+  return new Failure(
+    'Unknown command',
+    `\`${word}\` is no command.${isPath ? ` Did you mean \`memfix check ${word}\`?` : didYouMean(word, known)}`,
+    `Start with one of ${known.join(', ')}; \`memfix --help\` says what they do.`,
+  );
+}
+
+function internal(error: unknown, words: readonly string[]): Failure {
+  const isVerbose = words.includes('-v') || words.includes('--verbose');
+  const told =
+    error instanceof Error
+      ? ((isVerbose ? error.stack : undefined) ?? `${error.name}: ${error.message}`)
+      : String(error);
+  return new Failure(
+    'Internal error',
+    told,
+    isVerbose ? 'Please report this.' : 'Please report this; add `-v` for details.',
+  );
+}
+
+/** A failure may be about the very words that choose the colour. */
+function paintBeforeParsing(words: readonly string[], io: Io) {
+  const isNever = words.includes('--color=never') || words[words.indexOf('--color') + 1] === 'never';
+  return isNever ? noColor : paintFor('auto', io.env, io.stderr);
+}
+
+function print(io: Io, text: string): number {
+  io.stdout.write(text);
+  return EXIT.clean;
+}

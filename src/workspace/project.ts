@@ -1,0 +1,163 @@
+import { realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { createEngine, type Engine } from '../engine/engine.js';
+import type { PythonParser } from '../syntax/parser.js';
+import type { Options, Transform } from '../toolkit/contract.js';
+import { type Config, NO_CONFIG, understand } from './config.js';
+import { nearestConfig, readConfig } from './config-file.js';
+import { type Discovery, discover } from './discover.js';
+import { Failure } from './failure.js';
+import { changedFiles, type Since } from './git.js';
+import { commonFolder, repositoryRoot } from './places.js';
+import { Vocabulary } from './selection.js';
+
+/** What the command line wishes; a config file answers for what it leaves out. */
+export interface Request {
+  readonly cwd: string;
+  readonly paths: readonly string[];
+  readonly config?: string;
+  readonly isolated: boolean;
+  readonly select?: readonly string[];
+  readonly extendSelect: readonly string[];
+  readonly ignore: readonly string[];
+  readonly fixable?: readonly string[];
+  readonly unfixable: readonly string[];
+  readonly unsafeFixes?: boolean;
+  readonly since?: Since;
+}
+
+/** The files, the transforms and the settings of one run. */
+export class Project {
+  readonly vocabulary: Vocabulary;
+  readonly config: Config;
+  /** Ids of the transforms that run. */
+  readonly selected: ReadonlySet<string>;
+  readonly unsafeFixes: boolean;
+  readonly #fixable: ReadonlySet<string>;
+
+  constructor(
+    readonly request: Request,
+    private readonly transforms: readonly Transform[],
+  ) {
+    this.vocabulary = new Vocabulary(transforms.map((transform) => transform.meta));
+    this.#checkFlags();
+    this.config = configFor(request, this.vocabulary);
+    this.selected = this.vocabulary.resolve(wishOf(request, this.config));
+    this.unsafeFixes = request.unsafeFixes ?? this.config.unsafeFixes;
+    this.#fixable = this.vocabulary.resolve({
+      select: request.fixable ?? this.config.fixable ?? ['all', 'documented'],
+      ignore: [...this.config.unfixable, ...request.unfixable],
+    });
+  }
+
+  isFixable(id: string): boolean {
+    return this.#fixable.has(id);
+  }
+
+  discover(): Discovery {
+    const { cwd, paths, since } = this.request;
+    const excludes = (path: string, isFolder: boolean) =>
+      this.config.exclude.some((patterns) => patterns.matches(path, isFolder));
+    const found = discover(paths.length === 0 ? ['.'] : paths, { cwd, excludes });
+    if (since === undefined) return found;
+    const changed = changedUnder(cwd, since);
+    return { ...found, candidates: found.candidates.filter((candidate) => changed.has(candidate.target)) };
+  }
+
+  /** One engine to the outside; inside, one for each set of transforms that `per-file-ignores` leaves of those that run. */
+  engine(parser: PythonParser, runs: (id: string) => boolean = () => true): Engine {
+    const made = new Map<string, Engine>();
+    const engineOf = (ids: ReadonlySet<string>): Engine => {
+      const key = [...ids].join();
+      const known = made.get(key);
+      if (known !== undefined) return known;
+      const engine = createEngine({
+        parser,
+        transforms: this.transforms.filter(({ meta }) => ids.has(meta.id) && runs(meta.id)),
+        knownIds: new Set(this.transforms.map((transform) => transform.meta.id)),
+        optionsFor: (id) => this.#optionsFor(id),
+      });
+      made.set(key, engine);
+      return engine;
+    };
+    const all = engineOf(this.selected);
+    if (this.config.perFileIgnores.length === 0) return all;
+    const engineFor = (path: string) => engineOf(this.#selectedFor(resolve(this.request.cwd, path)));
+    return {
+      ...all,
+      scan: (file) => engineFor(file.path).scan(file),
+      repair: (file, decide) => engineFor(file.path).repair(file, decide),
+    };
+  }
+
+  #selectedFor(path: string): ReadonlySet<string> {
+    const ignored = new Set<string>();
+    for (const { pattern, names } of this.config.perFileIgnores) {
+      if (pattern.matches(path)) for (const id of this.vocabulary.expand(names)) ignored.add(id);
+    }
+    return new Set([...this.selected].filter((id) => !ignored.has(id)));
+  }
+
+  #optionsFor(id: string): Options {
+    const specs = Object.entries(this.vocabulary.meta(id).options);
+    const defaults = specs.map(([name, spec]) => [name, spec.default] as const);
+    return { ...Object.fromEntries(defaults), ...this.config.options.get(id) };
+  }
+
+  #checkFlags(): void {
+    const { select, extendSelect, ignore, fixable, unfixable } = this.request;
+    this.vocabulary.check(select ?? [], '`--select`');
+    this.vocabulary.check(extendSelect, '`--extend-select`');
+    this.vocabulary.check(ignore, '`--ignore`');
+    this.vocabulary.check(fixable ?? [], '`--fixable`');
+    this.vocabulary.check(unfixable, '`--unfixable`');
+  }
+}
+
+/** `--select` starts afresh; `--extend-select` and `--ignore` add to what the config says. */
+function wishOf(request: Request, config: Config): { select: readonly string[]; ignore: readonly string[] } {
+  if (request.select !== undefined) {
+    return { select: [...request.select, ...request.extendSelect], ignore: request.ignore };
+  }
+  return {
+    select: [...(config.select ?? ['default']), ...config.extendSelect, ...request.extendSelect],
+    ignore: [...config.ignore, ...request.ignore],
+  };
+}
+
+function configFor(request: Request, vocabulary: Vocabulary): Config {
+  if (request.config !== undefined) {
+    return understand(readConfig(resolve(request.cwd, request.config)), vocabulary);
+  }
+  const found = request.isolated ? undefined : nearestConfig(projectFolder(request));
+  return found === undefined ? NO_CONFIG : understand(found, vocabulary);
+}
+
+/** The folder that holds everything asked for: its config is the one that counts. */
+function projectFolder({ cwd, paths }: Request): string {
+  const folders = paths.map((path) => {
+    const place = resolve(cwd, path);
+    return isFolder(place) ? place : dirname(place);
+  });
+  return commonFolder(folders) ?? cwd;
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function changedUnder(cwd: string, since: Since): ReadonlySet<string> {
+  const root = repositoryRoot(realpathSync.native(cwd));
+  if (root === undefined) {
+    throw new Failure(
+      'Not in a git repository',
+      `\`--${since.kind}\` asks git, and ${cwd} is in no repository`,
+      'Run memfix inside the repository, or leave that option out.',
+    );
+  }
+  return changedFiles(root, since);
+}
