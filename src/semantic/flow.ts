@@ -98,6 +98,8 @@ export function reachingDefinitions(module: PyModule, read: PyNode): readonly De
         add(header);
         return [...found.values()];
       }
+    } else if (child.type === 'block' && collectHeader(ancestor, writes, add)) {
+      return [...found.values()];
     } else if (ancestor.type === 'try_statement' && child.type !== 'block') {
       const body = ancestor.field('body');
       for (const write of writes) if (body?.contains(write)) add(write);
@@ -130,6 +132,21 @@ function collectBackwards(
     if (certain) return true;
   }
   return false;
+}
+
+/** Adds what the header of a compound statement (`with … as x`, `if x := …`) writes before its block; true when it does. */
+function collectHeader(
+  statement: PyNode,
+  writes: readonly PyNode[],
+  add: (binding: PyNode) => void,
+): boolean {
+  const headers = statement.children.filter(
+    (part) => part.type !== 'block' && !part.type.endsWith('_clause'),
+  );
+  const withClause = statement.childOfType('with_clause');
+  const inside = writes.filter((write) => [...headers, withClause].some((part) => part?.contains(write)));
+  for (const write of inside) add(write);
+  return inside.length > 0;
 }
 
 /** The statement itself is the assignment, so whenever it runs the variable is written. */
