@@ -17,9 +17,11 @@ const MARGIN = '  ';
 /** Longer lines are looked at around the span only. */
 const LONG_LINE = 10_000;
 const NEIGHBOURHOOD = 1_000;
+const NARROWEST = 8;
+const WIDEST = 500;
 
 interface View {
-  /** First visible column; all lines of a frame scroll together, so that indentation stays comparable. */
+  /** First visible column: zero but for a line whose span lies beyond the edge. */
   readonly left: number;
   readonly width: number;
 }
@@ -42,9 +44,9 @@ export function frame(lines: Lines, span: Span, style: FrameStyle): string[] {
 
   const output: string[] = [];
   for (let line = from; line <= to; line++) {
-    const cells = lineCells(lines, line, line === first ? span.start : lines.start(line) + view.left);
+    const cells = lineCells(lines, line, line === first ? span.start : lines.start(line));
     const isInLongSpan = last > first && line >= first && line <= last;
-    const content = visible(cells, view);
+    const content = visible(cells, line === first ? view : { ...view, left: 0 });
     output.push(`${gutter(`${line}`, isInLongSpan)}${content === '' ? '' : ` ${content}`}`);
     if (line === first) {
       const { indent, carets } = underline(cells, span, lines, view);
@@ -70,22 +72,18 @@ function lastContextLine(lines: Lines, line: number): number {
   return to;
 }
 
-/** Scrolls right only when the span would start, or end though it could fit, beyond the edge. */
+/** Scrolls right only as far as the span needs: to its end if all of it fits, else to its start. */
 function viewOf(lines: Lines, span: Span, room: number): View {
-  const width = Math.max(room, 8);
+  const width = Math.min(Math.max(room, NARROWEST), WIDEST);
   const line = lines.lineAt(span.start);
-  const end = Math.min(span.end, lines.end(line));
+  const lineStart = lines.start(line);
   const cells = lineCells(lines, line, span.start);
-  const startColumn = columnAt(cells, span.start - lines.start(line));
-  const endColumn = columnAt(cells, end - lines.start(line));
-  const total = columnAt(cells, Infinity);
-  const fits = total <= width || endColumn < width;
-  if (fits) return { left: 0, width };
+  const startColumn = columnAt(cells, span.start - lineStart);
+  const endColumn = columnAt(cells, Math.min(span.end, lines.end(line)) - lineStart);
+  if (columnAt(cells, Infinity) <= width || endColumn < width) return { left: 0, width };
   const lead = Math.floor(width / 3);
-  const toShowAll = endColumn + 2 - width;
-  const left =
-    endColumn - startColumn + lead <= width ? Math.max(startColumn - lead, 0) : Math.max(startColumn - 2, 0);
-  return { left: Math.max(Math.min(left, toShowAll), 0), width };
+  const fits = endColumn - startColumn + lead <= width - 2;
+  return { left: Math.max(Math.min(startColumn - (fits ? lead : 2), endColumn + 2 - width), 0), width };
 }
 
 /** Cells with offsets counted from the line's start; of a very long line, those near `around`. */
