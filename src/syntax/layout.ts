@@ -9,9 +9,11 @@ export interface Layout {
   readonly root: PyNode;
 }
 
-/** Only indentation stands before the node on its line. */
+/** Only indentation stands before the node on its line, and no backslash ties that line to the one above. */
 export function startsItsLine({ text, lines }: Layout, node: PyNode): boolean {
-  return /^[ \t\f]*$/.test(text.slice(lines.start(lines.lineAt(node.start)), node.start));
+  const line = lines.lineAt(node.start);
+  if (!/^[ \t\f]*$/.test(text.slice(lines.start(line), node.start))) return false;
+  return line === 1 || !/^[^#]*\\$/.test(lines.content(line - 1));
 }
 
 /** Only a comment may stand behind the node on its last line. */
@@ -91,27 +93,42 @@ export function decorate(layout: Layout, functionNode: PyNode, expression: strin
 
 /**
  * `name=value` behind an existing keyword argument. An argument on a line of its own gets a line of its own below it, after
- * any comment; otherwise it follows on the same line. The spaces around `=` follow the neighbour.
+ * any comment and with its comma on the same side; otherwise it follows on the same line. The spaces around `=` follow the
+ * neighbour.
  */
 export function keywordAfter(layout: Layout, keyword: PyNode, name: string, value: string): readonly Edit[] {
   const { lines, text } = layout;
-  const [given, , givenValue] = keyword.children;
+  const given = keyword.field('name');
+  const givenValue = keyword.field('value');
   const equals = given && givenValue ? text.slice(given.end, givenValue.start) : '=';
   const written = `${name}${/^[ \t]*=[ \t]*$/.test(equals) ? equals : '='}${value}`;
   const line = lines.lineAt(keyword.end);
-  const rest = text.slice(keyword.end, lines.end(line));
-  const alone = startsItsLine(layout, keyword) && /^[ \t]*,?[ \t]*(?:#.*)?$/.test(rest);
-  if (!alone) return [{ start: keyword.end, end: keyword.end, text: `, ${written}` }];
-  const below = `${lines.newlineNear(line)}${indentationOf(layout, keyword)}${written}`;
+  const end = lines.end(line);
+  const rest = text.slice(keyword.end, end);
+  const newline = lines.newlineNear(line);
+  const leading = leadingComma(layout, keyword);
+  if (leading !== undefined && /^[ \t]*(?:#.*)?$/.test(rest)) {
+    return [insertion(end, `${newline}${leading}${written}`)];
+  }
+  const below = `${newline}${indentationOf(layout, keyword)}${written}`;
+  const starts = startsItsLine(layout, keyword);
+  if (starts && /^[ \t]*,?[ \t]*\)/.test(rest)) return [insertion(keyword.end, `,${below}`)];
+  if (!starts || !/^[ \t]*,?[ \t]*(?:#.*)?$/.test(rest)) return [insertion(keyword.end, `, ${written}`)];
   const comma = keyword.next?.type === ',' ? keyword.next : undefined;
-  const at = lines.end(line);
-  if (comma !== undefined && comma.end <= at) return [{ start: at, end: at, text: `${below},` }];
-  if (comma !== undefined) return [{ start: keyword.end, end: keyword.end, text: `, ${written}` }];
-  if (at === keyword.end) return [{ start: at, end: at, text: `,${below}` }];
-  return [
-    { start: keyword.end, end: keyword.end, text: ',' },
-    { start: at, end: at, text: below },
-  ];
+  if (comma !== undefined && comma.end <= end) return [insertion(end, `${below},`)];
+  if (comma !== undefined) return [insertion(keyword.end, `, ${written}`)];
+  if (end === keyword.end) return [insertion(end, `,${below}`)];
+  return [insertion(keyword.end, ','), insertion(end, below)];
+}
+
+function insertion(at: number, text: string): Edit {
+  return { start: at, end: at, text };
+}
+
+/** What stands before an argument whose line begins with the comma of the argument above. */
+function leadingComma({ text, lines }: Layout, keyword: PyNode): string | undefined {
+  const before = text.slice(lines.start(lines.lineAt(keyword.start)), keyword.start);
+  return /^[ \t]*,[ \t]*$/.test(before) ? before : undefined;
 }
 
 function render(
