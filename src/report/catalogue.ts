@@ -12,9 +12,10 @@ const NARROWEST_SUMMARY = 48;
 
 /** The catalogue for `memfix list`: a table where the summaries have room, else one entry below the other. */
 export function renderCatalogue(metas: readonly TransformMeta[], style: Style): string {
+  if (metas.length === 0) return '';
   const rows = metas.map((meta) => facts(meta, style));
   const unpainted = rows.map((row) => row.map(({ text }) => ({ text })));
-  const room = style.width - Math.max(0, ...table(unpainted).map(widthOf)) - GAP.length;
+  const room = style.width - Math.max(...table(unpainted).map(widthOf)) - GAP.length;
   const output = room >= NARROWEST_SUMMARY ? wide(metas, rows, room, style) : stacked(metas, style);
   return output.map((line) => `${line}\n`).join('');
 }

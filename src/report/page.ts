@@ -43,17 +43,17 @@ export function markdownPage(meta: TransformMeta, example: Example): string {
     docs.why.trim(),
     '## What it does',
     docs.does.trim(),
+    '## Example',
     fenced('diff', exampleDiff(example)),
     ...listSection('## When it leaves code alone', docs.refuses),
     ...listSection('## Limits', docs.limits),
     ...evidenceSection(meta),
-    '## Origin',
-    bullets(origins(meta)),
+    ...listSection('## Origin', origins(meta)),
     '## Suppress it',
     SUPPRESS_HOW,
     fenced('python', `${suppressions(meta.id).join('\n')}\n`),
   ];
-  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
+  return `${sections.join('\n\n')}\n`;
 }
 
 /** Both sides in one, with the unchanged lines between; hunk headers only where lines were left out. */
