@@ -24,14 +24,10 @@ export interface StandardInput {
   readonly read: { readonly kind: 'file'; readonly file: SourceFile } | Skipped;
 }
 
-/** `only` narrows the transforms that run. */
-export async function prepare(
-  context: Context,
-  only?: (project: Project, id: string) => boolean,
-): Promise<Look> {
+export async function prepare(context: Context): Promise<Look> {
   const project = new Project(context.args.request(context.io.cwd), context.transforms);
   const discovery = project.discover();
-  const engine = await engineOf(context, project, only);
+  const engine = await engineOf(context, project);
   const targets = new Map(discovery.candidates.map((candidate) => [candidate.path, candidate]));
   sayWhatRuns(context, project);
   return { project, engine, discovery, targets };
@@ -68,14 +64,10 @@ export async function lookThrough<T extends object>(
   }
 }
 
-async function engineOf(
-  context: Context,
-  project: Project,
-  only?: (project: Project, id: string) => boolean,
-): Promise<Engine> {
+async function engineOf(context: Context, project: Project): Promise<Engine> {
   const parser = await chosenParser(context.io.env['MEMFIX_PARSER']);
   if (context.isVerbose) context.say(`parser: ${parser.backend}`);
-  return project.engine(parser, (id) => only?.(project, id) ?? true);
+  return project.engine(parser);
 }
 
 function sayWhatRuns(context: Context, project: Project): void {

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createEngine, type Engine } from '../engine/engine.js';
+import type { Decide, Scan } from '../engine/outcome.js';
 import type { PythonParser } from '../syntax/parser.js';
 import type { Options, Transform } from '../toolkit/contract.js';
 import { type Config, NO_CONFIG, understand } from './config.js';
@@ -64,8 +65,11 @@ export class Project {
     return { ...found, candidates: found.candidates.filter((candidate) => changed.has(candidate.target)) };
   }
 
-  /** One engine to the outside; inside, one for each set of transforms that `per-file-ignores` leaves of those that run. */
-  engine(parser: PythonParser, runs: (id: string) => boolean = () => true): Engine {
+  /**
+   * One engine to the outside; inside, one for each set of transforms that `per-file-ignores` leaves.
+   * A finding that may not be fixed has no fix.
+   */
+  engine(parser: PythonParser): Engine {
     const made = new Map<string, Engine>();
     const engineOf = (ids: ReadonlySet<string>): Engine => {
       const key = [...ids].join();
@@ -73,24 +77,41 @@ export class Project {
       if (known !== undefined) return known;
       const engine = createEngine({
         parser,
-        transforms: this.transforms.filter(({ meta }) => ids.has(meta.id) && runs(meta.id)),
+        transforms: this.transforms.filter((transform) => ids.has(transform.meta.id)),
         knownIds: new Set(this.transforms.map((transform) => transform.meta.id)),
         optionsFor: (id) => this.#optionsFor(id),
       });
       made.set(key, engine);
       return engine;
     };
-    const all = engineOf(this.selected);
-    if (this.config.perFileIgnores.length === 0) return all;
     const engineFor = (path: string) => engineOf(this.#selectedFor(resolve(this.request.cwd, path)));
     return {
-      ...all,
-      scan: (file) => engineFor(file.path).scan(file),
-      repair: (file, decide) => engineFor(file.path).repair(file, decide),
+      ...engineOf(this.selected),
+      scan: (file) => {
+        const scan = engineFor(file.path).scan(file);
+        return scan.kind === 'scan' ? this.#withFixable(scan) : scan;
+      },
+      repair: async (file, decide) => {
+        const ask: Decide = (finding, preview) =>
+          this.isFixable(finding.transform) ? decide(finding, preview) : { kind: 'skip' };
+        const outcome = await engineFor(file.path).repair(file, ask);
+        if (outcome.kind === 'skipped') return outcome;
+        return { ...outcome, remaining: this.#withFixable(outcome.remaining) };
+      },
     };
   }
 
+  #withFixable(scan: Scan): Scan {
+    const findings = scan.findings.map((finding) => {
+      if (this.isFixable(finding.transform)) return finding;
+      const { fix: _, ...rest } = finding;
+      return rest;
+    });
+    return { ...scan, findings };
+  }
+
   #selectedFor(path: string): ReadonlySet<string> {
+    if (this.config.perFileIgnores.length === 0) return this.selected;
     const ignored = new Set<string>();
     for (const { pattern, names } of this.config.perFileIgnores) {
       if (pattern.matches(path)) for (const id of this.vocabulary.expand(names)) ignored.add(id);

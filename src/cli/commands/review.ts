@@ -21,7 +21,7 @@ export async function applyInteractively(context: Context): Promise<number> {
       `\`${flag}\` needs a terminal on standard input and standard error. Without one, \`memfix apply\` takes the safe fixes and \`memfix diff\` prints them.`,
     );
   }
-  const look = await prepare(context, (project, id) => project.isFixable(id));
+  const look = await prepare(context);
   const seen = await lookThrough<Scan>(context, look, (file) => look.engine.scan(file));
   const open = seen.results.filter((scan) => scan.findings.some((finding) => finding.fix !== undefined));
   guardFiles(

@@ -1,0 +1,64 @@
+import type { Transform } from '../toolkit/contract.js';
+import { codeOf } from '../workspace/failure.js';
+import { run, Stopped } from './run.js';
+
+const SIGNALS = [
+  ['SIGINT', 2],
+  ['SIGTERM', 15],
+  ['SIGHUP', 1],
+] as const;
+
+/** memfix as a process: the real streams, signals and exit code around one command line. */
+export async function runProcess(loadTransforms: () => Promise<readonly Transform[]>): Promise<void> {
+  const signal = signalOfProcess();
+  const output = watchOutput();
+  const code = await run(
+    process.argv.slice(2),
+    {
+      get cwd() {
+        return process.cwd();
+      },
+      env: process.env,
+      // Opened when it is read: a command that reads files must not hold on to the terminal.
+      get stdin() {
+        return process.stdin;
+      },
+      stdout: process.stdout,
+      stderr: process.stderr,
+      signal,
+    },
+    loadTransforms,
+  );
+  process.exitCode = output.isLost ? 2 : code;
+}
+
+/** The first signal stops at the next safe place; the second, of a person in a hurry, stops here. */
+function signalOfProcess(): AbortSignal {
+  const stop = new AbortController();
+  for (const [name, number] of SIGNALS) {
+    process.on(name, () => {
+      if (stop.signal.aborted) process.exit(128 + number);
+      stop.abort(new Stopped(128 + number));
+    });
+  }
+  return stop.signal;
+}
+
+/** A reader that has seen enough, such as `head`, is no error; a full disk behind `>` is. */
+function watchOutput(): { readonly isLost: boolean } {
+  const output = { isLost: false };
+  process.stdout.on('error', (error) => {
+    if (codeOf(error) === 'EPIPE') return;
+    output.isLost = true;
+    process.exitCode = 2;
+    process.stderr.write(
+      `memfix: Standard output could not be written\n  ${error.message}\n  Next: Make room, or send it elsewhere with \`--output\`.\n`,
+    );
+  });
+  process.stderr.on('error', (error) => {
+    if (codeOf(error) === 'EPIPE') return;
+    output.isLost = true;
+    process.exitCode = 2;
+  });
+  return output;
+}
