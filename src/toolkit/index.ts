@@ -5,14 +5,24 @@ export { all, any, not } from '../semantic/answer.js';
 export * from '../semantic/definitions.js';
 export type { Definition } from '../semantic/flow.js';
 export { definitionOf, reachingDefinitions } from '../semantic/flow.js';
-export { hasStarImport, isTypeCheckingOnly, nameFor, qualifiedName } from '../semantic/imports.js';
+export {
+  hasStarImport,
+  importsPackage,
+  isTypeCheckingOnly,
+  nameFor,
+  qualifiedName,
+} from '../semantic/imports.js';
 export type { PyModule } from '../semantic/module.js';
 export { binds, roleOf } from '../semantic/names.js';
 export type { Scope } from '../semantic/scope.js';
 export * from '../semantic/statements.js';
+export { isTestCode } from '../semantic/test-code.js';
 export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
 export * from '../torch/catalog.js';
+export * from '../torch/huggingface.js';
+export type { TensorKind } from '../torch/tensor.js';
+export { isFloating, kindOf } from '../torch/tensor.js';
 export type * from './contract.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
 export { Proof } from './proof.js';

@@ -13,3 +13,127 @@ export const GRAD_OFF: ReadonlySet<string> = new Set([
   'torch.autograd.inference_mode',
   'torch.autograd.grad_mode.inference_mode',
 ]);
+
+const functional = (names: readonly string[]): readonly string[] =>
+  names.map((name) => `torch.nn.functional.${name}`);
+
+/** Losses that give one number unless `reduction="none"`, and how many positional arguments come before the options. */
+export const LOSS_FUNCTIONS: ReadonlyMap<string, number> = new Map([
+  ...functional([
+    'binary_cross_entropy',
+    'binary_cross_entropy_with_logits',
+    'cross_entropy',
+    'gaussian_nll_loss',
+    'nll_loss',
+  ]).map((path): [string, number] => [path, 3]),
+  ...functional([
+    'hinge_embedding_loss',
+    'huber_loss',
+    'kl_div',
+    'l1_loss',
+    'mse_loss',
+    'multi_margin_loss',
+    'multilabel_margin_loss',
+    'multilabel_soft_margin_loss',
+    'poisson_nll_loss',
+    'smooth_l1_loss',
+    'soft_margin_loss',
+  ]).map((path): [string, number] => [path, 2]),
+  ...functional([
+    'cosine_embedding_loss',
+    'ctc_loss',
+    'margin_ranking_loss',
+    'triplet_margin_loss',
+    'triplet_margin_with_distance_loss',
+  ]).map((path): [string, number] => [path, 4]),
+]);
+
+/** Modules of the same losses; their first positional argument is a weight or margin. */
+export const LOSS_MODULES: ReadonlySet<string> = new Set(
+  [
+    'BCELoss',
+    'BCEWithLogitsLoss',
+    'CTCLoss',
+    'CosineEmbeddingLoss',
+    'CrossEntropyLoss',
+    'GaussianNLLLoss',
+    'HingeEmbeddingLoss',
+    'HuberLoss',
+    'KLDivLoss',
+    'L1Loss',
+    'MSELoss',
+    'MarginRankingLoss',
+    'MultiLabelMarginLoss',
+    'MultiLabelSoftMarginLoss',
+    'MultiMarginLoss',
+    'NLLLoss',
+    'PoissonNLLLoss',
+    'SmoothL1Loss',
+    'SoftMarginLoss',
+    'TripletMarginLoss',
+    'TripletMarginWithDistanceLoss',
+  ].flatMap((name) => [`torch.nn.${name}`, `torch.nn.modules.loss.${name}`]),
+);
+
+/** Modules that map one tensor to one tensor. */
+export const TENSOR_MODULES: ReadonlySet<string> = new Set(
+  [
+    'BatchNorm1d',
+    'BatchNorm2d',
+    'BatchNorm3d',
+    'Conv1d',
+    'Conv2d',
+    'Conv3d',
+    'Dropout',
+    'Embedding',
+    'Flatten',
+    'GELU',
+    'GroupNorm',
+    'LayerNorm',
+    'Linear',
+    'LogSoftmax',
+    'ReLU',
+    'Sigmoid',
+    'Softmax',
+    'Tanh',
+  ].map((name) => `torch.nn.${name}`),
+);
+
+export const PARAMETER = 'torch.nn.Parameter';
+export const NN_MODULE = 'torch.nn.Module';
+
+/** Where functions on tensors live; what is behind the prefix is also the name of the method. */
+export const TENSOR_NAMESPACES: readonly string[] = ['torch.nn.functional.', 'torch.linalg.', 'torch.'];
+
+export const TENSOR_TYPES: ReadonlySet<string> = new Set([
+  'torch.Tensor',
+  'torch.FloatTensor',
+  'torch.nn.Parameter',
+]);
+
+export const FLOAT_DTYPES: ReadonlySet<string> = new Set(
+  ['bfloat16', 'double', 'float', 'float16', 'float32', 'float64', 'half'].map((name) => `torch.${name}`),
+);
+export const INTEGER_DTYPES: ReadonlySet<string> = new Set(
+  ['bool', 'int', 'int16', 'int32', 'int64', 'int8', 'long', 'short', 'uint8'].map((name) => `torch.${name}`),
+);
+
+/** Functions that differentiate: gradients must be on, or are switched on inside. */
+export function isDifferentiation(path: string): boolean {
+  return (
+    /^(?:torch\.func|functorch|torch\.autograd\.functional)\.\w+$/.test(path) ||
+    path === 'torch.autograd.grad' ||
+    path === 'torch.autograd.backward'
+  );
+}
+
+/** Grad mode by a flag: off where the flag is `False`. */
+export const SET_GRAD: ReadonlySet<string> = new Set([
+  'torch.set_grad_enabled',
+  'torch.autograd.set_grad_enabled',
+  'torch.autograd.grad_mode.set_grad_enabled',
+]);
+
+/** Decorators and calls that compile a function from its source. */
+export const TORCH_JIT = 'torch.jit.';
+export const TORCH_COMPILE = 'torch.compile';
