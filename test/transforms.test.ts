@@ -17,6 +17,7 @@ for (const parser of parsers) {
     parser,
     transforms: tested,
     all: transforms,
+    withId: subject.startsWith('_'),
     compiles: (label, bytes) => {
       results.set(`${parser.backend}: ${subject}/${label}`, bytes);
     },
