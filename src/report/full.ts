@@ -1,5 +1,5 @@
-import { applyEdits } from '../edit/apply.js';
-import type { Finding, Scan } from '../engine/outcome.js';
+import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
+import { previewOf } from '../engine/repair.js';
 import { Lines } from '../text/lines.js';
 import { printable, widthOf } from './cells.js';
 import { diffView } from './diff-view.js';
@@ -24,18 +24,17 @@ export function renderFull(report: Report, view: View): string {
   for (const { scan, finding } of shownFindings(report, view)) {
     const lines = linesOf.get(scan) ?? new Lines(scan.file.source.text);
     linesOf.set(scan, lines);
-    blocks.push(findingBlock(scan.file.path, lines, finding, view));
+    blocks.push(findingBlock(scan.file, lines, finding, view));
   }
   const last = remarks(report, view);
   if (last.length > 0) blocks.push(last);
   return blocks.map((block) => `${block.join('\n')}\n`).join('\n');
 }
 
-/** One finding as `check` prints it. */
-export function findingBlock(path: string, lines: Lines, finding: Finding, view: View): string[] {
+function findingBlock(file: SourceFile, lines: Lines, finding: Finding, view: View): string[] {
   const tone = isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety];
   const block = [
-    ...heading(path, finding, view),
+    ...heading(file.path, finding, view),
     ...prose(finding.message, '', view),
     '',
     ...frame(lines, finding.span, { paint: view.paint, width: view.width, tone }),
@@ -43,8 +42,8 @@ export function findingBlock(path: string, lines: Lines, finding: Finding, view:
   const remarks = verdict(finding, view);
   if (remarks.length > 0) block.push('', ...remarks);
   if (finding.fix !== undefined) {
-    const after = applyEdits(lines.text, [...finding.fix.edits, ...finding.fix.importEdits]);
-    block.push('', ...diffView(lines.text, after, { paint: view.paint, width: view.width, margin: MARGIN }));
+    const { before, after } = previewOf(file, finding);
+    block.push('', ...diffView(before, after, { paint: view.paint, width: view.width, margin: MARGIN }));
     // Blank context at the end would only widen the gap to the next finding.
     while (block.at(-1) === '') block.pop();
   }

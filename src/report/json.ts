@@ -42,7 +42,7 @@ export interface JsonFinding {
 
 export interface JsonFix {
   readonly title: string;
-  /** All of them or none: those of the imports it needs included, in order of place, never overlapping. */
+  /** All of them or none, with those of the imports it needs; in order of place, also where two share one. Never overlapping. */
   readonly edits: readonly JsonEdit[];
 }
 
@@ -143,7 +143,7 @@ function findingJson(scan: Scan, finding: Finding, lines: Lines): JsonFinding {
         ? null
         : {
             title: fix.title,
-            edits: [...fix.edits, ...fix.importEdits].sort(byPosition).map((edit) => editJson(edit, lines)),
+            edits: [...fix.importEdits, ...fix.edits].sort(byPosition).map((edit) => editJson(edit, lines)),
           },
   };
 }

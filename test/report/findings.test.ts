@@ -108,7 +108,6 @@ src/train.py:15:1  no-grad`);
         importEdits: [{ start: 11, end: 11, text: 'import torch\r\n' }],
       },
     });
-    // The import goes right before the statement that needs it, so both edits touch.
     const shown = renderFull({ ...NOTHING, scans: [scanOf('a.py', text, [finding])] }, view);
     expect(shown.split('\n').slice(-6)).toEqual([
       '  @@ -1,2 +1,3 @@',
@@ -248,6 +247,18 @@ describe('json', () => {
       },
     });
     expect(renderJson(report)).toMatch(/^\{\n {2}"version": 1,\n {2}"findings": \[\n[\s\S]*\}\n$/);
+  });
+
+  test('an import that lands where the fix begins comes first', () => {
+    const fix = {
+      title: 'T',
+      edits: [{ start: 0, end: 1, text: 'y' }],
+      importEdits: [{ start: 0, end: 0, text: 'import torch\n' }],
+    };
+    const finding = findingAt('x\n', 'x', { id: 'no-grad', message: 'm', fix });
+    const report = { ...NOTHING, scans: [scanOf('a.py', 'x\n', [finding])] };
+    expect(toJson(report).findings[0]?.fix?.edits.map(({ text }) => text)).toEqual(['import torch\n', 'y']);
+    expect(renderFull(report, view)).toContain('  @@ -1 +1,2 @@\n  -x\n  +import torch\n  +y\n');
   });
 
   test('refused sites are always there and count apart', () => {

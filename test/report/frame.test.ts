@@ -88,7 +88,7 @@ test('a line of megabytes takes no longer than a short one', () => {
   const start = line.indexOf('total') + 6;
   const started = performance.now();
   const output = frame(lines, { start, end: start + 13 }, { paint: noColor, width: 50, tone: 'yellow' });
-  expect(performance.now() - started).toBeLessThan(500);
+  expect(performance.now() - started).toBeLessThan(2_000);
   expect(output).toEqual([
     '  1 │ a = 1',
     '  2 │ …xxxxxxxxxxxxxxxxxxxxxxxxxxx total += loss …',
