@@ -137,3 +137,41 @@ export const SET_GRAD: ReadonlySet<string> = new Set([
 /** Decorators and calls that compile a function from its source. */
 export const TORCH_JIT = 'torch.jit.';
 export const TORCH_COMPILE = 'torch.compile';
+
+const layers = (names: readonly string[]): readonly string[] => names.map((name) => `torch.nn.${name}`);
+
+/** Members of `torch.nn` with a capital that are no modules. */
+export const NOT_A_MODULE: ReadonlySet<string> = new Set(
+  layers(['Parameter', 'UninitializedParameter', 'Buffer', 'UninitializedBuffer']),
+);
+
+/** Bases that make no class a module, nor keep it from being one. */
+export const PLAIN_BASES: ReadonlySet<string> = new Set([
+  'abc.ABC',
+  'typing.Generic',
+  'typing.Protocol',
+  'typing.NamedTuple',
+  'enum.Enum',
+]);
+
+/** Layers whose output has a last dimension given when they are made, and the argument that gives it. */
+export const LAST_DIMENSION: ReadonlyMap<string, { readonly position: number; readonly keyword: string }> =
+  new Map([
+    ['torch.nn.Linear', { position: 1, keyword: 'out_features' }],
+    ['torch.nn.Embedding', { position: 1, keyword: 'embedding_dim' }],
+    ['torch.nn.LayerNorm', { position: 0, keyword: 'normalized_shape' }],
+  ]);
+
+/** Wrappers that broadcast, replicate or shard the buffers of a module. */
+export const PARALLEL_WRAPPERS: readonly string[] = [
+  'DistributedDataParallel',
+  'DataParallel',
+  'FullyShardedDataParallel',
+  'fully_shard',
+];
+export const DISTRIBUTED = 'torch.distributed';
+export const BUFFER = 'torch.nn.Buffer';
+
+export const HALF_DTYPES: ReadonlySet<string> = new Set(
+  ['half', 'float16', 'bfloat16'].map((name) => `torch.${name}`),
+);
