@@ -1,4 +1,4 @@
-import { qualifiedName } from '../semantic/imports.js';
+import { importsPackage, qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { argumentsOf, hasSplat, keywordArgument, methodName, receiverOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
@@ -106,7 +106,7 @@ function methodFact(
   if (name === 'new_tensor') return TENSOR;
   const self = factOf(receiver);
   if (isTensor(self)) return operationFact(module, name, self, args, call, factOf, undefined);
-  if (self.kind === 'number' || !importsTorch(module) || !args.every(isLiteral)) return undefined;
+  if (self.kind === 'number' || !importsPackage(module, 'torch') || !args.every(isLiteral)) return undefined;
   const proven = known.ONLY_TENSORS.has(name) || (isReduction(name) && isMoved(receiver));
   return proven
     ? operationFact(module, name, { kind: 'tensor', floating: self.floating }, args, call, factOf, undefined)
@@ -253,18 +253,4 @@ function keywordNames(call: PyNode): readonly string[] {
 
 function isLiteral(node: PyNode): boolean {
   return /^-?[\d.]+(?:e-?\d+)?$|^["']/.test(node.text);
-}
-
-/** Paddle and others copied torch's methods: they count as torch's only where the file knows torch. */
-function importsTorch(module: PyModule): boolean {
-  return module.memo(findTorchImport, module);
-}
-
-function findTorchImport(module: PyModule): boolean {
-  return module
-    .at('torch')
-    .some(
-      (node) =>
-        node.text === 'torch' && node.closest('import_statement', 'import_from_statement') !== undefined,
-    );
 }

@@ -1,14 +1,10 @@
 import type { Answer } from '../semantic/answer.js';
-import {
-  ancestryOf,
-  calledDefinition,
-  classAround,
-  classBehind,
-  methodNamed,
-} from '../semantic/definitions.js';
+import { attributeValues } from '../semantic/attributes.js';
+import { ancestryOf, calledDefinition, classBehind, methodNamed } from '../semantic/definitions.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../semantic/flow.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
+import { alwaysReturns } from '../semantic/returns.js';
 import {
   argumentsOf,
   decoratorsOf,
@@ -292,34 +288,6 @@ class TensorFacts {
 
 const PARAMETERS: TensorFact = { kind: 'tensor', floating: 'yes' };
 
-/** All values that `self.name` gets in the class and its same-file bases; undefined when one is not a plain assignment. */
-function attributeValues(module: PyModule, attribute: PyNode): readonly PyNode[] | undefined {
-  const object = attribute.field('object');
-  const name = attribute.field('attribute')?.text;
-  const around = classAround(attribute);
-  if (name === undefined || object?.type !== 'identifier' || object.text !== around?.self) return undefined;
-  const { classes } = ancestryOf(module, around.classNode);
-  const values: PyNode[] = [];
-  for (const hit of module.at(`.${name}`)) {
-    const place = hit.parent;
-    if (hit.text !== name || place?.type !== 'attribute' || place.field('attribute') !== hit) continue;
-    const written = place.parent;
-    const owner = classAround(place);
-    if (
-      owner === undefined ||
-      !classes.includes(owner.classNode) ||
-      place.field('object')?.text !== owner.self
-    )
-      continue;
-    if (written?.type === 'augmented_assignment' && written.field('left') === place) return undefined;
-    if (written?.type === 'assignment' && written.field('left') === place) {
-      const value = written.field('right');
-      if (value !== undefined) values.push(value);
-    } else if (written?.type === 'pattern_list' || written?.type === 'tuple_pattern') return undefined;
-  }
-  return values.length === 0 ? undefined : values;
-}
-
 function isTransparent(module: PyModule, decorator: PyNode): boolean {
   const callee = decorator.type === 'call' ? (decorator.field('function') ?? decorator) : decorator;
   const path = qualifiedName(module, callee);
@@ -335,29 +303,4 @@ function elementsOf(value: PyNode): readonly PyNode[] | undefined {
     (value.type === 'expression_list' || value.type === 'tuple') &&
     !value.named.some((item) => item.type === 'list_splat');
   return plain ? value.named : undefined;
-}
-
-/** The block cannot fall off its end. */
-function alwaysReturns(block: PyNode): boolean {
-  const last = block.named.at(-1);
-  switch (last?.type) {
-    case 'return_statement':
-    case 'raise_statement':
-      return true;
-    case 'with_statement':
-      return blockReturns(last.field('body'));
-    case 'if_statement': {
-      const branches = [last, ...last.childrenOfType('elif_clause')].map((branch) =>
-        branch.field('consequence'),
-      );
-      const otherwise = last.childOfType('else_clause')?.field('body');
-      return [...branches, otherwise].every(blockReturns);
-    }
-    default:
-      return false;
-  }
-}
-
-function blockReturns(block: PyNode | undefined): boolean {
-  return block !== undefined && alwaysReturns(block);
 }

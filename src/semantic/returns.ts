@@ -1,0 +1,26 @@
+import type { PyNode } from '../syntax/node.js';
+
+/** The block cannot fall off its end. */
+export function alwaysReturns(block: PyNode): boolean {
+  const last = block.named.at(-1);
+  switch (last?.type) {
+    case 'return_statement':
+    case 'raise_statement':
+      return true;
+    case 'with_statement':
+      return blockReturns(last.field('body'));
+    case 'if_statement': {
+      const branches = [last, ...last.childrenOfType('elif_clause')].map((branch) =>
+        branch.field('consequence'),
+      );
+      const otherwise = last.childOfType('else_clause')?.field('body');
+      return [...branches, otherwise].every(blockReturns);
+    }
+    default:
+      return false;
+  }
+}
+
+function blockReturns(block: PyNode | undefined): boolean {
+  return block !== undefined && alwaysReturns(block);
+}
