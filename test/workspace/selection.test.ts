@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { resembling } from '../../src/workspace/resemblance.js';
+import { Vocabulary } from '../../src/workspace/selection.js';
+import { metaOf } from '../support/toy.js';
+
+const vocabulary = new Vocabulary([
+  metaOf('stack-losses', { symptom: 'leak' }),
+  metaOf('no-grad', { symptom: 'peak' }),
+  metaOf('pin-memory', { symptom: 'sync', group: 'opt-in' }),
+  metaOf('old-news', { symptom: 'leak', group: 'documented' }),
+]);
+
+const resolve = (select: readonly string[], ignore: readonly string[] = []) => [
+  ...vocabulary.resolve({ select, ignore }),
+];
+
+test.each([
+  [['default'], [], ['stack-losses', 'no-grad']],
+  [['all'], [], ['stack-losses', 'no-grad', 'pin-memory']],
+  [['opt-in'], [], ['pin-memory']],
+  [['documented'], [], ['old-news']],
+  [['leak'], [], ['stack-losses']],
+  [['old-news'], [], ['old-news']],
+  [['default', 'pin-memory'], ['no-grad'], ['stack-losses', 'pin-memory']],
+  [['all'], ['leak'], ['no-grad', 'pin-memory']],
+  // The more particular name wins, on either side; between equals, ignoring does.
+  [['no-grad'], ['peak'], ['no-grad']],
+  [['peak'], ['default'], ['no-grad']],
+  [['no-grad'], ['no-grad'], []],
+  [[], [], []],
+])('select %j ignore %j gives %j', (select, ignore, expected) => {
+  expect(resolve(select, ignore)).toEqual(expected);
+});
+
+test('an unknown name is an error with a suggestion', () => {
+  expect(() => vocabulary.check(['no-grda'], '`--select`')).toThrow(
+    'Unknown transform: `no-grda` in `--select` is no transform, group or symptom. Did you mean `no-grad`?',
+  );
+  expect(() => vocabulary.check(['xyz'], '`--ignore`')).toThrow(/symptom\.$/);
+  expect(() => vocabulary.meta('stack-loses')).toThrow('Did you mean `stack-losses`?');
+});
+
+test.each([
+  ['selct', 'select'],
+  ['ignroe', 'ignore'],
+  ['Exclude', 'exclude'],
+  ['unsafe_fixes', 'unsafe-fixes'],
+  ['banana', undefined],
+  ['', undefined],
+])('%j resembles %j', (typed, expected) => {
+  expect(resembling(typed, ['select', 'ignore', 'exclude', 'unsafe-fixes'])).toBe(expected);
+});
