@@ -43,7 +43,8 @@ const PURE_BUILTINS = new Set([
   'node:url',
   'node:buffer',
 ]);
-const BUILTIN_DOORS: ReadonlyMap<string, string> = new Map([['node:module', 'src/syntax/parser.ts']]);
+/** `createRequire`, for the parsers: an addon and packages that are not ES modules. */
+const LOADS_PARSERS = new Set(['src/syntax/parser.ts', 'src/syntax/soundness.ts']);
 
 const NAMELESS = new Set(['util', 'utils', 'helper', 'helpers', 'common', 'core', 'lib', 'misc', 'shared']);
 const DOTTED_NAME =
@@ -78,7 +79,7 @@ function importViolations(path: string, { from }: Import): string[] {
   if (from.startsWith('node:')) return builtinViolations(path, from);
   if (roomOf(path) === 'transforms')
     return [`${path}: imports ${from}; a transform imports only src/toolkit/index.ts`];
-  const door = VENDOR_DOORS.get(packageOf(from));
+  const door = roomOf(path) === 'dev' ? undefined : VENDOR_DOORS.get(packageOf(from));
   return door === undefined || door === path
     ? []
     : [`${path}: imports ${from}, which enters by ${door} only`];
@@ -105,7 +106,7 @@ function wrong(path: string, target: string): string {
 
 function builtinViolations(path: string, from: string): string[] {
   if (MEETS_THE_WORLD.has(roomOf(path)) || PURE_BUILTINS.has(from)) return [];
-  return BUILTIN_DOORS.get(from) === path
+  return from === 'node:module' && LOADS_PARSERS.has(path)
     ? []
     : [`${path}: imports ${from}; only ${[...MEETS_THE_WORLD].join(', ')} may`];
 }
@@ -211,17 +212,20 @@ function packageOf(from: string): string {
 
 /** Static, type-only, re-exporting, dynamic and `require`d imports. */
 export function importsOf(text: string): Import[] {
-  const code = withoutComments(text);
+  // Each string becomes its number in quotes, so that an import told in a string is not taken for one.
+  const strings: string[] = [];
+  const code = withoutComments(text).replace(TOKENS, (token) => `"${strings.push(token.slice(1, -1)) - 1}"`);
   const found: Import[] = [];
-  for (const match of code.matchAll(
-    /\b(?:import|export)\s+(type\s+)?(?:[\w*{][^;'"]*?\sfrom\s+)?(['"])([^'"\n]+)\2/g,
-  )) {
-    found.push({ from: match[3] ?? '', typeOnly: match[1] !== undefined });
+  const add = (number: string | undefined, typeOnly: boolean): void => {
+    const from = strings[Number(number)] ?? '';
+    found.push({ from: BARE_BUILTINS.has(from) ? `node:${from}` : from, typeOnly });
+  };
+  for (const match of code.matchAll(/\b(?:import|export)\s+(type\s+)?(?:[\w*{][^;"]*?\sfrom\s+)?"(\d+)"/g)) {
+    add(match[2], match[1] !== undefined);
   }
-  for (const match of code.matchAll(/\b(?:import|require|require\.resolve)\(\s*(['"])([^'"\n]+)\1/g)) {
-    found.push({ from: match[2] ?? '', typeOnly: false });
-  }
-  return found.map((each) => (BARE_BUILTINS.has(each.from) ? { ...each, from: `node:${each.from}` } : each));
+  for (const match of code.matchAll(/\b(?:import|require|require\.resolve)\(\s*"(\d+)"/g))
+    add(match[1], false);
+  return found;
 }
 
 const BARE_BUILTINS = new Set([
