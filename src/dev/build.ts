@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, copyFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 import { root } from './project.js';
 
@@ -12,7 +12,6 @@ rmSync(dist, { recursive: true, force: true });
 await bundle();
 copyGrammar();
 emitDeclarations();
-linkOwnBin();
 
 /** Our code is bundled, split so that what is imported lazily is loaded lazily; npm packages stay outside. */
 async function bundle(): Promise<void> {
@@ -53,13 +52,4 @@ function emitDeclarations(): void {
     stdio: 'inherit',
   });
   if (status !== 0) process.exit(status ?? 1);
-}
-
-/** npm links no checkout's own bin; `npx memfix` would go through its cache, which an interrupted run leaves broken. */
-function linkOwnBin(): void {
-  if (process.platform === 'win32') return;
-  const link = join(root, 'node_modules', '.bin', 'memfix');
-  mkdirSync(dirname(link), { recursive: true });
-  rmSync(link, { force: true });
-  symlinkSync(join('..', '..', 'dist', 'cli.js'), link);
 }
