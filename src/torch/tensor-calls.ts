@@ -16,6 +16,7 @@ import {
   INTEGER,
   isTensor,
   NUMBER,
+  scalarity,
   TENSOR,
   type TensorFact,
   type TensorKind,
@@ -124,23 +125,17 @@ function operationFact(
   otherwise: TensorFact | undefined,
 ): TensorFact | undefined {
   if (isReduction(name)) return reductionFact(name, first, rest, call);
-  const kind = first.kind === 'scalar-tensor' ? 'scalar-tensor' : 'tensor';
-  if (known.FLOAT_ELEMENTWISE.has(name)) return { kind, floating: 'yes' };
-  if (known.SAME_ELEMENTWISE.has(name))
-    return { kind: clampKind(kind, rest, call, factOf), floating: first.floating };
-  if (known.TO_FLOAT.has(name)) return { kind, floating: 'yes' };
-  if (known.TO_INTEGER.has(name)) return { kind, floating: 'no' };
-  if (name === 'to' || name === 'type') return withDtype(module, call, { kind, floating: first.floating });
-  if (name === 'type_as') return { kind, floating: 'unknown' };
-  if (name === 'squeeze') return { kind, floating: first.floating };
+  const same = sameShape(first);
+  if (known.FLOAT_ELEMENTWISE.has(name) || known.TO_FLOAT.has(name)) return { ...same, floating: 'yes' };
+  if (known.SAME_ELEMENTWISE.has(name)) return bounded(same, rest, call, factOf);
+  if (known.TO_INTEGER.has(name)) return { ...same, floating: 'no' };
+  if (name === 'to' || name === 'type') return withDtype(module, call, same);
+  if (name === 'type_as') return { ...same, floating: 'unknown' };
+  if (name === 'squeeze') return same;
   if (known.BROADCASTING.has(name)) {
     const [other] = rest;
     if (other === undefined) return undefined;
-    const joined = arithmetic(
-      { kind, floating: first.floating },
-      factOf(other),
-      /div/.test(name) ? '/' : '+',
-    );
+    const joined = arithmetic(same, factOf(other), /div/.test(name) ? '/' : '+');
     return keywordArgument(call, 'alpha') === undefined ? joined : { ...joined, floating: 'unknown' };
   }
   if (known.COMPARISONS.has(name)) return { kind: 'tensor', floating: 'no' };
@@ -177,7 +172,9 @@ function lossFact(call: PyNode, plain: number): TensorFact {
     keywordArgument(call, 'reduce') === undefined &&
     !hasSplat(call) &&
     positional(call).length <= plain;
-  return { kind: scalar ? 'scalar-tensor' : 'tensor', floating: 'yes' };
+  if (scalar) return { kind: 'scalar-tensor', floating: 'yes' };
+  const none = reduction?.type === 'string' || positional(call).length > plain;
+  return none ? { kind: 'tensor', floating: 'yes' } : { kind: 'tensor', floating: 'yes', open: true };
 }
 
 /** `()` and `[]` are the shape of one number. */
@@ -188,15 +185,22 @@ function factoryKind(shape: readonly PyNode[]): TensorKind {
   return empty ? 'scalar-tensor' : 'tensor';
 }
 
+/** A tensor with the operand's shape; an operand that is unknown can only have been a tensor. */
+function sameShape(operand: TensorFact): TensorFact {
+  if (operand.kind === 'scalar-tensor') return operand;
+  const { floating } = operand;
+  return scalarity(operand) === 'no'
+    ? { kind: 'tensor', floating }
+    : { kind: 'tensor', floating, open: true };
+}
+
 /** A bound of `clamp` may be a tensor, which broadcasts. */
-function clampKind(kind: TensorKind, rest: readonly PyNode[], call: PyNode, factOf: FactOf): TensorKind {
-  if (kind !== 'scalar-tensor' || !/^cl(?:amp|ip)/.test(methodName(call) ?? '')) return kind;
-  const keywords = argumentsOf(call).flatMap((node) =>
-    node.type === 'keyword_argument' ? (node.field('value') ?? []) : [],
+function bounded(fact: TensorFact, rest: readonly PyNode[], call: PyNode, factOf: FactOf): TensorFact {
+  if (fact.kind !== 'scalar-tensor' || !/^cl(?:amp|ip)/.test(methodName(call) ?? '')) return fact;
+  const bounds = argumentsOf(call).flatMap((node) =>
+    node.type === 'keyword_argument' ? (node.field('value') ?? []) : rest.includes(node) ? node : [],
   );
-  return [...rest, ...keywords].every((bound) => ['number', 'scalar-tensor'].includes(factOf(bound).kind))
-    ? kind
-    : 'tensor';
+  return bounds.reduce((clamped, bound) => arithmetic(clamped, factOf(bound)), fact);
 }
 
 function withDtype(module: PyModule, call: PyNode, fact: TensorFact): TensorFact {

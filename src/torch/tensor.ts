@@ -23,7 +23,7 @@ import {
   INTEGER,
   isTensor,
   NUMBER,
-  TENSOR,
+  scalarity,
   type TensorFact,
   type TensorKind,
   UNKNOWN,
@@ -39,6 +39,11 @@ export function kindOf(module: PyModule, expression: PyNode): TensorKind {
 /** Whether a tensor or number holds floating-point values. */
 export function isFloating(module: PyModule, expression: PyNode): Answer {
   return facts(module).of(expression).floating;
+}
+
+/** Whether an expression is a 0-dim tensor; `unknown` where only an unknown factor could give it a shape. */
+export function isScalarTensor(module: PyModule, expression: PyNode): Answer {
+  return scalarity(facts(module).of(expression));
 }
 
 function facts(module: PyModule): TensorFacts {
@@ -237,7 +242,7 @@ class TensorFacts {
     if (written === undefined) return UNKNOWN;
     if (written.text === 'float' || written.text === 'int') return NUMBER;
     const path = qualifiedName(this.module, written);
-    return path !== undefined && TENSOR_TYPES.has(path) ? TENSOR : UNKNOWN;
+    return path !== undefined && TENSOR_TYPES.has(path) ? OPEN_TENSOR : UNKNOWN;
   }
 
   /** What a loop hands out: parameters of a module, counters. */
@@ -282,10 +287,11 @@ class TensorFacts {
     if (value === undefined) return UNKNOWN;
     if (value.type === 'attribute' && value.field('attribute')?.text === 'shape') return INTEGER;
     const base = this.of(value);
-    return isTensor(base) ? { kind: 'tensor', floating: base.floating } : UNKNOWN;
+    return isTensor(base) ? { kind: 'tensor', floating: base.floating, open: true } : UNKNOWN;
   }
 }
 
+const OPEN_TENSOR: TensorFact = { kind: 'tensor', floating: 'unknown', open: true };
 const PARAMETERS: TensorFact = { kind: 'tensor', floating: 'yes' };
 
 function isTransparent(module: PyModule, decorator: PyNode): boolean {
