@@ -66,8 +66,8 @@ function options(meta: TransformMeta, style: Style): string[] {
 
 function measurements({ evidence }: TransformMeta, style: Style): string[] {
   return evidence.measurements.flatMap(({ what, before, after, setup }) => [
-    ...wrap(`${what}: ${before} → ${after}`, style.width, { first: MARGIN, rest: MARGIN.repeat(2) }),
-    ...wrap(setup, style.width, { first: MARGIN.repeat(2), rest: MARGIN.repeat(2) }).map(style.paint.dim),
+    ...bullets([`${what}: ${before} → ${after}`], style),
+    ...prose(setup, style, `${MARGIN}  `).map(style.paint.dim),
   ]);
 }
 
@@ -78,8 +78,8 @@ function bullets(items: readonly string[], { width }: Style): string[] {
 /** Long lines are left to the terminal to fold: what changes must not be cut off. */
 function coloredDiff(example: Example, paint: Paint): string[] {
   return exampleDiff(example)
-    .trimEnd()
     .split('\n')
+    .slice(0, -1)
     .map((line) => {
       const text = printable(line);
       const tone = ({ '+': 'green', '-': 'red', '@': 'cyan' } as const)[line.charAt(0)];

@@ -17,7 +17,7 @@ import {
 
 const MARGIN = '  ';
 
-/** Every finding with its place, reason, source and proposed change; then skipped files and notes. */
+/** Every finding with its place, reason, source and proposed change; then notes and skipped files. Each ends in a blank line. */
 export function renderFull(report: Report, view: View): string {
   const linesOf = new Map<Scan, Lines>();
   const blocks: string[][] = [];
@@ -28,7 +28,7 @@ export function renderFull(report: Report, view: View): string {
   }
   const last = remarks(report, view);
   if (last.length > 0) blocks.push(last);
-  return blocks.map((block) => `${block.join('\n')}\n`).join('\n');
+  return blocks.map((block) => `${block.join('\n')}\n\n`).join('');
 }
 
 function findingBlock(file: SourceFile, lines: Lines, finding: Finding, view: View): string[] {

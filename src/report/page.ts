@@ -43,8 +43,7 @@ export function markdownPage(meta: TransformMeta, example: Example): string {
     docs.why.trim(),
     '## What it does',
     docs.does.trim(),
-    '## Example',
-    fenced('diff', exampleDiff(example)),
+    ...exampleSection(example),
     ...listSection('## When it leaves code alone', docs.refuses),
     ...listSection('## Limits', docs.limits),
     ...evidenceSection(meta),
@@ -83,6 +82,11 @@ function optionTable({ id, options }: TransformMeta): string[] {
     `Options, under \`[tool.memfix.transforms.${id}]\`:`,
     markdownTable(['option', 'type', 'default', 'meaning'], rows),
   ];
+}
+
+function exampleSection(example: Example): string[] {
+  const diff = exampleDiff(example);
+  return diff === '' ? [] : ['## Example', fenced('diff', diff)];
 }
 
 function evidenceSection({ evidence }: TransformMeta): string[] {

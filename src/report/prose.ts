@@ -5,13 +5,12 @@ export interface Indent {
   readonly rest: string;
 }
 
-/** Words filled into lines of at most `width` columns; a word that is longer keeps a line of its own. */
+/** Words filled into lines of at most `width` columns; one that is longer keeps a line of its own. */
 export function wrap(text: string, width: number, indent: Indent): string[] {
   const lines: string[] = [];
   let line = '';
   let used = 0;
-  for (const word of printable(text.replace(/\s+/g, ' ')).split(' ')) {
-    if (word === '') continue;
+  for (const word of wordsOf(text, width)) {
     const size = widthOf(word);
     const margin = widthOf(lines.length === 0 ? indent.first : indent.rest);
     if (line !== '' && margin + used + 1 + size > width) {
@@ -25,6 +24,12 @@ export function wrap(text: string, width: number, indent: Indent): string[] {
   }
   lines.push(line);
   return lines.map((content, index) => (index === 0 ? indent.first : indent.rest) + content);
+}
+
+/** Short code in backticks is one word, whatever spaces it holds. */
+function wordsOf(text: string, width: number): string[] {
+  const words = printable(text.replace(/\s+/g, ' ')).match(/(?:`[^`]*`|[^ ])+/g) ?? [];
+  return words.flatMap((word) => (widthOf(word) > width / 2 ? word.split(' ') : [word]));
 }
 
 export function plural(count: number, one: string, many = `${one}s`): string {

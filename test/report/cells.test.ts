@@ -67,6 +67,13 @@ describe('prose', () => {
     ]);
   });
 
+  test('short code is not torn apart, long code is', () => {
+    expect(wrap('set `a = 1` here', 10, { first: '', rest: '' })).toEqual(['set `a =', '1` here']);
+    expect(wrap('set `a = 1` here', 14, { first: '', rest: '' })).toEqual(['set `a = 1`', 'here']);
+    expect(wrap('so we set `a = 1`.', 16, { first: '', rest: '' })).toEqual(['so we set', '`a = 1`.']);
+    expect(wrap('a stray ` stays', 40, { first: '', rest: '' })).toEqual(['a stray ` stays']);
+  });
+
   test('counts in words', () => {
     expect([0, 1, 2].map((count) => plural(count, 'file'))).toEqual(['0 files', '1 file', '2 files']);
     expect(plural(2, 'entry', 'entries')).toBe('2 entries');

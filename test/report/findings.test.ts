@@ -57,6 +57,7 @@ src/train.py:15:1  no-grad  unsafe · bit-identical
 
 src/train.py:3:1: note: unused suppression of \`no-grad\`
 old/py2.py:7:12: skipped: it does not parse
+
 `);
   });
 
@@ -93,7 +94,7 @@ src/train.py:15:1  no-grad`);
   test('advice without a change ends with its source', () => {
     const advice = findingAt('x = 1\n', 'x', { id: 'debug-left-on', message: 'slow', safety: 'advice' });
     expect(renderFull({ ...NOTHING, scans: [scanOf('a.py', 'x = 1\n', [advice])] }, view)).toBe(
-      'a.py:1:1  debug-left-on  advice · bit-identical\n  slow\n\n  1 │ x = 1\n    │ ^\n',
+      'a.py:1:1  debug-left-on  advice · bit-identical\n  slow\n\n  1 │ x = 1\n    │ ^\n\n',
     );
   });
 
@@ -109,12 +110,13 @@ src/train.py:15:1  no-grad`);
       },
     });
     const shown = renderFull({ ...NOTHING, scans: [scanOf('a.py', text, [finding])] }, view);
-    expect(shown.split('\n').slice(-6)).toEqual([
+    expect(shown.split('\n').slice(-7)).toEqual([
       '  @@ -1,2 +1,3 @@',
       '   import os',
       '  -f()',
       '  +import torch',
       '  +g()',
+      '',
       '',
     ]);
   });

@@ -185,7 +185,7 @@ Options
     lack it
 
 Evidence
-  allocated after 200 steps: 241 MiB → 19 MiB
+  • allocated after 200 steps: 241 MiB → 19 MiB
     torch 2.4 on one CPU, a two-layer model
 
 Origin
