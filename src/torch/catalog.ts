@@ -169,9 +169,30 @@ export const PARALLEL_WRAPPERS: readonly string[] = [
   'FullyShardedDataParallel',
   'fully_shard',
 ];
-export const DISTRIBUTED = 'torch.distributed';
 export const BUFFER = 'torch.nn.Buffer';
+export const LERP = 'torch.lerp';
+export const ENABLE_GRAD = 'torch.enable_grad';
 
 export const HALF_DTYPES: ReadonlySet<string> = new Set(
   ['half', 'float16', 'bfloat16'].map((name) => `torch.${name}`),
 );
+
+/** Makers of a tensor that does not depend on others. */
+export const FILLED_FACTORIES: ReadonlySet<string> = new Set(
+  [
+    'zeros',
+    'ones',
+    'empty',
+    'full',
+    'tensor',
+    'as_tensor',
+    'scalar_tensor',
+    'eye',
+    'linspace',
+    'rand',
+    'randn',
+  ].map((name) => `torch.${name}`),
+);
+
+/** Signs that training runs in several processes, though the file does not show how the module is wrapped. */
+export const DISTRIBUTED_CLUES: readonly string[] = ['torch.distributed', 'accelerator.prepare', 'deepspeed'];

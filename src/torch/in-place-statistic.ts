@@ -1,0 +1,280 @@
+import type { Answer } from '../semantic/answer.js';
+import { qualifiedName } from '../semantic/imports.js';
+import type { PyModule } from '../semantic/module.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  keywordArgument,
+  methodName,
+  receiverOf,
+} from '../semantic/statements.js';
+import type { PyNode } from '../syntax/node.js';
+import { FILLED_FACTORIES, HALF_DTYPES } from './catalog.js';
+import { type Gate, gate, shown } from './gate.js';
+import { recordsNoGraph } from './gradient.js';
+import { familyOf, plainAttributes } from './modules.js';
+import { isPythonNumber } from './python-number.js';
+import type { RunningStatistic, Update } from './running-statistic.js';
+import { type Fit, fits, isSingle, shapeOf } from './shape.js';
+import { type TensorRead, tensorRead } from './statistic-use.js';
+import { isFloating, kindOf } from './tensor.js';
+import { wrappingGates } from './wrapping.js';
+
+export interface Start {
+  readonly statement: PyNode;
+  /** The factory call that makes the tensor. */
+  readonly factory: PyNode;
+}
+
+/** The one `self.name = <factory>` of an `__init__`; undefined where the statistic does not start as a plain new tensor. */
+export function startOf(module: PyModule, { otherWrites }: RunningStatistic): Start | undefined {
+  const initial = otherWrites.filter(
+    ({ node, certain }) => certain && enclosingFunction(node)?.field('name')?.text === '__init__',
+  );
+  const [only] = initial;
+  const assignment = only?.node.parent;
+  const factory = assignment?.field('right');
+  if (only === undefined || initial.length !== 1 || factory === undefined || assignment === undefined)
+    return undefined;
+  if (assignment.type !== 'assignment' || assignment.field('left') !== only.node) return undefined;
+  const statement = assignment.parent;
+  return statement?.type === 'expression_statement' && isFactory(module, factory)
+    ? { statement, factory }
+    : undefined;
+}
+
+/** `torch.zeros(…)`, also with `.to(…)` or the like behind it. */
+function isFactory(module: PyModule, expression: PyNode): boolean {
+  if (expression.type !== 'call') return false;
+  const callee = expression.field('function');
+  const path = callee && qualifiedName(module, callee);
+  if (path !== undefined) return FILLED_FACTORIES.has(path);
+  const receiver = receiverOf(expression);
+  const moved = ['to', 'cuda', 'cpu', 'float', 'double', 'fill_', 'mul'].includes(
+    methodName(expression) ?? '',
+  );
+  return moved && receiver !== undefined && isFactory(module, receiver);
+}
+
+/** Everything that must hold for `register_buffer` and `mul_().add_()` to do what the assignments did. */
+export function inPlaceGates(
+  module: PyModule,
+  statistic: RunningStatistic,
+): { readonly gates: readonly Gate[]; readonly fit: Fit } {
+  const start = startOf(module, statistic);
+  if (start === undefined) return { gates: [gate(false, 'it does not start as a new tensor')], fit: 'no' };
+  const { classNode, name, updates, reads, registration } = statistic;
+  const self = `\`self.${name}\``;
+  const plain = plainAttributes(module, classNode, name);
+  const shape = shapeOf(module, start.factory);
+  const fit = worst(updates.map(({ fresh }) => fitOf(module, fresh, shape)));
+  const single = shape !== undefined && isSingle(shape) && fit !== 'yes';
+  return {
+    fit: single ? 'no' : fit,
+    gates: [
+      ...wrappingGates(module, classNode, self),
+      {
+        answer: registration === 'none' ? 'yes' : 'unknown',
+        otherwise: `${self} is not registered elsewhere under a computed name`,
+      },
+      { answer: plain.answer, otherwise: plain.because },
+      ...startGates(module, start, self),
+      ...otherWriteGates(statistic, start, self),
+      ...updates.flatMap((update) => updateGates(module, statistic, update)),
+      ...reads.map(({ node, certain }) => readGate(self, tensorRead(module, node), certain)),
+      gate(!single, `${self} starts with one element and may grow by broadcasting, which raises in place`),
+      {
+        answer: fit === 'yes' ? 'yes' : fit === 'no' ? 'no' : 'unknown',
+        otherwise: {
+          no: `the new value is larger than ${self}, which raises in place`,
+          unknown: `the new value has the shape of ${self} (a larger one raises in place)`,
+        },
+      },
+    ],
+  };
+}
+
+function fitOf(module: PyModule, fresh: PyNode, shape: ReturnType<typeof shapeOf>): Fit {
+  const value = shapeOf(module, fresh);
+  if (value !== undefined && value.dimensions.length === 0 && !value.open) return 'yes';
+  return shape === undefined ? 'unknown' : fits(value, shape);
+}
+
+function worst(found: readonly Fit[]): Fit {
+  return (['no', 'unknown', 'likely'] as const).find((fit) => found.includes(fit)) ?? 'yes';
+}
+
+function startGates(module: PyModule, { statement, factory }: Start, self: string): readonly Gate[] {
+  const init = enclosingFunction(statement);
+  const assignment = statement.named[0];
+  const asked = keywordDeep(factory, 'requires_grad');
+  const dtype = floatingStart(module, factory);
+  return [
+    gate(statement.parent === init?.field('body'), `${self} is created on some paths of \`__init__\` only`),
+    gate(
+      init !== undefined && initialisesBefore(module, init, statement),
+      `\`super().__init__()\` does not run before ${self} is created`,
+    ),
+    gate(assignment?.field('type') === undefined, `${self} is created with a type annotation`),
+    gate(asked === undefined || asked.type === 'false', `${self} is created with \`requires_grad\``),
+    {
+      answer: dtype,
+      otherwise: {
+        no: `${self} is created with a dtype that cannot hold the average in place`,
+        unknown: `${self} holds 32- or 64-bit floating-point numbers`,
+      },
+    },
+  ];
+}
+
+function keywordDeep(call: PyNode, name: string): PyNode | undefined {
+  const own = keywordArgument(call, name)?.field('value');
+  const receiver = receiverOf(call);
+  return own ?? (receiver?.type === 'call' ? keywordDeep(receiver, name) : undefined);
+}
+
+/** Integers raise in place, and half precision would no longer be widened by what is added. */
+function floatingStart(module: PyModule, factory: PyNode): Answer {
+  for (const node of factory.walk()) {
+    const path = node.type === 'attribute' ? qualifiedName(module, node) : undefined;
+    if (path !== undefined && HALF_DTYPES.has(path)) return 'no';
+  }
+  const known = isFloating(module, factory);
+  const callee = factory.field('function');
+  const isFull = callee !== undefined && qualifiedName(module, callee)?.endsWith('.full');
+  if (!isFull || keywordArgument(factory, 'dtype') !== undefined) return known;
+  const value = keywordArgument(factory, 'fill_value')?.field('value') ?? argumentsOf(factory)[1];
+  return value === undefined ? 'unknown' : isFloating(module, value);
+}
+
+/** `super().__init__()`, `super(C, self).__init__()` or `Base.__init__(self)`, as a statement above. */
+function initialisesBefore(module: PyModule, init: PyNode, statement: PyNode): boolean {
+  return (init.field('body')?.named ?? []).some((above) => {
+    if (above.start >= statement.start) return false;
+    const call = above.type === 'expression_statement' ? above.named[0] : undefined;
+    if (call?.type !== 'call' || methodName(call) !== '__init__') return false;
+    const receiver = receiverOf(call);
+    return (
+      receiver !== undefined &&
+      (/^super\b/.test(receiver.text) || qualifiedName(module, receiver) !== undefined)
+    );
+  });
+}
+
+/** A buffer takes another tensor, but no number, and `None` only to be gone. */
+function otherWriteGates(
+  { name, otherWrites }: RunningStatistic,
+  start: Start,
+  self: string,
+): readonly Gate[] {
+  return otherWrites
+    .filter(({ node }) => !start.statement.contains(node))
+    .map(({ node, kind }) => {
+      const assignment = node.parent;
+      const value =
+        assignment?.type === 'assignment' && assignment.field('left') === node
+          ? assignment.field('right')
+          : undefined;
+      const same = value !== undefined && words(value) === words(start.factory) && kind === 'write';
+      const like =
+        value?.type === 'call' &&
+        /(?:zeros|ones)_like$/.test(value.field('function')?.text ?? '') &&
+        argumentsOf(value)[0]?.text === `self.${name}`;
+      const place = value === undefined ? (assignment ?? node) : value;
+      return gate(same || like, `${self} is also given another value, \`${shown(place)}\``);
+    });
+}
+
+function words(node: PyNode): string {
+  return node.text.replace(/\s+/g, '');
+}
+
+function updateGates(
+  module: PyModule,
+  { classNode, name }: RunningStatistic,
+  { target, fresh, decay, gain }: Update,
+): readonly Gate[] {
+  const self = `\`self.${name}\``;
+  const value = `\`${shown(fresh)}\``;
+  const gradOff = recordsNoGraph(module, target);
+  const gates = [decay, gain].flatMap((factor) =>
+    factor === undefined
+      ? []
+      : [
+          {
+            answer: isPythonNumber(module, factor),
+            otherwise: {
+              no: `\`${shown(factor)}\` is a tensor, and \`alpha=\` takes a Python number`,
+              unknown: `\`${shown(factor)}\` is a Python number`,
+            },
+          },
+        ],
+  );
+  for (const node of fresh.walk()) {
+    if (['named_expression', 'await', 'yield', 'lambda'].includes(node.type))
+      gates.push(refuse(`${value} does more than compute a value`));
+    if (
+      node.type === 'attribute' &&
+      node.text === `self.${name}` &&
+      tensorRead(module, node).use !== 'number'
+    )
+      gates.push(refuse(`${value} reads ${self}, which would already have changed`));
+    if (node.type !== 'call') continue;
+    const call = methodName(node) ?? '';
+    const device = [...argumentsOf(node)].map((argument) => argument.text).join(' ');
+    if (call === 'cpu' || call === 'numpy' || /["']cpu["']/.test(device))
+      gates.push(refuse(`${value} is moved to the CPU, and the buffer follows the module to its device`));
+    if (call === 'double' || device.includes('float64'))
+      gates.push(refuse(`${value} is of double precision, which ${self} would no longer take over`));
+    const callee = node.field('function');
+    if (callee !== undefined && runsOtherCode(module, node)) {
+      const own = familyOf(module, classNode).some((each) => module.scopeOf(each).has(call));
+      if (!gradOff)
+        gates.push(refuse(`\`${shown(callee)}()\` would run inside \`torch.no_grad()\` as part of ${value}`));
+      else if (own) gates.push(refuse(`\`${shown(callee)}()\` may read ${self} while it changes`));
+    }
+  }
+  return gates;
+}
+
+function refuse(no: string): Gate & { readonly otherwise: { no: string; unknown: string } } {
+  return { answer: 'no', otherwise: { no, unknown: no } };
+}
+
+/** A layer or a function of the project; torch's own functions and the methods of tensors are not. */
+function runsOtherCode(module: PyModule, call: PyNode): boolean {
+  const callee = call.field('function');
+  if (callee === undefined || qualifiedName(module, callee) !== undefined) return false;
+  if (callee.type === 'identifier') return module.resolve(callee) !== undefined;
+  const receiver = receiverOf(call);
+  if (receiver === undefined) return true;
+  if (receiver.type === 'identifier' && receiver.text === 'self') return true;
+  return (
+    callee.type === 'attribute' && receiver.text.startsWith('self.') && kindOf(module, receiver) === 'unknown'
+  );
+}
+
+/** In-place changes reach whoever holds the tensor, and what autograd has saved of it. */
+function readGate(self: string, { use, gradOff }: TensorRead, certain: boolean): Gate {
+  const unknown = `no reader of ${self} keeps the tensor or needs its old value`;
+  const because = (no: string): Gate => ({ answer: certain ? 'no' : 'unknown', otherwise: { no, unknown } });
+  switch (use) {
+    case 'number':
+    case 'reset':
+    case 'copied':
+      return { answer: 'yes', otherwise: unknown };
+    case 'operand':
+      if (gradOff) return { answer: 'yes', otherwise: unknown };
+      return because(
+        `${self} is read where gradients are recorded, and backward would find it modified in place`,
+      );
+    case 'returned':
+      return because(`${self} is returned, and the caller's tensor would change with every update`);
+    case 'kept':
+      return because(`${self} is kept under another name, which would change with every update`);
+    case 'changed':
+      return because(`${self} is also changed in place elsewhere`);
+    case 'passed':
+      return { answer: 'unknown', otherwise: unknown };
+  }
+}

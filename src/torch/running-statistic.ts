@@ -1,0 +1,225 @@
+import { classAround } from '../semantic/definitions.js';
+import { qualifiedName } from '../semantic/imports.js';
+import type { PyModule } from '../semantic/module.js';
+import {
+  argumentsOf,
+  enclosingClass,
+  enclosingFunction,
+  methodName,
+  receiverOf,
+  statementOf,
+  unparenthesized,
+} from '../semantic/statements.js';
+import type { PyNode } from '../syntax/node.js';
+import { LERP } from './catalog.js';
+import {
+  type AttributeUse,
+  attributeUses,
+  moduleKind,
+  type Registration,
+  registrationOf,
+} from './modules.js';
+import { kindOf } from './tensor.js';
+
+/** One `self.name = self.name * decay + fresh * gain`. */
+export interface Update {
+  readonly statement: PyNode;
+  /** The written `self.name`. */
+  readonly target: PyNode;
+  /** The new value that is folded in. */
+  readonly fresh: PyNode;
+  /** The factor of the old value; undefined for `lerp` and `old + (new - old) * gain`. */
+  readonly decay: PyNode | undefined;
+  readonly gain: PyNode | undefined;
+  /** Two constants, or `m` and `1 - m`. */
+  readonly isAverage: boolean;
+}
+
+/** A tensor on `self` of a module that is averaged over calls. */
+export interface RunningStatistic {
+  readonly classNode: PyNode;
+  readonly name: string;
+  readonly updates: readonly Update[];
+  /** All other writes of the attribute; those in `__init__` come first in source. */
+  readonly otherWrites: readonly AttributeUse[];
+  /** Reads outside the updates. */
+  readonly reads: readonly AttributeUse[];
+  readonly registration: Registration;
+}
+
+/** How far behind its own `=` an update may read its attribute again. */
+const REACH = 800;
+
+export function runningStatistics(module: PyModule): readonly RunningStatistic[] {
+  return module.memo(findStatistics, module);
+}
+
+function findStatistics(module: PyModule): readonly RunningStatistic[] {
+  const found = new Map<string, { classNode: PyNode; name: string; updates: Update[] }>();
+  // The text decides first: most files have no such line, and no node is made for them.
+  for (const match of module.text.matchAll(/\bself\.(\w+)[ \t]*=(?!=)/g)) {
+    const name = match[1] ?? '';
+    const behind = module.text.slice(match.index + match[0].length, match.index + REACH);
+    if (!new RegExp(`\\bself\\.${name}\\b`).test(behind)) continue;
+    const target = module.root.descendantAt(match.index + 'self.'.length).parent;
+    const update = target && updateAt(module, target);
+    const classNode = target && classAround(target)?.classNode;
+    if (update === undefined || classNode === undefined) continue;
+    const key = `${classNode.start}.${name}`;
+    const group = found.get(key) ?? { classNode, name, updates: [] };
+    found.set(key, group);
+    group.updates.push(update);
+  }
+  return [...found.values()].flatMap((group) => statisticOf(module, group) ?? []);
+}
+
+function statisticOf(
+  module: PyModule,
+  { classNode, name, updates }: { classNode: PyNode; name: string; updates: readonly Update[] },
+): RunningStatistic | undefined {
+  const { isModule } = moduleKind(module, classNode);
+  if (isModule === 'no') return undefined;
+  // A base from elsewhere: only what looks like a module is worth a word.
+  if (isModule === 'unknown' && !module.scopeOf(classNode).has('forward')) return undefined;
+  const uses = attributeUses(module, classNode, name);
+  const isOwn = ({ node }: AttributeUse): boolean =>
+    updates.some(({ statement }) => statement.contains(node));
+  return {
+    classNode,
+    name,
+    updates,
+    otherWrites: uses.filter((use) => use.kind !== 'read' && !isOwn(use)),
+    reads: uses.filter((use) => use.kind === 'read' && !isOwn(use)),
+    registration: registrationOf(module, classNode, name),
+  };
+}
+
+function updateAt(module: PyModule, target: PyNode): Update | undefined {
+  const assignment = target.parent;
+  const value = assignment?.field('right');
+  if (assignment?.type !== 'assignment' || value === undefined || assignment.field('left') !== target)
+    return undefined;
+  if (assignment.parent?.type !== 'expression_statement' || assignment.field('type') !== undefined)
+    return undefined;
+  const owner = enclosingFunction(target);
+  if (owner === undefined || enclosingClass(owner) === undefined) return undefined;
+  if (owner.field('name')?.text === '__init__') return undefined;
+  const parts = blend(module, target.text, value) ?? step(module, target.text, value);
+  return parts && { statement: statementOf(target), target, ...parts };
+}
+
+type Parts = Pick<Update, 'fresh' | 'decay' | 'gain' | 'isAverage'>;
+
+/** `old * decay + fresh * gain`, in any order. */
+function blend(module: PyModule, old: string, value: PyNode): Parts | undefined {
+  const sum = unparenthesized(value);
+  if (!isOperation(sum, '+')) return undefined;
+  for (const [kept, added] of swapped(sum)) {
+    const decay = otherFactor(kept, old);
+    if (decay === undefined || unparenthesized(added).text === old) continue;
+    const { fresh, gain } = freshPart(module, decay, unparenthesized(added));
+    const constants = gain !== undefined && isNumeral(decay) && isNumeral(gain);
+    const isAverage = constants || (gain !== undefined && areComplements(decay, gain));
+    return { decay, fresh, gain, isAverage };
+  }
+  return undefined;
+}
+
+/** `old + (fresh - old) * gain` and `lerp(old, fresh, gain)`. */
+function step(module: PyModule, old: string, value: PyNode): Parts | undefined {
+  const outer = unparenthesized(value);
+  const plain = { decay: undefined, gain: undefined, isAverage: false };
+  if (outer.type === 'call') {
+    const callee = outer.field('function');
+    const isFunction = callee !== undefined && qualifiedName(module, callee) === LERP;
+    const receiver = receiverOf(outer);
+    if (!isFunction && methodName(outer) !== 'lerp') return undefined;
+    const [first, second] = isFunction ? argumentsOf(outer) : [receiver, argumentsOf(outer)[0]];
+    return first?.text === old && second !== undefined && second.type !== 'keyword_argument'
+      ? { ...plain, fresh: second }
+      : undefined;
+  }
+  if (!isOperation(outer, '+')) return undefined;
+  for (const [kept, added] of swapped(outer)) {
+    const product = unparenthesized(added);
+    if (unparenthesized(kept).text !== old || !isOperation(product, '*')) continue;
+    for (const [difference] of swapped(product)) {
+      const inner = unparenthesized(difference);
+      const fresh =
+        isOperation(inner, '-') && inner.field('right')?.text === old ? inner.field('left') : undefined;
+      if (fresh !== undefined) return { ...plain, fresh };
+    }
+  }
+  return undefined;
+}
+
+/** The other side of `old * factor`. */
+function otherFactor(term: PyNode, old: string): PyNode | undefined {
+  const product = unparenthesized(term);
+  if (!isOperation(product, '*')) return undefined;
+  return swapped(product).find(([side]) => unparenthesized(side).text === old)?.[1];
+}
+
+/** Which factor is the new value: the one that is not the complement of `decay`, nor a number. */
+function freshPart(
+  module: PyModule,
+  decay: PyNode,
+  term: PyNode,
+): { readonly fresh: PyNode; readonly gain: PyNode | undefined } {
+  if (isOperation(term, '*')) {
+    const sides = swapped(term);
+    const found =
+      sides.find(([side]) => areComplements(decay, side)) ??
+      sides.find(([side]) => isNumeral(side)) ??
+      sides.find(([side]) => kindOf(module, side) === 'number');
+    if (found !== undefined) return { gain: found[0], fresh: found[1] };
+  }
+  return { fresh: term, gain: undefined };
+}
+
+function swapped(operation: PyNode): readonly (readonly [PyNode, PyNode])[] {
+  const left = operation.field('left');
+  const right = operation.field('right');
+  return left === undefined || right === undefined
+    ? []
+    : [
+        [left, right],
+        [right, left],
+      ];
+}
+
+function isOperation(node: PyNode, operator: string): boolean {
+  return node.type === 'binary_operator' && node.field('operator')?.text === operator;
+}
+
+export function isNumeral(node: PyNode): boolean {
+  const inner = unparenthesized(node);
+  return inner.type === 'integer' || inner.type === 'float';
+}
+
+/** `0.9` and `0.1`, or `m` and `1 - m` either way round. */
+function areComplements(a: PyNode, b: PyNode): boolean {
+  if (isNumeral(a) && isNumeral(b)) return Math.abs(numeral(a) + numeral(b) - 1) < 1e-9;
+  return isOneMinus(a, b) || isOneMinus(b, a);
+}
+
+function isOneMinus(whole: PyNode, part: PyNode): boolean {
+  const difference = unparenthesized(whole);
+  const left = difference.field('left');
+  const right = difference.field('right');
+  if (!isOperation(difference, '-') || left === undefined || right === undefined) return false;
+  return isNumeral(left) && numeral(left) === 1 && words(right) === words(part);
+}
+
+function numeral(node: PyNode): number {
+  return Number(unparenthesized(node).text.replaceAll('_', ''));
+}
+
+function words(node: PyNode): string {
+  return unparenthesized(node).text.replace(/\s+/g, '');
+}
+
+/** The names of the functions that update the statistic. */
+export function updaters({ updates }: RunningStatistic): readonly PyNode[] {
+  return [...new Set(updates.flatMap(({ target }) => enclosingFunction(target) ?? []))];
+}

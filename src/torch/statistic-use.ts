@@ -1,0 +1,130 @@
+import { qualifiedName } from '../semantic/imports.js';
+import type { PyModule } from '../semantic/module.js';
+import type { PyNode } from '../syntax/node.js';
+import { recordsNoGraph } from './gradient.js';
+
+/** What becomes of a stored tensor where it is read. */
+export interface TensorRead {
+  readonly use:
+    | 'number' // a Python number, a shape, a line of text, a truth value
+    | 'reset' // `.zero_()`, `.fill_(0)`
+    | 'changed' // any other in-place method, or an element assigned
+    | 'copied' // `.clone()`
+    | 'operand' // the input of an operation
+    | 'returned'
+    | 'kept' // another name or container holds it
+    | 'passed'; // given to a function the file says nothing about
+  /** `.detach()` or `.data` stands in between. */
+  readonly detached: boolean;
+  readonly gradOff: boolean;
+  /** The function it is passed to writes it somewhere for people to read. */
+  readonly logged: boolean;
+}
+
+const NUMBERS: ReadonlySet<string> = new Set(
+  'dim element_size get_device is_contiguous item nelement numel size stride tolist'.split(' '),
+);
+const VIEWS: ReadonlySet<string> = new Set(
+  'contiguous cpu cuda detach double expand expand_as flatten float half numpy permute reshape squeeze t to transpose type_as unsqueeze view view_as'.split(
+    ' ',
+  ),
+);
+const FACTS: ReadonlySet<string> = new Set(
+  'device dtype grad_fn is_cuda is_leaf ndim requires_grad shape'.split(' '),
+);
+const READING_BUILTINS: ReadonlySet<string> = new Set(
+  'bool float format hasattr id int isinstance len print repr str type'.split(' '),
+);
+const READING_FUNCTIONS =
+  /^torch\.(?:allclose|equal|is_tensor|numel|save|(?:empty|full|ones|rand|randn|zeros)_like)$/;
+const LOGGING =
+  /(?:^|[._])(?:add_(?:scalar|histogram|scalars)|debug|info|log(?:_\w+)?|print|warn(?:ing)?|write)$/;
+
+export function tensorRead(module: PyModule, attribute: PyNode): TensorRead {
+  const found = follow(module, attribute);
+  return { ...found, gradOff: recordsNoGraph(module, attribute) };
+}
+
+function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'> {
+  let node = attribute;
+  let detached = false;
+  const as = (use: TensorRead['use'], logged = false): Omit<TensorRead, 'gradOff'> => ({
+    use,
+    detached,
+    logged,
+  });
+  for (let parent = node.parent; parent !== undefined; parent = node.parent) {
+    switch (parent.type) {
+      case 'attribute': {
+        const name = parent.field('attribute')?.text ?? '';
+        const call = parent.parent?.type === 'call' && parent.parent.field('function') === parent;
+        if (!call && FACTS.has(name)) return as('number');
+        if (!call && name !== 'data' && name !== 'T') return as('passed');
+        if (NUMBERS.has(name)) return as('number');
+        if (name === 'zero_' || name === 'fill_') return as('reset');
+        if (/[a-z]_$/.test(name)) return as('changed');
+        if (name === 'clone') return as('copied');
+        if (call && !VIEWS.has(name)) return as('operand');
+        detached ||= name === 'detach' || name === 'data' || name === 'numpy';
+        node = call && parent.parent !== undefined ? parent.parent : parent;
+        continue;
+      }
+      case 'subscript':
+        if (parent.field('value') !== node) return as('operand');
+        if (isTarget(parent)) return as('changed');
+        break;
+      case 'parenthesized_expression':
+      case 'expression_list':
+      case 'tuple':
+      case 'list':
+      case 'set':
+      case 'dictionary':
+      case 'pair':
+      case 'conditional_expression':
+      case 'boolean_operator':
+        break;
+      case 'binary_operator':
+      case 'unary_operator':
+      case 'augmented_assignment':
+        return as('operand');
+      case 'comparison_operator':
+      case 'not_operator':
+      case 'interpolation':
+      case 'expression_statement':
+      case 'assert_statement':
+      case 'if_statement':
+      case 'elif_clause':
+      case 'while_statement':
+        return as('number');
+      case 'return_statement':
+      case 'yield':
+      case 'lambda':
+        return as('returned');
+      case 'assignment':
+      case 'named_expression':
+        return as('kept');
+      case 'keyword_argument':
+        break;
+      case 'argument_list': {
+        const callee = parent.parent?.field('function');
+        const path = callee && qualifiedName(module, callee);
+        if (path !== undefined && READING_FUNCTIONS.test(path)) return as('number');
+        if (path?.startsWith('torch.')) return as('operand');
+        if (callee?.type === 'identifier' && READING_BUILTINS.has(callee.text)) return as('number');
+        return as('passed', LOGGING.test(callee?.text ?? ''));
+      }
+      default:
+        return as('passed');
+    }
+    node = parent;
+  }
+  return as('passed');
+}
+
+function isTarget(subscript: PyNode): boolean {
+  const place = subscript.parent;
+  return (
+    (place?.type === 'assignment' || place?.type === 'augmented_assignment') &&
+    place.field('left') === subscript
+  );
+}
