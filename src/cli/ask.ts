@@ -44,7 +44,7 @@ export class Ask {
   }
 
   /** A line of text; undefined on Ctrl-C. */
-  async line(message: string): Promise<string | undefined> {
+  async line(prefix: string, message: string): Promise<string | undefined> {
     if (this.isInterrupted) return undefined;
     const plain = (text: string) => text;
     const style = this.terminal.color ? {} : { message: plain, answer: plain };
@@ -53,7 +53,7 @@ export class Ask {
         type: 'input',
         name: 'line',
         message,
-        theme: { prefix: '', style },
+        theme: { prefix, style },
       });
       return line;
     } catch (error) {
@@ -65,7 +65,11 @@ export class Ask {
 
   /** Drops what was typed ahead, for a question that the person cannot have seen. */
   forgetTyped(): void {
-    while (this.terminal.input.read() !== null);
+    const { input } = this.terminal;
+    while (input.read() !== null);
+    // Reading has woken the stream; only the event of a pause puts it to sleep, so that the process can end.
+    input.resume();
+    input.pause();
   }
 
   /** Lends the terminal to another program, which then has Ctrl-C to itself. */

@@ -61,13 +61,16 @@ function isExecutable(file: string): boolean {
 
 type End = 'done' | 'interrupted' | { readonly failed: string };
 
-/** The command is the shell's to read, as for git: it may have arguments and quotes. */
+/**
+ * The command is the shell's to read, as for git: it may have arguments and quotes.
+ * The trap keeps the shell alive through a Ctrl-C, so that an editor which takes it for itself goes on.
+ */
 function run(command: string, file: string, { input, output }: Terminal): Promise<End> {
   const stdio: [NodeJS.ReadStream, NodeJS.WriteStream, NodeJS.WriteStream] = [input, output, output];
   const child =
     process.platform === 'win32'
       ? spawn(`${command} "${file}"`, { stdio, shell: true })
-      : spawn('/bin/sh', ['-c', `${command} "$@"`, command, file], { stdio });
+      : spawn('/bin/sh', ['-c', `trap : INT; ${command} "$@"`, command, file], { stdio });
   return new Promise((resolve) => {
     child.on('error', (error) => resolve({ failed: `could not be started: ${error.message}` }));
     child.on('exit', (code, signal) => {

@@ -57,7 +57,7 @@ export function noteText(note: string, { paint, width }: Look): string {
 }
 
 export function helpText({ paint, width }: Look): string {
-  const lines = KEYS.flatMap(({ key, does }) => entry(key, does, 4, width, paint.bold));
+  const lines = KEYS.flatMap(({ key, does }) => entry(key, does, 8, width, paint.bold));
   const interrupt = 'stop: files that are all answered are written, the one on screen is left as it was';
   lines.push(...entry('Ctrl-C', interrupt, 8, width, paint.bold));
   return `${lines.join('\n')}\n`;

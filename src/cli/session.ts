@@ -3,13 +3,10 @@ import type { Decision, Outcome, Preview, Scan, SourceFile } from '../engine/out
 import { terminalPage } from '../report/explain.js';
 import { plural } from '../report/prose.js';
 import type { TransformMeta } from '../toolkit/contract.js';
-import { AnswerBook, type Entry } from '../workspace/answers.js';
-import { reasonOf } from '../workspace/failure.js';
 import type { Written } from '../workspace/write.js';
 import { Ask, REDRAW, type Terminal } from './ask.js';
 import { editText } from './editor.js';
 import {
-  begin,
   CTRL_C,
   current,
   type Item,
@@ -23,6 +20,7 @@ import {
 import { helpText, type Look, lookOf, noteText, promptText, type Question, questionText } from './screen.js';
 import { forEditor, fromEditor, tryOut } from './session-edit.js';
 import { ReviewedFiles } from './session-files.js';
+import { Memory } from './session-memory.js';
 import { type Landed, land, pathsToWrite } from './session-write.js';
 
 export interface ReviewInput {
@@ -68,20 +66,17 @@ export async function review(input: ReviewInput): Promise<ReviewResult> {
 
 class Session {
   readonly #files: ReviewedFiles;
-  readonly #book: AnswerBook;
+  readonly #memory: Memory;
   readonly #ask: Ask;
-  /** What each editor left, sound or not, to be opened again. */
-  readonly #drafts = new Map<string, string>();
   readonly #failed: { path: string; reason: string }[] = [];
   #review: Review;
   /** What the terminal shows, so that a question is printed once. */
   #onScreen: string | undefined;
-  #cannotSave = false;
 
   constructor(private readonly input: ReviewInput) {
     this.#files = new ReviewedFiles(input.engine, input.scans, input.reread);
-    this.#book = new AnswerBook(input.root, input.resume);
-    this.#review = this.#begin();
+    this.#memory = new Memory(input.root, input.resume, this.#files);
+    this.#review = this.#memory.begin();
     this.#ask = new Ask(input.terminal);
   }
 
@@ -110,28 +105,6 @@ class Session {
     return this.#conclude(landed, this.#ask.isInterrupted || wasInterrupted);
   }
 
-  /** Answers of an earlier session hold for files that still have the same bytes. */
-  #begin(): Review {
-    const { items } = this.#files;
-    const answers = new Map<string, Decision>();
-    for (const item of items) {
-      const asked = this.#files.asked(item);
-      const decision = this.#book.recall(asked);
-      if (decision !== undefined) answers.set(item.ref, decision);
-      const draft = this.#book.recallDraft(asked);
-      if (draft !== undefined) this.#drafts.set(item.ref, draft);
-    }
-    const own = [...answers].flatMap(([ref, answer]): [string, string][] =>
-      answer.kind === 'edited' ? [[ref, answer.text]] : [],
-    );
-    const start: Review = { ...begin(items, answers), edits: new Map(own) };
-    if (answers.size > 0)
-      return { ...start, note: `Went on with ${plural(answers.size, 'earlier answer')}.` };
-    const left = plural(this.#book.left, 'answer');
-    const note = `An earlier session left ${left}. To go on with it, press q now and add --resume; any answer here replaces it.`;
-    return !this.input.resume && this.#book.left > 0 ? { ...start, note } : start;
-  }
-
   async #step(): Promise<void> {
     const { mode } = this.#review;
     if (mode === 'edit') return this.#edit();
@@ -152,7 +125,9 @@ class Session {
     const look = lookOf(this.input.terminal);
     if (this.#onScreen !== item.ref) this.#print(questionText(page, look, false));
     this.#onScreen = item.ref;
-    if (this.#review.note !== undefined) this.#print(noteText(this.#review.note, look));
+    for (const note of [this.#review.note, this.#memory.news()]) {
+      if (note !== undefined) this.#print(noteText(note, look));
+    }
     const key = await this.#ask.key(promptText(page, look));
     if (key === REDRAW) this.#onScreen = undefined;
     else if (key === CTRL_C || key === 'q' || !this.#refresh(item.path)) this.#take(press(this.#review, key));
@@ -164,10 +139,12 @@ class Session {
     const file = this.#files.file(item.path);
     const finding = this.#files.finding(item);
     const { proposed } = engine.editableRegion(file, finding);
-    const start = forEditor(this.#drafts.get(item.ref) ?? this.#review.edits.get(item.ref) ?? proposed);
+    const start = forEditor(
+      this.#memory.drafts.get(item.ref) ?? this.#review.edits.get(item.ref) ?? proposed,
+    );
     const edited = await this.#ask.lend(() => editText(start, `${item.transform}.py`, terminal, process.env));
     const text = fromEditor(edited.text, file, finding);
-    if (edited.text !== start) this.#keepDraft(item, text);
+    if (edited.text !== start) this.#memory.keepDraft(item, text);
     this.#onScreen = undefined;
     if (edited.kind === 'interrupted') return this.#take(press(this.#review, CTRL_C));
     if (edited.kind === 'failed') {
@@ -176,7 +153,7 @@ class Session {
     }
     if (this.#refresh(item.path)) return;
     if (text.trim() === '' || text === proposed) {
-      this.#drafts.delete(item.ref);
+      this.#memory.drafts.delete(item.ref);
       const why = text === proposed ? 'Nothing was changed' : 'The replacement was empty';
       this.#review = rewrite(this.#review, undefined, `${why}: this is the proposed fix.`);
       return;
@@ -192,7 +169,8 @@ class Session {
 
   async #suppress(): Promise<void> {
     const item = current(this.#review);
-    const reason = (await this.#ask.line('Reason, or Enter for none:'))?.trim();
+    this.#print(noteText('Type a reason, or Enter for none.', lookOf(this.input.terminal)));
+    const reason = (await this.#ask.line('#', `memfix: ignore[${item.transform}]`))?.trim();
     this.#onScreen = undefined;
     if (reason === undefined) return this.#take(press(this.#review, CTRL_C));
     if (this.#refresh(item.path)) return;
@@ -245,43 +223,20 @@ class Session {
     const found = `${path} changed on disk and was scanned again: ${plural(held, 'answer')} still held, ${open} to be asked.`;
     if (change.lost !== undefined) this.#failed.push({ path, reason: change.lost });
     this.#review = { ...next, note: change.lost === undefined ? found : lost };
-    this.#save(this.#entries(change.items, new Map(), next.answers));
+    this.#memory.keep(change.items, new Map(), next.answers);
     return true;
   }
 
   #take(next: Review): void {
-    const before = this.#review;
+    this.#memory.keep(next.items, this.#review.answers, next.answers);
     this.#review = next;
-    this.#save(this.#entries(next.items, before.answers, next.answers));
-  }
-
-  #entries(items: readonly Item[], before: Review['answers'], after: Review['answers']): Entry[] {
-    return items
-      .filter(({ ref }) => before.get(ref) !== after.get(ref))
-      .map((item) => ({ ...this.#files.asked(item), decision: after.get(item.ref) ?? null }));
-  }
-
-  #keepDraft(item: Item, draft: string): void {
-    this.#drafts.set(item.ref, draft);
-    this.#save([{ ...this.#files.asked(item), draft }]);
-  }
-
-  #save(entries: readonly Entry[]): void {
-    if (this.#cannotSave) return;
-    try {
-      this.#book.record(entries);
-    } catch (error) {
-      this.#cannotSave = true;
-      const note = `The answers cannot be saved, so this session cannot be resumed: ${reasonOf(error)}.`;
-      this.#review = { ...this.#review, note };
-    }
   }
 
   #conclude(landed: readonly Landed[], interrupted: boolean): ReviewResult {
     const look = lookOf(this.input.terminal);
     for (const { path, failed, fresh, declined } of landed) {
       if (failed !== undefined) this.#failed.push({ path, reason: failed });
-      this.#save(declined);
+      this.#memory.keepEntries(declined);
       if (fresh > 0) {
         const more = `${plural(fresh, 'finding')} of ${path} showed up only now; run memfix again to see more.`;
         this.#print(noteText(more, look));
@@ -293,7 +248,7 @@ class Session {
     const { items, answers, mode } = this.#review;
     const declined = [...answers.values()].filter(({ kind }) => kind === 'skip').length;
     const unanswered = Math.max(items.length - applied - suppressed - declined, 0);
-    if (mode === 'finished' && !interrupted && this.#failed.length === 0) this.#book.remove();
+    if (mode === 'finished' && !interrupted && this.#failed.length === 0) this.#memory.forget();
     else if (unanswered > 0) this.#print(noteText(this.#farewell(interrupted), look));
     const files = landed.filter((file) => file.fixes + file.suppressed > 0).length;
     return { applied, suppressed, declined, unanswered, files, failed: this.#failed, interrupted };
@@ -301,8 +256,12 @@ class Session {
 
   #farewell(interrupted: boolean): string {
     const path = this.#review.items[this.#review.cursor]?.path;
-    const left = interrupted ? `Stopped; ${path} was left as it was. ` : '';
-    return this.#cannotSave ? left : `${left}memfix apply --interactive --resume goes on from here.`;
+    const where =
+      this.#review.mode === 'interrupted' ? `${path} was left as it was` : 'not all files were written';
+    const left = interrupted ? `Stopped; ${where}. ` : '';
+    return this.#memory.problem !== undefined
+      ? left
+      : `${left}memfix apply --interactive --resume goes on from here.`;
   }
 
   #print(text: string): void {

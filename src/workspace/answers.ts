@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, writeFile
 import { join } from 'node:path';
 import type { Decision } from '../engine/outcome.js';
 import { encode, type SourceText } from '../text/decode.js';
+import { Failure, reasonOf } from './failure.js';
 import { stateFolder } from './journal.js';
 
 /** A finding of a file with exactly these bytes. */
@@ -79,8 +80,7 @@ function linesOf(entries: readonly Entry[]): string {
 
 function read(file: string): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>();
-  if (!existsSync(file)) return entries;
-  for (const line of readFileSync(file, 'utf8').split('\n')) {
+  for (const line of textOf(file).split('\n')) {
     const entry = parse(line);
     if (entry === undefined) continue;
     const name = nameOf(entry, 'draft' in entry ? 'draft' : 'decision');
@@ -88,6 +88,18 @@ function read(file: string): ReadonlyMap<string, Entry> {
     else entries.set(name, entry);
   }
   return entries;
+}
+
+function textOf(file: string): string {
+  try {
+    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  } catch (error) {
+    throw new Failure(
+      'The answers of an earlier session cannot be read',
+      `${file}: ${reasonOf(error)}`,
+      'Make the file readable to go on with them, or delete it to start over.',
+    );
+  }
 }
 
 function nameOf(asked: Asked, what: 'decision' | 'draft'): string {

@@ -1,0 +1,55 @@
+/** A review of the `.py` files of a folder with toy transforms, for a pseudo-terminal: `pty-review.ts <folder> [--resume] [--color]`. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { review } from '../../src/cli/session.js';
+import { createEngine } from '../../src/engine/engine.js';
+import type { SourceFile } from '../../src/engine/outcome.js';
+import { loadParser } from '../../src/syntax/parser.js';
+import { decode, encode } from '../../src/text/decode.js';
+import { replaceBytes } from '../../src/workspace/write.js';
+import { TOYS } from './pty-toys.js';
+
+const [folder = '.', ...flags] = process.argv.slice(2);
+const metas = new Map(TOYS.map(({ meta }) => [meta.id, meta]));
+const engine = createEngine({
+  parser: await loadParser(),
+  transforms: TOYS,
+  knownIds: new Set(metas.keys()),
+  optionsFor: () => ({}),
+});
+
+function read(path: string): SourceFile | undefined {
+  try {
+    const decoded = decode(readFileSync(join(folder, path)));
+    return decoded.ok ? { path, source: decoded.source } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const scans = readdirSync(folder)
+  .filter((name) => name.endsWith('.py'))
+  .sort()
+  .flatMap((path) => {
+    const file = read(path);
+    const scan = file && engine.scan(file);
+    return scan?.kind === 'scan' ? [scan] : [];
+  });
+
+const result = await review({
+  engine,
+  scans,
+  metas,
+  async write({ file, after }) {
+    const before = encode(file.source, file.source.text);
+    const bytes = encode(file.source, after);
+    if (before === undefined || bytes === undefined) return { ok: false, reason: 'it cannot be encoded' };
+    return replaceBytes(join(folder, file.path), before, bytes);
+  },
+  reread: read,
+  root: folder,
+  resume: flags.includes('--resume'),
+  terminal: { input: process.stdin, output: process.stderr, color: flags.includes('--color') },
+});
+process.stderr.write(`RESULT ${JSON.stringify(result)} END\n`);
+process.exitCode = result.interrupted ? 130 : 0;

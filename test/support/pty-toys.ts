@@ -1,0 +1,81 @@
+import type { Fix, Refusal, Safety, Site, Transform } from '../../src/toolkit/contract.js';
+import type { EditBuilder, PyNode } from '../../src/toolkit/index.js';
+import { Proof } from '../../src/toolkit/index.js';
+
+interface Toy {
+  readonly id: string;
+  readonly word: string;
+  readonly safety: Safety;
+  readonly unproven?: string;
+  change(name: PyNode, edit: EditBuilder): void;
+}
+
+/** A transform that knows one function name: small enough for a session's tests, real enough for the engine. */
+function toy({ id, word, safety, unproven, change }: Toy): Transform {
+  return {
+    meta: {
+      id,
+      summary: `Replace ${word}`,
+      symptom: 'leak',
+      safety,
+      numerics: 'bit-identical',
+      group: 'default',
+      options: {},
+      requires: {},
+      docs: {
+        why: `Calls of ${word} hold every tensor they ever saw.`,
+        does: 'Calls something else.',
+        refuses: [],
+        limits: [],
+      },
+      evidence: { verdict: 'Halves the peak of a toy: 8 MiB to 4 MiB.', measurements: [] },
+      origin: [],
+      example: 'fix-plain',
+    },
+    prefilter: [word],
+    *detect(module): Iterable<Site> {
+      for (const node of module.at(word)) {
+        if (node.text !== word) continue;
+        const call = node.parent;
+        yield { node: call ?? node, message: `\`${word}\` holds its tensor until the epoch ends` };
+      }
+    },
+    fix(site, edit): Fix | Refusal {
+      const [name] = site.node.children;
+      if (name === undefined) return edit.refuse('it is not a call');
+      change(name, edit);
+      const proof = new Proof();
+      if (unproven !== undefined) proof.require('unknown', unproven);
+      return edit.done(`Call something else than ${word}`, proof);
+    },
+  };
+}
+
+const TALL = Array.from({ length: 60 }, (_, index) => `step_${index}()`);
+
+export const TOYS: readonly Transform[] = [
+  toy({
+    id: 'toy-hold',
+    word: 'hold',
+    safety: 'safe',
+    change: (name, edit) => edit.replace(name, 'release'),
+  }),
+  toy({
+    id: 'toy-risk',
+    word: 'risk',
+    safety: 'safe',
+    unproven: 'the caller may still need it',
+    change: (name, edit) => edit.replace(name, 'calm'),
+  }),
+  toy({ id: 'toy-hint', word: 'hint', safety: 'advice', change: (name, edit) => edit.replace(name, 'told') }),
+  toy({
+    id: 'toy-tall',
+    word: 'tall',
+    safety: 'safe',
+    change: (name, edit) => {
+      const statement = name.closest('expression_statement');
+      if (statement !== undefined) edit.insertStatementAfter(statement, TALL);
+      edit.replace(name, 'short');
+    },
+  }),
+];
