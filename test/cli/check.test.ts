@@ -1,0 +1,214 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { commit, folderWith, git, put, repositoryWith } from '../workspace/folders.js';
+import { memfix } from './command-line.js';
+import { BROKEN, TOYS } from './toys.js';
+
+const concise = ['check', '--output-format', 'concise'] as const;
+
+describe('exit codes', () => {
+  test('0 when there is nothing to say', async () => {
+    const cwd = folderWith({ 'a.py': 'x = 1\n', 'b.py': 'fine()\n' });
+    expect(await memfix({ cwd }, 'check')).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'No findings in 2 files.\n',
+    });
+  });
+
+  test('1 with findings, which go to standard output', async () => {
+    const cwd = folderWith({ 'a.py': 'hold()\nrisk()\nhint()\nfine()\n' });
+    const answer = await memfix({ cwd }, ...concise);
+    expect(answer).toMatchObject({
+      code: 1,
+      stdout: [
+        'a.py:1:1: drop-hold [safe] hold costs memory',
+        'a.py:2:1: calm-risk [unsafe] risk costs memory',
+        'a.py:3:1: hear-hint [advice] hint costs memory',
+        '',
+      ].join('\n'),
+    });
+    expect(answer.stderr).toMatch(/^3 findings \(1 safe, 1 unsafe, 1 advice\) in 1 file\. /);
+  });
+
+  test('2 on our own bug, with the other files done', async () => {
+    const cwd = folderWith({ 'a.py': 'boom()\n', 'b.py': 'hold()\n' });
+    const answer = await memfix({ cwd, transforms: [BROKEN, ...TOYS] }, ...concise);
+    expect(answer.code).toBe(2);
+    expect(answer.stdout).toBe('b.py:1:1: drop-hold [safe] hold costs memory\n');
+    expect(answer.stderr).toContain(
+      'memfix: Internal error\n  memfix failed here, and left the files as they are:\n    a.py: TypeError: toys break\n' +
+        '  Next: Please report this with the code it happened on; add `-v` for details.\n',
+    );
+    expect(answer.stderr).not.toContain('    at ');
+  });
+});
+
+describe('output', () => {
+  const cwd = () => folderWith({ 'a.py': 'hold()\nhold()\n', 'b.py': 'risk()\nfine()\n' });
+
+  test('full shows the frame and the change', async () => {
+    const { stdout } = await memfix({ cwd: cwd() }, 'check');
+    expect(stdout).toContain('a.py:1:1  drop-hold  safe');
+    expect(stdout).toContain('  +release()');
+  });
+
+  test('json is one document, skipped files included', async () => {
+    const folder = cwd();
+    put(folder, { 'bad.py': 'hold(:\n' });
+    const { stdout } = await memfix({ cwd: folder }, 'check', '--output-format=json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      version: 1,
+      findings: [
+        { path: 'a.py', id: 'drop-hold' },
+        { line: 2 },
+        { id: 'calm-risk' },
+        { refusal: 'the caller needs it' },
+      ],
+      skipped: [{ path: 'bad.py', line: 1 }],
+      summary: { findings: 3, checked: 3 },
+    });
+  });
+
+  test('statistics count', async () => {
+    const { stdout } = await memfix({ cwd: cwd() }, 'check', '--statistics');
+    expect(stdout).toMatch(/2 +2 .*drop-hold\n/);
+    expect(stdout).not.toContain('a.py');
+  });
+
+  test('-q leaves only data; -v tells more', async () => {
+    const folder = cwd();
+    expect((await memfix({ cwd: folder }, ...concise, '-q')).stderr).toBe('');
+    const { stdout, stderr } = await memfix({ cwd: folder }, ...concise, '-v');
+    expect(stdout).toContain(
+      'spare-fine [left alone] fine costs memory; left alone because the caller needs it',
+    );
+    expect(stderr).toMatch(/^parser: (?:native|wasm)\nconfig: none\ntransforms: drop-hold, calm-risk, /);
+  });
+
+  test('-o writes a file, without colour', async () => {
+    const folder = cwd();
+    const answer = await memfix({ cwd: folder, terminals: ['stdout'] }, ...concise, '-o', 'out.txt');
+    expect(answer.stdout).toBe('');
+    expect(readFileSync(join(folder, 'out.txt'), 'utf8')).toMatch(/^a\.py:1:1: drop-hold \[safe\]/);
+    const failed = await memfix({ cwd: folder }, ...concise, '-o', 'no/where.txt');
+    expect(failed).toMatchObject({
+      code: 2,
+      stderr:
+        'memfix: Output could not be written\n  no/where.txt: it does not exist\n' +
+        '  Next: Give `--output` a file in a folder that exists and that you may write to.\n',
+    });
+  });
+
+  test.each([
+    [[], {}, false],
+    [['stdout'], {}, true],
+    [['stdout'], { NO_COLOR: '1' }, false],
+    [['stdout'], { NO_COLOR: '' }, true],
+    [['stdout'], { TERM: 'dumb' }, false],
+    [[], { FORCE_COLOR: '1' }, true],
+    [['stdout'], { FORCE_COLOR: '0' }, false],
+    [['stdout'], { NO_COLOR: '1' }, true, '--color=always'],
+    [['stdout'], { FORCE_COLOR: '1' }, false, '--color=never'],
+    [[], { FORCE_COLOR: '1' }, true, '--color=auto'],
+  ] as const)('colour: terminals %j, environment %j → %j', async (terminals, env, expected, ...flags) => {
+    const { stdout } = await memfix({ cwd: cwd(), terminals, env }, ...concise, ...flags);
+    expect(stdout.includes('\x1b[')).toBe(expected);
+  });
+
+  test('progress only on a terminal', async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => [`f${index}.py`, 'hold()\n'.repeat(10)]),
+    );
+    const folder = folderWith(files);
+    const plain = await memfix({ cwd: folder }, 'check', '--statistics');
+    expect(plain.stderr).not.toContain('\r');
+    const shown = await memfix({ cwd: folder, terminals: ['stderr'] }, 'check', '--statistics');
+    expect(shown.stderr).toMatch(/\r\x1b\[K\d+\/60 files\r/);
+  });
+});
+
+describe('selection', () => {
+  const files = { 'a.py': 'hold()\nrisk()\nhint()\nrare()\ntold()\n' };
+  test.each([
+    [[], ['drop-hold', 'calm-risk', 'hear-hint']],
+    [['--select', 'leak'], ['drop-hold']],
+    [
+      ['--select', 'drop-hold,rare-word'],
+      ['drop-hold', 'rare-word'],
+    ],
+    [
+      ['--select', 'drop-hold', '--select', 'rare-word'],
+      ['drop-hold', 'rare-word'],
+    ],
+    [
+      ['--select', 'all', '--ignore', 'sync'],
+      ['drop-hold', 'calm-risk', 'rare-word'],
+    ],
+    [
+      ['--extend-select', 'documented'],
+      ['drop-hold', 'calm-risk', 'hear-hint', 'told-tale'],
+    ],
+  ])('%j', async (flags, ids) => {
+    const { stdout } = await memfix({ cwd: folderWith(files) }, ...concise, ...flags);
+    expect(stdout.match(/(?<=: )[a-z-]+(?= \[)/g)).toEqual(ids);
+  });
+
+  test('an unfixable finding is reported without its fix', async () => {
+    const { stdout, stderr } = await memfix(
+      { cwd: folderWith({ 'a.py': 'hold()\n' }) },
+      'check',
+      '--unfixable',
+      'leak',
+    );
+    expect(stdout).toContain('drop-hold');
+    expect(stdout).not.toContain('release');
+    expect(stderr).toBe('1 safe finding in 1 file.\n');
+  });
+
+  test('only changed files, within the paths given', async () => {
+    const cwd = repositoryWith({ 'a.py': 'hold()\n', 'sub/b.py': 'hold()\n', 'sub/c.py': 'hold()\n' });
+    put(cwd, { 'a.py': 'hold()\n\n', 'sub/b.py': 'hold()\n\n' });
+    const paths = async (...flags: readonly string[]) =>
+      (await memfix({ cwd }, ...concise, ...flags)).stdout.match(/^[^:]+/gm);
+    expect(await paths('--changed')).toEqual(['a.py', 'sub/b.py']);
+    expect(await paths('--changed', 'sub')).toEqual(['sub/b.py']);
+    git(cwd, 'add', 'a.py');
+    expect(await paths('--staged')).toEqual(['a.py']);
+    commit(cwd);
+    expect(await paths('--since', 'HEAD~1')).toEqual(['a.py', 'sub/b.py']);
+  });
+
+  test('generated files are passed over, unless named', async () => {
+    const cwd = folderWith({
+      'gen.py': '# This file is @generated by a tool.\nhold()\n',
+      'text.py': 'x = "@generated"\nhold()\n',
+    });
+    const walked = await memfix({ cwd }, ...concise, '-v');
+    expect(walked.stdout).toBe('text.py:2:1: drop-hold [safe] hold costs memory\n');
+    expect(walked.stderr).toContain('gen.py: passed over: it is marked @generated\n');
+    expect((await memfix({ cwd }, ...concise, 'gen.py')).stdout).toContain('gen.py:2:1');
+  });
+
+  test('excluded files are passed over, unless named', async () => {
+    const cwd = folderWith({ 'memfix.toml': 'exclude = ["old/"]\n', 'old/a.py': 'hold()\n' });
+    expect((await memfix({ cwd }, ...concise)).stdout).toBe('');
+    expect((await memfix({ cwd }, ...concise, 'old/a.py')).stdout).toContain('old/a.py:1:1');
+  });
+
+  test('selecting nothing is said', async () => {
+    const cwd = folderWith(files);
+    const { stderr } = await memfix({ cwd }, 'check', '--select', 'host-memory');
+    expect(stderr).toMatch(/^No transform is selected, so there is nothing to look for\.\n/);
+  });
+});
+
+test('suppression comments silence, and unused ones are reported without an effect on the exit code', async () => {
+  const cwd = folderWith({
+    'a.py': 'hold()  # memfix: ignore[drop-hold] measured\nx = 1  # memfix: ignore[drop-hold]\n',
+  });
+  const { code, stdout } = await memfix({ cwd }, ...concise);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^a\.py:2:\d+: note: .+\n$/);
+});

@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { commit, folderWith, git, listing, repositoryWith } from '../workspace/folders.js';
+import { memfix } from './command-line.js';
+
+const AWKWARD = {
+  'plain.py': 'x = 1\nhold()\ny = 2\n',
+  'crlf.py': 'x = 1\r\nhold()\r\n',
+  'mixed.py': 'x = 1\r\nhold()\ny = 2\r',
+  'no end.py': 'hold()',
+  'sub folder/naïve "q".py': '\ufeffhold()\n',
+  'latin.py': Buffer.from('# coding: latin-1\nx = "\xe9"; hold()\n', 'latin1'),
+  'tab\tname.py': 'hold()\n',
+  'sub/deep.py': 'if x:\n\thold()\n',
+};
+
+function applied(patch: Uint8Array, root: string, ...command: readonly string[]): void {
+  const [program = '', ...words] = command;
+  const answer = spawnSync(program, words, { cwd: root, input: patch, encoding: 'utf8' });
+  expect(answer.stderr + (answer.status === 0 ? '' : answer.stdout)).toBe('');
+}
+
+test.each([['.'], ['sub'], ['sub folder']])(
+  'git apply at the root gives what apply writes, from %s',
+  async (place) => {
+    const [one, two] = [repositoryWith(AWKWARD), repositoryWith(AWKWARD)];
+    const { code, data, stderr } = await memfix({ cwd: join(one, place) }, 'diff', one);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^8 fixes in 8 files\.\n/);
+    applied(data, one, 'git', 'apply');
+    await memfix({ cwd: two }, 'apply');
+    for (const name of Object.keys(AWKWARD)) {
+      expect([name, readFileSync(join(one, name))]).toEqual([name, readFileSync(join(two, name))]);
+    }
+  },
+);
+
+test('GNU patch takes it too', async () => {
+  const cwd = repositoryWith(AWKWARD);
+  const { data } = await memfix({ cwd }, 'diff');
+  applied(data, cwd, 'patch', '--quiet', '--binary', '-p1');
+  expect(readFileSync(join(cwd, 'crlf.py'), 'utf8')).toBe('x = 1\r\nrelease()\r\n');
+  expect(readFileSync(join(cwd, 'sub folder/naïve "q".py'), 'utf8')).toBe('\ufeffrelease()\n');
+});
+
+test('writes nothing, and says where its paths start', async () => {
+  const cwd = repositoryWith({ 'sub/a.py': 'hold()\n' });
+  const { stdout, stderr } = await memfix({ cwd: join(cwd, 'sub') }, 'diff');
+  expect(stdout).toBe(
+    'diff --git a/sub/a.py b/sub/a.py\n--- a/sub/a.py\n+++ b/sub/a.py\n@@ -1 +1 @@\n-hold()\n+release()\n',
+  );
+  expect(stderr).toBe(`1 fix in 1 file.\nPaths are relative to ${cwd}.\n`);
+  expect(listing(cwd)).toEqual(['sub/a.py']);
+});
+
+test('exits with 0, and with --exit-code 1 when there is something to change', async () => {
+  const cwd = repositoryWith({ 'a.py': 'hold()\n', 'b.py': 'risk()\n' });
+  expect((await memfix({ cwd }, 'diff')).code).toBe(0);
+  expect((await memfix({ cwd }, 'diff', '--exit-code')).code).toBe(1);
+  expect(await memfix({ cwd }, 'diff', '--exit-code', 'b.py')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: 'Nothing to change.\n',
+  });
+});
+
+test('-o writes the patch to a file', async () => {
+  const cwd = repositoryWith({ 'a.py': 'hold()\n' });
+  expect((await memfix({ cwd }, 'diff', '-o', 'fixes.patch')).stdout).toBe('');
+  git(cwd, 'apply', 'fixes.patch');
+  expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe('release()\n');
+});
+
+test('is coloured on a terminal only', async () => {
+  const cwd = repositoryWith({ 'a.py': 'hold()\n' });
+  expect((await memfix({ cwd, terminals: ['stdout'] }, 'diff')).stdout).toContain(
+    '\x1b[32m+release()\x1b[39m\n',
+  );
+  expect((await memfix({ cwd }, 'diff')).stdout).not.toContain('\x1b');
+});
+
+test('outside git, paths are relative to the working folder', async () => {
+  const cwd = folderWith({ 'sub/a.py': 'hold()\n' });
+  expect((await memfix({ cwd }, 'diff', 'sub')).stdout).toContain('--- a/sub/a.py\n');
+});
+
+test('reaches into a nested repository by its path, and patches what a symlink points to', async () => {
+  const cwd = repositoryWith({ 'a.py': 'hold()\n', 'inner/b.py': 'hold()\n' });
+  git(join(cwd, 'inner'), 'init', '--quiet');
+  symlinkSync('a.py', join(cwd, '0.py'));
+  commit(join(cwd, 'inner'));
+  const { code, data } = await memfix({ cwd }, 'diff');
+  expect(code).toBe(0);
+  applied(data, cwd, 'git', 'apply');
+  expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe('release()\n');
+  expect(readFileSync(join(cwd, 'inner/b.py'), 'utf8')).toBe('release()\n');
+});
+
+test('files of two repositories do not go into one patch', async () => {
+  const [one, two] = [repositoryWith({ 'a.py': 'hold()\n' }), repositoryWith({ 'b.py': 'hold()\n' })];
+  expect(await memfix({ cwd: one }, 'diff', one, two)).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: `memfix: One patch cannot span several repositories\n  the changes lie in\n    ${one}\n    ${two}\n  Next: Run \`memfix diff\` once for each of them.\n`,
+  });
+  expect((await memfix({ cwd: one }, 'diff', two)).stdout).toContain('--- a/b.py\n');
+});
+
+test('a patch that git does not take is not printed', async () => {
+  // A work tree whose repository is gone: git refuses whatever it is asked here.
+  const cwd = folderWith({ 'a.py': 'hold()\n', '.git': 'gitdir: /nowhere\n' });
+  const answer = await memfix({ cwd }, 'diff');
+  expect(answer.code).toBe(2);
+  expect(answer.stdout).toBe('');
+  expect(answer.stderr).toMatch(/^memfix: The patch does not apply\n {2}`git apply --check` in .* says:\n/);
+  expect(answer.stderr).toContain('No patch was printed.');
+});

@@ -1,0 +1,200 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Failure } from '../../src/workspace/failure.js';
+import { Project, type Request } from '../../src/workspace/project.js';
+import { TOYS } from '../cli/toys.js';
+import { type Files, folderWith, put, repositoryWith } from './folders.js';
+
+function project(cwd: string, request: Partial<Request> = {}): Project {
+  const nothing = { cwd, paths: [], isolated: false, extendSelect: [], ignore: [], unfixable: [] };
+  return new Project({ ...nothing, ...request }, TOYS);
+}
+
+const selected = (cwd: string, request?: Partial<Request>) => [...project(cwd, request).selected];
+
+function failureOf(files: Files, request: Partial<Request> = {}): Failure {
+  const cwd = folderWith(files);
+  try {
+    project(cwd, request);
+  } catch (error) {
+    if (error instanceof Failure) {
+      return new Failure(
+        error.title,
+        error.detail.replaceAll(cwd, '<cwd>'),
+        error.next.replaceAll(cwd, '<cwd>'),
+      );
+    }
+    throw error;
+  }
+  throw new Error('the config was believed');
+}
+
+describe('which file', () => {
+  const own = (id: string) => `select = ["${id}"]\n`;
+  const shared = (id: string) => `[project]\nname = "x"\n[tool.memfix]\n${own(id)}`;
+
+  test('the nearest pyproject.toml with a memfix table; memfix.toml beside it wins', () => {
+    const cwd = repositoryWith({
+      'pyproject.toml': shared('drop-hold'),
+      'sub/pyproject.toml': '[project]\nname = "no table"\n',
+      'sub/deep/pyproject.toml': shared('calm-risk'),
+      'sub/deep/memfix.toml': own('hear-hint'),
+    });
+    expect(selected(cwd)).toEqual(['drop-hold']);
+    expect(selected(join(cwd, 'sub'))).toEqual(['drop-hold']);
+    expect(selected(join(cwd, 'sub/deep'))).toEqual(['hear-hint']);
+  });
+
+  test('nearest to the files, not to the working folder', () => {
+    const cwd = folderWith({ 'a/memfix.toml': own('calm-risk'), 'a/x.py': '', 'b/y.py': '' });
+    expect(selected(cwd, { paths: ['a/x.py'] })).toEqual(['calm-risk']);
+    expect(project(cwd, { paths: ['a/x.py', 'b'] }).config.path).toBeUndefined();
+  });
+
+  test('nothing above the root of the repository counts', () => {
+    const outer = folderWith({ 'memfix.toml': own('calm-risk'), 'repo/.git/HEAD': '' });
+    expect(project(join(outer, 'repo')).config.path).toBeUndefined();
+  });
+
+  test('`--config` names another, `--isolated` none', () => {
+    const cwd = folderWith({ 'memfix.toml': own('calm-risk'), 'other.toml': own('drop-hold') });
+    expect(selected(cwd, { config: 'other.toml' })).toEqual(['drop-hold']);
+    expect(project(cwd, { isolated: true }).config.path).toBeUndefined();
+  });
+
+  test('a broken pyproject.toml that does not speak of memfix is none of our business', () => {
+    expect(project(folderWith({ 'pyproject.toml': '[[[\n' })).config.path).toBeUndefined();
+  });
+});
+
+describe('what it says', () => {
+  test('every key', () => {
+    const cwd = folderWith({
+      'memfix.toml': `
+        select = ["default", "rare-word"]
+        extend-select = ["told-tale"]
+        ignore = ["sync"]
+        fixable = ["all"]
+        unfixable = ["calm-risk"]
+        unsafe-fixes = true
+        exclude = ["gen/"]
+        target-versions = { torch = "2.4", python = "3.10" }
+        [per-file-ignores]
+        "tests/**" = ["leak"]
+        [transforms.rare-word]
+        depth = 7
+      `,
+    });
+    const made = project(cwd);
+    expect([...made.selected]).toEqual(['drop-hold', 'calm-risk', 'spare-fine', 'rare-word', 'told-tale']);
+    expect([made.isFixable('drop-hold'), made.isFixable('calm-risk')]).toEqual([true, false]);
+    expect(made.unsafeFixes).toBe(true);
+    expect(made.config.targetVersions.get('torch')).toBe('2.4');
+    expect(made.config.options.get('rare-word')).toEqual({ depth: 7 });
+    expect(made.config.exclude[0]?.matches(join(cwd, 'gen/x.py'))).toBe(true);
+  });
+
+  test('`--select` starts afresh; other flags add', () => {
+    const cwd = folderWith({
+      'memfix.toml': 'extend-select = ["rare-word"]\nignore = ["leak"]\nunsafe-fixes = true\n',
+    });
+    expect(selected(cwd)).toEqual(['calm-risk', 'hear-hint', 'rare-word']);
+    expect(selected(cwd, { select: ['leak'] })).toEqual(['drop-hold', 'spare-fine']);
+    expect(selected(cwd, { ignore: ['hear-hint'], extendSelect: ['drop-hold'] })).toEqual([
+      'drop-hold',
+      'calm-risk',
+      'rare-word',
+    ]);
+    expect(project(cwd, { unsafeFixes: false }).unsafeFixes).toBe(false);
+  });
+
+  test('an extended file gives what this one leaves out, with paths relative to itself', () => {
+    const cwd = folderWith({
+      'base/memfix.toml': 'select = ["leak"]\nignore = ["spare-fine"]\nexclude = ["gen/"]\n',
+      'app/memfix.toml': 'extend = "../base/memfix.toml"\nignore = []\n',
+    });
+    const made = project(join(cwd, 'app'));
+    expect([...made.selected]).toEqual(['drop-hold', 'spare-fine']);
+    expect(made.config.exclude[0]?.matches(join(cwd, 'base/gen/x.py'))).toBe(true);
+  });
+});
+
+describe('what it says wrongly is an error in three parts', () => {
+  test('an unknown key', () => {
+    expect(failureOf({ 'memfix.toml': 'selct = ["leak"]\n' })).toMatchObject({
+      title: 'Unknown key in config',
+      detail: '`selct` in <cwd>/memfix.toml is no key of memfix. Did you mean `select`?',
+      next: 'Known: exclude, extend, extend-select, fixable, ignore, per-file-ignores, select, target-versions, transforms, unfixable, unsafe-fixes.',
+    });
+  });
+
+  test('an unknown id', () => {
+    expect(failureOf({ 'pyproject.toml': '[tool.memfix]\nignore = ["drop-hodl"]\n' })).toMatchObject({
+      title: 'Unknown transform',
+      detail:
+        '`drop-hodl` in `ignore` of <cwd>/pyproject.toml is no transform, group or symptom. Did you mean `drop-hold`?',
+      next: 'Run `memfix list` to see every name.',
+    });
+  });
+
+  test('TOML that does not parse, with its position', () => {
+    const { title, detail, next } = failureOf({ 'memfix.toml': 'select = ["leak"]\nignore = [leak]\n' });
+    expect(title).toBe('Config does not parse');
+    expect(detail).toMatch(/^<cwd>\/memfix\.toml:2:\d+: .+\n[\s\S]*ignore = \[leak\]/);
+    expect(next).toBe('Correct that line; the format is TOML.');
+  });
+
+  test.each([
+    ['select = "leak"', '`select` must be a list of strings, in <cwd>/memfix.toml'],
+    ['unsafe-fixes = "yes"', '`unsafe-fixes` must be true or false, in <cwd>/memfix.toml'],
+    ['per-file-ignores = ["x"]', '`per-file-ignores` must be a table, in <cwd>/memfix.toml'],
+    ['extend = 3', '`extend` in <cwd>/memfix.toml must be a string'],
+    [
+      'target-versions = { torch = 2.4 }',
+      '`target-versions.torch` must be a version in quotes, such as "2.4", in <cwd>/memfix.toml',
+    ],
+    [
+      'target-versions = { troch = "2" }',
+      '`troch` in `target-versions` of <cwd>/memfix.toml is no package of memfix. Did you mean `torch`?',
+    ],
+    [
+      '[transforms.rare-wrd]',
+      '`rare-wrd` in `transforms` of <cwd>/memfix.toml is no transform of memfix. Did you mean `rare-word`?',
+    ],
+    [
+      '[transforms.rare-word]\ndept = 1',
+      '`dept` in `transforms.rare-word` of <cwd>/memfix.toml is no option of memfix. Did you mean `depth`?',
+    ],
+    [
+      '[transforms.rare-word]\ndepth = 1.5',
+      '`transforms.rare-word.depth` must be a whole number, in <cwd>/memfix.toml',
+    ],
+    [
+      'transforms.rare-word = 1',
+      '`transforms.rare-word` must be a table of its options, in <cwd>/memfix.toml',
+    ],
+    ['extend = "gone.toml"', '<cwd>/gone.toml: it does not exist'],
+    ['extend = "memfix.toml"', '<cwd>/memfix.toml extends <cwd>/memfix.toml'],
+  ])('%s', (text, detail) => {
+    expect(failureOf({ 'memfix.toml': `${text}\n` }).detail).toBe(detail);
+  });
+
+  test('a `--config` without a table for us', () => {
+    expect(failureOf({ 'pyproject.toml': '[project]\n' }, { config: 'pyproject.toml' }).detail).toBe(
+      '<cwd>/pyproject.toml has no [tool.memfix] table',
+    );
+  });
+});
+
+test('options have their defaults, and per-file ignores leave the other transforms', async () => {
+  const cwd = folderWith({ 'memfix.toml': '[per-file-ignores]\n"tests/" = ["drop-hold"]\n' });
+  put(cwd, { 'tests/t.py': '', 'a.py': '' });
+  const { loadParser } = await import('../../src/syntax/parser.js');
+  const engine = project(cwd).engine(await loadParser());
+  const idsIn = (path: string) => {
+    const scan = engine.scan({ path, source: { text: 'hold()\nrisk()\n', encoding: 'utf-8', bom: false } });
+    return scan.kind === 'scan' ? scan.findings.map((finding) => finding.transform) : scan.reason;
+  };
+  expect(idsIn('a.py')).toEqual(['drop-hold', 'calm-risk']);
+  expect(idsIn('tests/t.py')).toEqual(['calm-risk']);
+});
