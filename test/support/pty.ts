@@ -1,15 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { type IPty, spawn } from '@lydell/node-pty';
+import { buildSync } from 'esbuild';
 import type { ReviewResult } from '../../src/cli/session.js';
 
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 /** Optimising Ruff's wasm takes longer than a short session lasts, and the process waits for it before it exits. */
-const NODE_FLAGS = ['--liftoff-only', '--import', TSX];
-const SCRIPT = resolve(import.meta.dirname, 'pty-review.ts');
+const NODE_FLAGS = ['--liftoff-only'];
+const SCRIPT = bundle(resolve(import.meta.dirname, 'pty-review.ts'));
 const PATIENCE_MS = 30_000;
 
 export interface PtyOptions {
@@ -146,4 +144,20 @@ export class PtySession {
       };
     });
   }
+}
+
+/** One file starts several times faster than a loader that compiles each module; it lies where packages are found. */
+function bundle(entry: string): string {
+  const cache = resolve(import.meta.dirname, '../../node_modules/.cache/memfix');
+  const outfile = join(cache, `pty-review-${process.pid}.mjs`);
+  buildSync({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+  });
+  process.on('exit', () => rmSync(outfile, { force: true }));
+  return outfile;
 }

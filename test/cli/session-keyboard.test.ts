@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { A, A_FIXED, B, folderOf, JOURNAL, start } from '../support/pty-cases.js';
+
+describe('the keys, in a terminal', () => {
+  it('y and n answer one by one, and the files are written at the end', async () => {
+    const folder = folderOf();
+    const session = start(folder);
+    const first = await session.asked('1/4');
+    expect(first).toContain('── 1/4 ── a.py:2:5 ─');
+    expect(first).toContain('toy-hold · safe · bit-identical');
+    expect(first).toContain('`hold` holds its tensor until the epoch ends');
+    expect(first).toContain('measured   Halves the peak of a toy: 8 MiB to 4 MiB.');
+    expect(first).toContain('-    hold(x)\n+    release(x)\n');
+    session.type('y');
+    const second = await session.asked('2/4');
+    expect(second).toContain('toy-risk · unsafe · bit-identical');
+    expect(second).toContain('not proven the caller may still need it');
+    session.type('n');
+    expect(await session.asked('3/4')).toContain('Take this advice');
+    expect(folder.read('a.py')).toBe(A);
+    session.type('y');
+    await session.asked('4/4');
+    session.type('n');
+    const { code, result } = await session.ended();
+    expect(code).toBe(0);
+    expect(result).toEqual({
+      applied: 2,
+      suppressed: 0,
+      declined: 2,
+      unanswered: 0,
+      files: 2,
+      failed: [],
+      interrupted: false,
+    });
+    expect(folder.read('a.py')).toBe(A.replace('hold', 'release'));
+    expect(folder.read('b.py')).toBe(B.replace('hint', 'told'));
+    expect(existsSync(join(folder.path, JOURNAL))).toBe(false);
+  });
+
+  it('a, A, d and D answer for many, u takes it back, j and k move', async () => {
+    const folder = folderOf();
+    const session = start(folder);
+    await session.asked('1/4');
+    session.type('a');
+    expect(await session.asked('3/4')).toContain('Accepted 2 of the rest of this file, 1 of them unsafe');
+    session.type('u');
+    expect(await session.asked('1/4')).toContain('Took back the last 2 answers.');
+    session.type('k');
+    expect(await session.asked('1/4')).toContain('This is the first finding.');
+    session.type('A');
+    await session.asked('2/4');
+    session.type('k');
+    expect(await session.asked('1/4')).toContain('answered: apply');
+    session.type('D');
+    await session.asked('2/4');
+    session.type('jj');
+    await session.asked('4/4');
+    session.type('j');
+    expect(await session.asked('4/4')).toContain('This is the last finding.');
+    session.type('kd');
+    await session.asked('2/4');
+    session.type('y');
+    const { result } = await session.ended();
+    expect(result).toMatchObject({ applied: 2, declined: 2, files: 2 });
+    expect(folder.read('a.py')).toBe(A.replace('risk', 'calm'));
+    expect(folder.read('b.py')).toBe(B.replace('hold', 'release'));
+  });
+
+  it('? and i explain, p prints, and an unknown key says so', async () => {
+    const session = start(folderOf());
+    await session.asked('1/4');
+    session.type('?');
+    expect(await session.asked('1/4')).toContain('  q       quit and keep what was accepted');
+    session.type('i');
+    expect(await session.asked('1/4')).toContain('Calls of hold hold every tensor they ever saw.');
+    session.type('p');
+    expect(await session.asked('1/4')).toContain('── 1/4 ── a.py:2:5');
+    session.type('x');
+    expect(await session.asked('1/4')).toContain('“x” is not a key here');
+    session.type('\x1b[A');
+    const arrow = await session.asked('1/4');
+    expect(arrow).toContain('That is not a key here');
+    expect(arrow).not.toContain('── 1/4');
+  });
+
+  it('s suppresses with a reason and without', async () => {
+    const folder = folderOf();
+    const session = start(folder);
+    await session.asked('1/4');
+    session.type('s');
+    await session.sees('# memfix: ignore[toy-hold]');
+    session.type('wanted\r');
+    await session.asked('2/4');
+    session.type('s');
+    await session.sees('# memfix: ignore[toy-risk]');
+    session.type('\r');
+    await session.asked('3/4');
+    session.type('d');
+    expect((await session.ended()).result).toMatchObject({ suppressed: 2, declined: 2, files: 1 });
+    const [, first, , second] = folder.read('a.py').split('\n');
+    expect(first).toBe('    hold(x)  # memfix: ignore[toy-hold] wanted');
+    expect(second).toBe('    risk(x)  # memfix: ignore[toy-risk]');
+  });
+
+  it('takes keys that were typed ahead, in order', async () => {
+    const folder = folderOf();
+    const session = start(folder);
+    await session.asked('1/4');
+    session.type('yyny');
+    expect((await session.ended()).result).toMatchObject({ applied: 3, declined: 1 });
+    expect(folder.read('a.py')).toBe(A_FIXED);
+  });
+
+  it('q writes what was accepted, also in the file on screen', async () => {
+    const folder = folderOf();
+    const session = start(folder);
+    await session.asked('1/4');
+    session.type('y');
+    await session.asked('2/4');
+    session.type('q');
+    const { code, result, text } = await session.ended();
+    expect(code).toBe(0);
+    expect(result).toMatchObject({ applied: 1, unanswered: 3, files: 1, interrupted: false });
+    expect(text).toContain('--resume goes on from here');
+    expect(folder.read('a.py')).toBe(A.replace('hold', 'release'));
+    expect(folder.read('b.py')).toBe(B);
+  });
+});

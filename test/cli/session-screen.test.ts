@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { folderOf, start } from '../support/pty-cases.js';
+
+describe('the screen', () => {
+  it('has no line wider than a terminal of 60 columns, but for code', async () => {
+    const session = start(folderOf(), { cols: 60 });
+    await session.asked('1/4');
+    session.type('?');
+    await session.asked('1/4');
+    session.type('i');
+    await session.asked('1/4');
+    for (const line of session.text.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(60);
+  });
+
+  it('has no colour where none is wanted, and colours the diff where it is', async () => {
+    const plain = start(folderOf());
+    await plain.asked('1/4');
+    plain.type('s');
+    await plain.sees('ignore[toy-hold]');
+    expect(plain.raw).not.toMatch(/\x1b\[[\d;]*m/);
+    const coloured = start(folderOf(), { flags: ['--color'] });
+    await coloured.asked('1/4');
+    expect(coloured.raw).toContain('\x1b[32m+    release(x)\x1b[39m');
+    expect(coloured.raw).toContain('\x1b[31m-    hold(x)\x1b[39m');
+  });
+
+  it('clips a diff that is taller than the terminal, and p shows all of it', async () => {
+    const session = start(folderOf({ 'a.py': 'tall(x)\n' }), { rows: 20 });
+    const clipped = await session.asked('1/1');
+    expect(clipped.split('\n').length).toBeLessThanOrEqual(20);
+    expect(clipped).toMatch(/… \d+ more lines; p prints them all/);
+    expect(clipped).not.toContain('step_59()');
+    session.type('p');
+    expect(await session.asked('1/1')).toContain('+step_59()');
+  });
+
+  it('shows control characters of the source instead of obeying them', async () => {
+    const session = start(folderOf({ 'a.py': "hold('\x1b[2J\x07')\n" }));
+    expect(await session.asked('1/1')).toContain("release('␛[2J␇')");
+    expect(session.raw).not.toContain('\x1b[2J');
+  });
+
+  it('asks again at the new width after a resize', async () => {
+    const session = start(folderOf(), { cols: 80 });
+    await session.asked('1/4');
+    session.resize(60, 20);
+    const again = await session.asked('1/4');
+    expect(again).toContain(`── 1/4 ── a.py:2:5 ${'─'.repeat(41)}\n`);
+    session.type('y');
+    await session.asked('2/4');
+  });
+});
