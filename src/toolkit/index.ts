@@ -1,10 +1,15 @@
 /** The only API of a transform: everything it may say or ask comes from here. */
 
+export type { Accumulation } from '../semantic/accumulation.js';
+export { accumulationOf } from '../semantic/accumulation.js';
 export type { Answer } from '../semantic/answer.js';
 export { all, any, not } from '../semantic/answer.js';
+export type { Assigned } from '../semantic/assigned.js';
+export { assignedBy } from '../semantic/assigned.js';
 export * from '../semantic/definitions.js';
 export type { Definition } from '../semantic/flow.js';
 export { definitionOf, reachingDefinitions } from '../semantic/flow.js';
+export { freeName } from '../semantic/free-name.js';
 export {
   hasStarImport,
   importsPackage,
@@ -31,6 +36,8 @@ export { type Walk, walks } from '../torch/grad-walks.js';
 export { recordsNoGraph } from '../torch/gradient.js';
 export * from '../torch/huggingface.js';
 export { inPlaceGates, startOf } from '../torch/in-place-statistic.js';
+export { changedInPlace, lossTerm } from '../torch/loss-term.js';
+export { backwardIn, isEvaluation, isReport } from '../torch/loss-use.js';
 export type { RunningStatistic, Update } from '../torch/running-statistic.js';
 export { detachGates, keepsGraph, statisticsCuredBy, valuesToDetach } from '../torch/statistic-cure.js';
 export type { TensorKind } from '../torch/tensor.js';

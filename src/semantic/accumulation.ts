@@ -1,0 +1,206 @@
+import type { PyNode } from '../syntax/node.js';
+import { type Counter, runsOnlyEmpty, zeroGiven } from './counter.js';
+import { countProblem, denominatorOf } from './denominator.js';
+import type { PyModule } from './module.js';
+import { binds, roleOf } from './names.js';
+import type { Scope } from './scope.js';
+import { enclosingLoops, statementOf, unparenthesized } from './statements.js';
+
+/** `total += value` or `total = total + value`. */
+export interface Addition {
+  readonly statement: PyNode;
+  readonly target: PyNode;
+  readonly value: PyNode;
+}
+
+/** A local that starts at zero, grows by additions in loops and is then divided by their number. */
+export interface Accumulation {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly start: PyNode;
+  readonly zero: PyNode;
+  readonly additions: readonly Addition[];
+  /** `total / n`, or the whole of `total /= n`. */
+  readonly division: PyNode;
+  /** The name that is divided by, where it is a counter. */
+  readonly counter: Counter | undefined;
+  /** The argument of `len()`, where that is divided by. */
+  readonly sequence: PyNode | undefined;
+  /** `max(n, 1)`: with nothing added, the mean is 0.0. */
+  readonly clamped: boolean;
+  /** Reads that see the zero, because nothing was added. */
+  readonly emptyReads: readonly PyNode[];
+  /** Where the mean is used: what is read of the name it was given, else the division itself. */
+  readonly meanUses: readonly PyNode[];
+  /** The zero is still the value on some path. */
+  readonly zeroSurvives: boolean;
+  /** Completes "left alone because …". */
+  readonly problem: string | undefined;
+}
+
+/** The accumulation that a division ends; undefined when it is something else, not merely an unsuitable one. */
+export function accumulationOf(module: PyModule, division: PyNode): Accumulation | undefined {
+  const left = division.field('left');
+  const numerator = left && unparenthesized(left);
+  const right = division.field('right');
+  if (numerator?.type !== 'identifier' || right === undefined) return undefined;
+  const scope = module.resolve(numerator);
+  if (scope?.kind !== 'function' || module.scopeAt(numerator) !== scope) return undefined;
+  const name = numerator.text;
+  const denominator = denominatorOf(module, scope, right);
+  if (denominator === undefined) return undefined;
+
+  const rebound = reboundBy(division, name);
+  const own = [numerator, ...(rebound === undefined ? [] : [rebound])];
+  const additions: Addition[] = [];
+  const inside: PyNode[] = [...own];
+  const rest: PyNode[] = [];
+  let start: PyNode | undefined;
+  for (const place of module.occurrences(scope, name)) {
+    if (inside.includes(place)) continue;
+    const addition = additionAt(place);
+    if (addition !== undefined) {
+      additions.push(addition);
+      inside.push(...addition.reads);
+    } else if (start === undefined && zeroGiven(place) !== undefined) start = place;
+    else rest.push(place);
+  }
+  const zero = start && zeroGiven(start);
+  if (start === undefined || zero === undefined || additions.length === 0) return undefined;
+  if (!additions.some(({ statement }) => enclosingLoops(statement).length > 0)) return undefined;
+
+  const tests = denominator.counter?.tests ?? [];
+  const emptyRest = rest.filter((place) => module.scopeAt(place) === scope && runsOnlyEmpty(place, tests));
+  const rebinds = rebound !== undefined || division.type === 'augmented_assignment';
+  const shape = { module, scope, name, start, additions, division, rest, emptyRest, rebinds };
+  return {
+    name,
+    scope,
+    start,
+    zero,
+    additions,
+    division,
+    counter: denominator.counter,
+    sequence: denominator.sequence,
+    clamped: denominator.clamped,
+    emptyReads: emptyRest.filter((place) => roleOf(place) === 'read'),
+    meanUses: meanUses(module, scope, division),
+    zeroSurvives: rebinds && zeroSurvives(shape),
+    problem: orderProblem(shape) ?? countProblem(module, { additions, division, start, name }, denominator),
+  };
+}
+
+function meanUses(module: PyModule, scope: Scope, division: PyNode): readonly PyNode[] {
+  const operation = statementOf(division).named[0];
+  const holder = division.parent?.type === 'assignment' ? division.parent : division;
+  const target = holder === operation ? holder.field('left') : undefined;
+  if (target?.type !== 'identifier') return [division];
+  return module
+    .occurrences(scope, target.text)
+    .filter((place) => roleOf(place) === 'read' && follows(place, holder));
+}
+
+/** The target of `total = total / n`, whatever else that expression does with the mean. */
+function reboundBy(division: PyNode, name: string): PyNode | undefined {
+  const statement = statementOf(division);
+  const assignment = statement.type === 'expression_statement' ? statement.named[0] : undefined;
+  const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
+  return target?.type === 'identifier' && target.text === name ? target : undefined;
+}
+
+function additionAt(place: PyNode): (Addition & { readonly reads: readonly PyNode[] }) | undefined {
+  const operation = place.parent;
+  const statement = statementOf(place);
+  if (statement.named[0] !== operation || operation?.field('left') !== place) return undefined;
+  const right = operation.field('right');
+  if (right === undefined) return undefined;
+  if (operation.type === 'augmented_assignment') {
+    return operation.field('operator')?.text === '+='
+      ? { statement, target: place, value: right, reads: [] }
+      : undefined;
+  }
+  if (
+    operation.type !== 'assignment' ||
+    right.type !== 'binary_operator' ||
+    right.field('operator')?.text !== '+'
+  ) {
+    return undefined;
+  }
+  const [a, b] = [right.field('left'), right.field('right')];
+  if (a?.text === place.text && b !== undefined) return { statement, target: place, value: b, reads: [a] };
+  return b?.text === place.text && a !== undefined
+    ? { statement, target: place, value: a, reads: [b] }
+    : undefined;
+}
+
+interface Shape {
+  readonly module: PyModule;
+  readonly scope: Scope;
+  readonly name: string;
+  readonly start: PyNode;
+  readonly additions: readonly Addition[];
+  readonly division: PyNode;
+  /** Uses of the name that are none of the above. */
+  readonly rest: readonly PyNode[];
+  readonly emptyRest: readonly PyNode[];
+  readonly rebinds: boolean;
+}
+
+/** Start, loops and division must follow each other in one block, and nothing else may look at the total meanwhile. */
+function orderProblem(shape: Shape): string | undefined {
+  const { module, scope, name, start, additions, division, rest, emptyRest, rebinds } = shape;
+  const block = statementOf(start).parent;
+  const places = [start, ...additions.map(({ statement }) => statement), division].map((node) =>
+    placeIn(block, node),
+  );
+  const ordered = places.every((place, at) => place >= 0 && (at === 0 || place >= (places[at - 1] ?? 0)));
+  const [first = -1, ...loops] = places;
+  const last = loops.pop() ?? -1;
+  if (rest.some((place) => module.scopeAt(place) !== scope))
+    return `\`${name}\` is also used by a nested function`;
+  if (!ordered || loops.includes(first))
+    return `\`${name}\` is not set to zero right before the loop on every path`;
+  if (loops.includes(last)) return `\`${name}\` is read while it is still growing`;
+  if (enclosingLoops(division).some((loop) => block?.contains(loop))) {
+    return `\`${name}\` is divided inside another loop`;
+  }
+  const loose = additions.find(
+    ({ statement }) => !enclosingLoops(statement).some((loop) => block?.contains(loop)),
+  );
+  if (loose !== undefined) return `\`${name}\` also grows outside the loop`;
+  for (const place of rest) {
+    if (emptyRest.includes(place)) continue;
+    const at = placeIn(block, place);
+    if (binds(roleOf(place)) && roleOf(place) !== 'update' && at < last)
+      return `\`${name}\` is set more than once`;
+    if (loops.includes(at)) return `\`${name}\` is also read in the loop`;
+    if (!rebinds) return `\`${name}\` is also used outside its mean`;
+    if (at < last || !follows(place, statementOf(division))) {
+      return `\`${name}\` is also used before it is divided`;
+    }
+  }
+  return undefined;
+}
+
+/** Where the mean is taken under a condition, a later read may still find the zero. */
+function zeroSurvives({ start, division, rest, emptyRest }: Shape): boolean {
+  const block = statementOf(division).parent;
+  if (block === statementOf(start).parent || block === undefined) return false;
+  const choice = block.parent?.type === 'else_clause' ? block.parent.parent : block.parent;
+  if (emptyRest.some((place) => roleOf(place) === 'write' && choice?.contains(place))) return false;
+  return rest.some((place) => !emptyRest.includes(place) && !block.contains(place));
+}
+
+/** The index of the block's statement that holds the node, or -1. */
+function placeIn(block: PyNode | undefined, node: PyNode): number {
+  let child = node;
+  for (const ancestor of node.ancestors()) {
+    if (ancestor === block) return child.index;
+    child = ancestor;
+  }
+  return -1;
+}
+
+function follows(node: PyNode, other: PyNode): boolean {
+  return node.start >= other.end;
+}

@@ -1,0 +1,24 @@
+import type { PyNode } from '../syntax/node.js';
+
+/** What `a = v`, `a = b = v` and `a, b = v, w` set, target by target. */
+export interface Assigned {
+  readonly unpacks: boolean;
+  readonly pairs: readonly { readonly target: string; readonly value: string }[];
+}
+
+export function assignedBy(statement: PyNode): Assigned {
+  const targets: PyNode[] = [];
+  let value = statement.named[0];
+  for (; value?.type === 'assignment'; value = value.field('right')) {
+    const left = value.field('left');
+    if (left !== undefined) targets.push(left);
+  }
+  const [pattern] = targets;
+  const unpacks = pattern !== undefined && pattern.type !== 'identifier';
+  const names = unpacks ? pattern.named : targets;
+  const pairs = names.map(({ text }, at) => ({
+    target: text,
+    value: (unpacks ? value?.named[at] : value)?.text ?? '',
+  }));
+  return { unpacks, pairs };
+}

@@ -1,0 +1,83 @@
+import type { PyNode } from '../syntax/node.js';
+import type { PyModule } from './module.js';
+import { binds, roleOf } from './names.js';
+import { argumentsOf, enclosingLoops, methodName, receiverOf } from './statements.js';
+
+const GROWING: ReadonlySet<string> = new Set([
+  'add',
+  'append',
+  'clear',
+  'extend',
+  'insert',
+  'pop',
+  'popleft',
+  'remove',
+  'update',
+]);
+
+/** Why `len(sequence)` is not proven to be how often the additions ran; undefined when it is. */
+export function isCountOf(
+  module: PyModule,
+  sequence: PyNode,
+  additions: readonly { readonly statement: PyNode }[],
+  division: PyNode,
+): string | undefined {
+  const written = sequence.text;
+  const [addition] = additions;
+  const loop = addition && enclosingLoops(addition.statement)[0];
+  if (addition === undefined || additions.length > 1 || loop?.type !== 'for_statement') {
+    return `\`len(${written})\` is not the number of additions`;
+  }
+  const body = loop.field('body');
+  const iterable = loop.field('right');
+  if (iterable === undefined || !runsOver(module, iterable, written))
+    return `the loop does not run over exactly \`${written}\``;
+  if (addition.statement.parent !== body) return `not every pass over \`${written}\` adds a term`;
+  if (enclosingLoops(addition.statement).some((other) => other !== loop && !other.contains(division))) {
+    return `the loop over \`${written}\` runs more than once`;
+  }
+  for (const node of body?.walk((inner) => !/_definition$|^lambda$/.test(inner.type)) ?? []) {
+    if (/^(?:continue|break)_statement$/.test(node.type) && enclosingLoops(node)[0] === loop) {
+      return `the loop may leave out elements of \`${written}\``;
+    }
+  }
+  return changes(module, sequence, loop, division)
+    ? `\`${written}\` may change before its length is taken`
+    : undefined;
+}
+
+/** `seq`, `enumerate(seq)`, `range(len(seq))`, `seq.items()` and the like: one pass per element. */
+function runsOver(module: PyModule, iterable: PyNode, written: string): boolean {
+  if (iterable.text === written) return true;
+  if (iterable.type !== 'call') return false;
+  const callee = iterable.field('function');
+  const [first, ...rest] = argumentsOf(iterable);
+  if (callee?.type === 'identifier' && module.resolve(callee) === undefined) {
+    const wraps = callee.text === 'enumerate' || callee.text === 'reversed';
+    if (wraps && first !== undefined) return runsOver(module, first, written);
+    return (
+      callee.text === 'range' && rest.length === 0 && first?.text.replace(/\s/g, '') === `len(${written})`
+    );
+  }
+  const view = ['items', 'keys', 'values'].includes(methodName(iterable) ?? '');
+  return view && first === undefined && receiverOf(iterable)?.text === written;
+}
+
+function changes(module: PyModule, sequence: PyNode, loop: PyNode, division: PyNode): boolean {
+  const root = [...sequence.walk()].find((node) => node.type === 'identifier');
+  const scope = root && module.resolve(root);
+  if (root === undefined || scope === undefined) return root === undefined;
+  return module.occurrences(scope, root.text).some((place) => {
+    if (place.start < loop.start || place.start > division.end) return false;
+    if (binds(roleOf(place))) return true;
+    const attribute = place.closest('attribute', 'block');
+    const call = [...place.ancestors()].find((node) => node.type === 'call' || node.type === 'block');
+    const assigned = attribute?.parent?.type === 'assignment' && attribute.parent.field('left') === attribute;
+    return (
+      assigned ||
+      (call?.type === 'call' &&
+        GROWING.has(methodName(call) ?? '') &&
+        receiverOf(call)?.text === sequence.text)
+    );
+  });
+}

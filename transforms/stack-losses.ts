@@ -1,0 +1,228 @@
+/*
+ * total = 0.0; n = 0
+ * for layer in layers: total += F.mse_loss(layer.scale, one); n += 1
+ * return total / n
+ *
+ * terms = []
+ * for layer in layers: terms.append(F.mse_loss(layer.scale, one))
+ * return torch.stack(terms).mean()
+ *
+ * Only a counter that is raised by one beside the addition, or `len()` of exactly the sequence that is run over, makes the
+ * quotient a mean. `torch.stack` takes neither Python floats nor terms of different shapes, and `.mean()` no integers, so
+ * each term must be a floating-point 0-dim tensor. Sums of `.item()`s are the common look-alike and are not even sites;
+ * nor is what runs without gradients, where `no-grad` and `detach-accumulated-loss` have their say.
+ */
+import type {
+  Accumulation,
+  Assigned,
+  EditBuilder,
+  PyModule,
+  PyNode,
+  Site,
+  Transform,
+} from '../src/toolkit/index.js';
+import {
+  accumulationOf,
+  assignedBy,
+  backwardIn,
+  changedInPlace,
+  enclosingLoops,
+  freeName,
+  importsPackage,
+  isEvaluation,
+  isReport,
+  lossTerm,
+  Proof,
+  STACK,
+  statementOf,
+} from '../src/toolkit/index.js';
+
+interface SumSite extends Site {
+  readonly sum: Accumulation;
+}
+
+export const stackLosses: Transform<SumSite> = {
+  meta: {
+    id: 'stack-losses',
+    summary: 'Collect loss terms and take their mean once, instead of adding them one by one',
+    symptom: 'sync',
+    safety: 'safe',
+    numerics: 'rounding',
+    group: 'default',
+    options: {},
+    requires: { torch: '1.0' },
+    docs: {
+      why: '`total += loss` in a loop launches one small kernel and adds one node to the autograd graph per term, forwards and backwards, and rounds after each addition, which is visible in bfloat16. It does **not** synchronise with the GPU and keeps no more memory than the list does, whatever is often said about it.',
+      does: 'Starts a list, appends each term as it was written (a `.to(device)` stays inside `append`), and replaces `total / n` by `torch.stack(terms).mean()`. Tests of the counter become tests of the list, with the same value or the same failure when nothing was added. The counter goes when nothing else reads it.',
+      refuses: [
+        'a term is not proven to be a 0-dim floating-point tensor (unsafe when it is likely, left alone when it is not one)',
+        'the denominator is not the number of additions: the counter is raised elsewhere or under another condition, or `len()` is taken of something the loop skips parts of',
+        'the total is read in the loop, in a nested function, or for anything but its mean',
+        'the total is set to anything but a literal zero, or more than once',
+        'a term is changed in place after it was added: the list would see the change',
+        'the loop calls `backward()` itself, or the mean is only printed, logged or made a number: that is `detach-accumulated-loss`',
+        'the code runs under `no_grad`, or its function calls `.eval()`: that is `no-grad`',
+        'the division stands in a `try`, or a statement shares its line with other code',
+      ],
+      limits: [
+        '`torch.stack` wants all terms on one device. `+=` accepted CPU terms among CUDA ones; such code raises after the change and needs a `.to(device)` on each term.',
+        'The mean differs from the running sum in the last place (fp32), visibly in bf16, where it is the more accurate one.',
+        'Without a test for the empty case a ZeroDivisionError becomes a RuntimeError of `torch.stack`.',
+      ],
+    },
+    evidence: {
+      verdict:
+        '17 % faster by fewer launches; no effect on memory or synchronisation: the popular claim that `+=` of a GPU tensor syncs is false',
+      measurements: [
+        {
+          what: '128 scalar losses, forward and backward',
+          before: '16.7 ms, 128 syncs',
+          after: '13.9 ms, 128 syncs (all from `.to(device)` of a CPU constant in the loop)',
+          setup: 'NVIDIA H200, torch 2.11, 128 scalar regularisation terms',
+        },
+        {
+          what: 'the same, with the constant created once on the device',
+          before: '14.5 ms, 1 sync',
+          after: '12.9 ms, 1 sync',
+          setup: 'NVIDIA H200, torch 2.11, 128 scalar regularisation terms',
+        },
+      ],
+    },
+    origin: [{ document: 'GPU memory audit report (Fourier LS-LoRA)', section: '1', fidelity: 'same' }],
+    example: 'fix-counted-layers',
+  },
+
+  prefilter: ['torch', '/', '+', ['for', 'while']],
+
+  *detect(module) {
+    if (!importsPackage(module, 'torch')) return;
+    const seen = new Set<PyNode>();
+    for (const operator of module.at('/')) {
+      const division = divisionBy(operator);
+      const sum = division && accumulationOf(module, division);
+      const [first] = sum?.additions ?? [];
+      if (sum === undefined || first === undefined || seen.has(sum.start)) continue;
+      if (sum.additions.some(({ value }) => lossTerm(module, value) === undefined)) continue;
+      if (isEvaluation(module, first.statement)) continue;
+      seen.add(sum.start);
+      const message = `\`${sum.name}\` adds its terms one by one: a kernel launch, a graph node and a rounding for each`;
+      yield { node: first.target, message, sum };
+    }
+  },
+
+  fix({ sum }, edit, module) {
+    const terms = listName(module, sum);
+    if (sum.problem !== undefined) return edit.refuse(sum.problem);
+    if (terms === undefined) return edit.refuse('no name is free for the list of terms');
+    const mean = `${edit.name(STACK, sum.division)}(${terms}).mean()`;
+    const dropped = sum.counter?.otherReads.length === 0 ? sum.counter : undefined;
+
+    for (const statement of new Set([sum.start, ...(dropped ? [dropped.start] : [])].map(statementOf))) {
+      startWithList(edit, statement, sum, terms, dropped?.name);
+    }
+    for (const { statement, value } of sum.additions) {
+      const argument = value.type === 'parenthesized_expression' ? value.text : `(${value.text})`;
+      edit.replaceStatement(statement, [`${terms}.append${argument}`]);
+    }
+    for (const bump of dropped?.bumps ?? []) edit.removeStatement(bump);
+    for (const { node, whenEmpty } of dropped?.tests ?? [])
+      edit.replace(node, whenEmpty ? `not ${terms}` : terms);
+    for (const read of sum.emptyReads) edit.replace(read, sum.zero.text);
+    takeMean(edit, sum, sum.clamped ? `${mean} if ${terms} else 0.0` : mean);
+    return edit.done('Stack the terms and take their mean once', gates(module, sum));
+  },
+};
+
+function gates(module: PyModule, sum: Accumulation): Proof {
+  const proof = new Proof();
+  for (const { value, statement } of sum.additions) {
+    const term = lossTerm(module, value);
+    const text = shown(value);
+    proof.require(term?.scalar ?? 'no', {
+      no: `\`${text}\` is not always a 0-dim tensor`,
+      unknown: `\`${text}\` is a 0-dim tensor`,
+    });
+    proof.require(term?.floating ?? 'unknown', {
+      no: `\`${text}\` holds integers, which have no \`.mean()\``,
+      unknown: `\`${text}\` is a floating-point tensor`,
+    });
+    const changed = changedInPlace(module, value);
+    if (changed !== undefined) proof.forbid(true, `\`${changed}\` is changed in place in the same loop`);
+    const loop = enclosingLoops(statement).at(-1);
+    proof.forbid(
+      loop !== undefined && backwardIn(module, loop) !== undefined,
+      `the loop already calls \`backward()\`, so \`${sum.name}\` is a record of losses and not a loss`,
+    );
+  }
+  proof.forbid(
+    sum.meanUses.length > 0 && sum.meanUses.every(isReport),
+    `the mean of \`${sum.name}\` is only reported as a number`,
+  );
+  if (sum.sequence !== undefined && /loader|_dl$|dataset|iter/i.test(sum.sequence.text)) {
+    proof.require('unknown', `\`${sum.sequence.text}\` yields exactly \`len(${sum.sequence.text})\` items`);
+  }
+  return proof;
+}
+
+/** `a / b` and `a /= b`, from the operator. */
+function divisionBy(operator: PyNode): PyNode | undefined {
+  const { parent, type } = operator;
+  if (type === '/' && parent?.type === 'binary_operator') return parent;
+  return type === '/=' && parent?.type === 'augmented_assignment' ? parent : undefined;
+}
+
+/** The statement that set the total (or the counter) to zero now starts the list. Whatever else it sets stays. */
+function startWithList(
+  edit: EditBuilder,
+  statement: PyNode,
+  sum: Accumulation,
+  terms: string,
+  dropped: string | undefined,
+): void {
+  const { unpacks, pairs } = assignedBy(statement);
+  const list = pairs.some(({ target }) => target === sum.name) ? [{ target: terms, value: '[]' }] : [];
+  const kept = pairs.filter(({ target }) => target !== dropped && (target !== sum.name || sum.zeroSurvives));
+  if (kept.length === pairs.length && !unpacks) edit.insertStatementAfter(statement, [`${terms} = []`]);
+  else if (unpacks) edit.replaceStatement(statement, [assignment(', ', [...list, ...kept])]);
+  else if (list.length + kept.length === 0) edit.removeStatement(statement);
+  else
+    edit.replaceStatement(
+      statement,
+      [list, kept].filter(({ length }) => length > 0).map((set) => assignment(' = ', set)),
+    );
+}
+
+function assignment(between: ', ' | ' = ', pairs: Assigned['pairs']): string {
+  const values = between === ', ' ? pairs : pairs.slice(0, 1);
+  return `${pairs.map(({ target }) => target).join(between)} = ${values.map(({ value }) => value).join(', ')}`;
+}
+
+function takeMean(edit: EditBuilder, sum: Accumulation, mean: string): void {
+  const { division, name, clamped } = sum;
+  if (division.type === 'augmented_assignment') {
+    edit.replaceStatement(statementOf(division), [`${name} = ${mean}`]);
+    return;
+  }
+  const alone = /^(?:return_statement|assignment|parenthesized_expression)$/.test(
+    division.parent?.type ?? '',
+  );
+  edit.replace(division, clamped && !alone ? `(${mean})` : mean);
+}
+
+/** `total_loss` → `losses`, `reg` → `reg_terms`, `total` → `terms`. */
+function listName(module: PyModule, { name, scope }: Accumulation): string | undefined {
+  const bare = name.replace(/^(?:total|sum|acc|avg|mean|running|cum)_|_(?:total|sum|acc)$/g, '');
+  const plural = /loss$/.test(bare)
+    ? `${bare}es`
+    : /^(?:total|sum|acc|accum)$/.test(bare)
+      ? 'terms'
+      : `${bare}_terms`;
+  return [plural, `${name}_terms`, `${name}_term_list`].find((candidate) =>
+    freeName(module, candidate, scope),
+  );
+}
+
+function shown(node: PyNode): string {
+  const text = node.text.replace(/\s+/g, ' ');
+  return text.length <= 50 ? text : `${text.slice(0, 49)}…`;
+}
