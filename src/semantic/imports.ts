@@ -143,3 +143,14 @@ export function isTypeCheckingOnly(node: PyNode): boolean {
   }
   return false;
 }
+
+/** Whether some import of the file, wherever it stands, is of this package or of a part of it. */
+export function importsPackage(module: PyModule, name: string): boolean {
+  return module.at(name).some((node) => {
+    const path = node.parent;
+    if (node.text !== name || path?.type !== 'dotted_name' || path.named[0] !== node) return false;
+    const holder = path.parent?.type === 'aliased_import' ? path.parent.parent : path.parent;
+    if (holder?.type === 'import_statement') return true;
+    return holder?.type === 'import_from_statement' && holder.field('module_name') === path;
+  });
+}

@@ -1,0 +1,194 @@
+/*
+ * args = TrainingArguments(
+ *     gradient_checkpointing=True,
+ * )
+ *
+ * args = TrainingArguments(
+ *     gradient_checkpointing=True,
+ *     gradient_checkpointing_kwargs={"use_reentrant": False},
+ * )
+ *
+ * The call must be resolved to a class of transformers or trl (or a same-file class derived from one): projects have their
+ * own `TrainingArguments` and `PPOConfig`. DeepSpeed and FSDP are left alone, since ZeRO-3 with PEFT needs the re-entrant
+ * form. The keyword goes right behind `gradient_checkpointing`, because the last argument is where the comments are.
+ */
+import type { Answer, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import {
+  type ArgumentsCall,
+  argumentsCall,
+  hasSplat,
+  importsPackage,
+  isSwitchedOff,
+  isTestCode,
+  keywordArgument,
+  not,
+  ownsItsLines,
+  Proof,
+  setsField,
+  statementOf,
+  takesLibraryKeyword,
+  usesDeepSpeed,
+} from '../src/toolkit/index.js';
+
+const SWITCH = 'gradient_checkpointing';
+const KWARGS = 'gradient_checkpointing_kwargs';
+const ZERO_3 = 'ZeRO-3 with PEFT needs the re-entrant form';
+const EXPRESSION_SCOPES: readonly string[] = [
+  'lambda',
+  'list_comprehension',
+  'set_comprehension',
+  'dictionary_comprehension',
+  'generator_expression',
+];
+
+interface CheckpointingSite extends Site {
+  readonly keyword: PyNode;
+  readonly made: ArgumentsCall;
+}
+
+export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
+  meta: {
+    id: 'gradient-checkpointing-kwargs',
+    summary: 'Choose non-re-entrant gradient checkpointing explicitly in trainer arguments',
+    symptom: 'future-break',
+    safety: 'safe',
+    numerics: 'bit-identical',
+    group: 'default',
+    options: {},
+    requires: { transformers: '4.35' },
+    docs: {
+      why: '`gradient_checkpointing=True` alone leaves `use_reentrant` to the installed version. transformers 4.35 to 4.37 pass nothing, so torch warns and takes the re-entrant form; 4.38 to 4.57 pass `True`; 5.0 and later pass `False`. The re-entrant form gives no gradient at all when no input of a block requires one, which is what frozen embeddings under LoRA do.',
+      does: 'Adds `gradient_checkpointing_kwargs={"use_reentrant": False}` right behind `gradient_checkpointing=True`, in the style of that argument. On transformers 5 this only writes down the default; on 4.35 to 4.57 it replaces the re-entrant form.',
+      refuses: [
+        'the arguments are spread with `*` or `**`, so the keyword may be given twice',
+        '`deepspeed=`, `fsdp=` or `fsdp_config=` is given, or the code uses DeepSpeed: ZeRO-3 with PEFT needs the re-entrant form',
+        'the file sets `gradient_checkpointing_kwargs` on the arguments later',
+        'unsloth is imported: it replaces checkpointing by its own',
+        'a same-file subclass has a default of its own for the field, or an `__init__` that does not take it',
+        'the call stands in a lambda or a comprehension, or its statement shares its line with other code',
+      ],
+      limits: [
+        'Before transformers 4.35 the keyword is a TypeError.',
+        'Peak memory is the same in both forms; the popular claim that this saves memory is false.',
+        'Gradients are the same in both forms as long as an input of each block requires one. Where none does, re-entrant training on 4.x silently learns nothing in those blocks and now learns: that run changes, for the better.',
+        'The remaining source of the torch warning on transformers 5 is `prepare_model_for_kbit_training(model)` of peft, not these arguments.',
+        'Arguments kept in a dict and spread later are not edited.',
+      ],
+    },
+    evidence: {
+      verdict:
+        'Nil on memory; it removes a warning and the re-entrant path on transformers 4.x, and is a no-op on 5.x',
+      measurements: [
+        {
+          what: 'peak allocated of a training step with torch checkpointing, `use_reentrant` unset or True → False',
+          before: '6443 MiB',
+          after: '6443 MiB',
+          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, batch 8 × 1024, fp32',
+        },
+        {
+          what: 'peak allocated of a checkpointed Hugging Face model, re-entrant → not',
+          before: '2196 MB',
+          after: '2196 MB',
+          setup: 'NVIDIA H200, torch 2.11, transformers 5.17, small model',
+        },
+        {
+          what: 'gradient through a checkpointed block whose input requires none',
+          before: 'none (re-entrant)',
+          after: 'present',
+          setup: 'NVIDIA H200, torch 2.11',
+        },
+      ],
+    },
+    origin: [{ document: 'GPU memory audit report (Fourier LS-LoRA)', section: '5', fidelity: 'same' }],
+    example: 'fix-commented-arguments',
+  },
+
+  prefilter: [SWITCH, ['transformers', 'trl']],
+
+  *detect(module) {
+    for (const node of module.at(SWITCH)) {
+      const keyword = node.parent;
+      if (node.text !== SWITCH || keyword?.type !== 'keyword_argument') continue;
+      if (keyword.field('name') !== node || keyword.field('value')?.type !== 'true') continue;
+      const call = keyword.parent?.parent;
+      if (call?.type !== 'call' || keywordArgument(call, KWARGS) !== undefined) continue;
+      if (call.closest('string') !== undefined) continue;
+      const made = argumentsCall(module, call);
+      if (made === undefined) continue;
+      yield {
+        node,
+        keyword,
+        made,
+        message:
+          "`use_reentrant` is left to the installed transformers: 4.x recomputes in the re-entrant form, which loses the gradient where a block's inputs need none",
+      };
+    }
+  },
+
+  fix({ keyword, made }, edit, module) {
+    const { call } = made;
+    const statement = statementOf(call);
+    const proof = new Proof()
+      .forbid(!ownsItsLines(module, statement), 'its statement shares its line with other code')
+      .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension')
+      .forbid(hasSplat(call), 'its arguments are spread, so the keyword may already be among them')
+      .forbid(isGiven(call, 'deepspeed'), `\`deepspeed=\` is given, and ${ZERO_3}`)
+      .forbid(
+        isGiven(call, 'fsdp') || isGiven(call, 'fsdp_config'),
+        'FSDP may checkpoint by its own settings',
+      )
+      .require(not(usesDeepSpeed(module)), {
+        no: `this file uses DeepSpeed, and ${ZERO_3}`,
+        unknown: `that DeepSpeed, which this file speaks of, is not used: ${ZERO_3}`,
+      })
+      .forbid(importsPackage(module, 'unsloth'), 'unsloth replaces gradient checkpointing by its own')
+      .forbid(setsField(module, made, KWARGS), `its class has a default of its own for \`${KWARGS}\``)
+      .require(takesLibraryKeyword(module, made), {
+        no: `its class has an \`__init__\` that does not take \`${KWARGS}\``,
+        unknown: `that the \`__init__\` of its class hands \`${KWARGS}\` on`,
+      })
+      .require(isFree(module), {
+        no: `this file sets \`${KWARGS}\` itself`,
+        unknown: `that nothing depends on \`${KWARGS}\` being unset, which this file reads`,
+      })
+      .require(
+        /use_reentrant["']?\s*[=:]\s*True/.test(module.text) ? 'unknown' : 'yes',
+        'that this run does not want the re-entrant form, which this file asks for elsewhere',
+      )
+      .require(isTestCode(module, call) ? 'unknown' : 'yes', 'that this test is not about the default');
+    edit.addKeywordAfter(keyword, KWARGS, '{"use_reentrant": False}');
+    return edit.done('Choose non-re-entrant checkpointing', proof);
+  },
+};
+
+function isGiven(call: PyNode, name: string): boolean {
+  const keyword = keywordArgument(call, name);
+  const given = keyword?.field('name');
+  return given !== undefined && !isSwitchedOff(given);
+}
+
+function isInExpressionScope(call: PyNode): boolean {
+  const owner = call.closest(...EXPRESSION_SCOPES, 'block', 'module');
+  return owner !== undefined && EXPRESSION_SCOPES.includes(owner.type);
+}
+
+/** Whether the file leaves the attribute of the same name alone: `no` when it is written, `unknown` when it is read. */
+function isFree(module: PyModule): Answer {
+  const uses = module.at(KWARGS).flatMap((node) => (node.parent?.type === 'attribute' ? [node.parent] : []));
+  if (/setattr\([^)]*gradient_checkpointing_kwargs/.test(module.text) || uses.some(isWritten)) return 'no';
+  return uses.length > 0 ? 'unknown' : 'yes';
+}
+
+/** Assigned, assigned into, or changed by a method of dict. */
+function isWritten(attribute: PyNode): boolean {
+  let target = attribute;
+  while (target.parent?.type === 'subscript' && target.parent.field('value') === target)
+    target = target.parent;
+  const { parent } = target;
+  if (parent?.type === 'assignment' || parent?.type === 'augmented_assignment')
+    return parent.field('left') === target;
+  return (
+    parent?.type === 'attribute' &&
+    /^(?:update|setdefault|pop|clear)$/.test(parent.field('attribute')?.text ?? '')
+  );
+}
