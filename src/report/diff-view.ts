@@ -37,5 +37,5 @@ export function diffView(before: string, after: string, { paint, width, margin }
 }
 
 function withPlainNewlines(text: string): string {
-  return text.replace(/\r\n?/g, '\n');
+  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }

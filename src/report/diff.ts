@@ -1,5 +1,6 @@
 import { diffArrays } from 'diff';
 import { anchorsBetween } from './anchors.js';
+import { countLines, differingPart, lineEndAfter } from './differing.js';
 
 export interface HunkLine {
   readonly kind: ' ' | '-' | '+';
@@ -33,19 +34,22 @@ const LONGEST_EDIT = 2_000;
 /** Unified hunks from one text to the other, lines ending at `\n` only, with `context` unchanged lines around each. */
 export function hunksBetween(before: string, after: string, context = CONTEXT): Hunk[] {
   if (before === after) return [];
-  const old = splitLines(before);
-  const now = splitLines(after);
+  const { start, oldEnd, newEnd } = differingPart(before, after, context);
+  const skipped = countLines(before, start);
+  const old = splitLines(before.slice(start, oldEnd));
+  const now = splitLines(after.slice(start, newEnd));
   const hunks: Hunk[] = [];
   let group: Change[] = [];
+  const close = () => {
+    if (group.length > 0) hunks.push(hunkOf(group, old, now, context, skipped));
+    group = [];
+  };
   for (const change of changesBetween(old, now)) {
     const last = group.at(-1);
-    if (last !== undefined && change.oldFrom - last.oldTo > 2 * context) {
-      hunks.push(hunkOf(group, old, now, context));
-      group = [];
-    }
+    if (last !== undefined && change.oldFrom - last.oldTo > 2 * context) close();
     group.push(change);
   }
-  if (group.length > 0) hunks.push(hunkOf(group, old, now, context));
+  close();
   return hunks;
 }
 
@@ -69,8 +73,7 @@ function range(start: number, count: number): string {
 function splitLines(text: string): string[] {
   const lines: string[] = [];
   for (let start = 0; start < text.length; ) {
-    const newline = text.indexOf('\n', start);
-    const end = newline === -1 ? text.length : newline + 1;
+    const end = lineEndAfter(text, start);
     lines.push(text.slice(start, end));
     start = end;
   }
@@ -148,6 +151,8 @@ function hunkOf(
   old: readonly string[],
   now: readonly string[],
   context: number,
+  /** Lines before the first of `old` and `now`. */
+  skipped: number,
 ): Hunk {
   const first = group[0];
   const last = group.at(-1);
@@ -172,9 +177,9 @@ function hunkOf(
   }
   emit(' ', old, at, oldTo);
   return {
-    oldStart: oldTo > oldFrom ? oldFrom + 1 : oldFrom,
+    oldStart: skipped + oldFrom + (oldTo > oldFrom ? 1 : 0),
     oldLines: oldTo - oldFrom,
-    newStart: newTo > newFrom ? newFrom + 1 : newFrom,
+    newStart: skipped + newFrom + (newTo > newFrom ? 1 : 0),
     newLines: newTo - newFrom,
     lines,
   };

@@ -47,7 +47,9 @@ describe('hunks', () => {
       fc.property(text, text, (old, now) => {
         const before = old.join('');
         const after = now.join('');
-        expect(applied(before, hunksBetween(before, after))).toBe(after);
+        const hunks = hunksBetween(before, after);
+        expect(applied(before, hunks)).toBe(after);
+        for (const hunk of hunks) expect(hasFullContext(hunk, before)).toBe(true);
       }),
       { numRuns: 2_000 },
     );
@@ -84,6 +86,16 @@ function shown(before: string, after: string): string {
 
 function numbered(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `line ${index}\n`);
+}
+
+/** Three unchanged lines on both sides of the changes, fewer only at the ends of the file. */
+function hasFullContext({ lines, oldStart, oldLines }: Hunk, before: string): boolean {
+  const lead = lines.findIndex((line) => line.kind !== ' ');
+  const trail = lines.length - 1 - lines.findLastIndex((line) => line.kind !== ' ');
+  const count = before.match(/[^\n]*\n|[^\n]+$/g)?.length ?? 0;
+  const reachesStart = oldStart <= 1;
+  const reachesEnd = oldStart + Math.max(oldLines, 1) - 1 === count;
+  return (lead === 3 || (lead < 3 && reachesStart)) && (trail === 3 || (trail < 3 && reachesEnd));
 }
 
 /** A strict reader of hunks: every line and every count must agree with the text. */

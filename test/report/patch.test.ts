@@ -142,7 +142,7 @@ describe('a patch applies to exactly the bytes that would be written', () => {
       fc.property(fc.array(randomChange(), { minLength: 20, maxLength: 60, size: 'max' }), (items) => {
         applyAndCompare(`random-git-${run++}`, distinctPaths(items), gitApply);
       }),
-      { numRuns: 30 },
+      { numRuns: 20 },
     );
   }, 60_000);
 
@@ -154,7 +154,7 @@ describe('a patch applies to exactly the bytes that would be written', () => {
         fc.property(fc.array(randomChange(), { minLength: 20, maxLength: 60, size: 'max' }), (items) => {
           applyAndCompare(`random-patch-${run++}`, distinctPaths(items), gnuPatch);
         }),
-        { numRuns: 30 },
+        { numRuns: 20 },
       );
     },
     60_000,
