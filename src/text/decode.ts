@@ -33,6 +33,9 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['ms-kanji', 'shift-jis'],
 ]);
 
+/** Names iconv-lite knows that no Python source can be written in. */
+const NO_TEXT_CODEC = /^(?:utf|ucs|unicode|cesu|hex|base64|binary)/;
+
 /** Decodes Python source the way CPython would, or says why it cannot. Never yields U+FFFD for a bad byte. */
 export function decode(bytes: Uint8Array): Decoded {
   const bom = UTF8_BOM.every((byte, index) => bytes[index] === byte);
@@ -99,7 +102,7 @@ function canonical(declared: string): string | undefined {
   }
   const known = ALIASES.get(name) ?? name;
   if (known === 'utf-8' || known === 'latin-1' || known === 'ascii') return known;
-  if (/^(?:utf|ucs)/.test(known)) return undefined;
+  if (NO_TEXT_CODEC.test(known)) return undefined;
   return iconv.encodingExists(known) ? known : undefined;
 }
 

@@ -105,6 +105,11 @@ describe('decode', () => {
       'its coding cookie names an unknown encoding "utf-16"',
     ],
     [
+      'a cookie that names no text encoding',
+      Buffer.from('# coding: hex\n'),
+      'its coding cookie names an unknown encoding "hex"',
+    ],
+    [
       'a high byte in ASCII',
       Buffer.from('# coding: ascii\nx = "\xe9"\n', 'latin1'),
       'its bytes are not valid ascii (as its coding cookie says)',
