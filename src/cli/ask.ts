@@ -134,14 +134,15 @@ function oneKey({ input, output }: Terminal, message: string, signal: AbortSigna
       process.kill(0, 'SIGTSTP');
       setImmediate(onContinue);
     };
-    output.write(message);
     if (signal.aborted || input.readableEnded) return onEnd();
+    // First of all: a key typed at the sight of the question must not be the line discipline's.
+    input.setRawMode(true);
+    output.write(message);
     signal.addEventListener('abort', onEnd);
     process.on('SIGCONT', onContinue);
     output.on('resize', onRedraw);
     input.on('end', onEnd);
     input.on('data', onData);
-    input.setRawMode(true);
     input.resume();
   });
 }

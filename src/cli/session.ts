@@ -248,9 +248,16 @@ class Session {
     const { items, answers, mode } = this.#review;
     const declined = [...answers.values()].filter(({ kind }) => kind === 'skip').length;
     const unanswered = Math.max(items.length - applied - suppressed - declined, 0);
+    const files = landed.filter((file) => file.fixes + file.suppressed > 0).length;
+    const counts = [
+      `${plural(applied, 'fix', 'fixes')} applied in ${plural(files, 'file')}`,
+      ...(suppressed > 0 ? [`${suppressed} suppressed`] : []),
+      ...(declined > 0 ? [`${declined} declined`] : []),
+      ...(unanswered > 0 ? [`${unanswered} left open`] : []),
+    ];
+    this.#print(`\n${look.paint.bold(counts.join(', '))}.\n`);
     if (mode === 'finished' && !interrupted && this.#failed.length === 0) this.#memory.forget();
     else if (unanswered > 0) this.#print(noteText(this.#farewell(interrupted), look));
-    const files = landed.filter((file) => file.fixes + file.suppressed > 0).length;
     return { applied, suppressed, declined, unanswered, files, failed: this.#failed, interrupted };
   }
 

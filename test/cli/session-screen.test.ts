@@ -49,4 +49,22 @@ describe('the screen', () => {
     session.type('y');
     await session.asked('2/4');
   });
+
+  it('asks again after Ctrl-Z, also where nobody could wake a stopped job', async () => {
+    const session = start(folderOf());
+    await session.asked('1/4');
+    session.type('\x1a');
+    expect(await session.asked('1/4')).toContain('── 1/4');
+    session.type('y');
+    await session.asked('2/4');
+  });
+
+  it('ends with the counts', async () => {
+    const session = start(folderOf());
+    await session.asked('1/4');
+    session.type('yn');
+    await session.asked('3/4');
+    session.type('q');
+    expect((await session.ended()).text).toContain('1 fix applied in 1 file, 1 declined, 2 left open.');
+  });
 });

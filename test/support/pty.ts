@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type IPty, spawn } from '@lydell/node-pty';
@@ -7,7 +8,8 @@ import type { ReviewResult } from '../../src/cli/session.js';
 
 /** Optimising Ruff's wasm takes longer than a short session lasts, and the process waits for it before it exits. */
 const NODE_FLAGS = ['--liftoff-only'];
-const SCRIPT = bundle(resolve(import.meta.dirname, 'pty-review.ts'));
+const require = createRequire(import.meta.url);
+const SCRIPT = bundle(require.resolve('./pty-review.ts'));
 const PATIENCE_MS = 30_000;
 
 export interface PtyOptions {
