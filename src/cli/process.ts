@@ -37,6 +37,8 @@ function signalOfProcess(): AbortSignal {
   const stop = new AbortController();
   for (const [name, number] of SIGNALS) {
     process.on(name, () => {
+      // A review listens for itself: there, Ctrl-C is an answer.
+      if (process.listenerCount(name) > 1) return;
       if (stop.signal.aborted) process.exit(128 + number);
       stop.abort(new Stopped(128 + number));
     });

@@ -101,19 +101,20 @@ describe('output', () => {
     });
   });
 
-  test.each([
-    [[], {}, false],
-    [['stdout'], {}, true],
-    [['stdout'], { NO_COLOR: '1' }, false],
-    [['stdout'], { NO_COLOR: '' }, true],
-    [['stdout'], { TERM: 'dumb' }, false],
-    [[], { FORCE_COLOR: '1' }, true],
-    [['stdout'], { FORCE_COLOR: '0' }, false],
-    [['stdout'], { NO_COLOR: '1' }, true, '--color=always'],
-    [['stdout'], { FORCE_COLOR: '1' }, false, '--color=never'],
-    [[], { FORCE_COLOR: '1' }, true, '--color=auto'],
-  ] as const)('colour: terminals %j, environment %j → %j', async (terminals, env, expected, ...flags) => {
-    const { stdout } = await memfix({ cwd: cwd(), terminals, env }, ...concise, ...flags);
+  const colorCases: readonly (readonly ['terminal' | 'pipe', Record<string, string>, string, boolean])[] = [
+    ['pipe', {}, 'auto', false],
+    ['terminal', {}, 'auto', true],
+    ['terminal', { NO_COLOR: '1' }, 'auto', false],
+    ['terminal', { NO_COLOR: '' }, 'auto', true],
+    ['terminal', { TERM: 'dumb' }, 'auto', false],
+    ['pipe', { FORCE_COLOR: '1' }, 'auto', true],
+    ['terminal', { FORCE_COLOR: '0' }, 'auto', false],
+    ['terminal', { NO_COLOR: '1' }, 'always', true],
+    ['terminal', { FORCE_COLOR: '1' }, 'never', false],
+  ];
+  test.each(colorCases)('colour: %s, %j, --color %s → %j', async (kind, env, choice, expected) => {
+    const terminals = kind === 'terminal' ? (['stdout'] as const) : [];
+    const { stdout } = await memfix({ cwd: cwd(), terminals, env }, ...concise, '--color', choice);
     expect(stdout.includes('\x1b[')).toBe(expected);
   });
 

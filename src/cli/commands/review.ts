@@ -54,6 +54,9 @@ async function converse(
   const { args, io } = context;
   const writer = new Writer(io.cwd, look.targets);
   const { review } = await import('../session.js');
+  // What ends the process from outside reads as Ctrl-C to the session.
+  const leave = () => process.emit('SIGINT', 'SIGINT');
+  io.signal.addEventListener('abort', leave);
   try {
     const result = await review({
       engine: look.engine,
@@ -75,9 +78,11 @@ async function converse(
     });
     if (result.files > 0) sayHowToUndo(context, writer.roots);
     reportUnwritten(context, result.failed);
+    io.signal.throwIfAborted();
     if (result.interrupted) return 130;
     return result.failed.length > 0 ? EXIT.error : EXIT.clean;
   } finally {
+    io.signal.removeEventListener('abort', leave);
     writer.close();
   }
 }
