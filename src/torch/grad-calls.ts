@@ -1,0 +1,171 @@
+import { calledDefinition, classAround } from '../semantic/definitions.js';
+import { qualifiedName } from '../semantic/imports.js';
+import type { PyModule } from '../semantic/module.js';
+import { roleOf } from '../semantic/names.js';
+import { enclosingFunction, receiverOf, unparenthesized } from '../semantic/statements.js';
+import type { PyNode } from '../syntax/node.js';
+import { TORCH_JIT } from './catalog.js';
+
+import { reachedFrom } from './grad.js';
+import { shown } from './grad-escapes.js';
+import { LOOKS, METER, NETWORK, NETWORK_METHODS, TAKES_NETWORK, TRAINS } from './grad-names.js';
+import type { GradTrace } from './grad-trace.js';
+import { givenTo, KNOWN_PACKAGES } from './grad-values.js';
+
+/** A call whose code is elsewhere. `trains`: its name says so. `opaque`: it gets what it would need to train or differentiate. */
+export interface Suspicion {
+  readonly kind: 'trains' | 'opaque';
+  readonly words: string;
+}
+
+/** What the calls of a function could do to gradients, the worst first. */
+export function suspicionsOf(
+  module: PyModule,
+  functionNode: PyNode,
+  models: ReadonlySet<string>,
+  trace: GradTrace,
+): readonly Suspicion[] {
+  const found: Suspicion[] = [];
+  for (const node of (functionNode.field('body') ?? functionNode).walk()) {
+    if (node.type !== 'call') continue;
+    const training = trainingCall(module, node);
+    if (training !== undefined) return [training];
+    const opaque = opaqueCall(module, functionNode, node, models, trace);
+    if (opaque !== undefined) found.push({ kind: 'opaque', words: opaque });
+  }
+  return found;
+}
+
+/** The same for what the function runs in its own file. */
+export function trainingCallReached(module: PyModule, functionNode: PyNode): Suspicion | undefined {
+  for (const via of reachedFrom(module, functionNode)) {
+    for (const node of (via.field('body') ?? via).walk()) {
+      const found = node.type === 'call' ? trainingCall(module, node) : undefined;
+      if (found !== undefined)
+        return { ...found, words: `it runs \`${via.field('name')?.text}\`, and ${found.words}` };
+    }
+  }
+  return undefined;
+}
+
+/** A call that trains by its name, or is handed an optimizer. */
+export function trainingCall(module: PyModule, call: PyNode): Suspicion | undefined {
+  const callee = call.field('function');
+  if (callee === undefined || calledDefinition(module, call) !== undefined) return undefined;
+  const name = nameOf(callee);
+  const optimizer = givenTo(call).find((given) =>
+    /^(?:self\.)?_?(?:optim\w*|opt|optimizers?|grad_scaler)$/i.test(bare(given).text),
+  );
+  if (
+    optimizer !== undefined &&
+    !/^(?:print|isinstance|len|str|repr|type|hasattr|save\w*|get_\w*lr)$/.test(name)
+  )
+    return { kind: 'trains', words: `it hands \`${optimizer.text}\` to \`${shown(callee)}\`` };
+  if (!TRAINS.test(name) || /no_?grad/.test(name)) return undefined;
+  if (name === 'train' && isModeSwitch(call)) return undefined;
+  return {
+    kind: 'trains',
+    words: `it calls \`${shown(callee)}\`, which trains or differentiates by its name`,
+  };
+}
+
+/** `model.train()`, `model.train(was_training)`. */
+function isModeSwitch(call: PyNode): boolean {
+  const receiver = receiverOf(call);
+  const given = givenTo(call);
+  if (receiver === undefined || /trainer|learner|agent|solver|algo/i.test(receiver.text)) return false;
+  return (
+    given.length === 0 ||
+    (given.length === 1 &&
+      /^(?:true|false|identifier|attribute|keyword_argument|not_operator)$/.test(given[0]?.type ?? ''))
+  );
+}
+
+function opaqueCall(
+  module: PyModule,
+  functionNode: PyNode,
+  call: PyNode,
+  models: ReadonlySet<string>,
+  trace: GradTrace,
+): string | undefined {
+  const callee = call.field('function');
+  if (callee === undefined || models.has(callee.text) || calledDefinition(module, call) !== undefined)
+    return undefined;
+  const path = qualifiedName(module, callee);
+  if (path?.startsWith(TORCH_JIT)) return `\`${shown(callee)}\` compiles code that is not looked into`;
+  if (path !== undefined && KNOWN_PACKAGES.test(path)) return undefined;
+  if (callee.type === 'identifier' && module.resolve(callee) === undefined && BUILTINS.test(callee.text))
+    return undefined;
+  const name = nameOf(callee);
+  const receiver = receiverOf(call);
+  const given = givenTo(call).map(bare);
+  if (receiver !== undefined && models.has(receiver.text))
+    return NETWORK_METHODS.has(name)
+      ? undefined
+      : `\`${shown(callee)}\` is a method of the network that is not in this file`;
+  const self = classAround(call)?.self;
+  const network = given.find(
+    (each) =>
+      models.has(each.text) || (each.text === self && self !== undefined) || isNetworkOf(each, models),
+  );
+  if (network !== undefined && !TAKES_NETWORK.test(name))
+    return `\`${shown(callee)}\` is not in this file and gets \`${shown(network)}\`: it could train it`;
+  if (LOOKS.test(name) || METER.test(receiver?.text ?? '') || NETWORK.test(name)) return undefined;
+  // A method of a tensor, a list or another plain thing that this function made.
+  if (receiver !== undefined && path === undefined && !isHandle(module, receiver, self)) return undefined;
+  if (isParameter(module, functionNode, callee))
+    return `\`${shown(callee)}\` is passed in and could train or differentiate`;
+  const graph = given.find((each) => trace.of(each) === 'graph');
+  return graph === undefined
+    ? undefined
+    : `\`${shown(callee)}\` is not in this file and gets \`${shown(graph)}\` with its graph`;
+}
+
+/** Python's own functions, without those that run code or call back. */
+const BUILTINS =
+  /^(?:abs|all|any|bool|bytes|callable|chr|dict|dir|enumerate|float|format|frozenset|getattr|hasattr|hash|hex|id|input|int|isinstance|issubclass|iter|len|list|max|min|next|open|ord|pow|print|range|repr|reversed|round|set|setattr|slice|sorted|str|sum|super|tuple|type|vars|zip|xrange|[A-Z]\w*(?:Error|Exception))$/;
+
+function nameOf(callee: PyNode): string {
+  if (callee.type === 'attribute') return callee.field('attribute')?.text ?? '';
+  if (callee.type === 'subscript') return nameOf(callee.field('value') ?? callee);
+  return callee.type === 'identifier' ? callee.text : '';
+}
+
+function bare(given: PyNode): PyNode {
+  return unparenthesized(given.type === 'keyword_argument' ? (given.field('value') ?? given) : given);
+}
+
+function isNetworkOf(node: PyNode, models: ReadonlySet<string>): boolean {
+  return (
+    node.type === 'attribute' &&
+    node.field('attribute')?.text === 'module' &&
+    models.has(node.field('object')?.text ?? '')
+  );
+}
+
+/** An object from outside, whose methods are somebody else's code: an import, `self`, a parameter, a global. */
+function isHandle(module: PyModule, receiver: PyNode, self: string | undefined): boolean {
+  let root = unparenthesized(receiver);
+  while (root.type === 'attribute' || root.type === 'subscript') {
+    const inner = root.field(root.type === 'attribute' ? 'object' : 'value');
+    if (inner === undefined) return true;
+    root = inner;
+  }
+  if (root.type !== 'identifier') return false;
+  if (root.text === self) return true;
+  const scope = module.resolve(root);
+  if (scope === undefined || scope.kind === 'module') return true;
+  const roles = module.writes(scope, root.text).map(roleOf);
+  return roles.every((role) => role === 'parameter' || role === 'import');
+}
+
+function isParameter(module: PyModule, functionNode: PyNode, callee: PyNode): boolean {
+  if (callee.type !== 'identifier') return false;
+  const scope = module.resolve(callee);
+  if (scope === undefined) return false;
+  const writes = module.writes(scope, callee.text);
+  return (
+    writes.length > 0 &&
+    writes.every((write) => roleOf(write) === 'parameter' && enclosingFunction(write) === functionNode)
+  );
+}

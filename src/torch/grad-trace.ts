@@ -1,0 +1,240 @@
+import { calledDefinition, classBehind } from '../semantic/definitions.js';
+import { type Definition, definitionOf, reachingDefinitions } from '../semantic/flow.js';
+import { qualifiedName } from '../semantic/imports.js';
+import type { PyModule } from '../semantic/module.js';
+import { roleOf } from '../semantic/names.js';
+import { methodName, ownNodes, receiverOf, unparenthesized } from '../semantic/statements.js';
+import type { PyNode } from '../syntax/node.js';
+import { DATA } from './grad-names.js';
+import * as known from './grad-values.js';
+import { kindOf } from './tensor.js';
+
+/**
+ * What grad mode means to a value. `plain`: it carries no graph either way. `outside`: it came in and is untouched, so it
+ * keeps what it had. `graph`: an operation in this function may have recorded it.
+ */
+export type Trace = 'plain' | 'outside' | 'graph';
+
+const ORDER: readonly Trace[] = ['plain', 'outside', 'graph'];
+
+function worst(traces: readonly Trace[]): Trace {
+  return ORDER[Math.max(0, ...traces.map((trace) => ORDER.indexOf(trace)))] ?? 'graph';
+}
+
+/** An operation on something from outside may record a graph. */
+function operation(traces: readonly Trace[]): Trace {
+  return worst(traces) === 'plain' ? 'plain' : 'graph';
+}
+
+/** Expressions are followed this far; what is beyond may carry a graph. */
+const MAX_STEPS = 4000;
+const MAX_CALLS = 4;
+
+/** The values of one function, as seen from inside it. */
+export class GradTrace {
+  readonly #open = new Set<PyNode>();
+  #steps = 0;
+
+  constructor(
+    private readonly module: PyModule,
+    private readonly functionNode: PyNode,
+    /** Texts of the expressions that are the evaluated networks. */
+    private readonly models: ReadonlySet<string>,
+    /** What its parameters are; by default what their names say. */
+    private readonly parameters: Trace | 'by name' = 'by name',
+    private readonly depth = 0,
+  ) {}
+
+  readonly of = (expression: PyNode): Trace => {
+    const node = unparenthesized(expression);
+    // A value that depends on itself is as good as its other origins.
+    if (this.#open.has(node)) return 'plain';
+    if (++this.#steps > MAX_STEPS) return 'graph';
+    this.#open.add(node);
+    const trace = this.#compute(node);
+    this.#open.delete(node);
+    if (this.#open.size === 0) this.#steps = 0;
+    return trace;
+  };
+
+  #all(nodes: readonly (PyNode | undefined)[]): readonly Trace[] {
+    return nodes.map((node) => (node === undefined ? 'graph' : this.of(node)));
+  }
+
+  #compute(node: PyNode): Trace {
+    if (this.models.has(node.text)) return 'plain';
+    switch (node.type) {
+      case 'string':
+      case 'concatenated_string':
+      case 'integer':
+      case 'float':
+      case 'none':
+      case 'true':
+      case 'false':
+      case 'ellipsis':
+      case 'comparison_operator':
+      case 'not_operator':
+      case 'lambda':
+      case 'slice':
+      case 'yield':
+        return 'plain';
+      case 'list':
+      case 'tuple':
+      case 'set':
+      case 'dictionary':
+      case 'expression_list':
+      case 'boolean_operator':
+      case 'list_splat':
+      case 'dictionary_splat':
+        return worst(this.#all(node.named));
+      case 'pair':
+      case 'keyword_argument':
+      case 'named_expression':
+        return worst(this.#all([node.field('value')]));
+      case 'conditional_expression':
+        return worst(this.#all([node.named[0], node.named[2]]));
+      case 'list_comprehension':
+      case 'set_comprehension':
+      case 'dictionary_comprehension':
+      case 'generator_expression':
+        return worst(this.#all([node.field('body')]));
+      case 'unary_operator':
+        return operation(this.#all(node.named));
+      case 'binary_operator':
+        if (node.field('left')?.type.endsWith('string')) return 'plain';
+        return operation(this.#all([node.field('left'), node.field('right')]));
+      case 'subscript':
+        return worst(this.#all([node.field('value')]));
+      case 'attribute':
+        return this.#attribute(node);
+      case 'identifier':
+        return this.#name(node);
+      case 'call':
+        return this.#call(node);
+      default:
+        return 'graph';
+    }
+  }
+
+  #attribute(node: PyNode): Trace {
+    const name = node.field('attribute')?.text ?? '';
+    if (known.PLAIN_ATTRIBUTES.has(name)) return 'plain';
+    const object = node.field('object');
+    if (qualifiedName(this.module, node) !== undefined) return 'plain';
+    const trace = worst(this.#all([object]));
+    return trace === 'outside' && DATA.test(name) ? 'plain' : trace;
+  }
+
+  #name(identifier: PyNode): Trace {
+    const scope = this.module.resolve(identifier);
+    const writes = scope === undefined ? [] : this.module.writes(scope, identifier.text);
+    if (scope === undefined || !this.functionNode.contains(scope.node)) {
+      const named =
+        writes.length > 0 && writes.every((write) => /^(?:def|class|import)$/.test(roleOf(write)));
+      const constant = writes.some((write) => isConstant(definitionOf(write))) && writes.length === 1;
+      return named || constant || DATA.test(identifier.text) ? 'plain' : 'outside';
+    }
+    const definitions = reachingDefinitions(this.module, identifier) ?? writes.map(definitionOf);
+    const found = definitions.length > 0 ? definitions : writes.map(definitionOf);
+    const origin = worst(found.map((definition) => this.#defined(definition)));
+    return origin === 'graph' ? origin : worst([origin, ...this.#all(this.#puts(identifier))]);
+  }
+
+  #defined(definition: Definition): Trace {
+    switch (definition.kind) {
+      case 'value':
+      case 'with':
+        return this.of(definition.value);
+      case 'update':
+        return operation([this.of(definition.value)]);
+      case 'part':
+        return known.givesIndices(definition.node, definition.value) ? 'plain' : this.of(definition.value);
+      case 'loop':
+        return this.of(definition.iterable);
+      case 'parameter':
+        return this.#parameter(definition.node);
+      default:
+        return /^(?:def|class|import)$/.test(roleOf(definition.node)) ? 'plain' : 'outside';
+    }
+  }
+
+  #parameter(node: PyNode): Trace {
+    const owner = node.closest('function_definition', 'lambda');
+    // Hooks and callbacks are handed whatever the network computes.
+    if (owner !== this.functionNode) return 'graph';
+    if (known.isPlainParameter(node)) return 'plain';
+    if (this.parameters !== 'by name') return this.parameters;
+    return DATA.test(node.text) ? 'plain' : 'outside';
+  }
+
+  /** What the function puts into an object by its methods, items and attributes, wherever it does. */
+  #puts(identifier: PyNode): readonly PyNode[] {
+    const scope = this.module.resolve(identifier);
+    if (scope === undefined) return [];
+    return this.module.occurrences(scope, identifier.text).flatMap((use) => known.valuesPutInto(use));
+  }
+
+  #call(call: PyNode): Trace {
+    const callee = call.field('function');
+    if (callee === undefined || this.models.has(callee.text)) return 'graph';
+    if (kindOf(this.module, call) === 'number') return 'plain';
+    const path = qualifiedName(this.module, callee);
+    const given = known.givenTo(call);
+    if (callee.type === 'identifier' && this.module.resolve(callee) === undefined) {
+      if (known.PLAIN_BUILTINS.has(callee.text)) return 'plain';
+      if (known.PASSING_BUILTINS.has(callee.text)) return worst(this.#all(given));
+      if (known.COMPUTING_BUILTINS.has(callee.text)) return operation(this.#all(given));
+    }
+    const definition = calledDefinition(this.module, call);
+    if (definition?.type === 'function_definition') return this.#returned(definition, call);
+    if (definition?.type === 'class_definition') return worst(this.#all(given));
+    if (path !== undefined) {
+      const result = known.resultOf(path);
+      if (result === 'plain') return 'plain';
+      if (result === 'passed') return worst(this.#all(given));
+      if (result === 'computed') return operation(this.#all(given));
+    }
+    const receiver = receiverOf(call);
+    const name = methodName(call) ?? callee.text;
+    if (receiver !== undefined && path === undefined) return this.#method(name, receiver, given);
+    // A class of another file, made from plain things: a meter, a writer.
+    return /^[A-Z]/.test(name) ? operation(this.#all(given)) : 'graph';
+  }
+
+  #method(name: string, receiver: PyNode, given: readonly PyNode[]): Trace {
+    if (known.PLAIN_METHODS.has(name)) return 'plain';
+    if (known.WALKS.has(name)) return 'outside';
+    if (known.isTextReceiver(name, receiver)) return 'plain';
+    const from = this.of(receiver);
+    if (this.models.has(receiver.text) || classBehind(this.module, receiver) !== undefined) return 'graph';
+    if (known.PASSING_METHODS.has(name)) return worst([from, ...this.#all(given)]);
+    return operation([from, ...this.#all(given)]);
+  }
+
+  /** What a function of the file hands back, given what it is given. */
+  #returned(definition: PyNode, call: PyNode): Trace {
+    if (this.depth >= MAX_CALLS || this.#open.has(definition)) return 'graph';
+    const receiver = receiverOf(call);
+    const self =
+      receiver !== undefined && calledDefinition(this.module, call) !== undefined ? 'outside' : 'plain';
+    const given = worst([...this.#all(known.givenTo(call)), self]);
+    const inside = new GradTrace(
+      this.module,
+      definition,
+      this.models,
+      given === 'plain' ? 'by name' : given,
+      this.depth + 1,
+    );
+    const values = [...ownNodes(definition)].flatMap((node) =>
+      node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
+    );
+    return worst(values.map(inside.of)) === 'graph' ? 'graph' : 'plain';
+  }
+}
+
+function isConstant(definition: Definition): boolean {
+  return (
+    definition.kind === 'value' &&
+    ['integer', 'float', 'string', 'true', 'false', 'none', 'unary_operator'].includes(definition.value.type)
+  );
+}
