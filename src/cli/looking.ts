@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import type { Engine } from '../engine/engine.js';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
 import type { Candidate, Discovery } from '../workspace/discover.js';
@@ -7,6 +8,9 @@ import { interpret } from '../workspace/read.js';
 import { type Visit, visit } from '../workspace/visit.js';
 import { type Context, Progress } from './context.js';
 import { readAll } from './io.js';
+
+/** Files up to which starting fast beats running fast. */
+const SMALL_RUN = 200;
 
 /** What is looked at and with what, the same for `check`, `apply` and `diff`. */
 export interface Look {
@@ -27,7 +31,7 @@ export interface StandardInput {
 export async function prepare(context: Context): Promise<Look> {
   const project = new Project(context.args.request(context.io.cwd), context.transforms);
   const discovery = project.discover();
-  const engine = await engineOf(context, project);
+  const engine = await engineOf(context, project, discovery.candidates.length);
   const targets = new Map(discovery.candidates.map((candidate) => [candidate.path, candidate]));
   sayWhatRuns(context, project);
   return { project, engine, discovery, targets };
@@ -38,7 +42,7 @@ export async function prepareStdin(context: Context): Promise<StandardInput> {
   if (args.operands.length > 1)
     throw args.misuse('`-` stands alone: it cannot be combined with other paths.');
   const project = new Project(args.request(io.cwd), context.transforms);
-  const engine = await engineOf(context, project);
+  const engine = await engineOf(context, project, 1);
   const bytes = await readAll(io.stdin, io.signal);
   return { project, engine, bytes, read: interpret(args.text('stdin-filename') ?? 'stdin.py', bytes) };
 }
@@ -64,7 +68,9 @@ export async function lookThrough<T extends object>(
   }
 }
 
-async function engineOf(context: Context, project: Project): Promise<Engine> {
+async function engineOf(context: Context, project: Project, files: number): Promise<Engine> {
+  // Optimising wasm takes longer than checking a few files, and the process waits for it before it ends.
+  if (files <= SMALL_RUN) setFlagsFromString('--liftoff-only');
   const parser = await chosenParser(context.io.env['MEMFIX_PARSER']);
   if (context.isVerbose) context.say(`parser: ${parser.backend}`);
   return project.engine(parser);
