@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { setFlagsFromString } from 'node:v8';
 import type { Position, Span } from '../text/lines.js';
 import type { PyNode } from './node.js';
 
@@ -41,7 +42,20 @@ export function pythonProblem(text: string): SyntaxProblem | undefined {
   }
 }
 
+/**
+ * V8 would spend seconds optimising the whole module, and hold up the end of the process, for a few checks; its baseline
+ * compiler starts at once and is fast enough.
+ */
 function openRuff(): RuffWorkspace {
+  setFlagsFromString('--liftoff-only');
+  try {
+    return loadRuff();
+  } finally {
+    setFlagsFromString('--no-liftoff-only');
+  }
+}
+
+function loadRuff(): RuffWorkspace {
   const ruff = require('@astral-sh/ruff-wasm-nodejs') as {
     readonly Workspace: new (options: unknown, encoding: number) => RuffWorkspace;
     readonly PositionEncoding: { readonly Utf32: number };

@@ -43,8 +43,9 @@ const PURE_BUILTINS = new Set([
   'node:url',
   'node:buffer',
 ]);
-/** `createRequire`, for the parsers: an addon and packages that are not ES modules. */
+/** For the parsers: `createRequire` for an addon and packages that are not ES modules, and how V8 compiles their wasm. */
 const LOADS_PARSERS = new Set(['src/syntax/parser.ts', 'src/syntax/soundness.ts']);
+const PARSER_BUILTINS = new Set(['node:module', 'node:v8']);
 
 const NAMELESS = new Set(['util', 'utils', 'helper', 'helpers', 'common', 'core', 'lib', 'misc', 'shared']);
 const DOTTED_NAME =
@@ -106,7 +107,7 @@ function wrong(path: string, target: string): string {
 
 function builtinViolations(path: string, from: string): string[] {
   if (MEETS_THE_WORLD.has(roomOf(path)) || PURE_BUILTINS.has(from)) return [];
-  return from === 'node:module' && LOADS_PARSERS.has(path)
+  return PARSER_BUILTINS.has(from) && LOADS_PARSERS.has(path)
     ? []
     : [`${path}: imports ${from}; only ${[...MEETS_THE_WORLD].join(', ')} may`];
 }
