@@ -132,11 +132,11 @@ export const registerBufferEma: Transform<StatisticSite> = {
     }
     let shares = false;
     for (const update of statistics.flatMap(({ updates }) => updates)) {
-      const line = inPlace(update);
-      if (recordsNoGraph(module, update.target)) edit.replaceStatement(update.statement, [line]);
+      const lines = inPlace(update);
+      if (recordsNoGraph(module, update.target)) edit.replaceStatement(update.statement, lines);
       else {
         const opening = shares ? [] : [`with ${edit.name(NO_GRAD, update.statement)}():`];
-        edit.replaceStatement(update.statement, [...opening, `\t${line}`]);
+        edit.replaceStatement(update.statement, [...opening, ...lines.map((line) => `\t${line}`)]);
       }
       shares = statistics.length > 1;
     }
@@ -194,13 +194,16 @@ function standing(module: PyModule, statistic: RunningStatistic): string {
   return answers.includes('no') ? 'no' : answers.includes('unknown') ? 'unknown' : 'yes';
 }
 
-function inPlace({ statement, target, decay, fresh, gain }: Update): string {
+/** The update in place; comments that stood between its operands go above it. */
+function inPlace({ statement, target, decay, fresh, gain }: Update): readonly string[] {
   if (decay === undefined || gain === undefined)
     throw new Unfixable('it is no weighted sum of the old and the new value');
   const [kept, added, weight] = [decay, fresh, gain].map(unparenthesized);
-  const lost = [...statement.walk()].some(
+  const comments = [...statement.walk()].filter(
     (node) => node.type === 'comment' && ![kept, added, weight].some((part) => part?.contains(node)),
   );
-  if (lost) throw new Unfixable('a comment stands between its operands');
-  return `${target.text}.mul_(${kept?.text}).add_(${added?.text}, alpha=${weight?.text})`;
+  return [
+    ...comments.map(({ text }) => text),
+    `${target.text}.mul_(${kept?.text}).add_(${added?.text}, alpha=${weight?.text})`,
+  ];
 }

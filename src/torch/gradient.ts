@@ -1,4 +1,4 @@
-import { calledDefinition } from '../semantic/definitions.js';
+import { calledDefinition, classAround } from '../semantic/definitions.js';
 import { type Definition, reachingDefinitions } from '../semantic/flow.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
@@ -16,7 +16,7 @@ import {
 } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { ENABLE_GRAD, GRAD_OFF, SET_GRAD, TENSOR_NAMESPACES } from './catalog.js';
-import { callsOf } from './modules.js';
+import { attributeUses, callsOf, registrationOf } from './modules.js';
 import { isFloating, kindOf } from './tensor.js';
 
 /** What is computed at this place records no graph: a `with` around it or a decorator of its function says so. */
@@ -72,22 +72,31 @@ const CUTTING: ReadonlySet<string> = new Set([
   'bincount',
   'bool',
   'detach',
+  'empty_like',
+  'full_like',
   'histc',
   'int',
   'item',
   'long',
   'numpy',
   'one_hot',
+  'ones_like',
+  'rand_like',
+  'randn_like',
   'tolist',
+  'zeros_like',
 ]);
 
-/** Whether a value may hang on an autograd graph; false only where the code shows that it does not. */
-export function mayCarryGradient(module: PyModule, expression: PyNode, depth = 0): boolean {
+/**
+ * Whether a value may hang on an autograd graph; false only where the code shows that it does not. `besides` is an attribute
+ * that is taken to have none, because the question is what else would bring one.
+ */
+export function mayCarryGradient(module: PyModule, expression: PyNode, besides = '', depth = 0): boolean {
   const node = unparenthesized(expression);
   if (depth > MAX_DEPTH) return true;
   if (kindOf(module, node) === 'number' || isFloating(module, node) === 'no') return false;
   const may = (inner: PyNode | undefined): boolean =>
-    inner === undefined || mayCarryGradient(module, inner, depth + 1);
+    inner === undefined || mayCarryGradient(module, inner, besides, depth + 1);
   switch (node.type) {
     case 'string':
     case 'none':
@@ -108,7 +117,7 @@ export function mayCarryGradient(module: PyModule, expression: PyNode, depth = 0
     case 'subscript':
       return may(node.field('value'));
     case 'attribute':
-      return attributeMayCarry(node, may);
+      return node.text !== besides && attributeMayCarry(module, node, may, depth);
     case 'identifier':
       return variableMayCarry(module, node, may);
     case 'call':
@@ -120,10 +129,20 @@ export function mayCarryGradient(module: PyModule, expression: PyNode, depth = 0
 
 type May = (node: PyNode | undefined) => boolean;
 
-function attributeMayCarry(node: PyNode, may: May): boolean {
+function attributeMayCarry(module: PyModule, node: PyNode, may: May, depth: number): boolean {
   const name = node.field('attribute')?.text ?? '';
   if (['data', 'shape', 'dtype', 'device', 'ndim', 'training'].includes(name)) return false;
-  return ['T', 'mT', 'values'].includes(name) ? may(node.field('object')) : true;
+  if (['T', 'mT', 'values'].includes(name)) return may(node.field('object'));
+  const around = classAround(node);
+  if (around === undefined || node.field('object')?.text !== around.self) return true;
+  const writes = attributeUses(module, around.classNode, name).filter(({ kind }) => kind !== 'read');
+  if (writes.length === 0) return registrationOf(module, around.classNode, name) !== 'buffer';
+  return writes.some((write) => {
+    const assignment = write.node.parent;
+    const value = assignment?.field('left') === write.node ? assignment.field('right') : undefined;
+    if (value === undefined || write.kind !== 'write') return true;
+    return !recordsNoGraph(module, write.node) && mayCarryGradient(module, value, node.text, depth + 1);
+  });
 }
 
 function variableMayCarry(module: PyModule, identifier: PyNode, may: May): boolean {
@@ -140,7 +159,7 @@ function callMayCarry(module: PyModule, call: PyNode, may: May): boolean {
   const path = callee && qualifiedName(module, callee);
   if (path !== undefined) {
     const space = TENSOR_NAMESPACES.find((prefix) => path.startsWith(prefix));
-    if (space === undefined) return true;
+    if (space === undefined || /\.[A-Z]\w*$/.test(path)) return true;
     const asked = keywordArgument(call, 'requires_grad')?.field('value');
     if (asked !== undefined && asked.type !== 'false') return true;
     return !CUTTING.has(path.slice(space.length)) && argumentsOf(call).some(may);

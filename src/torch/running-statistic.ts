@@ -57,12 +57,13 @@ export function runningStatistics(module: PyModule): readonly RunningStatistic[]
 function findStatistics(module: PyModule): readonly RunningStatistic[] {
   const found = new Map<string, { classNode: PyNode; name: string; updates: Update[] }>();
   // The text decides first: most files have no such line, and no node is made for them.
-  for (const match of module.text.matchAll(/\bself\.(\w+)[ \t]*=(?!=)/g)) {
+  for (const match of module.text.matchAll(/\bself\.(\w+)(?:[ \t]*=(?!=)|\.mul_\(|\.lerp_\()/g)) {
     const name = match[1] ?? '';
     const behind = module.text.slice(match.index + match[0].length, match.index + REACH);
-    if (!new RegExp(`\\bself\\.${name}\\b`).test(behind)) continue;
+    const assigned = match[0].endsWith('=');
+    if (assigned && !new RegExp(`\\bself\\.${name}\\b`).test(behind)) continue;
     const target = module.root.descendantAt(match.index + 'self.'.length).parent;
-    const update = target && updateAt(module, target);
+    const update = target && (assigned ? updateAt(module, target) : updateInPlace(target));
     const classNode = target && classAround(target)?.classNode;
     if (update === undefined || classNode === undefined) continue;
     const key = `${classNode.start}.${name}`;
@@ -101,11 +102,31 @@ function updateAt(module: PyModule, target: PyNode): Update | undefined {
     return undefined;
   if (assignment.parent?.type !== 'expression_statement' || assignment.field('type') !== undefined)
     return undefined;
-  const owner = enclosingFunction(target);
-  if (owner === undefined || enclosingClass(owner) === undefined) return undefined;
-  if (owner.field('name')?.text === '__init__') return undefined;
+  if (!isMethodBody(target)) return undefined;
   const parts = blend(module, target.text, value) ?? step(module, target.text, value);
   return parts && { statement: statementOf(target), target, ...parts };
+}
+
+/** `self.name.mul_(decay).add_(fresh, …)` and `self.name.lerp_(fresh, …)`, which keep a graph just the same. */
+function updateInPlace(target: PyNode): Update | undefined {
+  const first = target.parent?.parent;
+  if (first?.type !== 'call' || receiverOf(first) !== target || !isMethodBody(target)) return undefined;
+  const scales = methodName(first) === 'mul_';
+  const last = scales ? first.parent?.parent : first;
+  if (last?.type !== 'call' || last.parent?.type !== 'expression_statement') return undefined;
+  if (scales && (methodName(last) !== 'add_' || receiverOf(last) !== first)) return undefined;
+  const [fresh] = argumentsOf(last);
+  const decay = scales ? argumentsOf(first)[0] : undefined;
+  if (fresh === undefined || fresh.type === 'keyword_argument') return undefined;
+  return { statement: statementOf(target), target, fresh, decay, gain: undefined, isAverage: false };
+}
+
+/** In a method other than `__init__`, not in a function inside one. */
+function isMethodBody(node: PyNode): boolean {
+  const owner = enclosingFunction(node);
+  return (
+    owner !== undefined && enclosingClass(owner) !== undefined && owner.field('name')?.text !== '__init__'
+  );
 }
 
 type Parts = Pick<Update, 'fresh' | 'decay' | 'gain' | 'isAverage'>;
@@ -115,11 +136,12 @@ function blend(module: PyModule, old: string, value: PyNode): Parts | undefined 
   const sum = unparenthesized(value);
   if (!isOperation(sum, '+')) return undefined;
   for (const [kept, added] of swapped(sum)) {
-    const decay = otherFactor(kept, old);
-    if (decay === undefined || unparenthesized(added).text === old) continue;
+    const factors = scaled(kept, old);
+    if (factors === undefined || unparenthesized(added).text === old) continue;
+    const { decay, moved } = factors;
     const { fresh, gain } = freshPart(module, decay, unparenthesized(added));
     const constants = gain !== undefined && isNumeral(decay) && isNumeral(gain);
-    const isAverage = constants || (gain !== undefined && areComplements(decay, gain));
+    const isAverage = !moved && (constants || (gain !== undefined && areComplements(decay, gain)));
     return { decay, fresh, gain, isAverage };
   }
   return undefined;
@@ -153,11 +175,17 @@ function step(module: PyModule, old: string, value: PyNode): Parts | undefined {
   return undefined;
 }
 
-/** The other side of `old * factor`. */
-function otherFactor(term: PyNode, old: string): PyNode | undefined {
+/** `old * decay`, where `old` may be moved to a device on the way. */
+function scaled(term: PyNode, old: string): { readonly decay: PyNode; readonly moved: boolean } | undefined {
   const product = unparenthesized(term);
   if (!isOperation(product, '*')) return undefined;
-  return swapped(product).find(([side]) => unparenthesized(side).text === old)?.[1];
+  for (const [side, decay] of swapped(product)) {
+    const kept = unparenthesized(side);
+    if (kept.text === old) return { decay, moved: false };
+    const moves = ['to', 'cuda', 'cpu', 'type_as'].includes(methodName(kept) ?? '');
+    if (kept.type === 'call' && moves && receiverOf(kept)?.text === old) return { decay, moved: true };
+  }
+  return undefined;
 }
 
 /** Which factor is the new value: the one that is not the complement of `decay`, nor a number. */
@@ -217,9 +245,4 @@ function numeral(node: PyNode): number {
 
 function words(node: PyNode): string {
   return unparenthesized(node).text.replace(/\s+/g, '');
-}
-
-/** The names of the functions that update the statistic. */
-export function updaters({ updates }: RunningStatistic): readonly PyNode[] {
-  return [...new Set(updates.flatMap(({ target }) => enclosingFunction(target) ?? []))];
 }

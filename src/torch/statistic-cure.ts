@@ -41,7 +41,7 @@ export function keepsGraph(module: PyModule, target: PyNode, value: PyNode): boo
     !recordsNoGraph(module, target) &&
     runsInForward(module, owner) &&
     !runsWithoutGrad(module, owner) &&
-    mayCarryGradient(module, value)
+    mayCarryGradient(module, value, target.text)
   );
 }
 
