@@ -179,7 +179,7 @@ function refusalFor(
   for (const { model } of runs) {
     const inner = differentiatingModel(module, model);
     if (inner !== undefined)
-      return edit.refuse(`\`${model.text}\` may be a \`${inner.name}\`, whose forward ${inner.use.words}`);
+      return edit.refuse(`\`${model.text}\` may be \`${inner.name}\`, whose forward ${inner.use.words}`);
   }
   if (isTrainingByName(functionNode)) return edit.refuse('its name says that it trains');
   const training = trainingCallReached(module, functionNode);

@@ -19,6 +19,8 @@ export interface Evaluation {
   /** The network as written: `model`, `self.net`, `args.model`. */
   readonly model: PyNode;
   readonly evals: readonly PyNode[];
+  /** Its switches to training mode, or to a mode that is not known. */
+  readonly trains: readonly PyNode[];
   /** Its calls that record a graph. */
   readonly forwards: readonly PyNode[];
   /** Some of its calls run under no-grad already. */
@@ -62,9 +64,10 @@ function findEvaluations(module: PyModule): readonly Evaluation[] {
     return [...models.values()].flatMap(({ model, evals }) => {
       const runs = calls.filter((call) => isForward(call, model.text));
       const forwards = runs.filter((call) => !isGradOff(module, call));
-      return forwards.length === 0
-        ? []
-        : [{ functionNode, model, evals, forwards, partly: forwards.length < runs.length }];
+      const trains = calls.filter((call) => isTrainMode(call, model.text));
+      // Where all that records a graph is the training part, there is nothing to say.
+      if (!forwards.some((forward) => followsEval(forward, evals, trains))) return [];
+      return [{ functionNode, model, evals, trains, forwards, partly: forwards.length < runs.length }];
     });
   });
 }
@@ -112,18 +115,24 @@ export function isForward(call: PyNode, model: string): boolean {
   return callee === model || callee === `${model}.forward`;
 }
 
+function isTrainMode(call: PyNode, model: string): boolean {
+  return (
+    methodName(call) === 'train' && receiverOf(call)?.text === model && argumentsOf(call)[0]?.type !== 'false'
+  );
+}
+
+/** The last switch of mode above the forward is an `eval()`. */
+function followsEval(forward: PyNode, evals: readonly PyNode[], trains: readonly PyNode[]): boolean {
+  const above = [...evals, ...trains].filter((call) => call.start < forward.start);
+  const last = above.sort((a, b) => a.start - b.start).at(-1);
+  return last !== undefined && evals.includes(last);
+}
+
 /**
  * Whether every forward runs in evaluation mode: an `eval()` before it that no condition can skip, and no `train()` of the
  * same network between the two.
  */
-export function runsInEvalMode({ functionNode, model, evals, forwards }: Evaluation): Answer {
-  const trains = [...ownNodes(functionNode)].filter(
-    (node) =>
-      node.type === 'call' &&
-      methodName(node) === 'train' &&
-      receiverOf(node)?.text === model.text &&
-      argumentsOf(node)[0]?.type !== 'false',
-  );
+export function runsInEvalMode({ evals, trains, forwards }: Evaluation): Answer {
   let answer: Answer = 'yes';
   for (const forward of forwards) {
     const certain = evals.filter((call) => call.start < forward.start && covers(call, forward)).at(-1);

@@ -127,6 +127,7 @@ export const PLAIN_BUILTINS: ReadonlySet<string> = new Set([
   'type',
   'xrange',
 ]);
+/** `max` and `min` choose one of what they are given. */
 export const PASSING_BUILTINS: ReadonlySet<string> = new Set([
   'dict',
   'enumerate',
@@ -134,6 +135,8 @@ export const PASSING_BUILTINS: ReadonlySet<string> = new Set([
   'frozenset',
   'iter',
   'list',
+  'max',
+  'min',
   'next',
   'reversed',
   'set',
@@ -141,7 +144,7 @@ export const PASSING_BUILTINS: ReadonlySet<string> = new Set([
   'tuple',
   'zip',
 ]);
-export const COMPUTING_BUILTINS: ReadonlySet<string> = new Set(['abs', 'max', 'min', 'pow', 'round', 'sum']);
+export const COMPUTING_BUILTINS: ReadonlySet<string> = new Set(['abs', 'pow', 'round', 'sum']);
 
 /** Packages whose values never carry a graph of torch. */
 const PLAIN_PACKAGES =
