@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { complaints } from '../../src/dev/cpython.js';
+import type { PythonParser } from '../../src/syntax/parser.js';
+import { transforms } from '../../transforms/index.js';
+import { casesOf } from './fixtures.js';
+import { bytesOf, type Court, caseLaws, engineFor, repaired, sourceFile } from './laws.js';
+
+/** Every fixture under every law, with one parser. Each parser has its own test file, so that they run side by side. */
+export function fixtureSuite(parser: PythonParser): void {
+  const results = new Map<string, string>();
+  const court = (subject: string, tested: Court['transforms']): Court => ({
+    parser,
+    transforms: tested,
+    all: transforms,
+    withId: subject.startsWith('_'),
+    compiles: (label, bytes) => {
+      results.set(bytes.toString('latin1'), `${subject}/${label}`);
+    },
+  });
+
+  const subjects = [
+    ...transforms.map((transform) => [transform.meta.id, [transform]] as const),
+    ...['_together', '_bytes'].map((folder) => [folder, transforms] as const),
+  ];
+  for (const [subject, tested] of subjects) {
+    describe(`${subject}, ${parser.backend}`, () => {
+      it('has fixtures', () => {
+        expect(casesOf(subject)).not.toEqual([]);
+      });
+      for (const fixture of casesOf(subject))
+        describe(fixture.name, () => caseLaws(court(subject, tested), fixture));
+    });
+  }
+
+  it.each([
+    ['33 KiB', 33 * 1024],
+    ['1 MiB', 1024 * 1024 + 1],
+  ])('fixes the last lines of a file of more than %s', async (_, size) => {
+    const filler =
+      'def scale_%(values):\n    return [value * 2 for value in values]  # \u00fc \u{1f525}\n\n\n';
+    const above = Array.from({ length: Math.ceil(size / 70) }, (_each, at) =>
+      filler.replace('%', `${at}`),
+    ).join('');
+    const save = 'import torch\n\n\ndef finish(model, path):\n%    torch.save(model.state_dict(), path)\n';
+    const input = Buffer.from(above + save.replace('%', ''));
+    expect(input.length).toBeGreaterThan(size);
+    const file = sourceFile(input);
+    const outcome = await repaired(
+      engineFor(court('large', transforms), transforms, {}),
+      file,
+      ({ safety }) => ({
+        kind: safety === 'safe' ? 'apply' : 'skip',
+      }),
+    );
+    const expected = above + save.replace('%', '    torch.cuda.empty_cache()\n');
+    expect(bytesOf(outcome.after, file).equals(Buffer.from(expected))).toBe(true);
+  });
+
+  it('gives results that CPython compiles', () => {
+    const answers = complaints([...results.keys()].map((bytes) => Buffer.from(bytes, 'latin1')));
+    const labels = [...results.values()];
+    expect(labels).not.toEqual([]);
+    expect(
+      answers.flatMap((answer, at) => (answer === undefined ? [] : [`${labels[at]}: ${answer}`])),
+    ).toEqual([]);
+  });
+}
