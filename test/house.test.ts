@@ -127,6 +127,8 @@ describe('the house', () => {
       'a cycle of types',
       { 'src/text/a.ts': "import type { B } from './b.js';", 'src/text/b.ts': "import './a.js';" },
     ],
+    ['a method named require', { 'transforms/one.ts': "proof.require('unknown', because);" }],
+    ['a quoted name in prose', { 'transforms/one.ts': "const a = 'needs `torch.stack` here';" }],
     ['a dotted name in prose', { 'transforms/one.ts': "const a = 'calls `torch.stack(x).mean()` once';" }],
   ])('is not fooled by %s', (_, planted) => {
     expect(violations(files(planted))).toEqual([]);
