@@ -23,6 +23,7 @@ import type {
 } from '../src/toolkit/index.js';
 import {
   accumulationOf,
+  all,
   assignedBy,
   backwardIn,
   changedInPlace,
@@ -92,7 +93,7 @@ export const stackLosses: Transform<SumSite> = {
     example: 'fix-counted-layers',
   },
 
-  prefilter: ['torch', '/', '+', ['for', 'while']],
+  prefilter: ['torch', ['for', 'while']],
 
   *detect(module) {
     if (!importsPackage(module, 'torch')) return;
@@ -124,6 +125,10 @@ export const stackLosses: Transform<SumSite> = {
       const argument = value.type === 'parenthesized_expression' ? value.text : `(${value.text})`;
       edit.replaceStatement(statement, [`${terms}.append${argument}`]);
     }
+    // Totals that share a counter go one per pass: the last one finds it unread and takes it away.
+    if (sum.counter !== undefined && dropped === undefined && !shareStatement(sum.counter.start, sum.start)) {
+      edit.replace(sum.counter.start, sum.counter.name);
+    }
     for (const bump of dropped?.bumps ?? []) edit.removeStatement(bump);
     for (const { node, whenEmpty } of dropped?.tests ?? [])
       edit.replace(node, whenEmpty ? `not ${terms}` : terms);
@@ -138,14 +143,12 @@ function gates(module: PyModule, sum: Accumulation): Proof {
   for (const { value, statement } of sum.additions) {
     const term = lossTerm(module, value);
     const text = shown(value);
-    proof.require(term?.scalar ?? 'no', {
-      no: `\`${text}\` is not always a 0-dim tensor`,
-      unknown: `\`${text}\` is a 0-dim tensor`,
-    });
-    proof.require(term?.floating ?? 'unknown', {
-      no: `\`${text}\` holds integers, which have no \`.mean()\``,
-      unknown: `\`${text}\` is a floating-point tensor`,
-    });
+    proof.forbid(term?.scalar === 'no', `\`${text}\` is not always a 0-dim tensor`);
+    proof.forbid(term?.floating === 'no', `\`${text}\` holds integers, which have no \`.mean()\``);
+    proof.require(
+      all([term?.scalar ?? 'no', term?.floating ?? 'no']),
+      `\`${text}\` is a 0-dim floating-point tensor`,
+    );
     const changed = changedInPlace(module, value);
     if (changed !== undefined) proof.forbid(true, `\`${changed}\` is changed in place in the same loop`);
     const loop = enclosingLoops(statement).at(-1);
@@ -162,6 +165,10 @@ function gates(module: PyModule, sum: Accumulation): Proof {
     proof.require('unknown', `\`${sum.sequence.text}\` yields exactly \`len(${sum.sequence.text})\` items`);
   }
   return proof;
+}
+
+function shareStatement(a: PyNode, b: PyNode): boolean {
+  return statementOf(a) === statementOf(b);
 }
 
 /** `a / b` and `a /= b`, from the operator. */
@@ -203,11 +210,21 @@ function takeMean(edit: EditBuilder, sum: Accumulation, mean: string): void {
     edit.replaceStatement(statementOf(division), [`${name} = ${mean}`]);
     return;
   }
-  const alone = /^(?:return_statement|assignment|parenthesized_expression)$/.test(
-    division.parent?.type ?? '',
-  );
-  edit.replace(division, clamped && !alone ? `(${mean})` : mean);
+  const holder = division.parent;
+  if (clamped) edit.replace(division, TAKES_ANY.test(holder?.type ?? '') ? mean : `(${mean})`);
+  else if (isOperandInParentheses(holder)) edit.replace(holder, mean);
+  else edit.replace(division, mean);
 }
+
+/** `w * (total / n)`: a call needs no parentheses. A comment inside them would be lost. */
+function isOperandInParentheses(node: PyNode | undefined): node is PyNode {
+  if (node?.type !== 'parenthesized_expression' || node.text.includes('#')) return false;
+  return node.parent?.type === 'binary_operator' && node.parent.field('right') === node;
+}
+
+/** Places where a conditional expression needs no parentheses. */
+const TAKES_ANY =
+  /^(?:return_statement|assignment|parenthesized_expression|argument_list|keyword_argument|pair|expression_list)$/;
 
 /** `total_loss` → `losses`, `reg` → `reg_terms`, `total` → `terms`. */
 function listName(module: PyModule, { name, scope }: Accumulation): string | undefined {

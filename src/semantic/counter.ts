@@ -3,7 +3,7 @@ import { definitionOf } from './flow.js';
 import type { PyModule } from './module.js';
 import { binds, roleOf } from './names.js';
 import type { Scope } from './scope.js';
-import { statementOf, unparenthesized } from './statements.js';
+import { enclosingLoops, statementOf, unparenthesized } from './statements.js';
 
 /** A condition that only asks whether a counter is still zero. */
 export interface EmptyTest {
@@ -63,7 +63,12 @@ export function counterNamed(
       else tests.push(test);
     }
   }
-  return start === undefined || bumps.length === 0 ? undefined : { name, start, bumps, tests, otherReads };
+  if (start === undefined || bumps.length === 0) return undefined;
+  // Between an addition and its bump a test in the loop sees another number than it would see of a list.
+  const loops = bumps.flatMap((bump) => enclosingLoops(bump).filter((loop) => !loop.contains(start)));
+  const early = tests.filter(({ node }) => loops.some((loop) => loop.contains(node)));
+  otherReads.push(...early.map(({ node }) => node));
+  return { name, start, bumps, tests: tests.filter((test) => !early.includes(test)), otherReads };
 }
 
 /** `n += 1` or `n = n + 1`. */

@@ -1,7 +1,7 @@
 import type { Answer } from '../semantic/answer.js';
 import { calledDefinition } from '../semantic/definitions.js';
 import { reachingDefinitions } from '../semantic/flow.js';
-import { importsPackage } from '../semantic/imports.js';
+import { importsPackage, qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { binds, roleOf } from '../semantic/names.js';
 import {
@@ -63,7 +63,7 @@ function clue(module: PyModule, value: PyNode, hops: number): Clue {
     case 'identifier': {
       if (hops >= MAX_HOPS) return 'none';
       const definitions = reachingDefinitions(module, node) ?? [];
-      const values = definitions.flatMap((found) => ('value' in found ? [found.value] : []));
+      const values = definitions.flatMap((found) => (found.kind === 'value' ? [found.value] : []));
       return values.length === 0 ? 'none' : pathClue(module, values, hops + 1);
     }
     default:
@@ -76,7 +76,7 @@ function callClue(module: PyModule, call: PyNode, hops: number): Clue {
   const receiver = receiverOf(call);
   if (method !== undefined && receiver !== undefined) {
     const reduces = FLOAT_REDUCTIONS.has(method) || SAME_REDUCTIONS.has(method);
-    if (reduces && argumentsOf(call).length === 0) return 'tensor';
+    if (reduces && argumentsOf(call).length === 0) return isForeign(module, receiver) ? 'none' : 'tensor';
     if (MOVES.has(method)) return clue(module, receiver, hops);
   }
   // A helper of this file whose returns prove nothing may as well give a float.
@@ -84,6 +84,25 @@ function callClue(module: PyModule, call: PyNode, hops: number): Clue {
   const callee = call.field('function');
   const name = callee?.type === 'attribute' ? callee.field('attribute')?.text : callee?.text;
   return name !== undefined && OPAQUE_LOSS.test(name) ? 'tensor' : 'none';
+}
+
+/** Arrays and frames reduce like tensors. */
+function isForeign(module: PyModule, value: PyNode): boolean {
+  for (const node of value.walk()) {
+    if (node.type !== 'identifier') continue;
+    if (node.text === 'numpy' || node.text === 'values') return true;
+    const read = roleOf(node) === 'read';
+    if (read && /^(?:numpy|pandas|jax|tensorflow|scipy)\b/.test(qualifiedName(module, node) ?? ''))
+      return true;
+    const definitions = read ? (reachingDefinitions(module, node) ?? []) : [];
+    if (
+      definitions.some(
+        (found) => found.kind === 'value' && /\b(?:np|numpy|pd|pandas|jnp|tf)\./.test(found.value.text),
+      )
+    )
+      return true;
+  }
+  return false;
 }
 
 function operandClue(module: PyModule, operands: readonly (PyNode | undefined)[], hops: number): Clue {
