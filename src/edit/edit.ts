@@ -10,10 +10,6 @@ export function clash(a: Edit, b: Edit): boolean {
   return a.start <= b.end && b.start <= a.end;
 }
 
-export function isNoop(edit: Edit, text: string): boolean {
-  return text.slice(edit.start, edit.end) === edit.text;
-}
-
 export function byPosition(a: Edit, b: Edit): number {
   return a.start - b.start || a.end - b.end;
 }
