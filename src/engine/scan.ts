@@ -3,7 +3,7 @@ import { PyModule } from '../semantic/module.js';
 import { enclosingFunction } from '../semantic/statements.js';
 import { importEdit } from '../syntax/import-place.js';
 import type { PyNode } from '../syntax/node.js';
-import { firstError, pythonProblem } from '../syntax/soundness.js';
+import { firstError, isPython2, pythonProblem } from '../syntax/soundness.js';
 import type { Import, Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import type { EngineSetup } from './engine.js';
@@ -22,6 +22,16 @@ export interface LiveScan {
 /** Deep recursion in a parser or in a rule ends here, not in a stack trace. */
 const TOO_DEEP = 'it is nested too deeply';
 
+/** Where to look for what tree-sitter takes and Python 3 does not, before a second parser is asked. */
+const PYTHON_2_WORDS: readonly string[] = ['print ', 'exec '];
+
+function notPython(file: SourceFile, text: string): Skipped | undefined {
+  const problem = pythonProblem(text);
+  if (problem === undefined) return undefined;
+  const at = problem.at === undefined ? {} : { at: problem.at };
+  return { kind: 'skipped', path: file.path, reason: `not valid Python 3: ${problem.message}`, ...at };
+}
+
 /** Parses, finds and fixes on paper; `use` gets the result while the tree is alive. */
 export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: LiveScan) => T): T | Skipped {
   const { text } = file.source;
@@ -31,25 +41,21 @@ export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: Li
     const module = new PyModule(file.path, text, tree);
     const error = firstError(module.root);
     if (error !== undefined) {
-      const problem = pythonProblem(text);
-      return {
-        kind: 'skipped',
-        path: file.path,
-        reason:
-          problem === undefined
-            ? 'the parser does not understand this place'
-            : `not valid Python 3: ${problem.message}`,
-        at: problem?.at ?? module.lines.position(error.start),
-      };
+      const at = module.lines.position(error.start);
+      return (
+        notPython(file, text) ?? {
+          kind: 'skipped',
+          path: file.path,
+          reason: 'the parser does not understand this place',
+          at,
+        }
+      );
     }
     const imports = new Map<Finding, readonly Import[]>();
     const found = transforms.flatMap((transform) => findingsOf(setup, transform, module, imports));
-    if (found.length > 0) {
-      const problem = pythonProblem(text);
-      if (problem !== undefined) {
-        const at = problem.at === undefined ? {} : { at: problem.at };
-        return { kind: 'skipped', path: file.path, reason: `not valid Python 3: ${problem.message}`, ...at };
-      }
+    if (found.length > 0 || PYTHON_2_WORDS.some((word) => module.at(word).some(isPython2))) {
+      const problem = notPython(file, text);
+      if (problem !== undefined) return problem;
     }
     found.sort((a, b) => a.span.start - b.span.start || a.transform.localeCompare(b.transform));
     const suppressions = new Suppressions(module);

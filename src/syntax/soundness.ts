@@ -75,6 +75,13 @@ export function firstError(root: PyNode): PyNode | undefined {
   }
 }
 
+const PYTHON_2: readonly string[] = ['print_statement', 'exec_statement'];
+
+/** Whether a node belongs to a statement that only Python 2 has; the grammar forgives them. */
+export function isPython2(node: PyNode): boolean {
+  return node.parent !== undefined && PYTHON_2.includes(node.parent.type);
+}
+
 /** The tokens of a tree outside some spans, comments included, as one comparable list. */
 export function tokensOutside(root: PyNode, spans: readonly Span[]): readonly string[] {
   const tokens: string[] = [];

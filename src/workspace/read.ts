@@ -27,7 +27,8 @@ export class Reader {
   read(candidate: Candidate, mayMatch: Engine['mayMatch']): Reading {
     const bytes = this.#bytesOf(candidate.target);
     if (typeof bytes === 'string') return skipped(candidate.path, bytes);
-    if (!mayMatch(bytes)) return { kind: 'nothing' };
+    // Whoever names a file hears why it cannot be read, also where no transform would look at it.
+    if (!candidate.explicit && !mayMatch(bytes)) return { kind: 'nothing' };
     if (!candidate.explicit && isGenerated(bytes)) return { kind: 'generated' };
     return interpret(candidate.path, bytes);
   }

@@ -42,12 +42,21 @@ describe('scan', () => {
       1,
     ],
     ['aaa\n<<<<<<< HEAD\nx = 1\n=======\n>>>>>>> b\n', 'not valid Python 3: Expected a statement', 2],
+    [
+      'print "nothing to find here"\n',
+      'not valid Python 3: Simple statements must be separated by newlines or semicolons',
+      1,
+    ],
     ['aaa\ndef f(:\n', 'not valid Python 3: Expected a parameter or the end of the parameter list', 2],
   ])('skips %j with the reason and the place', (text, reason, line) => {
     const scan = engine.scan(fileOf(text));
     expect(scan.kind).toBe('skipped');
     if (scan.kind !== 'skipped') return;
     expect([scan.reason.split('\n')[0], scan.at?.line]).toEqual([reason, line]);
+  });
+
+  it('takes a right shift of the print function for what it is', () => {
+    expect(scanOf('print >>out, x\n').findings).toEqual([]);
   });
 
   it('skips nesting that is too deep for it', () => {
