@@ -149,11 +149,13 @@ function gates(module: PyModule, sum: Accumulation): Proof {
       all([term?.scalar ?? 'no', term?.floating ?? 'no']),
       `\`${text}\` is a 0-dim floating-point tensor`,
     );
-    const changed = changedInPlace(module, value);
+    const loops = enclosingLoops(statement).filter((loop) => !loop.contains(sum.start));
+    const changed = loops
+      .map((loop) => changedInPlace(module, value, loop))
+      .find((name) => name !== undefined);
     if (changed !== undefined) proof.forbid(true, `\`${changed}\` is changed in place in the same loop`);
-    const loop = enclosingLoops(statement).at(-1);
     proof.forbid(
-      loop !== undefined && backwardIn(module, loop) !== undefined,
+      loops.some((loop) => backwardIn(module, loop) !== undefined),
       `the loop already calls \`backward()\`, so \`${sum.name}\` is a record of losses and not a loss`,
     );
   }

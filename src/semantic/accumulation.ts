@@ -160,7 +160,11 @@ function orderProblem(shape: Shape): string | undefined {
     return `\`${name}\` is also used by a nested function`;
   if (!ordered || loops.includes(first))
     return `\`${name}\` is not set to zero right before the loop on every path`;
-  if (loops.includes(last)) return `\`${name}\` is read while it is still growing`;
+  const growing = additions
+    .flatMap(({ statement }) => enclosingLoops(statement))
+    .filter((loop) => block?.contains(loop));
+  if (growing.some((loop) => loop.contains(division))) return `\`${name}\` is read while it is still growing`;
+  if (loops.includes(last)) return `\`${name}\` is set to zero outside the block that divides it`;
   if (enclosingLoops(division).some((loop) => block?.contains(loop))) {
     return `\`${name}\` is divided inside another loop`;
   }

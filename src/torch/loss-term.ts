@@ -4,13 +4,7 @@ import { reachingDefinitions } from '../semantic/flow.js';
 import { importsPackage, qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { binds, roleOf } from '../semantic/names.js';
-import {
-  argumentsOf,
-  enclosingLoops,
-  methodName,
-  receiverOf,
-  unparenthesized,
-} from '../semantic/statements.js';
+import { argumentsOf, methodName, receiverOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { isFloating, isScalarTensor, kindOf } from './tensor.js';
 import { FLOAT_REDUCTIONS, SAME_REDUCTIONS } from './tensor-methods.js';
@@ -126,14 +120,13 @@ function pathClue(module: PyModule, values: readonly (PyNode | undefined)[], hop
 const SHARING: ReadonlySet<string> = new Set([...MOVES, 'contiguous', 'double', 'half', 'requires_grad_']);
 
 /**
- * The variable whose tensor would be kept by keeping the value, and which is changed in place around the same loop:
+ * The variable whose tensor would be kept by keeping the value, and which the loop changes in place:
  * `total += loss` copied its value, `terms.append(loss)` does not.
  */
-export function changedInPlace(module: PyModule, value: PyNode): string | undefined {
+export function changedInPlace(module: PyModule, value: PyNode, loop: PyNode): string | undefined {
   const root = sharedRoot(value);
   const scope = root.type === 'identifier' ? module.resolve(root) : undefined;
-  const loop = enclosingLoops(root).at(-1);
-  if (scope === undefined || loop === undefined) return undefined;
+  if (scope === undefined) return undefined;
   let fresh = false;
   for (const place of module.occurrences(scope, root.text)) {
     if (!loop.contains(place)) continue;
