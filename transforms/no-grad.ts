@@ -198,7 +198,7 @@ function weigh(
     const { text } = run.model;
     proof.require(runsInEvalMode(run), {
       no: `\`${text}\` may be in training mode when it runs`,
-      unknown: `\`${text}\` is in evaluation mode for every forward`,
+      unknown: `a forward of \`${text}\` may run in training mode`,
     });
     proof.require(
       run.partly ? 'unknown' : 'yes',

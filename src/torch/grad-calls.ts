@@ -1,4 +1,5 @@
 import { calledDefinition, classAround } from '../semantic/definitions.js';
+import { definitionOf } from '../semantic/flow.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
@@ -8,7 +9,7 @@ import { TORCH_JIT } from './catalog.js';
 
 import { reachedFrom } from './grad.js';
 import { shown } from './grad-escapes.js';
-import { LOOKS, METER, NETWORK, NETWORK_METHODS, TAKES_NETWORK, TRAINS } from './grad-names.js';
+import { KEEPS, LOOKS, METER, NETWORK, NETWORK_METHODS, TAKES_NETWORK, TRAINS } from './grad-names.js';
 import type { GradTrace } from './grad-trace.js';
 import { givenTo, KNOWN_PACKAGES } from './grad-values.js';
 
@@ -110,6 +111,8 @@ function opaqueCall(
   );
   if (network !== undefined && !TAKES_NETWORK.test(name))
     return `\`${shown(callee)}\` is not in this file and gets \`${shown(network)}\`: it could train it`;
+  // What is kept is looked at by the escapes.
+  if (receiver !== undefined && KEEPS.has(name)) return undefined;
   if (LOOKS.test(name) || METER.test(receiver?.text ?? '') || NETWORK.test(name)) return undefined;
   // A method of a tensor, a list or another plain thing that this function made.
   if (receiver !== undefined && path === undefined && !isHandle(module, receiver, self)) return undefined;
@@ -155,8 +158,25 @@ function isHandle(module: PyModule, receiver: PyNode, self: string | undefined):
   if (root.text === self) return true;
   const scope = module.resolve(root);
   if (scope === undefined || scope.kind === 'module') return true;
-  const roles = module.writes(scope, root.text).map(roleOf);
-  return roles.every((role) => role === 'parameter' || role === 'import');
+  const writes = module.writes(scope, root.text);
+  return (
+    writes.every((write) => /^(?:parameter|import)$/.test(roleOf(write))) ||
+    writes.some((write) => isForeignObject(module, write))
+  );
+}
+
+/** `thing = Thing(…)` of a class that neither the file nor a known package has. */
+function isForeignObject(module: PyModule, write: PyNode): boolean {
+  const definition = definitionOf(write);
+  if (definition.kind !== 'value' || definition.value.type !== 'call') return false;
+  const callee = definition.value.field('function');
+  if (
+    callee === undefined ||
+    !/^[A-Z]/.test(nameOf(callee)) ||
+    calledDefinition(module, definition.value) !== undefined
+  )
+    return false;
+  return !KNOWN_PACKAGES.test(qualifiedName(module, callee) ?? '');
 }
 
 function isParameter(module: PyModule, functionNode: PyNode, callee: PyNode): boolean {

@@ -67,6 +67,11 @@ function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gra
     const outward = targets.find((each) => leadsOutside(module, functionNode, each));
     return outward !== undefined && trace.of(value) === 'graph' ? kept(value, outward) : undefined;
   }
+  if (node.type === 'call' && node.field('function')?.text === 'setattr') {
+    const [object, , value] = givenTo(node);
+    const leaves = object !== undefined && value !== undefined && trace.of(value) === 'graph';
+    return leaves ? kept(value, object) : undefined;
+  }
   if (node.type !== 'call' || !KEEPS.has(methodName(node) ?? '')) return undefined;
   const receiver = receiverOf(node);
   if (receiver === undefined || isReport(node, receiver) || !isHeldOutside(module, functionNode, receiver))
@@ -99,7 +104,7 @@ function isHeldOutside(module: PyModule, functionNode: PyNode, object: PyNode): 
     if (inner === undefined) return true;
     root = inner;
   }
-  if (root.type !== 'identifier') return root.type !== 'call';
+  if (root.type !== 'identifier') return true;
   const scope = module.resolve(root);
   if (scope === undefined || !functionNode.contains(scope.node)) return true;
   return !module.writes(scope, root.text).every((write) => {

@@ -84,7 +84,7 @@ function findTorchImport(module: PyModule): 'yes' | 'lazily' | 'related' | 'no' 
     if (direct) found = 'lazily';
     else if (
       found === 'no' &&
-      /^(?:import|from)\s+(?:torch\w+|transformers|timm|accelerate|diffusers|peft|trl|lightning|pytorch_lightning|fairseq|mmcv|mmengine)\b/.test(
+      /^(?:import|from)\s+(?:torch(?:vision|audio|metrics|text|data|rl|_\w+)|transformers|timm|accelerate|diffusers|peft|trl|lightning|pytorch_lightning|fairseq|mmcv|mmengine)\b/.test(
         statement.text,
       )
     )

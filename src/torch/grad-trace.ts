@@ -74,10 +74,11 @@ export class GradTrace {
       case 'ellipsis':
       case 'comparison_operator':
       case 'not_operator':
-      case 'lambda':
       case 'slice':
       case 'yield':
         return 'plain';
+      case 'lambda':
+        return this.#captured(node);
       case 'list':
       case 'tuple':
       case 'set':
@@ -154,8 +155,24 @@ export class GradTrace {
       case 'parameter':
         return this.#parameter(definition.node);
       default:
-        return /^(?:def|class|import)$/.test(roleOf(definition.node)) ? 'plain' : 'outside';
+        return this.#bound(definition.node);
     }
+  }
+
+  #bound(name: PyNode): Trace {
+    const role = roleOf(name);
+    if (role === 'def' && name.parent !== undefined) return this.#captured(name.parent);
+    return role === 'class' || role === 'import' ? 'plain' : 'outside';
+  }
+
+  /** A nested function runs later, but holds on to the variables that it reads. */
+  #captured(nested: PyNode): Trace {
+    const reads = [...(nested.field('body') ?? nested).walk()].filter((node) => {
+      if (node.type !== 'identifier' || roleOf(node) !== 'read') return false;
+      const scope = this.module.resolve(node);
+      return scope !== undefined && scope.node === this.functionNode;
+    });
+    return reads.some((read) => this.of(read) === 'graph') ? 'graph' : 'plain';
   }
 
   #parameter(node: PyNode): Trace {

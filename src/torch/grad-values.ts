@@ -1,7 +1,7 @@
 import { methodName } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { TENSOR_NAMESPACES } from './catalog.js';
-import { METER } from './grad-names.js';
+import { KEEPS, METER } from './grad-names.js';
 
 /** What a call is given; a bare generator is its only argument. */
 export function givenTo(call: PyNode): readonly PyNode[] {
@@ -260,19 +260,16 @@ export function valuesPutInto(use: PyNode): readonly PyNode[] {
     ) {
       at = parent;
     } else if (parent.type === 'call' && parent.field('function') === at && at.type === 'attribute') {
-      if (PLAIN_METHODS.has(at.field('attribute')?.text ?? '')) return [];
-      // `x.sum().backward()` and the like: a chain of methods on a value puts nothing anywhere.
-      if (parent.parent?.type !== 'expression_statement')
-        return isMeter(use) ? [...(parent.field('arguments')?.named ?? [])] : [];
-      return parent.field('arguments')?.named ?? [];
+      const name = at.field('attribute')?.text ?? '';
+      if (PLAIN_METHODS.has(name)) return [];
+      // A method whose result is used computes it from what it is given; one that is called for its effect keeps it.
+      const effect =
+        KEEPS.has(name) || METER.test(use.text) || parent.parent?.type === 'expression_statement';
+      return effect ? givenTo(parent) : [];
     } else if (/^(?:augmented_)?assignment$/.test(parent.type) && parent.field('left') === at && at !== use) {
       const value = parent.field('right');
       return value === undefined ? [] : [value];
     } else return [];
   }
   return [];
-}
-
-function isMeter(node: PyNode): boolean {
-  return METER.test(node.text);
 }

@@ -114,6 +114,8 @@ class WalkTrace {
         return this.#first(
           [...node.walk()].filter(({ type }) => type === 'interpolation').map((each) => each.named[0]),
         );
+      case 'comparison_operator':
+        return this.#first(node.named);
       case 'format_expression':
       case 'unary_operator':
       case 'keyword_argument':

@@ -14,8 +14,8 @@ export interface GradUse {
 
 /** Every spelling below contains one of these. */
 const CLUES: readonly string[] = [
-  'grad',
   'backward',
+  'grad',
   'retain_graph',
   'create_graph',
   'unscale_',
