@@ -102,10 +102,10 @@ export const stackLosses: Transform<SumSite> = {
       const division = divisionBy(operator);
       const sum = division && accumulationOf(module, division);
       const [first] = sum?.additions ?? [];
-      if (sum === undefined || first === undefined || seen.has(sum.start)) continue;
+      if (sum === undefined || first === undefined || seen.has(sum.zeroed)) continue;
       if (sum.additions.some(({ value }) => lossTerm(module, value) === undefined)) continue;
       if (isEvaluation(module, first.statement)) continue;
-      seen.add(sum.start);
+      seen.add(sum.zeroed);
       const message = `\`${sum.name}\` adds its terms one by one: a kernel launch, a graph node and a rounding for each`;
       yield { node: first.target, message, sum };
     }
@@ -118,7 +118,7 @@ export const stackLosses: Transform<SumSite> = {
     const mean = `${edit.name(STACK, sum.division)}(${terms}).mean()`;
     const dropped = sum.counter?.otherReads.length === 0 ? sum.counter : undefined;
 
-    for (const statement of new Set([sum.start, ...(dropped ? [dropped.start] : [])].map(statementOf))) {
+    for (const statement of new Set([sum.zeroed, ...(dropped ? [dropped.zeroed] : [])].map(statementOf))) {
       startWithList(edit, statement, sum, terms, dropped?.name);
     }
     for (const { statement, value } of sum.additions) {
@@ -126,8 +126,12 @@ export const stackLosses: Transform<SumSite> = {
       edit.replaceStatement(statement, [`${terms}.append${argument}`]);
     }
     // Totals that share a counter go one per pass: the last one finds it unread and takes it away.
-    if (sum.counter !== undefined && dropped === undefined && !shareStatement(sum.counter.start, sum.start)) {
-      edit.replace(sum.counter.start, sum.counter.name);
+    if (
+      sum.counter !== undefined &&
+      dropped === undefined &&
+      !shareStatement(sum.counter.zeroed, sum.zeroed)
+    ) {
+      edit.replace(sum.counter.zeroed, sum.counter.name);
     }
     for (const bump of dropped?.bumps ?? []) edit.removeStatement(bump);
     for (const { node, whenEmpty } of dropped?.tests ?? [])
@@ -149,7 +153,7 @@ function gates(module: PyModule, sum: Accumulation): Proof {
       all([term?.scalar ?? 'no', term?.floating ?? 'no']),
       `\`${text}\` is a 0-dim floating-point tensor`,
     );
-    const loops = enclosingLoops(statement).filter((loop) => !loop.contains(sum.start));
+    const loops = enclosingLoops(statement).filter((loop) => !loop.contains(sum.zeroed));
     const changed = loops
       .map((loop) => changedInPlace(module, value, loop))
       .find((name) => name !== undefined);

@@ -17,7 +17,7 @@ export interface Addition {
 export interface Accumulation {
   readonly name: string;
   readonly scope: Scope;
-  readonly start: PyNode;
+  readonly zeroed: PyNode;
   readonly zero: PyNode;
   readonly additions: readonly Addition[];
   /** `total / n`, or the whole of `total /= n`. */
@@ -55,28 +55,28 @@ export function accumulationOf(module: PyModule, division: PyNode): Accumulation
   const additions: Addition[] = [];
   const inside: PyNode[] = [...own];
   const rest: PyNode[] = [];
-  let start: PyNode | undefined;
+  let zeroed: PyNode | undefined;
   for (const place of module.occurrences(scope, name)) {
     if (inside.includes(place)) continue;
     const addition = additionAt(place);
     if (addition !== undefined) {
       additions.push(addition);
       inside.push(...addition.reads);
-    } else if (start === undefined && zeroGiven(place) !== undefined) start = place;
+    } else if (zeroed === undefined && zeroGiven(place) !== undefined) zeroed = place;
     else rest.push(place);
   }
-  const zero = start && zeroGiven(start);
-  if (start === undefined || zero === undefined || additions.length === 0) return undefined;
+  const zero = zeroed && zeroGiven(zeroed);
+  if (zeroed === undefined || zero === undefined || additions.length === 0) return undefined;
   if (!additions.some(({ statement }) => enclosingLoops(statement).length > 0)) return undefined;
 
   const tests = denominator.counter?.tests ?? [];
   const emptyRest = rest.filter((place) => module.scopeAt(place) === scope && runsOnlyEmpty(place, tests));
   const rebinds = rebound !== undefined || division.type === 'augmented_assignment';
-  const shape = { module, scope, name, start, additions, division, rest, emptyRest, rebinds };
+  const shape = { module, scope, name, zeroed, additions, division, rest, emptyRest, rebinds };
   return {
     name,
     scope,
-    start,
+    zeroed,
     zero,
     additions,
     division,
@@ -86,7 +86,7 @@ export function accumulationOf(module: PyModule, division: PyNode): Accumulation
     emptyReads: emptyRest.filter((place) => roleOf(place) === 'read'),
     meanUses: meanUses(module, scope, division),
     zeroSurvives: rebinds && zeroSurvives(shape),
-    problem: orderProblem(shape) ?? countProblem(module, { additions, division, start, name }, denominator),
+    problem: orderProblem(shape) ?? countProblem(module, { additions, division, zeroed, name }, denominator),
   };
 }
 
@@ -137,7 +137,7 @@ interface Shape {
   readonly module: PyModule;
   readonly scope: Scope;
   readonly name: string;
-  readonly start: PyNode;
+  readonly zeroed: PyNode;
   readonly additions: readonly Addition[];
   readonly division: PyNode;
   /** Uses of the name that are none of the above. */
@@ -148,9 +148,9 @@ interface Shape {
 
 /** Start, loops and division must follow each other in one block, and nothing else may look at the total meanwhile. */
 function orderProblem(shape: Shape): string | undefined {
-  const { module, scope, name, start, additions, division, rest, emptyRest, rebinds } = shape;
-  const block = statementOf(start).parent;
-  const places = [start, ...additions.map(({ statement }) => statement), division].map((node) =>
+  const { module, scope, name, zeroed, additions, division, rest, emptyRest, rebinds } = shape;
+  const block = statementOf(zeroed).parent;
+  const places = [zeroed, ...additions.map(({ statement }) => statement), division].map((node) =>
     placeIn(block, node),
   );
   const ordered = places.every((place, at) => place >= 0 && (at === 0 || place >= (places[at - 1] ?? 0)));
@@ -187,9 +187,9 @@ function orderProblem(shape: Shape): string | undefined {
 }
 
 /** Where the mean is taken under a condition, a later read may still find the zero. */
-function zeroSurvives({ start, division, rest, emptyRest }: Shape): boolean {
+function zeroSurvives({ zeroed, division, rest, emptyRest }: Shape): boolean {
   const block = statementOf(division).parent;
-  if (block === statementOf(start).parent || block === undefined) return false;
+  if (block === statementOf(zeroed).parent || block === undefined) return false;
   const choice = block.parent?.type === 'else_clause' ? block.parent.parent : block.parent;
   if (emptyRest.some((place) => roleOf(place) === 'write' && choice?.contains(place))) return false;
   return rest.some((place) => !emptyRest.includes(place) && !block.contains(place));

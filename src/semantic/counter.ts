@@ -16,7 +16,7 @@ export interface EmptyTest {
 /** A local that starts at 0 and is only ever raised by one. */
 export interface Counter {
   readonly name: string;
-  readonly start: PyNode;
+  readonly zeroed: PyNode;
   readonly bumps: readonly PyNode[];
   readonly tests: readonly EmptyTest[];
   /** Reads that are neither tests nor the given ones. */
@@ -43,7 +43,7 @@ export function counterNamed(
   name: string,
   except: readonly PyNode[],
 ): Counter | undefined {
-  let start: PyNode | undefined;
+  let zeroed: PyNode | undefined;
   const bumps: PyNode[] = [];
   const tests: EmptyTest[] = [];
   const otherReads: PyNode[] = [];
@@ -55,20 +55,20 @@ export function counterNamed(
       bumps.push(bump.statement);
       inside.push(...bump.reads);
     } else if (binds(roleOf(place))) {
-      if (start !== undefined || zeroGiven(place) === undefined) return undefined;
-      start = place;
+      if (zeroed !== undefined || zeroGiven(place) === undefined) return undefined;
+      zeroed = place;
     } else {
       const test = module.scopeAt(place) === scope ? emptyTestAt(place) : undefined;
       if (test === undefined) otherReads.push(place);
       else tests.push(test);
     }
   }
-  if (start === undefined || bumps.length === 0) return undefined;
+  if (zeroed === undefined || bumps.length === 0) return undefined;
   // Between an addition and its bump a test in the loop sees another number than it would see of a list.
-  const loops = bumps.flatMap((bump) => enclosingLoops(bump).filter((loop) => !loop.contains(start)));
+  const loops = bumps.flatMap((bump) => enclosingLoops(bump).filter((loop) => !loop.contains(zeroed)));
   const early = tests.filter(({ node }) => loops.some((loop) => loop.contains(node)));
   otherReads.push(...early.map(({ node }) => node));
-  return { name, start, bumps, tests: tests.filter((test) => !early.includes(test)), otherReads };
+  return { name, zeroed, bumps, tests: tests.filter((test) => !early.includes(test)), otherReads };
 }
 
 /** `n += 1` or `n = n + 1`. */

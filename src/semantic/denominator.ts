@@ -36,7 +36,7 @@ export function denominatorOf(module: PyModule, scope: Scope, written: PyNode): 
 
 interface Counted {
   readonly name: string;
-  readonly start: PyNode;
+  readonly zeroed: PyNode;
   readonly additions: readonly { readonly statement: PyNode }[];
   readonly division: PyNode;
 }
@@ -47,7 +47,7 @@ export function countProblem(
   shape: Counted,
   { counter, sequence }: Denominator,
 ): string | undefined {
-  const { additions, division, start } = shape;
+  const { additions, division, zeroed } = shape;
   if (isInTry(division)) {
     return 'the division is inside a `try`, which may rely on its ZeroDivisionError';
   }
@@ -55,8 +55,8 @@ export function countProblem(
   if (counter === undefined) return undefined;
   const { name, bumps } = counter;
   const [first] = additions;
-  const beside = statementOf(counter.start).parent === statementOf(start).parent;
-  if (!beside || first === undefined || counter.start.start > first.statement.start)
+  const beside = statementOf(counter.zeroed).parent === statementOf(zeroed).parent;
+  if (!beside || first === undefined || counter.zeroed.start > first.statement.start)
     return `\`${name}\` is not set to zero beside \`${shape.name}\``;
   const paired =
     bumps.length === additions.length &&
