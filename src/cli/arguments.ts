@@ -90,6 +90,11 @@ export class Arguments {
     if (config !== undefined && this.flag('isolated')) {
       throw this.misuse('`--config` names a config file and `--isolated` asks for none.');
     }
+    if (this.text('stdin-filename') !== undefined && !this.readsStdin) {
+      throw this.misuse(
+        '`--stdin-filename` names the text on standard input; give `-` as the path to read it.',
+      );
+    }
     return {
       cwd,
       paths: this.readsStdin ? [this.text('stdin-filename') ?? '.'] : this.operands,

@@ -33,7 +33,7 @@ export const OPTIONS = {
     value: 'PATH',
   },
   interactive: { ...writing('review the fixes one by one'), short: 'i' },
-  resume: writing('go on with the last review: its answers are remembered'),
+  resume: writing('go on with the last review: its answers are remembered (implies --interactive)'),
   'dry-run': writing('print the patch instead of writing, as `memfix diff` does'),
   'allow-dirty': writing('also write files that have uncommitted changes'),
   'allow-no-vcs': writing('also write files outside a git repository'),

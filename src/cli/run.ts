@@ -27,6 +27,8 @@ export async function run(
   try {
     return await dispatch(words, io, loadTransforms);
   } catch (error) {
+    // A signal that ended a child of ours, such as git, is heard only when the event loop gets its turn.
+    await new Promise((resume) => setImmediate(resume));
     if (io.signal.aborted) return io.signal.reason instanceof Stopped ? io.signal.reason.exitCode : 130;
     const failure = error instanceof Failure ? error : internal(error, words);
     io.stderr.write(failureText(failure, paintBeforeParsing(words, io)));

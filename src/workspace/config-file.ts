@@ -1,15 +1,17 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { parse, TomlError, type TomlTable } from 'smol-toml';
+import { parse, type TomlTable as Table, TomlError } from 'smol-toml';
 import { Failure, reasonOf } from './failure.js';
 import { repositoryRoot, textOf, upward } from './places.js';
+
+export type { Table };
 
 /** One config file's own table, before any of it is believed. */
 export interface ConfigTable {
   readonly path: string;
   /** Patterns and paths in the file are relative to this folder. */
   readonly folder: string;
-  readonly table: TomlTable;
+  readonly table: Table;
 }
 
 /**
@@ -84,7 +86,7 @@ function sectionOf(path: string): ConfigTable | undefined {
   );
 }
 
-function parseToml(path: string): TomlTable {
+function parseToml(path: string): Table {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -108,7 +110,7 @@ function parseToml(path: string): TomlTable {
   }
 }
 
-export function isTable(value: unknown): value is TomlTable {
+export function isTable(value: unknown): value is Table {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 

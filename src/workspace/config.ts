@@ -1,6 +1,5 @@
-import type { TomlTable } from 'smol-toml';
 import type { OptionSpec, Options } from '../toolkit/contract.js';
-import { type ConfigTable, isTable, withExtended } from './config-file.js';
+import { type ConfigTable, isTable, type Table, withExtended } from './config-file.js';
 import { Failure } from './failure.js';
 import { PathPatterns } from './gitignore.js';
 import { didYouMean } from './resemblance.js';
@@ -146,7 +145,7 @@ class ConfigReader {
     return this.#fail(`\`transforms.${id}.${name}\` must be ${wanted}`);
   }
 
-  #table(key: (typeof KEYS)[number]): TomlTable {
+  #table(key: (typeof KEYS)[number]): Table {
     const value = this.file.table[key] ?? {};
     return isTable(value) ? value : this.#fail(`\`${key}\` must be a table`);
   }

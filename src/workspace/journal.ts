@@ -84,7 +84,7 @@ export class Journal {
   #append(page: { readonly descriptor: number; length: number }, line: object): void {
     const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
     try {
-      writeAll(page.descriptor, bytes);
+      writeAll(page.descriptor, bytes, page.length);
       fsyncSync(page.descriptor);
       page.length += bytes.length;
     } catch (error) {

@@ -48,7 +48,7 @@ function swap(target: string, before: Uint8Array, after: Uint8Array, stats: Stat
   let renamed = false;
   try {
     try {
-      writeAll(descriptor, after);
+      writeAll(descriptor, after, 0);
       keepOwner(descriptor, stats);
       fchmodSync(descriptor, stats.mode & 0o7777);
       fsyncSync(descriptor);
@@ -65,9 +65,12 @@ function swap(target: string, before: Uint8Array, after: Uint8Array, stats: Stat
   return { ok: true };
 }
 
-export function writeAll(descriptor: number, bytes: Uint8Array): void {
+/** All of the bytes, from `position` of the file on. */
+export function writeAll(descriptor: number, bytes: Uint8Array, position: number): void {
   let written = 0;
-  while (written < bytes.length) written += writeSync(descriptor, bytes, written);
+  while (written < bytes.length) {
+    written += writeSync(descriptor, bytes, written, bytes.length - written, position + written);
+  }
 }
 
 function hasBytes(path: string, bytes: Uint8Array): boolean {

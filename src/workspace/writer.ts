@@ -47,6 +47,6 @@ export class Writer {
 }
 
 /** The repository that holds the file; without one, the working folder, or the file's own when it lies elsewhere. */
-export function journalRoot(target: string, cwd: string): string {
+function journalRoot(target: string, cwd: string): string {
   return repositoryRoot(dirname(target)) ?? (isInside(target, cwd) ? cwd : dirname(target));
 }

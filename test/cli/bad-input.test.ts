@@ -117,6 +117,10 @@ describe('a word that memfix does not know', () => {
       '`--output-format` cannot be `jsno`: it is one of full, concise, json. Did you mean `json`?',
     ],
     [['check', '--changed', '--staged'], '`--changed` and `--staged` cannot be combined.'],
+    [
+      ['check', '--stdin-filename', 'a.py'],
+      '`--stdin-filename` names the text on standard input; give `-` as the path to read it.',
+    ],
     [['check', '--since'], expect.stringContaining('--since')],
     [['undo', 'a', 'b'], '`memfix undo` takes one path at most.'],
     [['explain'], '`memfix explain` takes the id of one transform; `memfix list` shows them all.'],

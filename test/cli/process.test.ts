@@ -92,6 +92,28 @@ test('a full disk behind standard output is an error in three parts', () => {
   expect(answer.status).toBe(2);
 });
 
+test('a disk that fills up leaves a file whole and lets the others finish', () => {
+  const cwd = repositoryWith({
+    'big.py': `hold()\n${'ballast = 1\n'.repeat(20_000)}`,
+    'small.py': 'hold()\n',
+  });
+  // The shell's file size limit stands in for the end of the disk.
+  const script = `trap '' XFSZ; ulimit -f 64; exec "$0" "$@"`;
+  const answer = spawnSync('sh', ['-c', script, ...node(TOY_MAIN), 'apply', '--output-format', 'concise'], {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, TSX_DISABLE_CACHE: '1' },
+  });
+  expect(answer.stderr).toContain(
+    'memfix: 1 file could not be written\n  left as it is:\n' +
+      '    big.py: the undo journal could not be written: it would exceed the largest file size allowed here\n',
+  );
+  expect(answer.stderr).toMatch(/^Fixed 1 finding in 1 file\. /);
+  expect(answer.status).toBe(2);
+  expect(readFileSync(join(cwd, 'small.py'), 'utf8')).toBe('release()\n');
+  expect(git(cwd, 'status', '--porcelain')).toBe(' M small.py\n');
+});
+
 /** The modules that a command line loads, by their addresses. */
 function loadedBy(...words: readonly string[]) {
   const [program = '', ...rest] = node(MAIN);

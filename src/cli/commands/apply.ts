@@ -2,18 +2,12 @@ import type { Outcome, Scan } from '../../engine/outcome.js';
 import { plural } from '../../report/prose.js';
 import type { Report } from '../../report/report.js';
 import { encode } from '../../text/decode.js';
-import { Failure } from '../../workspace/failure.js';
-import { guard } from '../../workspace/guard.js';
 import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { exitCodeFor, formatOf, present } from '../results.js';
+import { guardFiles, reportUnwritten, sayHowToUndo, type Unwritten } from '../writing.js';
 import { diff, isChanged, policyOf } from './diff.js';
-
-export interface Unwritten {
-  readonly path: string;
-  readonly reason: string;
-}
 
 export async function apply(context: Context): Promise<number> {
   const { args } = context;
@@ -59,12 +53,6 @@ async function applyStdin(context: Context): Promise<number> {
   return outcome.bugs.length > 0 ? EXIT.error : exitCodeFor(context, report);
 }
 
-export function guardFiles(context: Context, { targets }: Look, paths: readonly string[]): void {
-  const files = paths.flatMap((path) => targets.get(path)?.target ?? []);
-  const leave = { dirty: context.args.flag('allow-dirty'), noVcs: context.args.flag('allow-no-vcs') };
-  guard(files, leave, context.io.cwd);
-}
-
 interface Landed {
   readonly report: Pick<Report, 'scans' | 'fixed'>;
   readonly unwritten: readonly Unwritten[];
@@ -103,22 +91,4 @@ async function writeAll(context: Context, look: Look, outcomes: readonly Outcome
   }
   const roots = files > 0 ? writer.roots : [];
   return { report: { scans, fixed: { findings, suppressed: 0, files } }, unwritten, roots };
-}
-
-export function sayHowToUndo(context: Context, roots: readonly string[]): void {
-  if (roots.length === 1 && context.io.cwd.startsWith(roots[0] ?? ''))
-    context.say('`memfix undo` takes it back.');
-  else for (const root of roots) context.say(`\`memfix undo ${root}\` takes back what changed there.`);
-}
-
-export function reportUnwritten(context: Context, unwritten: readonly Unwritten[]): void {
-  if (unwritten.length === 0) return;
-  const lines = unwritten.map(({ path, reason }) => `  ${path}: ${reason}`);
-  context.warn(
-    new Failure(
-      `${plural(unwritten.length, 'file')} could not be written`,
-      `left as ${unwritten.length === 1 ? 'it is' : 'they are'}:\n${lines.join('\n')}`,
-      'Remove the cause and run `memfix apply` again; the other files are done.',
-    ),
-  );
 }

@@ -1,12 +1,13 @@
 import type { Outcome, Scan } from '../../engine/outcome.js';
 import { tally } from '../../report/tally.js';
+import { repositoryRoot } from '../../workspace/places.js';
 import { Reader } from '../../workspace/read.js';
-import { journalRoot, Writer } from '../../workspace/writer.js';
+import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
 import { wantsColor } from '../io.js';
 import { type Look, lookThrough, prepare } from '../looking.js';
 import { strictness } from '../results.js';
-import { guardFiles, reportUnwritten, sayHowToUndo } from './apply.js';
+import { guardFiles, reportUnwritten, sayHowToUndo } from '../writing.js';
 
 /** `apply --interactive`: the same files and guards as `apply`, with a person's answers. */
 export async function applyInteractively(context: Context): Promise<number> {
@@ -68,7 +69,7 @@ async function converse(
         return written;
       },
       reread: (path) => reread(look, path),
-      root: journalRoot(`${io.cwd}/.`, io.cwd),
+      root: repositoryRoot(io.cwd) ?? io.cwd,
       resume: args.flag('resume'),
       terminal: {
         input: io.stdin as NodeJS.ReadStream,

@@ -1,0 +1,35 @@
+import { plural } from '../report/prose.js';
+import { Failure } from '../workspace/failure.js';
+import { guard } from '../workspace/guard.js';
+import { isInside } from '../workspace/places.js';
+import type { Context } from './context.js';
+import type { Look } from './looking.js';
+
+export interface Unwritten {
+  readonly path: string;
+  readonly reason: string;
+}
+
+export function guardFiles(context: Context, { targets }: Look, paths: readonly string[]): void {
+  const files = paths.flatMap((path) => targets.get(path)?.target ?? []);
+  const leave = { dirty: context.args.flag('allow-dirty'), noVcs: context.args.flag('allow-no-vcs') };
+  guard(files, leave, context.io.cwd);
+}
+
+export function sayHowToUndo(context: Context, roots: readonly string[]): void {
+  if (roots.length === 1 && roots.every((root) => isInside(context.io.cwd, root)))
+    context.say('`memfix undo` takes it back.');
+  else for (const root of roots) context.say(`\`memfix undo ${root}\` takes back what changed there.`);
+}
+
+export function reportUnwritten(context: Context, unwritten: readonly Unwritten[]): void {
+  if (unwritten.length === 0) return;
+  const lines = unwritten.map(({ path, reason }) => `  ${path}: ${reason}`);
+  context.warn(
+    new Failure(
+      `${plural(unwritten.length, 'file')} could not be written`,
+      `left as ${unwritten.length === 1 ? 'it is' : 'they are'}:\n${lines.join('\n')}`,
+      'Remove the cause and run `memfix apply` again; the other files are done.',
+    ),
+  );
+}
