@@ -53,7 +53,7 @@ export const registerBufferEma: Transform<StatisticSite> = {
       does: 'Registers the tensor with `register_buffer(name, …, persistent=False)`, which leaves the state dict as it is, and updates it with `mul_().add_()` inside `torch.no_grad()`. With the option `persistent = true` the buffer is saved, and the fix is unsafe because older checkpoints lack the key.',
       refuses: [
         'the class is a transformers or diffusers model, which re-creates non-persistent buffers without their values',
-        'the file wraps modules in `DistributedDataParallel`, `DataParallel` or FSDP, casts to half precision, or uses `torch.jit`',
+        'the file wraps modules in `DistributedDataParallel`, `DataParallel` or FSDP, casts to half precision, or uses TorchScript',
         'the tensor is created before `super().__init__()`, on some paths only, with `requires_grad`, or with integers or half precision',
         'the attribute gets another value somewhere: `None`, a number, another shape',
         'the attribute is returned, kept under another name, or read where gradients are recorded',

@@ -2,6 +2,7 @@
 
 export const NO_GRAD = 'torch.no_grad';
 export const EMPTY_CACHE = 'torch.cuda.empty_cache';
+export const SAVE = 'torch.save';
 export const STACK = 'torch.stack';
 
 /** Grad mode off, as a context manager or a decorator. */
@@ -141,9 +142,21 @@ export const TORCH_COMPILE = 'torch.compile';
 const layers = (names: readonly string[]): readonly string[] => names.map((name) => `torch.nn.${name}`);
 
 /** Members of `torch.nn` with a capital that are no modules. */
-export const NOT_A_MODULE: ReadonlySet<string> = new Set(
+const NOT_A_MODULE: ReadonlySet<string> = new Set(
   layers(['Parameter', 'UninitializedParameter', 'Buffer', 'UninitializedBuffer']),
 );
+
+/** `nn.Module` or one of torch's own subclasses of it, such as `nn.Linear`. */
+export function isModuleClass(path: string): boolean {
+  return /^torch\.nn\.(?:modules\.(?:\w+\.)?)?[A-Z]\w*$/.test(path) && !NOT_A_MODULE.has(path);
+}
+
+/** Functions that only look at a tensor: its gradient and its storage stay where they are. */
+export function onlyLooks(path: string): boolean {
+  return /^torch\.(?:allclose|equal|is_tensor|numel|save|(?:empty|full|ones|rand|randn|zeros)_like)$/.test(
+    path,
+  );
+}
 
 /** Bases that make no class a module, nor keep it from being one. */
 export const PLAIN_BASES: ReadonlySet<string> = new Set([
@@ -171,6 +184,7 @@ export const PARALLEL_WRAPPERS: readonly string[] = [
 ];
 export const BUFFER = 'torch.nn.Buffer';
 export const LERP = 'torch.lerp';
+export const NUMPY = 'numpy.';
 export const ENABLE_GRAD = 'torch.enable_grad';
 
 export const HALF_DTYPES: ReadonlySet<string> = new Set(
@@ -194,5 +208,11 @@ export const FILLED_FACTORIES: ReadonlySet<string> = new Set(
   ].map((name) => `torch.${name}`),
 );
 
+/** Makers that put their result on the default device, whatever device the data around them are on. */
+export const MADE_ON_CPU: ReadonlySet<string> = new Set([
+  ...FILLED_FACTORIES,
+  ...['arange', 'from_numpy', 'randint', 'randperm'].map((name) => `torch.${name}`),
+]);
+
 /** Signs that training runs in several processes, though the file does not show how the module is wrapped. */
-export const DISTRIBUTED_CLUES: readonly string[] = ['torch.distributed', 'accelerator.prepare', 'deepspeed'];
+export const DISTRIBUTED_CLUES: readonly string[] = ['distributed', 'Accelerator', 'deepspeed'];

@@ -15,7 +15,7 @@ import {
   unparenthesized,
 } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import { ENABLE_GRAD, GRAD_OFF, SET_GRAD, TENSOR_NAMESPACES } from './catalog.js';
+import { ENABLE_GRAD, GRAD_OFF, NUMPY, SET_GRAD, TENSOR_NAMESPACES } from './catalog.js';
 import { attributeUses, callsOf, registrationOf } from './modules.js';
 import { isFloating, kindOf } from './tensor.js';
 
@@ -86,6 +86,9 @@ const CUTTING: ReadonlySet<string> = new Set([
   'tolist',
   'zeros_like',
 ]);
+
+/** Methods that take only the form of their argument. */
+const LIKENING: ReadonlySet<string> = new Set(['expand_as', 'reshape_as', 'to', 'type_as', 'view_as']);
 
 /**
  * Whether a value may hang on an autograd graph; false only where the code shows that it does not. `besides` is an attribute
@@ -159,6 +162,7 @@ function callMayCarry(module: PyModule, call: PyNode, may: May): boolean {
   const path = callee && qualifiedName(module, callee);
   if (path !== undefined) {
     const space = TENSOR_NAMESPACES.find((prefix) => path.startsWith(prefix));
+    if (path.startsWith(NUMPY)) return false;
     if (space === undefined || /\.[A-Z]\w*$/.test(path)) return true;
     const asked = keywordArgument(call, 'requires_grad')?.field('value');
     if (asked !== undefined && asked.type !== 'false') return true;
@@ -173,5 +177,5 @@ function callMayCarry(module: PyModule, call: PyNode, may: May): boolean {
   if (CUTTING.has(name)) return false;
   const made = calledDefinition(module, call);
   if (made !== undefined) return made.type !== 'function_definition' || !turnsGradOff(module, made);
-  return may(receiver) || argumentsOf(call).some(may);
+  return may(receiver) || (!LIKENING.has(name) && argumentsOf(call).some(may));
 }

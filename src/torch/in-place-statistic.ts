@@ -6,13 +6,16 @@ import {
   enclosingFunction,
   keywordArgument,
   methodName,
+  ownNodes,
   receiverOf,
 } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { FILLED_FACTORIES, HALF_DTYPES } from './catalog.js';
+import { cpuSource } from './device.js';
 import { type Gate, gate, shown } from './gate.js';
 import { recordsNoGraph } from './gradient.js';
 import { familyOf, plainAttributes } from './modules.js';
+import { isLayer } from './proven-tensor.js';
 import { isPythonNumber } from './python-number.js';
 import type { RunningStatistic, Update } from './running-statistic.js';
 import { type Fit, fits, isSingle, shapeOf } from './shape.js';
@@ -60,17 +63,19 @@ function isFactory(module: PyModule, expression: PyNode): boolean {
 export function inPlaceGates(
   module: PyModule,
   statistic: RunningStatistic,
-): { readonly gates: readonly Gate[]; readonly fit: Fit } {
+): { readonly gates: readonly Gate[]; readonly likely: boolean } {
   const start = startOf(module, statistic);
-  if (start === undefined) return { gates: [gate(false, 'it does not start as a new tensor')], fit: 'no' };
+  if (start === undefined)
+    return { gates: [gate(false, 'it does not start as a new tensor')], likely: false };
   const { classNode, name, updates, reads, registration } = statistic;
   const self = `\`self.${name}\``;
   const plain = plainAttributes(module, classNode, name);
   const shape = shapeOf(module, start.factory);
   const fit = worst(updates.map(({ fresh }) => fitOf(module, fresh, shape)));
+  const device = deviceOf(module, start, updates, shape);
   const single = shape !== undefined && isSingle(shape) && fit !== 'yes';
   return {
-    fit: single ? 'no' : fit,
+    likely: !single && fit !== 'unknown' && device !== 'unknown',
     gates: [
       ...wrappingGates(module, classNode, self),
       {
@@ -81,7 +86,11 @@ export function inPlaceGates(
       ...startGates(module, start, self),
       ...otherWriteGates(statistic, start, self),
       ...updates.flatMap((update) => updateGates(module, statistic, update)),
-      ...reads.map(({ node, certain }) => readGate(self, tensorRead(module, node), certain)),
+      ...reads.map(({ node }) => readGate(self, tensorRead(module, node))),
+      {
+        answer: device,
+        otherwise: `the module is on the device of the new value (${self} has no dimensions and changed its device by assignment)`,
+      },
       gate(!single, `${self} starts with one element and may grow by broadcasting, which raises in place`),
       {
         answer: fit === 'yes' ? 'yes' : fit === 'no' ? 'no' : 'unknown',
@@ -98,6 +107,30 @@ function fitOf(module: PyModule, fresh: PyNode, shape: ReturnType<typeof shapeOf
   const value = shapeOf(module, fresh);
   if (value !== undefined && value.dimensions.length === 0 && !value.open) return 'yes';
   return shape === undefined ? 'unknown' : fits(value, shape);
+}
+
+/**
+ * A tensor without dimensions on the CPU may be averaged with one on the GPU, which makes the result follow; in place it
+ * cannot. A layer called beside the update shows that the module is where the data are. Other shapes raise today.
+ */
+function deviceOf(
+  module: PyModule,
+  { factory }: Start,
+  updates: readonly Update[],
+  shape: ReturnType<typeof shapeOf>,
+): Answer {
+  const flat = shape === undefined || (shape.dimensions.length === 0 && !shape.open);
+  if (!flat || keywordDeep(factory, 'device') !== undefined) return 'yes';
+  return updates.every(({ target, fresh }) => {
+    if (kindOf(module, fresh) === 'number') return true;
+    const owner = enclosingFunction(target);
+    return (
+      owner !== undefined &&
+      [...ownNodes(owner)].some((node) => node.type === 'call' && isLayer(module, node))
+    );
+  })
+    ? 'yes'
+    : 'unknown';
 }
 
 function worst(found: readonly Fit[]): Fit {
@@ -210,6 +243,9 @@ function updateGates(
           },
         ],
   );
+  const moved = cpuSource(module, fresh);
+  if (moved !== undefined)
+    gates.push(refuse(`\`${shown(moved)}\` is on the CPU, and the buffer follows the module to its device`));
   for (const node of fresh.walk()) {
     if (['named_expression', 'await', 'yield', 'lambda'].includes(node.type))
       gates.push(refuse(`${value} does more than compute a value`));
@@ -221,10 +257,7 @@ function updateGates(
       gates.push(refuse(`${value} reads ${self}, which would already have changed`));
     if (node.type !== 'call') continue;
     const call = methodName(node) ?? '';
-    const device = [...argumentsOf(node)].map((argument) => argument.text).join(' ');
-    if (call === 'cpu' || call === 'numpy' || /["']cpu["']/.test(device))
-      gates.push(refuse(`${value} is moved to the CPU, and the buffer follows the module to its device`));
-    if (call === 'double' || device.includes('float64'))
+    if (call === 'double' || argumentsOf(node).some(({ text }) => text.includes('float64')))
       gates.push(refuse(`${value} is of double precision, which ${self} would no longer take over`));
     const callee = node.field('function');
     if (callee !== undefined && runsOtherCode(module, node)) {
@@ -255,9 +288,9 @@ function runsOtherCode(module: PyModule, call: PyNode): boolean {
 }
 
 /** In-place changes reach whoever holds the tensor, and what autograd has saved of it. */
-function readGate(self: string, { use, gradOff }: TensorRead, certain: boolean): Gate {
+function readGate(self: string, { use, gradOff, logged }: TensorRead): Gate {
   const unknown = `no reader of ${self} keeps the tensor or needs its old value`;
-  const because = (no: string): Gate => ({ answer: certain ? 'no' : 'unknown', otherwise: { no, unknown } });
+  const because = (no: string): Gate => gate(false, no);
   switch (use) {
     case 'number':
     case 'reset':
@@ -275,6 +308,7 @@ function readGate(self: string, { use, gradOff }: TensorRead, certain: boolean):
     case 'changed':
       return because(`${self} is also changed in place elsewhere`);
     case 'passed':
-      return { answer: 'unknown', otherwise: unknown };
+      if (logged || gradOff) return { answer: 'unknown', otherwise: unknown };
+      return because(`${self} is passed on where gradients are recorded, and may be saved for backward`);
   }
 }

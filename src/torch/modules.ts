@@ -5,14 +5,13 @@ import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
 import {
   argumentsOf,
-  decoratorsOf,
   enclosingClass,
   enclosingFunction,
   methodName,
   receiverOf,
 } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import { NOT_A_MODULE, PLAIN_BASES } from './catalog.js';
+import { isModuleClass, PLAIN_BASES } from './catalog.js';
 
 export interface ModuleKind {
   /** The class is an `nn.Module`. Unknown when a base comes from elsewhere. */
@@ -33,22 +32,23 @@ export function moduleKind(module: PyModule, classNode: PyNode): ModuleKind {
   return { isModule: known ? 'yes' : open ? 'unknown' : 'no', isLightning, isPretrained };
 }
 
-/** `torch.nn.Module` or one of its own subclasses, such as `torch.nn.Linear`. */
-function isModuleClass(path: string): boolean {
-  return /^torch\.nn\.(?:modules\.(?:\w+\.)?)?[A-Z]\w*$/.test(path) && !NOT_A_MODULE.has(path);
-}
-
-/** The class, its same-file bases, and the same-file classes that inherit from it: all that share an instance's attributes. */
+/** The same-file classes that an instance's attributes may be shared with: bases, subclasses, and subclasses of bases. */
 export function familyOf(module: PyModule, classNode: PyNode): readonly PyNode[] {
   return module.memo(findFamily, classNode);
 }
 
 function findFamily(module: PyModule, classNode: PyNode): readonly PyNode[] {
-  const below = module
+  const lines = module
     .at('class ')
     .flatMap(({ parent }) => (parent?.type === 'class_definition' ? [parent] : []))
-    .filter((other) => ancestryOf(module, other).classes.includes(classNode));
-  return [...new Set([...ancestryOf(module, classNode).classes, ...below])];
+    .map((each) => ancestryOf(module, each).classes);
+  const family = new Set([classNode]);
+  for (let before = 0; before !== family.size; ) {
+    before = family.size;
+    for (const line of lines)
+      if (line.some((each) => family.has(each))) for (const each of line) family.add(each);
+  }
+  return [...family];
 }
 
 export interface AttributeUse {
@@ -222,12 +222,4 @@ export function initialValue(module: PyModule, at: PyNode, name: string): PyNode
   return inside && assignment?.type === 'assignment' && assignment.field('left') === only.node
     ? assignment.field('right')
     : undefined;
-}
-
-/** A decorator by which the function is no longer called as written, e.g. compiled or scripted. */
-export function isScripted(module: PyModule, functionNode: PyNode): boolean {
-  return decoratorsOf(functionNode).some((decorator) => {
-    const callee = decorator.type === 'call' ? decorator.field('function') : decorator;
-    return (callee && qualifiedName(module, callee))?.startsWith('torch.jit.') ?? false;
-  });
 }

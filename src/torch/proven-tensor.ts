@@ -112,14 +112,20 @@ function isUsedAsTensor(module: PyModule, parameter: PyNode): boolean {
     const callee = call?.field('function');
     const path = callee && qualifiedName(module, callee);
     if (path !== undefined) return isTensorFunction(path);
-    return callee !== undefined && isLayer(module, callee);
+    return call !== undefined && isLayer(module, call);
   });
 }
 
-/** `self.layer`, made by torch: it takes tensors only. */
-function isLayer(module: PyModule, callee: PyNode): boolean {
-  const name = callee.field('attribute')?.text;
-  if (name === undefined || callee.field('object')?.text !== classAround(callee)?.self) return false;
+/** `self.layer(…)`, made by torch: it takes tensors only. */
+export function isLayer(module: PyModule, call: PyNode): boolean {
+  const callee = call.field('function');
+  const name = callee?.field('attribute')?.text;
+  if (
+    callee === undefined ||
+    name === undefined ||
+    callee.field('object')?.text !== classAround(callee)?.self
+  )
+    return false;
   const maker = initialValue(module, callee, name)?.field('function');
   const path = maker && qualifiedName(module, maker);
   return path !== undefined && TENSOR_MODULES.has(path);

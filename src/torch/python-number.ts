@@ -2,7 +2,7 @@ import type { Answer } from '../semantic/answer.js';
 import { classAround } from '../semantic/definitions.js';
 import { reachingDefinitions } from '../semantic/flow.js';
 import type { PyModule } from '../semantic/module.js';
-import { unparenthesized } from '../semantic/statements.js';
+import { argumentsOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { attributeUses } from './modules.js';
 import { kindOf } from './tensor.js';
@@ -20,6 +20,11 @@ export function isPythonNumber(module: PyModule, expression: PyNode, depth = 0):
     inner === undefined ? 'unknown' : isPythonNumber(module, inner, depth + 1);
   if (node.type === 'binary_operator') return agreed([of(node.field('left')), of(node.field('right'))]);
   if (node.type === 'unary_operator') return of(node.field('argument'));
+  if (node.type === 'call') {
+    const callee = node.field('function');
+    const builtin = callee?.type === 'identifier' && ['min', 'max', 'pow'].includes(callee.text);
+    return builtin && module.resolve(callee) === undefined ? agreed(argumentsOf(node).map(of)) : 'unknown';
+  }
   if (node.type === 'identifier') {
     const definitions = reachingDefinitions(module, node) ?? [];
     return agreed(
@@ -37,9 +42,7 @@ export function isPythonNumber(module: PyModule, expression: PyNode, depth = 0):
   return agreed(
     writes.map((write) => {
       const assignment = write.node.parent;
-      return write.kind === 'write' && assignment?.field('left') === write.node
-        ? of(assignment.field('right'))
-        : 'unknown';
+      return assignment?.field('left') === write.node ? of(assignment.field('right')) : 'unknown';
     }),
   );
 }

@@ -30,6 +30,8 @@ export interface Update {
   readonly fresh: PyNode;
   /** The factor of the old value; undefined for `lerp` and `old + (new - old) * gain`. */
   readonly decay: PyNode | undefined;
+  /** What is stored instead as long as there is no old value, in `first if self.name is None else …`. */
+  readonly first?: PyNode;
   readonly gain: PyNode | undefined;
   /** Two constants, or `m` and `1 - m`. */
   readonly isAverage: boolean;
@@ -103,8 +105,13 @@ function updateAt(module: PyModule, target: PyNode): Update | undefined {
   if (assignment.parent?.type !== 'expression_statement' || assignment.field('type') !== undefined)
     return undefined;
   if (!isMethodBody(target)) return undefined;
-  const parts = blend(module, target.text, value) ?? step(module, target.text, value);
-  return parts && { statement: statementOf(target), target, ...parts };
+  for (const [given, first] of choices(value)) {
+    const parts = blend(module, target.text, given) ?? step(module, target.text, given);
+    if (parts === undefined) continue;
+    const update = { statement: statementOf(target), target, ...parts };
+    return first === undefined ? update : { ...update, first, isAverage: false };
+  }
+  return undefined;
 }
 
 /** `self.name.mul_(decay).add_(fresh, …)` and `self.name.lerp_(fresh, …)`, which keep a graph just the same. */
@@ -129,6 +136,17 @@ function isMethodBody(node: PyNode): boolean {
   );
 }
 
+/** The value itself, or either side of `a if … else b` with the other one. */
+function choices(value: PyNode): readonly (readonly [PyNode, PyNode?])[] {
+  const node = unparenthesized(value);
+  const [one, , other] = node.named;
+  if (node.type !== 'conditional_expression' || one === undefined || other === undefined) return [[node]];
+  return [
+    [one, other],
+    [other, one],
+  ];
+}
+
 type Parts = Pick<Update, 'fresh' | 'decay' | 'gain' | 'isAverage'>;
 
 /** `old * decay + fresh * gain`, in any order. */
@@ -147,7 +165,7 @@ function blend(module: PyModule, old: string, value: PyNode): Parts | undefined 
   return undefined;
 }
 
-/** `old + (fresh - old) * gain` and `lerp(old, fresh, gain)`. */
+/** `old + (fresh - old) * gain`, `old - (old - fresh) * gain` and `lerp(old, fresh, gain)`. */
 function step(module: PyModule, old: string, value: PyNode): Parts | undefined {
   const outer = unparenthesized(value);
   const plain = { decay: undefined, gain: undefined, isAverage: false };
@@ -161,14 +179,17 @@ function step(module: PyModule, old: string, value: PyNode): Parts | undefined {
       ? { ...plain, fresh: second }
       : undefined;
   }
-  if (!isOperation(outer, '+')) return undefined;
-  for (const [kept, added] of swapped(outer)) {
+  const falls = isOperation(outer, '-');
+  if (!falls && !isOperation(outer, '+')) return undefined;
+  for (const [kept, added] of swapped(outer).slice(0, falls ? 1 : 2)) {
     const product = unparenthesized(added);
     if (unparenthesized(kept).text !== old || !isOperation(product, '*')) continue;
     for (const [difference] of swapped(product)) {
       const inner = unparenthesized(difference);
-      const fresh =
-        isOperation(inner, '-') && inner.field('right')?.text === old ? inner.field('left') : undefined;
+      const [fresh, gone] = falls
+        ? [inner.field('right'), inner.field('left')]
+        : [inner.field('left'), inner.field('right')];
+      if (!isOperation(inner, '-') || gone?.text !== old) continue;
       if (fresh !== undefined) return { ...plain, fresh };
     }
   }

@@ -116,7 +116,7 @@ function callShape(module: PyModule, call: PyNode, of: ShapeOf): Shape | undefin
     if (whole) return ONE_NUMBER;
     return known.PAIRED_REDUCTIONS.has(name) ? undefined : reduced(call, name, operands, of);
   }
-  if (name === 'view' || name === 'reshape') return sizes(module, isFunction ? rest : rest);
+  if (name === 'view' || name === 'reshape') return sizes(module, rest);
   if (name === 'flatten') return flattened(rest, of(first));
   if (keepsShape(name)) return of(first);
   return first === undefined || isFunction ? undefined : layerShape(module, call);

@@ -22,8 +22,8 @@ export function cureFor(module: PyModule, statistic: RunningStatistic): 'buffer'
   const holds = leaks && mayHoldTensor(module, statistic);
   const averages = statistic.updates.every(({ isAverage }) => isAverage);
   if (statistic.registration !== 'buffer' && averages && startOf(module, statistic) !== undefined) {
-    const { gates, fit } = inPlaceGates(module, statistic);
-    const possible = gates.every(({ answer }) => answer !== 'no') && fit !== 'unknown';
+    const { gates, likely } = inPlaceGates(module, statistic);
+    const possible = gates.every(({ answer }) => answer !== 'no') && likely;
     return possible || !holds ? 'buffer' : 'detach';
   }
   return holds ? 'detach' : undefined;
@@ -63,9 +63,9 @@ export function valuesToDetach(
   module: PyModule,
   { updates, otherWrites }: RunningStatistic,
 ): readonly PyNode[] {
-  const folded = updates
-    .filter(({ target, fresh }) => keepsGraph(module, target, fresh))
-    .map(({ fresh }) => fresh);
+  const folded = updates.flatMap(({ target, fresh, first }) =>
+    [fresh, ...(first === undefined ? [] : [first])].filter((value) => keepsGraph(module, target, value)),
+  );
   const stored = otherWrites.flatMap(({ node }) => {
     const assignment = node.parent;
     const value = assignment?.field('left') === node ? assignment.field('right') : undefined;
@@ -90,7 +90,7 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
     gate(plainWrite, `${self} is also changed in a way that is not a plain assignment`),
     { answer: plain.answer, otherwise: plain.because },
     ...updates.flatMap(({ decay }) => (decay === undefined ? [] : [decayGate(module, decay)])),
-    ...reads.map(({ node, certain }) => readGate(self, tensorRead(module, node), certain)),
+    ...reads.map(({ node }) => readGate(self, tensorRead(module, node))),
     ...valuesToDetach(module, statistic).map((value) => ({
       answer: isProvenTensor(module, value) ? 'yes' : ('unknown' as Answer),
       otherwise: `\`${shown(value)}\` is a tensor (a Python number has no \`.detach()\`)`,
@@ -111,12 +111,9 @@ function decayGate(module: PyModule, decay: PyNode): Gate {
 }
 
 /** Whoever reads the statistic must not need the gradient that `.detach()` takes away. */
-function readGate(self: string, { use, detached, gradOff, logged }: TensorRead, certain: boolean): Gate {
+function readGate(self: string, { use, detached, gradOff, logged }: TensorRead): Gate {
   const unknown = `no reader of ${self} differentiates it`;
-  const because = (words: string): Gate => ({
-    answer: certain ? 'no' : 'unknown',
-    otherwise: { no: words, unknown },
-  });
+  const because = (words: string): Gate => gate(false, words);
   if (detached || use === 'number' || use === 'reset') return { answer: 'yes', otherwise: unknown };
   if (gradOff)
     return { answer: use === 'operand' || use === 'copied' ? 'yes' : 'unknown', otherwise: unknown };

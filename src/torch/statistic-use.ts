@@ -1,6 +1,7 @@
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import type { PyNode } from '../syntax/node.js';
+import { onlyLooks, TENSOR_NAMESPACES } from './catalog.js';
 import { recordsNoGraph } from './gradient.js';
 
 /** What becomes of a stored tensor where it is read. */
@@ -35,8 +36,9 @@ const FACTS: ReadonlySet<string> = new Set(
 const READING_BUILTINS: ReadonlySet<string> = new Set(
   'bool float format hasattr id int isinstance len print repr str type'.split(' '),
 );
-const READING_FUNCTIONS =
-  /^torch\.(?:allclose|equal|is_tensor|numel|save|(?:empty|full|ones|rand|randn|zeros)_like)$/;
+const STORING: ReadonlySet<string> = new Set(
+  'add append appendleft extend insert put setdefault update'.split(' '),
+);
 const LOGGING =
   /(?:^|[._])(?:add_(?:scalar|histogram|scalars)|debug|info|log(?:_\w+)?|print|warn(?:ing)?|write)$/;
 
@@ -108,9 +110,10 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
       case 'argument_list': {
         const callee = parent.parent?.field('function');
         const path = callee && qualifiedName(module, callee);
-        if (path !== undefined && READING_FUNCTIONS.test(path)) return as('number');
-        if (path?.startsWith('torch.')) return as('operand');
+        if (path !== undefined && onlyLooks(path)) return as('number');
+        if (TENSOR_NAMESPACES.some((space) => path?.startsWith(space))) return as('operand');
         if (callee?.type === 'identifier' && READING_BUILTINS.has(callee.text)) return as('number');
+        if (STORING.has(callee?.field('attribute')?.text ?? '')) return as('kept');
         return as('passed', LOGGING.test(callee?.text ?? ''));
       }
       default:

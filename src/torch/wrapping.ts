@@ -3,7 +3,7 @@ import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { argumentsOf, methodName, receiverOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import { DISTRIBUTED_CLUES, HALF_DTYPES, PARALLEL_WRAPPERS } from './catalog.js';
+import { DISTRIBUTED_CLUES, HALF_DTYPES, PARALLEL_WRAPPERS, TORCH_JIT } from './catalog.js';
 import { type Gate, gate } from './gate.js';
 import { moduleKind } from './modules.js';
 import { kindOf } from './tensor.js';
@@ -24,16 +24,25 @@ export function wrappingGates(module: PyModule, classNode: PyNode, self: string)
       `the file uses \`${wrapper}\`, which would copy ${self} between processes as a buffer`,
     ),
     gate(!castsToHalf(module), `the file casts to half precision, and ${self} would be cast as a buffer`),
-    gate(module.at('torch.jit').length === 0, 'the file compiles with `torch.jit`'),
+    gate(!usesTorchScript(module), 'the file uses TorchScript'),
     {
       answer: isModule,
-      otherwise: `\`${imported.at(-1) ?? 'the base class'}\` is an \`nn.Module\``,
+      otherwise: `the base class \`${imported.at(-1)?.split('.').at(-1) ?? '?'}\` is an \`nn.Module\``,
     },
     {
       answer: isLightning || distributed ? 'unknown' : 'yes',
       otherwise: `the module is not wrapped in \`DistributedDataParallel\`, which would overwrite ${self} from rank 0`,
     },
   ];
+}
+
+function usesTorchScript(module: PyModule): boolean {
+  return module.at('jit').some((hit) => {
+    return [hit.parent, hit.parent?.parent].some((place) => {
+      const path = place?.type === 'attribute' ? qualifiedName(module, place) : undefined;
+      return path?.startsWith(TORCH_JIT) ?? false;
+    });
+  });
 }
 
 /** `model.half()`, `.bfloat16()`, `.to(torch.float16)`, on anything that is not provably a tensor. */
