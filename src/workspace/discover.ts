@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, resolve, sep } from 'node:path';
 import type { Skipped } from '../engine/outcome.js';
 import { codeOf, Failure, reasonOf } from './failure.js';
 import { IgnoreRules } from './gitignore.js';
@@ -104,13 +104,15 @@ class Walk {
     const names = new Set(opened.entries.map((entry) => entry.name));
     if (!explicit && [...ENVIRONMENT_MARKS].some((mark) => names.has(mark))) return;
     const rules = explicit ? above : rulesIn(folder, names, above);
+    const inFolder = prefixOf(folder);
+    const inPlace = prefixOf(opened.place);
     for (const entry of opened.entries) {
-      const path = join(folder, entry.name);
+      const path = inFolder + entry.name;
       const isFolder = entry.isDirectory();
       const named = isPythonName(entry.name);
       if (!(named || (isFolder && !FOREIGN.has(entry.name)))) continue;
       if (rules.ignores(path, isFolder) || this.rules.excludes(path, isFolder)) continue;
-      if (named) this.#consider(path, entry, join(opened.place, entry.name));
+      if (named) this.#consider(path, entry, inPlace + entry.name);
       else this.#enter(path, rules, false);
     }
   }
@@ -156,6 +158,10 @@ class Walk {
   #skip(path: string, reason: string): void {
     this.skipped.push({ kind: 'skipped', path: shownFrom(this.rules.cwd, path), reason });
   }
+}
+
+function prefixOf(folder: string): string {
+  return folder.endsWith(sep) ? folder : folder + sep;
 }
 
 function isPythonName(path: string): boolean {

@@ -21,6 +21,7 @@ export function slashed(path: string): string {
 
 /** How a file is called in reports: relative inside the working folder, whole outside it. */
 export function shownFrom(cwd: string, path: string): string {
+  if (path.startsWith(cwd + sep)) return slashed(path.slice(cwd.length + 1));
   return slashed(isInside(path, cwd) ? relative(cwd, path) || '.' : path);
 }
 
