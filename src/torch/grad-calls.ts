@@ -101,7 +101,7 @@ function opaqueCall(
   const receiver = receiverOf(call);
   const given = givenTo(call).map(bare);
   if (receiver !== undefined && models.has(receiver.text))
-    return NETWORK_METHODS.has(name)
+    return NETWORK_METHODS.test(name) || NETWORK.test(name)
       ? undefined
       : `\`${shown(callee)}\` is a method of the network that is not in this file`;
   const self = classAround(call)?.self;

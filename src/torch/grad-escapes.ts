@@ -9,7 +9,7 @@ import {
 } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { KEEPS, METER } from './grad-names.js';
-import type { GradTrace } from './grad-trace.js';
+import { type GradTrace, mayCarryGraph } from './grad-trace.js';
 import { givenTo } from './grad-values.js';
 
 /** A value that may leave a function with its graph. `words` completes "because …" and "not proven: …". */
@@ -35,7 +35,7 @@ export function escapeOf(module: PyModule, functionNode: PyNode, trace: GradTrac
 function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
   if (node.type !== 'return_statement' && node.type !== 'yield') return undefined;
   for (const value of node.named.flatMap(parts)) {
-    if (trace.of(value) !== 'graph') continue;
+    if (!mayCarryGraph(trace.of(value))) continue;
     const verb = node.type === 'yield' ? 'yields' : 'returns';
     return {
       node: value,
@@ -65,18 +65,18 @@ function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gra
     if (target === undefined || value === undefined || node.closest('lambda') !== undefined) return undefined;
     const targets = /pattern|tuple|list/.test(target.type) ? target.named : [target];
     const outward = targets.find((each) => leadsOutside(module, functionNode, each));
-    return outward !== undefined && trace.of(value) === 'graph' ? kept(value, outward) : undefined;
+    return outward !== undefined && mayCarryGraph(trace.of(value)) ? kept(value, outward) : undefined;
   }
   if (node.type === 'call' && node.field('function')?.text === 'setattr') {
     const [object, , value] = givenTo(node);
-    const leaves = object !== undefined && value !== undefined && trace.of(value) === 'graph';
+    const leaves = object !== undefined && value !== undefined && mayCarryGraph(trace.of(value));
     return leaves ? kept(value, object) : undefined;
   }
   if (node.type !== 'call' || !KEEPS.has(methodName(node) ?? '')) return undefined;
   const receiver = receiverOf(node);
   if (receiver === undefined || isReport(node, receiver) || !isHeldOutside(module, functionNode, receiver))
     return undefined;
-  const value = givenTo(node).find((given) => trace.of(given) === 'graph');
+  const value = givenTo(node).find((given) => mayCarryGraph(trace.of(given)));
   return value === undefined ? undefined : kept(value, receiver);
 }
 

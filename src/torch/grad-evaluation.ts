@@ -12,6 +12,7 @@ import {
 } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { isGradOff } from './grad-mode.js';
+import { RETURNS_SELF } from './grad-values.js';
 
 /** A network that a function puts into evaluation mode and runs with gradients on. */
 export interface Evaluation {
@@ -26,20 +27,6 @@ export interface Evaluation {
   /** Some of its calls run under no-grad already. */
   readonly partly: boolean;
 }
-
-/** Methods that hand the network back. */
-const RETURNS_SELF: ReadonlySet<string> = new Set([
-  'bfloat16',
-  'cpu',
-  'cuda',
-  'double',
-  'eval',
-  'float',
-  'half',
-  'requires_grad_',
-  'to',
-  'train',
-]);
 
 /** The evaluations of a file, one per function and network. */
 export function evaluations(module: PyModule): readonly Evaluation[] {

@@ -11,13 +11,18 @@ export const TRAINS = anyOf(
   /_(?:grads?|gradients?|gradient_penalty|attack|finetune)$|scaler$/,
 );
 
+/** A call of this name brings values of all processes together and does nothing else with them. */
+export const COLLECTS =
+  /^(?:gather\w*|all_gather\w*|all_reduce|reduce|reduce_\w+|pad_across_processes|nested_\w+)$/;
+
 /** A call of this name looks at a value and hands back a number, a picture or nothing: losses, metrics, logs, plots, writers. */
 export const LOOKS = anyOf(
+  COLLECTS,
   /loss|crit|metric|score|error|entropy|perplexity|distance|similarity|acc(?:uracy)?(?:$|_)/,
   /(?:^|_)(?:iou|dice|psnr|ssim|bleu|rouge|mse|mae|rmse|bce|ce|nll|kl|auc|map|f1|wer|cer|epe|pck|recall|precision)(?:$|_|\d)/,
   /^_?(?:log|print|info|debug|warning|write|save|plot|show|draw|visuali[sz]e|display|report|dump|format|hist|scatter)(?:$|_|\d)/,
   /^(?:add_(?:scalars?|images?|histogram|text|figure|video|audio|batch)|set_(?:postfix|description)(?:_str)?|imshow|imsave|imwrite)$/,
-  /^(?:make_grid|denorm\w*|unnorm\w*|to_pil\w*|tensor2\w*|tensor_to_\w*|to_(?:numpy|np|cpu|list|device)|as_numpy|reduce_\w+|all_reduce|all_gather|gather\w*|pad_across_processes|nested_\w+|decode_\w+|batch_decode|one_hot|nms|non_max_suppression)$/,
+  /^(?:make_grid|denorm\w*|unnorm\w*|to_pil\w*|tensor2\w*|tensor_to_\w*|to_(?:numpy|np|cpu|list|device)|as_numpy|decode_\w+|batch_decode|one_hot|nms|non_max_suppression)$/,
 );
 
 /** A value of this name is a network: calling it is a forward. */
@@ -28,47 +33,10 @@ export const NETWORK = anyOf(
 );
 
 /** Methods of a network that run it or look at it, and neither train nor differentiate. */
-export const NETWORK_METHODS: ReadonlySet<string> = new Set([
-  'add_module',
-  'apply',
-  'bfloat16',
-  'buffers',
-  'children',
-  'cpu',
-  'cuda',
-  'decode',
-  'double',
-  'embed',
-  'encode',
-  'eval',
-  'extract_features',
-  'float',
-  'forward',
-  'forward_features',
-  'generate',
-  'get_buffer',
-  'get_parameter',
-  'get_submodule',
-  'half',
-  'inference',
-  'load_state_dict',
-  'modules',
-  'named_buffers',
-  'named_children',
-  'named_modules',
-  'named_parameters',
-  'parameters',
-  'predict',
-  'register_forward_hook',
-  'register_forward_pre_hook',
-  'requires_grad_',
-  'sample',
-  'save_pretrained',
-  'share_memory',
-  'state_dict',
-  'to',
-  'train',
-]);
+export const NETWORK_METHODS = anyOf(
+  /^(?:add_module|apply|bfloat16|buffers|children|cpu|cuda|double|eval|float|half|load_state_dict|modules|named_\w+|parameters|push_to_hub|requires_grad_|save_pretrained|share_memory|state_dict|to|train)$/,
+  /^(?:forward|generate|sample|predict|inference|infer|encode|decode|embed|extract|get|set|init|reset|register_forward|num|is|has|can)(?:$|_)/,
+);
 
 /** Functions that take a network and only wrap, copy, store, describe or measure it. */
 export const TAKES_NETWORK =

@@ -1,29 +1,37 @@
-import { calledDefinition, classBehind } from '../semantic/definitions.js';
+import { calledDefinition } from '../semantic/definitions.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../semantic/flow.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
 import { methodName, ownNodes, receiverOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import { DATA } from './grad-names.js';
+import { COLLECTS, DATA, METER, NETWORK } from './grad-names.js';
 import * as known from './grad-values.js';
 import { kindOf } from './tensor.js';
 
 /**
- * What grad mode means to a value. `plain`: it carries no graph either way. `outside`: it came in and is untouched, so it
- * keeps what it had. `graph`: an operation in this function may have recorded it.
+ * What grad mode means to a value. `plain`: it carries no graph either way. `outside`: it came in untouched and keeps what
+ * it had. `unknown`: made from such, or by code elsewhere. `network`: the network or a part of it. `graph`: computed with it.
  */
-export type Trace = 'plain' | 'outside' | 'graph';
+export type Trace = 'plain' | 'outside' | 'unknown' | 'network' | 'graph';
 
-const ORDER: readonly Trace[] = ['plain', 'outside', 'graph'];
+const ORDER: readonly Trace[] = ['plain', 'outside', 'unknown', 'network', 'graph'];
+
+/** Leaving the function with it may leave with a graph. */
+export function mayCarryGraph(trace: Trace): boolean {
+  return trace === 'unknown' || trace === 'graph';
+}
 
 function worst(traces: readonly Trace[]): Trace {
+  if (traces.includes('network') && traces.includes('unknown')) return 'graph';
   return ORDER[Math.max(0, ...traces.map((trace) => ORDER.indexOf(trace)))] ?? 'graph';
 }
 
-/** An operation on something from outside may record a graph. */
+/** What an operation on these records. */
 function operation(traces: readonly Trace[]): Trace {
-  return worst(traces) === 'plain' ? 'plain' : 'graph';
+  const most = worst(traces);
+  if (most === 'network') return 'graph';
+  return most === 'outside' ? 'unknown' : most;
 }
 
 /** Expressions are followed this far; what is beyond may carry a graph. */
@@ -62,7 +70,7 @@ export class GradTrace {
   }
 
   #compute(node: PyNode): Trace {
-    if (this.models.has(node.text)) return 'plain';
+    if (this.models.has(node.text)) return 'network';
     switch (node.type) {
       case 'string':
       case 'concatenated_string':
@@ -123,7 +131,7 @@ export class GradTrace {
     const object = node.field('object');
     if (qualifiedName(this.module, node) !== undefined) return 'plain';
     const trace = worst(this.#all([object]));
-    return trace === 'outside' && DATA.test(name) ? 'plain' : trace;
+    return (trace === 'outside' || trace === 'network') && DATA.test(name) ? 'plain' : trace;
   }
 
   #name(identifier: PyNode): Trace {
@@ -133,7 +141,9 @@ export class GradTrace {
       const named =
         writes.length > 0 && writes.every((write) => /^(?:def|class|import)$/.test(roleOf(write)));
       const constant = writes.some((write) => isConstant(definitionOf(write))) && writes.length === 1;
-      return named || constant || DATA.test(identifier.text) ? 'plain' : 'outside';
+      if (named || constant) return 'plain';
+      const origin = DATA.test(identifier.text) ? 'plain' : 'outside';
+      return worst([origin, ...this.#all(this.#puts(identifier))]);
     }
     const definitions = reachingDefinitions(this.module, identifier) ?? writes.map(definitionOf);
     const found = definitions.length > 0 ? definitions : writes.map(definitionOf);
@@ -172,7 +182,7 @@ export class GradTrace {
       const scope = this.module.resolve(node);
       return scope !== undefined && scope.node === this.functionNode;
     });
-    return reads.some((read) => this.of(read) === 'graph') ? 'graph' : 'plain';
+    return reads.some((read) => mayCarryGraph(this.of(read))) ? 'graph' : 'plain';
   }
 
   #parameter(node: PyNode): Trace {
@@ -187,8 +197,13 @@ export class GradTrace {
   /** What the function puts into an object by its methods, items and attributes, wherever it does. */
   #puts(identifier: PyNode): readonly PyNode[] {
     const scope = this.module.resolve(identifier);
-    if (scope === undefined) return [];
-    return this.module.occurrences(scope, identifier.text).flatMap((use) => known.valuesPutInto(use));
+    const uses =
+      scope === undefined
+        ? [...this.functionNode.walk()].filter(
+            ({ type, text }) => type === 'identifier' && text === identifier.text,
+          )
+        : this.module.occurrences(scope, identifier.text);
+    return uses.filter((use) => this.functionNode.contains(use)).flatMap(known.valuesPutInto);
   }
 
   #call(call: PyNode): Trace {
@@ -214,23 +229,28 @@ export class GradTrace {
     const receiver = receiverOf(call);
     const name = methodName(call) ?? callee.text;
     if (receiver !== undefined && path === undefined) return this.#method(name, receiver, given);
+    const traces = this.#all(given);
+    if (NETWORK.test(name) || traces.includes('network')) return 'graph';
     // A class of another file, made from plain things: a meter, a writer.
-    return /^[A-Z]/.test(name) ? operation(this.#all(given)) : 'graph';
+    return /^[A-Z]/.test(name) ? operation(traces) : operation([...traces, 'unknown']);
   }
 
   #method(name: string, receiver: PyNode, given: readonly PyNode[]): Trace {
-    if (known.PLAIN_METHODS.has(name)) return 'plain';
-    if (known.WALKS.has(name)) return 'outside';
-    if (known.isTextReceiver(name, receiver)) return 'plain';
+    if (known.PLAIN_METHODS.has(name) || known.isTextReceiver(name, receiver)) return 'plain';
+    if (known.WALKS.has(name)) return 'network';
     const from = this.of(receiver);
-    if (this.models.has(receiver.text) || classBehind(this.module, receiver) !== undefined) return 'graph';
-    if (known.PASSING_METHODS.has(name)) return worst([from, ...this.#all(given)]);
-    return operation([from, ...this.#all(given)]);
+    const traces = this.#all(given);
+    if (from === 'network') return known.RETURNS_SELF.has(name) ? 'network' : 'graph';
+    if (known.PASSING_METHODS.has(name)) return worst([from, ...traces]);
+    if (COLLECTS.test(name)) return worst(traces);
+    // A meter that is given nothing with a graph hands back none.
+    if (from === 'outside' && METER.test(receiver.text)) return operation(traces);
+    return NETWORK.test(name) ? 'graph' : operation([from, ...traces]);
   }
 
   /** What a function of the file hands back, given what it is given. */
   #returned(definition: PyNode, call: PyNode): Trace {
-    if (this.depth >= MAX_CALLS || this.#open.has(definition)) return 'graph';
+    if (this.depth >= MAX_CALLS) return 'graph';
     const receiver = receiverOf(call);
     const self =
       receiver !== undefined && calledDefinition(this.module, call) !== undefined ? 'outside' : 'plain';
@@ -245,7 +265,7 @@ export class GradTrace {
     const values = [...ownNodes(definition)].flatMap((node) =>
       node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
     );
-    return worst(values.map(inside.of)) === 'graph' ? 'graph' : 'plain';
+    return worst(values.map(inside.of));
   }
 }
 

@@ -103,6 +103,20 @@ export const WALKS: ReadonlySet<string> = new Set([
   'parameters',
 ]);
 
+/** Methods that hand the network back. */
+export const RETURNS_SELF: ReadonlySet<string> = new Set([
+  'bfloat16',
+  'cpu',
+  'cuda',
+  'double',
+  'eval',
+  'float',
+  'half',
+  'requires_grad_',
+  'to',
+  'train',
+]);
+
 export const PLAIN_BUILTINS: ReadonlySet<string> = new Set([
   'bool',
   'bytes',

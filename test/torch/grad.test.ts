@@ -134,7 +134,15 @@ describe('GradTrace', () => {
     ['return float(model(x).mean())', 'plain'],
     ['return f"{model(x)}"', 'plain'],
     ['return x', 'outside'],
-    ['return x * 2', 'graph'],
+    ['return x * 2', 'unknown'],
+    ['return model', 'network'],
+    ['return model.weight * 2', 'graph'],
+    ['return model.encoder.embed(n)', 'graph'],
+    ['return model.config.num_labels + 1', 'plain'],
+    ['return [p * 2 for p in model.parameters()]', 'graph'],
+    ['return consume(model(x))', 'graph'],
+    ['return metric.compute()', 'plain'],
+    ['metric.update(model(x));;return metric.compute()', 'graph'],
     ['return n * 2', 'plain'],
     ['return [b for b in loader]', 'plain'],
     ['return [model(b) for b in loader]', 'graph'],
@@ -157,7 +165,7 @@ describe('GradTrace', () => {
     ['return min(n, 3)', 'plain'],
     ['b = model(x);;return lambda z: b', 'graph'],
     ['return lambda z: model(z)', 'plain'],
-    ['return unknown(n)', 'graph'],
+    ['return unknown(n)', 'unknown'],
   ])('%s', (body, expected) => {
     expect(trace(body)).toBe(expected);
   });
