@@ -23,7 +23,7 @@ export interface Counter {
   readonly otherReads: readonly PyNode[];
 }
 
-export function isZero(node: PyNode): boolean {
+function isZero(node: PyNode): boolean {
   return /^0(?:\.0*)?$/.test(node.text);
 }
 
