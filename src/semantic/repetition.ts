@@ -1,0 +1,54 @@
+import type { PyNode } from '../syntax/node.js';
+import type { PyModule } from './module.js';
+import { enclosingClass, enclosingFunction, enclosingLoops } from './statements.js';
+
+/** How often a statement runs, as far as the file shows. */
+export type Repetition =
+  | { readonly kind: 'once' }
+  | { readonly kind: 'loop' }
+  /** A loop of this file calls the function around it. */
+  | { readonly kind: 'called'; readonly name: string }
+  /** A framework calls the function around it, step after step. */
+  | { readonly kind: 'hook'; readonly name: string }
+  /** The function around it is called from elsewhere, or handed on. */
+  | { readonly kind: 'unseen'; readonly name: string };
+
+const HOOK = /^on_|_hook$|_callback$|_closure$|^(?:training|validation|test)_step|^forward$|^__call__$/;
+const MAX_CALLERS = 4;
+
+export function repetitionOf(module: PyModule, node: PyNode, hops = 0): Repetition {
+  if (enclosingLoops(node).length > 0) return { kind: 'loop' };
+  const around = enclosingFunction(node);
+  const name = around?.field('name')?.text;
+  if (around === undefined || name === undefined) return { kind: 'once' };
+  if (HOOK.test(name)) return { kind: 'hook', name };
+  if (enclosingLoops(around).length > 0) return { kind: 'called', name };
+  const uses = usesOf(module, around, name).filter((use) => !around.contains(use));
+  if (uses.length === 0) return { kind: 'unseen', name };
+  let repetition: Repetition = { kind: 'once' };
+  for (const use of uses) {
+    if (enclosingLoops(use).length > 0) return { kind: 'called', name };
+    if (!isCalled(use)) return { kind: 'unseen', name };
+    if (hops >= MAX_CALLERS) continue;
+    const outer = repetitionOf(module, use, hops + 1);
+    if (outer.kind === 'called' || outer.kind === 'hook') return outer;
+    if (outer.kind === 'unseen') repetition = outer;
+  }
+  return repetition;
+}
+
+/** Reads of a function's name, and of any attribute of that name for a method. */
+function usesOf(module: PyModule, functionNode: PyNode, name: string): readonly PyNode[] {
+  if (enclosingClass(functionNode) === undefined) return module.reads(module.scopeAt(functionNode), name);
+  return module
+    .at(`.${name}`)
+    .flatMap((node) =>
+      node.text === name && node.parent?.type === 'attribute' && node.parent.field('attribute') === node
+        ? [node.parent]
+        : [],
+    );
+}
+
+function isCalled(use: PyNode): boolean {
+  return use.parent?.type === 'call' && use.parent.field('function') === use;
+}

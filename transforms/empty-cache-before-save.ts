@@ -1,0 +1,197 @@
+/*
+ * trainer.train()
+ * trainer.model.save_pretrained(out)
+ * tokenizer.save_pretrained(out)
+ *
+ * trainer.train()
+ * torch.cuda.empty_cache()
+ * trainer.model.save_pretrained(out)
+ * tokenizer.save_pretrained(out)
+ *
+ * Once per run of saves and outside loops: in a loop the next step would have to ask the driver for its memory again.
+ * The receiver must be a model, its weights or a transformers trainer: tokenizers, processors, optimizers and data have
+ * nothing on the GPU worth the call. Frameworks that save by themselves (accelerate, Lightning) are left to it.
+ */
+import type { Options, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import {
+  type Answer,
+  contextManagers,
+  continuesSaves,
+  EMPTY_CACHE,
+  enclosingWiths,
+  isEmptiedAfter,
+  isEmptiedBefore,
+  isShortlyAfter,
+  isTestCode,
+  mayUseGpu,
+  modelSave,
+  nameFor,
+  Proof,
+  repetitionOf,
+  statementOf,
+  trainerRun,
+} from '../src/toolkit/index.js';
+
+interface CacheSite extends Site {
+  readonly statement: PyNode;
+  readonly place: 'before' | 'after';
+  readonly title: string;
+  readonly gates: readonly (readonly [Answer, string])[];
+}
+
+export const emptyCacheBeforeSave: Transform<CacheSite> = {
+  meta: {
+    id: 'empty-cache-before-save',
+    summary: 'Give the unused CUDA cache back before a model is saved',
+    symptom: 'fragmentation',
+    safety: 'safe',
+    numerics: 'bit-identical',
+    group: 'default',
+    options: {
+      'after-train': {
+        type: 'boolean',
+        default: false,
+        summary: 'also empty the cache right after `trainer.train()`',
+      },
+      'before-train': {
+        type: 'boolean',
+        default: false,
+        summary: 'also empty the cache right before `trainer.train()`',
+      },
+    },
+    requires: {},
+    docs: {
+      why: "After training, torch's caching allocator keeps the freed activation and gradient blocks reserved. They are of no use to the save, and no other process on the GPU can have them until this one ends.",
+      does: 'Inserts `torch.cuda.empty_cache()`, by the name the file already has for it, before the first of a run of model saves that stands outside loops. Adds `import torch` where the file has none.',
+      refuses: [
+        'the save runs once per iteration, in a loop or in a function that a loop of the file or a framework calls',
+        'the save shares its line with other code: a one-line suite, or `a; b`',
+        '`torch` is imported conditionally, or the name is taken by something else',
+      ],
+      limits: [
+        'The peak does not change: what is reserved but unused is given back, nothing else. It cannot cure an out-of-memory error of this process.',
+        'Saves of tokenizers, processors, configurations, optimizers, data and pipelines, saves by accelerate or Lightning, test code, conversion scripts and saves into a temporary directory are not looked at.',
+        'Without CUDA the call does nothing.',
+      ],
+    },
+    evidence: {
+      verdict:
+        'Reserved memory only: the peak is unchanged, and the gain is for other processes and for what a save allocates elsewhere',
+      measurements: [
+        {
+          what: 'reserved memory when saving after training; the call takes 6.5 ms',
+          before: '9112 MiB',
+          after: '3102 MiB',
+          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, batch 8 × 1024, fp32',
+        },
+        {
+          what: 'the same call in every step (which this fix never writes): step time, peak unchanged',
+          before: '149 ms',
+          after: '151 ms',
+          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, batch 8 × 1024, fp32',
+        },
+      ],
+    },
+    origin: [{ document: 'GPU memory audit report (Fourier LS-LoRA)', section: '6', fidelity: 'same' }],
+    example: 'fix-trainer-and-tokenizer',
+  },
+
+  prefilter: [
+    ['save_pretrained', 'save_model', 'save(', 'rainer.train('],
+    ['torch', 'transformers', 'trl', 'peft', 'diffusers', 'accelerate'],
+  ],
+
+  *detect(module, options) {
+    const trained = (statement: PyNode): boolean =>
+      options['after-train'] === true && trainerRun(module, statement) !== 'no';
+    for (const statement of statementsAt(module, ['save_pretrained', 'save_model', 'save('])) {
+      const save = modelSave(module, statement);
+      if (save === undefined || isOutOfScope(module, statement)) continue;
+      if (isEmptiedBefore(module, statement) || continuesSaves(module, statement)) continue;
+      if (isShortlyAfter(statement, trained)) continue;
+      const what = save.saved.text.replace(/\s+/g, ' ');
+      const shown = what.length > 40 ? 'the model' : `\`${what}\``;
+      yield {
+        node: calledName(statement),
+        statement,
+        place: 'before',
+        title: 'Empty the CUDA cache before saving',
+        gates: [
+          [save.isModel, `that ${shown} is a torch model or holds its weights`],
+          [mayUseGpu(module, save), 'that a GPU is used: nothing in this file shows it'],
+        ],
+        message: `the allocator keeps the freed blocks of the training reserved while ${shown} is saved; no other process can use them`,
+      };
+    }
+    yield* trainSites(module, options);
+  },
+
+  fix({ statement, place, title, gates }, edit, module) {
+    const proof = new Proof();
+    const repeated = repetitionOf(module, statement);
+    const often = 'emptying the cache each time makes the next step allocate anew';
+    if (repeated.kind === 'loop') return edit.refuse(`it runs in a loop, and ${often}`);
+    if (repeated.kind === 'called' || repeated.kind === 'hook') {
+      const by = repeated.kind === 'called' ? 'a loop calls' : 'a framework calls';
+      return edit.refuse(`${by} \`${repeated.name}\`, and ${often}`);
+    }
+    if (repeated.kind === 'unseen' && /save|check_?point|ckpt|snapshot|dump/i.test(repeated.name)) {
+      proof.require('unknown', `that \`${repeated.name}\` is not called in a loop elsewhere`);
+    }
+    for (const [answer, gate] of gates) proof.require(answer, gate);
+    if (nameFor(module, EMPTY_CACHE, statement) === undefined && /os\.environ|\bputenv\(/.test(module.text)) {
+      proof.require('unknown', 'that torch may be imported before this file sets its environment variables');
+    }
+    const line = `${edit.name(EMPTY_CACHE, statement)}()`;
+    if (place === 'before') edit.insertStatementBefore(statement, [line]);
+    else edit.insertStatementAfter(statement, [line]);
+    return edit.done(title, proof);
+  },
+};
+
+function* statementsAt(module: PyModule, literals: readonly string[]): Generator<PyNode> {
+  const seen = new Set<PyNode>();
+  for (const node of literals.flatMap((literal) => module.at(literal))) {
+    const statement = statementOf(node);
+    if (!seen.has(statement)) yield statement;
+    seen.add(statement);
+  }
+}
+
+/** The name a statement calls: unlike its first line, that of `(a) \\⏎ .save()` can hold an ignore comment. */
+function calledName(statement: PyNode): PyNode {
+  const value = statement.named[0]?.field('right') ?? statement.named[0];
+  const callee = value?.field('function');
+  return callee?.field('attribute') ?? callee ?? statement;
+}
+
+/** Tests save to see that it works, conversions on the CPU, and what goes to a temporary folder is not a result. */
+function isOutOfScope(module: PyModule, statement: PyNode): boolean {
+  const contexts = enclosingWiths(statement).flatMap(contextManagers);
+  if (contexts.some((context) => context.text.includes('TemporaryDirectory'))) return true;
+  if (isTestCode(module, statement) || /convert[^/\\]*$/.test(module.path)) return true;
+  const around = statement.closest('function_definition')?.field('name')?.text ?? '';
+  return /convert|conversion/.test(around);
+}
+
+function* trainSites(module: PyModule, options: Options): Generator<CacheSite> {
+  const wanted = { before: options['before-train'] === true, after: options['after-train'] === true };
+  if (!wanted.before && !wanted.after) return;
+  for (const statement of statementsAt(module, ['rainer.train('])) {
+    const isTrainer = trainerRun(module, statement);
+    if (isTrainer === 'no' || isOutOfScope(module, statement)) continue;
+    const common = {
+      node: calledName(statement),
+      statement,
+      gates: [[isTrainer, 'that this is a transformers trainer']] as const,
+    };
+    if (wanted.before && !isEmptiedBefore(module, statement)) {
+      const message = 'what was freed while loading stays reserved for this process when training starts';
+      yield { ...common, place: 'before', title: 'Empty the CUDA cache before training', message };
+    }
+    if (wanted.after && !isEmptiedAfter(module, statement)) {
+      const message = 'the freed blocks of the training stay reserved for this process after it';
+      yield { ...common, place: 'after', title: 'Empty the CUDA cache after training', message };
+    }
+  }
+}
