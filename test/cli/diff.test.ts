@@ -16,10 +16,9 @@ const AWKWARD = {
   'sub/deep.py': 'if x:\n\thold()\n',
 };
 
-function applied(patch: Uint8Array, root: string, ...command: readonly string[]): void {
-  const [program = '', ...words] = command;
-  const answer = spawnSync(program, words, { cwd: root, input: patch, encoding: 'utf8' });
-  expect(answer.stderr + (answer.status === 0 ? '' : answer.stdout)).toBe('');
+function applied(patch: Uint8Array, root: string): void {
+  const answer = spawnSync('git', ['apply'], { cwd: root, input: patch, encoding: 'utf8' });
+  expect(answer.stderr).toBe('');
 }
 
 test.each([['.'], ['sub'], ['sub folder']])(
@@ -29,21 +28,13 @@ test.each([['.'], ['sub'], ['sub folder']])(
     const { code, data, stderr } = await memfix({ cwd: join(one, place) }, 'diff', one);
     expect(code).toBe(0);
     expect(stderr).toMatch(/^8 fixes in 8 files\.\n/);
-    applied(data, one, 'git', 'apply');
+    applied(data, one);
     await memfix({ cwd: two }, 'apply');
     for (const name of Object.keys(AWKWARD)) {
       expect([name, readFileSync(join(one, name))]).toEqual([name, readFileSync(join(two, name))]);
     }
   },
 );
-
-test('GNU patch takes it too', async () => {
-  const cwd = repositoryWith(AWKWARD);
-  const { data } = await memfix({ cwd }, 'diff');
-  applied(data, cwd, 'patch', '--quiet', '--binary', '-p1');
-  expect(readFileSync(join(cwd, 'crlf.py'), 'utf8')).toBe('x = 1\r\nrelease()\r\n');
-  expect(readFileSync(join(cwd, 'sub folder/naïve "q".py'), 'utf8')).toBe('\ufeffrelease()\n');
-});
 
 test('writes nothing, and says where its paths start', async () => {
   const cwd = repositoryWith({ 'sub/a.py': 'hold()\n' });
@@ -93,7 +84,7 @@ test('reaches into a nested repository by its path, and patches what a symlink p
   commit(join(cwd, 'inner'));
   const { code, data } = await memfix({ cwd }, 'diff');
   expect(code).toBe(0);
-  applied(data, cwd, 'git', 'apply');
+  applied(data, cwd);
   expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe('release()\n');
   expect(readFileSync(join(cwd, 'inner/b.py'), 'utf8')).toBe('release()\n');
 });

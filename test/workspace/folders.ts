@@ -4,6 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
+/** Neither the user's git settings nor a hook that runs the tests decide how they end. */
+const { GIT_DIR: _dir, GIT_INDEX_FILE: _index, GIT_WORK_TREE: _tree, ...inherited } = process.env;
+const ENVIRONMENT = { ...inherited, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
+
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
 /** A folder of its own for one test, with these files, gone afterwards. */
@@ -36,9 +40,10 @@ export function commit(folder: string): void {
 
 export function git(folder: string, ...words: readonly string[]): string {
   const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.invalid'];
-  const answer = spawnSync('git', [...identity, '-c', 'commit.gpgSign=false', ...words], {
+  const answer = spawnSync('git', [...identity, ...words], {
     cwd: folder,
     encoding: 'utf8',
+    env: ENVIRONMENT,
   });
   if (answer.status !== 0) throw new Error(`git ${words.join(' ')}: ${answer.stderr}`);
   return answer.stdout;
