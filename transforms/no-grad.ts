@@ -9,39 +9,19 @@
  * result is differentiated. Unsafe where a tensor leaves with its graph, or code outside the file gets the network.
  */
 import {
-  compilerOf,
-  differentiatingCaller,
-  differentiatingModel,
-  type EditBuilder,
+  doubtsAbout,
   type Evaluation,
-  escapeOf,
   evaluations,
-  type Fix,
-  GradTrace,
-  gradUseReached,
+  hasGradMode,
   hasInferenceFastPath,
   importsTorch,
-  isAsync,
-  isCalledByTraining,
   isFrozen,
-  isGradOff,
-  isTestCode,
-  isTrainingByName,
   NO_GRAD,
-  onlyRunsGradOff,
   Proof,
-  type PyModule,
   type PyNode,
-  type Refusal,
-  returnsOwnModel,
-  runsInEvalMode,
-  runsInTrainingAutocast,
   type Site,
-  suspicionsOf,
-  switchesGradOff,
   type Transform,
   type TransformMeta,
-  trainingCallReached,
   type Walk,
   walks,
 } from '../src/toolkit/index.js';
@@ -108,8 +88,7 @@ export const noGrad: Transform<NoGradSite> = {
   prefilter: [['.eval()', 'parameters()', 'modules()']],
 
   *detect(module) {
-    const torch = importsTorch(module);
-    if (torch === 'no' && !module.text.includes('torch')) return;
+    if (importsTorch(module) === 'no' && !module.text.includes('torch')) return;
     const evaluated = new Map<PyNode, Evaluation[]>();
     for (const each of evaluations(module)) {
       if (isFrozen(module, each)) continue;
@@ -118,7 +97,7 @@ export const noGrad: Transform<NoGradSite> = {
     const walked = new Map(walks(module).map((walk) => [walk.functionNode, walk]));
     for (const functionNode of new Set([...evaluated.keys(), ...walked.keys()])) {
       const node = functionNode.field('name');
-      if (node === undefined || isQuiet(module, functionNode)) continue;
+      if (node === undefined || hasGradMode(module, functionNode)) continue;
       const runs = evaluated.get(functionNode) ?? [];
       yield {
         node,
@@ -130,25 +109,16 @@ export const noGrad: Transform<NoGradSite> = {
   },
 
   fix({ functionNode, evaluations: runs }, edit, module) {
-    const models = new Set(runs.map(({ model }) => model.text));
-    const trace = new GradTrace(module, functionNode, models);
     const proof = new Proof();
-    return (
-      refusalFor(module, functionNode, runs, edit) ??
-      decorated(module, functionNode, runs, edit, weigh(module, functionNode, runs, models, trace, proof))
-    );
+    for (const { answer, words } of doubtsAbout(module, functionNode, runs)) {
+      proof.require(answer, words);
+      if (answer === 'no') return edit.refuse(words);
+    }
+    edit.addDecorator(functionNode, `${edit.name(NO_GRAD, functionNode)}()`);
+    const rounding = runs.length > 0 && hasInferenceFastPath(module);
+    return edit.done('Run it under `torch.no_grad()`', proof, rounding ? { numerics: 'rounding' } : {});
   },
 };
-
-function isQuiet(module: PyModule, functionNode: PyNode): boolean {
-  return (
-    switchesGradOff(module) ||
-    isTestCode(module, functionNode) ||
-    isCalledByTraining(module, functionNode) ||
-    isGradOff(module, functionNode) ||
-    onlyRunsGradOff(module, functionNode)
-  );
-}
 
 function messageFor(name: string, runs: readonly Evaluation[], walk: Walk | undefined): string {
   const models = runs.map(({ model }) => `\`${model.text}\``).join(' and ');
@@ -156,98 +126,4 @@ function messageFor(name: string, runs: readonly Evaluation[], walk: Walk | unde
     return `\`${name}\` runs ${models} in evaluation mode with gradients on: each forward keeps its activations for a backward that never comes`;
   const math = walk?.math.text.replace(/\s+/g, ' ') ?? '';
   return `\`${name}\` records an autograd graph for \`${math.length > 40 ? `${math.slice(0, 37)}…` : math}\`, only to read numbers`;
-}
-
-/** What would crash or change training: refused in every mode. */
-function refusalFor(
-  module: PyModule,
-  functionNode: PyNode,
-  runs: readonly Evaluation[],
-  edit: EditBuilder,
-): Refusal | undefined {
-  if (isAsync(functionNode))
-    return edit.refuse(
-      'the decorator does nothing on an `async def`: it only wraps the creation of the coroutine',
-    );
-  const reached = gradUseReached(module, functionNode);
-  if (reached !== undefined) {
-    const via = reached.via?.field('name')?.text;
-    return edit.refuse(
-      via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
-    );
-  }
-  for (const { model } of runs) {
-    const inner = differentiatingModel(module, model);
-    if (inner !== undefined)
-      return edit.refuse(`\`${model.text}\` may be \`${inner.name}\`, whose forward ${inner.use.words}`);
-  }
-  if (isTrainingByName(functionNode)) return edit.refuse('its name says that it trains');
-  const training = trainingCallReached(module, functionNode);
-  return training && edit.refuse(training.words);
-}
-
-function weigh(
-  module: PyModule,
-  functionNode: PyNode,
-  runs: readonly Evaluation[],
-  models: ReadonlySet<string>,
-  trace: GradTrace,
-  proof: Proof,
-): Proof {
-  for (const run of runs) {
-    const { text } = run.model;
-    proof.require(runsInEvalMode(run), {
-      no: `\`${text}\` may be in training mode when it runs`,
-      unknown: `a forward of \`${text}\` may run in training mode`,
-    });
-    proof.require(
-      run.partly ? 'unknown' : 'yes',
-      `other calls of \`${text}\` here run under no-grad, so this one may need gradients`,
-    );
-  }
-  for (const { kind, words } of suspicionsOf(module, functionNode, models, trace)) {
-    proof.require(kind === 'trains' ? 'no' : 'unknown', words);
-  }
-  const leaving = escapeOf(module, functionNode, trace);
-  if (leaving !== undefined) {
-    const caller = leaving.returned
-      ? differentiatingCaller(module, functionNode)?.field('name')?.text
-      : undefined;
-    proof.forbid(caller !== undefined, `\`${caller}\` differentiates what it returns`);
-    proof.require('unknown', leaving.words);
-  }
-  const compiler = compilerOf(module, functionNode);
-  proof.forbid(compiler === 'jit', '`torch.jit.script()` compiles it from source, without the decorator');
-  proof.forbid(compiler === 'foreign', 'another compiler takes it');
-  proof.require(compiler === 'compile' ? 'unknown' : 'yes', '`torch.compile()` takes it');
-  proof.require(
-    runsInTrainingAutocast(module, functionNode) ? 'unknown' : 'yes',
-    'it runs inside a training `autocast` block, whose cache loses gradients up to torch 2.9',
-  );
-  proof.require(
-    runs.some((run) => returnsOwnModel(module, run)) ? 'unknown' : 'yes',
-    'it builds the network that it returns',
-  );
-  const torch = importsTorch(module);
-  proof.require(
-    torch === 'yes' || torch === 'related' ? 'yes' : 'unknown',
-    torch === 'lazily' ? 'only functions of this file import torch' : 'nothing in this file imports torch',
-  );
-  proof.require(
-    runs.length > 0 && hasInferenceFastPath(module) ? 'unknown' : 'yes',
-    'attention modules of this file take another path without gradients, with other rounding',
-  );
-  return proof;
-}
-
-function decorated(
-  module: PyModule,
-  functionNode: PyNode,
-  runs: readonly Evaluation[],
-  edit: EditBuilder,
-  proof: Proof,
-): Fix | Refusal {
-  if (proof.refuted === undefined) edit.addDecorator(functionNode, `${edit.name(NO_GRAD, functionNode)}()`);
-  const rounding = runs.length > 0 && hasInferenceFastPath(module);
-  return edit.done('Run it under `torch.no_grad()`', proof, rounding ? { numerics: 'rounding' } : {});
 }

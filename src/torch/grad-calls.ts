@@ -10,8 +10,9 @@ import { TORCH_JIT } from './catalog.js';
 import { reachedFrom } from './grad.js';
 import { shown } from './grad-escapes.js';
 import { KEEPS, LOOKS, METER, NETWORK, NETWORK_METHODS, TAKES_NETWORK, TRAINS } from './grad-names.js';
+import { givenTo } from './grad-parts.js';
 import type { GradTrace } from './grad-trace.js';
-import { givenTo, KNOWN_PACKAGES } from './grad-values.js';
+import { KNOWN_PACKAGES } from './grad-values.js';
 
 /** A call whose code is elsewhere. `trains`: its name says so. `opaque`: it gets what it would need to train or differentiate. */
 export interface Suspicion {

@@ -1,16 +1,10 @@
 import { definitionOf } from '../semantic/flow.js';
 import type { PyModule } from '../semantic/module.js';
-import {
-  enclosingFunction,
-  methodName,
-  ownNodes,
-  receiverOf,
-  unparenthesized,
-} from '../semantic/statements.js';
+import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { KEEPS, METER } from './grad-names.js';
+import { givenTo } from './grad-parts.js';
 import { type GradTrace, mayCarryGraph } from './grad-trace.js';
-import { givenTo } from './grad-values.js';
 
 /** A value that may leave a function with its graph. `words` completes "because …" and "not proven: …". */
 export interface Escape {
@@ -112,12 +106,6 @@ function isHeldOutside(module: PyModule, functionNode: PyNode, object: PyNode): 
     if (definition.kind === 'update') return true;
     return definition.kind === 'value' && !/^(?:identifier|attribute|subscript)$/.test(definition.value.type);
   });
-}
-
-/** The function is a generator. */
-export function isGenerator(functionNode: PyNode): boolean {
-  for (const node of ownNodes(functionNode)) if (node.type === 'yield') return true;
-  return false;
 }
 
 export function shown(node: PyNode): string {

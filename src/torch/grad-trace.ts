@@ -6,6 +6,7 @@ import { roleOf } from '../semantic/names.js';
 import { methodName, ownNodes, receiverOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { COLLECTS, DATA, METER, NETWORK } from './grad-names.js';
+import { givenTo, givesIndices, isPlainParameter, isTextReceiver, valuesPutInto } from './grad-parts.js';
 import * as known from './grad-values.js';
 import { kindOf } from './tensor.js';
 
@@ -159,7 +160,7 @@ export class GradTrace {
       case 'update':
         return operation([this.of(definition.value)]);
       case 'part':
-        return known.givesIndices(definition.node, definition.value) ? 'plain' : this.of(definition.value);
+        return givesIndices(definition.node, definition.value) ? 'plain' : this.of(definition.value);
       case 'loop':
         return this.of(definition.iterable);
       case 'parameter':
@@ -189,7 +190,7 @@ export class GradTrace {
     const owner = node.closest('function_definition', 'lambda');
     // Hooks and callbacks are handed whatever the network computes.
     if (owner !== this.functionNode) return 'graph';
-    if (known.isPlainParameter(node)) return 'plain';
+    if (isPlainParameter(node)) return 'plain';
     if (this.parameters !== 'by name') return this.parameters;
     return DATA.test(node.text) ? 'plain' : 'outside';
   }
@@ -203,7 +204,7 @@ export class GradTrace {
             ({ type, text }) => type === 'identifier' && text === identifier.text,
           )
         : this.module.occurrences(scope, identifier.text);
-    return uses.filter((use) => this.functionNode.contains(use)).flatMap(known.valuesPutInto);
+    return uses.filter((use) => this.functionNode.contains(use)).flatMap(valuesPutInto);
   }
 
   #call(call: PyNode): Trace {
@@ -211,7 +212,7 @@ export class GradTrace {
     if (callee === undefined || this.models.has(callee.text)) return 'graph';
     if (kindOf(this.module, call) === 'number') return 'plain';
     const path = qualifiedName(this.module, callee);
-    const given = known.givenTo(call);
+    const given = givenTo(call);
     if (callee.type === 'identifier' && this.module.resolve(callee) === undefined) {
       if (known.PLAIN_BUILTINS.has(callee.text)) return 'plain';
       if (known.PASSING_BUILTINS.has(callee.text)) return worst(this.#all(given));
@@ -236,7 +237,7 @@ export class GradTrace {
   }
 
   #method(name: string, receiver: PyNode, given: readonly PyNode[]): Trace {
-    if (known.PLAIN_METHODS.has(name) || known.isTextReceiver(name, receiver)) return 'plain';
+    if (known.PLAIN_METHODS.has(name) || isTextReceiver(name, receiver)) return 'plain';
     if (known.WALKS.has(name)) return 'network';
     const from = this.of(receiver);
     const traces = this.#all(given);
@@ -254,7 +255,7 @@ export class GradTrace {
     const receiver = receiverOf(call);
     const self =
       receiver !== undefined && calledDefinition(this.module, call) !== undefined ? 'outside' : 'plain';
-    const given = worst([...this.#all(known.givenTo(call)), self]);
+    const given = worst([...this.#all(givenTo(call)), self]);
     const inside = new GradTrace(
       this.module,
       definition,

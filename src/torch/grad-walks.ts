@@ -4,7 +4,8 @@ import type { PyModule } from '../semantic/module.js';
 import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { isGradOff } from './grad-mode.js';
-import { givenTo, PLAIN_ATTRIBUTES, PLAIN_METHODS, resultOf } from './grad-values.js';
+import { givenTo } from './grad-parts.js';
+import { PLAIN_ATTRIBUTES, PLAIN_METHODS, resultOf } from './grad-values.js';
 
 /** A function that walks a network's parameters and turns tensor math on them into numbers. */
 export interface Walk {

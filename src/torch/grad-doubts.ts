@@ -1,0 +1,130 @@
+import type { PyModule } from '../semantic/module.js';
+import { isAsync } from '../semantic/statements.js';
+import { isTestCode } from '../semantic/test-code.js';
+import type { PyNode } from '../syntax/node.js';
+import { differentiatingModel, gradUseReached } from './grad.js';
+import { suspicionsOf, trainingCallReached } from './grad-calls.js';
+import { escapeOf } from './grad-escapes.js';
+import { type Evaluation, returnsOwnModel, runsInEvalMode } from './grad-evaluation.js';
+import {
+  differentiatingCaller,
+  isGradOff,
+  onlyRunsGradOff,
+  runsInTrainingAutocast,
+  switchesGradOff,
+} from './grad-mode.js';
+import {
+  compilerOf,
+  hasInferenceFastPath,
+  importsTorch,
+  isCalledByTraining,
+  isTrainingByName,
+} from './grad-roles.js';
+import { GradTrace } from './grad-trace.js';
+
+/** A reason against turning gradients off in a function: `no` would crash or change training, `unknown` could. */
+export interface GradDoubt {
+  readonly answer: 'no' | 'unknown';
+  readonly words: string;
+}
+
+/** Somebody else decides about the function's grad mode, or has. */
+export function hasGradMode(module: PyModule, functionNode: PyNode): boolean {
+  return (
+    switchesGradOff(module) ||
+    isTestCode(module, functionNode) ||
+    isTest(functionNode) ||
+    isCalledByTraining(module, functionNode) ||
+    isGradOff(module, functionNode) ||
+    onlyRunsGradOff(module, functionNode)
+  );
+}
+
+/** `test_…()` without parameters is a test; with some it is an evaluation of that name. */
+function isTest(functionNode: PyNode): boolean {
+  const name = functionNode.field('name')?.text ?? '';
+  return name.startsWith('test_') && functionNode.field('parameters')?.named.length === 0;
+}
+
+/** All that speaks against running the function without gradients, refusals first. */
+export function* doubtsAbout(
+  module: PyModule,
+  functionNode: PyNode,
+  runs: readonly Evaluation[],
+): Generator<GradDoubt> {
+  yield* refusals(module, functionNode, runs);
+  for (const run of runs) yield* doubtsAboutRun(module, run);
+  const models = new Set(runs.map(({ model }) => model.text));
+  const trace = new GradTrace(module, functionNode, models);
+  for (const { kind, words } of suspicionsOf(module, functionNode, models, trace)) {
+    yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
+  }
+  const leaving = escapeOf(module, functionNode, trace);
+  if (leaving !== undefined) {
+    const caller = leaving.returned
+      ? differentiatingCaller(module, functionNode)?.field('name')?.text
+      : undefined;
+    if (caller !== undefined) yield { answer: 'no', words: `\`${caller}\` differentiates what it returns` };
+    yield { answer: 'unknown', words: leaving.words };
+  }
+  if (runsInTrainingAutocast(module, functionNode)) {
+    yield {
+      answer: 'unknown',
+      words: 'it runs inside a training `autocast` block, whose cache loses gradients up to torch 2.9',
+    };
+  }
+  const torch = importsTorch(module);
+  if (torch === 'lazily') yield { answer: 'unknown', words: 'only functions of this file import torch' };
+  if (torch === 'no') yield { answer: 'unknown', words: 'nothing in this file imports torch' };
+}
+
+function* refusals(
+  module: PyModule,
+  functionNode: PyNode,
+  runs: readonly Evaluation[],
+): Generator<GradDoubt> {
+  const no = (words: string): GradDoubt => ({ answer: 'no', words });
+  if (isAsync(functionNode))
+    yield no('the decorator does nothing on an `async def`: it only wraps the creation of the coroutine');
+  const reached = gradUseReached(module, functionNode);
+  if (reached !== undefined) {
+    const via = reached.via?.field('name')?.text;
+    yield no(
+      via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
+    );
+  }
+  for (const { model } of runs) {
+    const inner = differentiatingModel(module, model);
+    if (inner !== undefined)
+      yield no(`\`${model.text}\` may be \`${inner.name}\`, whose forward ${inner.use.words}`);
+  }
+  if (isTrainingByName(functionNode)) yield no('its name says that it trains');
+  const training = trainingCallReached(module, functionNode);
+  if (training !== undefined) yield no(training.words);
+  const compiler = compilerOf(module, functionNode);
+  if (compiler === 'jit') yield no('`torch.jit.script()` compiles it from source, without the decorator');
+  if (compiler === 'foreign') yield no('another compiler takes it');
+  if (compiler === 'compile') yield { answer: 'unknown', words: '`torch.compile()` takes it' };
+}
+
+function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt> {
+  const { text } = run.model;
+  const mode = runsInEvalMode(run);
+  if (mode === 'no') yield { answer: 'no', words: `\`${text}\` may be in training mode when it runs` };
+  if (mode === 'unknown')
+    yield { answer: 'unknown', words: `a forward of \`${text}\` may run in training mode` };
+  if (run.partly) {
+    yield {
+      answer: 'unknown',
+      words: `other calls of \`${text}\` here run under no-grad, so this one may need gradients`,
+    };
+  }
+  if (returnsOwnModel(module, run))
+    yield { answer: 'unknown', words: 'it builds the network that it returns' };
+  if (hasInferenceFastPath(module)) {
+    yield {
+      answer: 'unknown',
+      words: 'attention modules of this file take another path without gradients, with other rounding',
+    };
+  }
+}
