@@ -78,7 +78,11 @@ export const emaDetach: Transform<StatisticSite> = {
     example: 'fix-center-of-features',
   },
 
-  prefilter: ['torch', 'self.', ['forward', 'training_step', '__call__']],
+  prefilter: [
+    ['torch', 'lightning', 'PreTrainedModel', 'ModelMixin'],
+    'self.',
+    ['forward', 'training_step', '__call__'],
+  ],
 
   *detect(module) {
     for (const statistic of statisticsCuredBy(module, 'detach')) {

@@ -182,7 +182,6 @@ export const PARALLEL_WRAPPERS: readonly string[] = [
   'FullyShardedDataParallel',
   'fully_shard',
 ];
-export const BUFFER = 'torch.nn.Buffer';
 export const LERP = 'torch.lerp';
 export const NUMPY = 'numpy.';
 export const ENABLE_GRAD = 'torch.enable_grad';
@@ -193,19 +192,9 @@ export const HALF_DTYPES: ReadonlySet<string> = new Set(
 
 /** Makers of a tensor that does not depend on others. */
 export const FILLED_FACTORIES: ReadonlySet<string> = new Set(
-  [
-    'zeros',
-    'ones',
-    'empty',
-    'full',
-    'tensor',
-    'as_tensor',
-    'scalar_tensor',
-    'eye',
-    'linspace',
-    'rand',
-    'randn',
-  ].map((name) => `torch.${name}`),
+  ['zeros', 'ones', 'empty', 'full', 'tensor', 'scalar_tensor', 'eye', 'linspace', 'rand', 'randn'].map(
+    (name) => `torch.${name}`,
+  ),
 );
 
 /** Makers that put their result on the default device, whatever device the data around them are on. */

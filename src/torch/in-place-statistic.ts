@@ -11,15 +11,13 @@ import {
 } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { FILLED_FACTORIES, HALF_DTYPES } from './catalog.js';
-import { cpuSource } from './device.js';
 import { type Gate, gate, shown } from './gate.js';
-import { recordsNoGraph } from './gradient.js';
-import { familyOf, plainAttributes } from './modules.js';
+import { inPlaceReadGate, updateGates } from './in-place-update.js';
+import { plainAttributes } from './modules.js';
 import { isLayer } from './proven-tensor.js';
-import { isPythonNumber } from './python-number.js';
 import type { RunningStatistic, Update } from './running-statistic.js';
 import { type Fit, fits, isSingle, shapeOf } from './shape.js';
-import { type TensorRead, tensorRead } from './statistic-use.js';
+import { tensorRead } from './statistic-use.js';
 import { isFloating, kindOf } from './tensor.js';
 import { wrappingGates } from './wrapping.js';
 
@@ -53,9 +51,7 @@ function isFactory(module: PyModule, expression: PyNode): boolean {
   const path = callee && qualifiedName(module, callee);
   if (path !== undefined) return FILLED_FACTORIES.has(path);
   const receiver = receiverOf(expression);
-  const moved = ['to', 'cuda', 'cpu', 'float', 'double', 'fill_', 'mul'].includes(
-    methodName(expression) ?? '',
-  );
+  const moved = ['to', 'cuda', 'cpu', 'float', 'double', 'fill_'].includes(methodName(expression) ?? '');
   return moved && receiver !== undefined && isFactory(module, receiver);
 }
 
@@ -86,7 +82,7 @@ export function inPlaceGates(
       ...startGates(module, start, self),
       ...otherWriteGates(statistic, start, self),
       ...updates.flatMap((update) => updateGates(module, statistic, update)),
-      ...reads.map(({ node }) => readGate(self, tensorRead(module, node))),
+      ...reads.map(({ node }) => inPlaceReadGate(self, tensorRead(module, node))),
       {
         answer: device,
         otherwise: `the module is on the device of the new value (${self} has no dimensions and changed its device by assignment)`,
@@ -220,95 +216,4 @@ function otherWriteGates(
 
 function words(node: PyNode): string {
   return node.text.replace(/\s+/g, '');
-}
-
-function updateGates(
-  module: PyModule,
-  { classNode, name }: RunningStatistic,
-  { target, fresh, decay, gain }: Update,
-): readonly Gate[] {
-  const self = `\`self.${name}\``;
-  const value = `\`${shown(fresh)}\``;
-  const gradOff = recordsNoGraph(module, target);
-  const gates = [decay, gain].flatMap((factor) =>
-    factor === undefined
-      ? []
-      : [
-          {
-            answer: isPythonNumber(module, factor),
-            otherwise: {
-              no: `\`${shown(factor)}\` is a tensor, and \`alpha=\` takes a Python number`,
-              unknown: `\`${shown(factor)}\` is a Python number`,
-            },
-          },
-        ],
-  );
-  const moved = cpuSource(module, fresh);
-  if (moved !== undefined)
-    gates.push(refuse(`\`${shown(moved)}\` is on the CPU, and the buffer follows the module to its device`));
-  for (const node of fresh.walk()) {
-    if (['named_expression', 'await', 'yield', 'lambda'].includes(node.type))
-      gates.push(refuse(`${value} does more than compute a value`));
-    if (
-      node.type === 'attribute' &&
-      node.text === `self.${name}` &&
-      tensorRead(module, node).use !== 'number'
-    )
-      gates.push(refuse(`${value} reads ${self}, which would already have changed`));
-    if (node.type !== 'call') continue;
-    const call = methodName(node) ?? '';
-    if (call === 'double' || argumentsOf(node).some(({ text }) => text.includes('float64')))
-      gates.push(refuse(`${value} is of double precision, which ${self} would no longer take over`));
-    const callee = node.field('function');
-    if (callee !== undefined && runsOtherCode(module, node)) {
-      const own = familyOf(module, classNode).some((each) => module.scopeOf(each).has(call));
-      if (!gradOff)
-        gates.push(refuse(`\`${shown(callee)}()\` would run inside \`torch.no_grad()\` as part of ${value}`));
-      else if (own) gates.push(refuse(`\`${shown(callee)}()\` may read ${self} while it changes`));
-    }
-  }
-  return gates;
-}
-
-function refuse(no: string): Gate & { readonly otherwise: { no: string; unknown: string } } {
-  return { answer: 'no', otherwise: { no, unknown: no } };
-}
-
-/** A layer or a function of the project; torch's own functions and the methods of tensors are not. */
-function runsOtherCode(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
-  if (callee === undefined || qualifiedName(module, callee) !== undefined) return false;
-  if (callee.type === 'identifier') return module.resolve(callee) !== undefined;
-  const receiver = receiverOf(call);
-  if (receiver === undefined) return true;
-  if (receiver.type === 'identifier' && receiver.text === 'self') return true;
-  return (
-    callee.type === 'attribute' && receiver.text.startsWith('self.') && kindOf(module, receiver) === 'unknown'
-  );
-}
-
-/** In-place changes reach whoever holds the tensor, and what autograd has saved of it. */
-function readGate(self: string, { use, gradOff, logged }: TensorRead): Gate {
-  const unknown = `no reader of ${self} keeps the tensor or needs its old value`;
-  const because = (no: string): Gate => gate(false, no);
-  switch (use) {
-    case 'number':
-    case 'reset':
-    case 'copied':
-      return { answer: 'yes', otherwise: unknown };
-    case 'operand':
-      if (gradOff) return { answer: 'yes', otherwise: unknown };
-      return because(
-        `${self} is read where gradients are recorded, and backward would find it modified in place`,
-      );
-    case 'returned':
-      return because(`${self} is returned, and the caller's tensor would change with every update`);
-    case 'kept':
-      return because(`${self} is kept under another name, which would change with every update`);
-    case 'changed':
-      return because(`${self} is also changed in place elsewhere`);
-    case 'passed':
-      if (logged || gradOff) return { answer: 'unknown', otherwise: unknown };
-      return because(`${self} is passed on where gradients are recorded, and may be saved for backward`);
-  }
 }

@@ -1,5 +1,5 @@
 import { classAround } from '../semantic/definitions.js';
-import { qualifiedName } from '../semantic/imports.js';
+import { importsPackage, qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import {
   argumentsOf,
@@ -83,7 +83,8 @@ function statisticOf(
   const { isModule } = moduleKind(module, classNode);
   if (isModule === 'no') return undefined;
   // A base from elsewhere: only what looks like a module is worth a word.
-  if (isModule === 'unknown' && !module.scopeOf(classNode).has('forward')) return undefined;
+  const resembles = module.scopeOf(classNode).has('forward') && importsPackage(module, 'torch');
+  if (isModule === 'unknown' && !resembles) return undefined;
   const uses = attributeUses(module, classNode, name);
   const isOwn = ({ node }: AttributeUse): boolean =>
     updates.some(({ statement }) => statement.contains(node));
