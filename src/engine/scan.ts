@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { PyModule } from '../semantic/module.js';
 import { enclosingFunction } from '../semantic/statements.js';
+import { isTooDeep } from '../syntax/depth.js';
 import { importEdit } from '../syntax/import-place.js';
 import type { PyNode } from '../syntax/node.js';
 import { firstError, isPython2, pythonProblem } from '../syntax/soundness.js';
@@ -51,6 +52,7 @@ export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: Li
         }
       );
     }
+    if (isTooDeep(text, module.root)) return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
     const imports = new Map<Finding, readonly Import[]>();
     const found = transforms.flatMap((transform) => findingsOf(setup, transform, module, imports));
     if (found.length > 0 || PYTHON_2_WORDS.some((word) => module.at(word).some(isPython2))) {

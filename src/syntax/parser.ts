@@ -49,8 +49,8 @@ function loadNative(): PythonParser | Error {
     return {
       backend: 'native',
       parse: (text) => {
-        const readable = withPythonNewlines(text);
-        const tree = parser.parse((offset) => readable.slice(offset, offset + CHUNK));
+        const input = readable(text);
+        const tree = parser.parse((offset) => input.slice(offset, offset + CHUNK));
         return { root: new PyNode(undefined, 0, tree.rootNode, text), dispose: () => {} };
       },
     };
@@ -67,7 +67,7 @@ async function loadWasm(): Promise<PythonParser> {
   return {
     backend: 'wasm',
     parse: (text) => {
-      const tree: BackendTree | null = parser.parse(withPythonNewlines(text));
+      const tree: BackendTree | null = parser.parse(readable(text));
       if (tree === null) throw new Error('web-tree-sitter gave no tree');
       return { root: new PyNode(undefined, 0, tree.rootNode, text), dispose: () => tree.delete?.() };
     },
@@ -83,7 +83,24 @@ function grammarPath(): string {
   }
 }
 
-/** A lone carriage return ends a line in Python but not in the grammar. Same length, so offsets hold. */
+/** The text as the grammar can read it, of the same length, so that offsets hold. */
+function readable(text: string): string {
+  return withoutCommentRuns(withPythonNewlines(text));
+}
+
+/** A lone carriage return ends a line in Python but not in the grammar. */
 function withPythonNewlines(text: string): string {
   return text.includes('\r') ? text.replace(/\r(?!\n)/g, '\n') : text;
+}
+
+const COMMENT_RUN = /(?:^[ \t\f]*#.*\r?\n){64,}/gm;
+
+/**
+ * The grammar's scanner takes quadratic time over comment lines in a row; thousands of them would take minutes. In such a
+ * run they are blank to it, except what may matter: our own comments, and lines that could end a string around them.
+ */
+function withoutCommentRuns(text: string): string {
+  return text.replace(COMMENT_RUN, (run) =>
+    run.replace(/^.*$/gm, (line) => (/memfix:|"""|'''/.test(line) ? line : line.replace(/[^\r\n]/g, ' '))),
+  );
 }

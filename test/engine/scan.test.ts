@@ -64,6 +64,12 @@ describe('scan', () => {
     expect(scan.kind === 'skipped' && scan.reason).toContain('nested too deeply');
   });
 
+  it('skips matching calls that nest deeper than Python takes, in no time', () => {
+    const scan = engine.scan(fileOf(`x = ${'aaa('.repeat(10_000)}1${')'.repeat(10_000)}\n`));
+    expect(scan.kind === 'skipped' && scan.reason).toContain('nested too deeply');
+    expect(scanOf(`x = aaa  # ${':('.repeat(300)}\n`).findings).toHaveLength(1);
+  });
+
   it('looks at the prefilter on bytes', () => {
     expect(engine.mayMatch(Buffer.from('x = aaa'))).toBe(true);
     expect(engine.mayMatch(Buffer.from('x = 1'))).toBe(false);

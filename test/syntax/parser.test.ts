@@ -38,6 +38,16 @@ describe.each(backends)('the %s parser', (backend) => {
     expect(root.named.map((node) => node.text)).toEqual(['x = 1', 'y = 2']);
   });
 
+  it('reads thousands of comment lines in a row, and keeps what matters in them', async () => {
+    const run = '    # note\n'.repeat(3_000);
+    const text = `def f():\n    x = 1\n${run}    # memfix: ignore[a]\n${run}    y = 2\ns = """\n${'# a\n'.repeat(70)}# z"""\nlast = 1\n`;
+    const { root } = (await loadParser(backend)).parse(text);
+    expect(root.hasError).toBe(false);
+    expect(root.descendantAt(text.indexOf('memfix')).type).toBe('comment');
+    expect(root.named.at(-1)?.text).toBe('last = 1');
+    expect(root.named.at(-2)?.text).toContain('# a\n# z"""');
+  });
+
   it('gives one object per node, with its parent', async () => {
     const { root } = (await loadParser(backend)).parse('f(a, b=2)\n');
     const call = root.descendantAt(0).parent;
