@@ -65,7 +65,11 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
         if (NUMBERS.has(name)) return as('number');
         if (name === 'zero_' || name === 'fill_') return as('reset');
         if (/[a-z]_$/.test(name)) return as('changed');
-        if (name === 'clone') return as('copied');
+        if (name === 'clone') {
+          const behind = parent.parent?.parent?.field('attribute')?.text;
+          detached ||= behind === 'detach' || behind === 'data';
+          return as('copied');
+        }
         if (call && !VIEWS.has(name)) return as('operand');
         detached ||= name === 'detach' || name === 'data' || name === 'numpy';
         node = call && parent.parent !== undefined ? parent.parent : parent;

@@ -271,6 +271,14 @@ describe('tensorRead', () => {
   });
 });
 
+it('sees `.detach()` on either side of `.clone()`', () => {
+  for (const chain of ['clone().detach()', 'detach().clone()', 'to(x.device).detach()']) {
+    const module = moduleWith('pass', `y = self.a.${chain}`);
+    const attribute = module.at('self.a').find((hit) => hit.parent?.text === 'self.a')?.parent;
+    expect(attribute && tensorRead(module, attribute).detached).toBe(true);
+  }
+});
+
 describe('cureFor', () => {
   const cure = (init: string, forward: string): readonly (string | undefined)[] => {
     const module = moduleWith(init, forward);
