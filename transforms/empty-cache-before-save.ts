@@ -117,7 +117,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
         place: 'before',
         title: 'Empty the CUDA cache before saving',
         gates: [
-          [save.isModel, `that ${shown} is a torch model or holds its weights`],
+          [save.isModel, `that ${shown} is ${save.wanted}`],
           [mayUseGpu(module, save), 'that a GPU is used: nothing in this file shows it'],
         ],
         message: `the allocator keeps the freed blocks of the training reserved while ${shown} is saved; no other process can use them`,
@@ -169,7 +169,7 @@ function calledName(statement: PyNode): PyNode {
 function isOutOfScope(module: PyModule, statement: PyNode): boolean {
   const contexts = enclosingWiths(statement).flatMap(contextManagers);
   if (contexts.some((context) => context.text.includes('TemporaryDirectory'))) return true;
-  if (isTestCode(module, statement) || /convert[^/\\]*$/.test(module.path)) return true;
+  if (isTestCode(module, statement) || /convert/.test(module.path)) return true;
   const around = statement.closest('function_definition')?.field('name')?.text ?? '';
   return /convert|conversion/.test(around);
 }
