@@ -16,6 +16,7 @@ import {
   hasInferenceFastPath,
   importsTorch,
   isFrozen,
+  isTestCode,
   NO_GRAD,
   Proof,
   type PyNode,
@@ -34,7 +35,7 @@ const meta: TransformMeta = {
   numerics: 'bit-identical',
   group: 'default',
   options: {},
-  requires: { torch: '0.4' },
+  requires: { torch: '1.0' },
   docs: {
     why:
       '`model.eval()` switches dropout and batch norm, not autograd. An evaluation without `no_grad` keeps every activation ' +
@@ -88,6 +89,7 @@ export const noGrad: Transform<NoGradSite> = {
   prefilter: [['.eval()', 'parameters()', 'modules()']],
 
   *detect(module) {
+    if (isTestCode(module, module.root)) return;
     if (importsTorch(module) === 'no' && !module.text.includes('torch')) return;
     const evaluated = new Map<PyNode, Evaluation[]>();
     for (const each of evaluations(module)) {
