@@ -1,0 +1,151 @@
+/**
+ * `npm run bench -- <folder of repositories> [--repo NAME]… [--runs N] [--peers a,b] [--out FILE] [--cli FILE]`: memfix
+ * against its peers on the same work, interleaved, in ratios. Peers are installed by name into a cache of their own.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { filesBySize, foldersByCount, type Repository, repositoriesIn } from './inputs.js';
+import { type Conditions, interleave } from './measure.js';
+import { obtain, PEERS, type PeerName, peersFolder } from './peers.js';
+import { growing, type Memfix, ruleIds, type Stage, scanning, starting, type Work } from './plan.js';
+import { markdown, type Results } from './report.js';
+import { judge, type WorkResult } from './targets.js';
+
+const USAGE =
+  'npm run bench -- <folder of repositories> [--repo NAME]… [--runs N] [--peers a,b] [--out FILE] [--cli FILE] ' +
+  '[--patience SECONDS] [--timeout SECONDS] [--skip-growth]';
+const here = dirname(fileURLToPath(import.meta.url));
+const root = dirname(here);
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    repo: { type: 'string', multiple: true, default: [] },
+    runs: { type: 'string', default: '5' },
+    peers: { type: 'string', default: PEERS.join(',') },
+    out: { type: 'string', default: join(here, 'results', 'latest.md') },
+    cli: { type: 'string', default: join(root, 'dist', 'cli.js') },
+    patience: { type: 'string', default: '120' },
+    timeout: { type: 'string', default: '600' },
+    'skip-growth': { type: 'boolean', default: false },
+  },
+});
+const [folder] = positionals;
+if (folder === undefined || !existsSync(folder))
+  stop(`${folder ?? 'A folder of repositories'} is not there.`);
+const repositories = repositoriesIn(resolve(folder), values.repo);
+if (repositories.length === 0)
+  stop(`No Python in ${folder} under the name ${values.repo.join(', ') || 'of any folder'}.`);
+const names = values.peers.split(',').filter((name) => name !== '');
+const wrong = names.find((name) => !isPeer(name));
+if (wrong !== undefined) stop(`Unknown peer ${wrong}; there are ${PEERS.join(', ')}.`);
+
+let readable = '';
+const scratch = mkdtempSync(join(tmpdir(), 'memfix-bench-'));
+process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+await bench(repositories);
+
+async function bench(chosen: readonly Repository[]): Promise<void> {
+  const before = loadavg()[0] ?? 0;
+  const memfix = builtMemfix(resolve(values.cli));
+  const peers = names.filter(isPeer).map((name) => obtain(name, peersFolder(), say));
+  const stage: Stage = { memfix, peers, here, scratch };
+  const conditions: Conditions = {
+    runs: whole('runs'),
+    patience: whole('patience'),
+    timeout: whole('timeout'),
+    scratch,
+    progress: say,
+  };
+  const works: WorkResult[] = [];
+  for (const work of planned(stage, chosen)) {
+    say(work.title);
+    const { id, title, sizes } = work;
+    const measurements = await interleave(work.contenders, conditions);
+    works.push({ id, title, measurements, ...(sizes && { sizes }) });
+    write({
+      date: new Date().toISOString().slice(0, 10),
+      machine: `${cpus()[0]?.model.trim() ?? process.arch}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${release()}, Node ${process.version}`,
+      load: [before, loadavg()[0] ?? 0],
+      cores: availableParallelism(),
+      runs: conditions.runs,
+      versions: [
+        `${output(memfix.cli, ['--version'])}, ${memfix.ids.length} transforms: ${memfix.ids.join(', ')}`,
+        ...peers.map((peer) =>
+          'problem' in peer ? `${peer.name}: ${peer.problem}` : `${peer.name}: ${peer.version}`,
+        ),
+      ],
+      notes: ['narrow.yml', 'broad.yml'].map((file) => {
+        const rules = ruleIds(stage, file);
+        const ours = rules.filter((id) => memfix.ids.includes(id));
+        return `ast-grep/${file} has ${rules.length} rules; memfix has ${ours.length} of these transforms`;
+      }),
+      works,
+      targets: judge(works),
+    });
+  }
+  process.stdout.write(`${readable}\n`);
+}
+
+function* planned(stage: Stage, chosen: readonly Repository[]): Generator<Work> {
+  const [home] = [...chosen].filter(({ script }) => script !== undefined).sort((a, b) => b.files - a.files);
+  if (home?.script !== undefined) yield starting(stage, home, home.script);
+  for (const repository of chosen) yield scanning(stage, repository);
+  if (values['skip-growth']) return;
+  const sizes = [1e3, 1e4, 1e5, 1e6, 1e7];
+  yield growing(stage, 'file size', 'one file of so many bytes', filesBySize(join(scratch, 'sizes'), sizes));
+  const counts = [10, 100, 1000, 10_000, 50_000];
+  yield growing(stage, 'file count', 'so many files', foldersByCount(join(scratch, 'counts'), counts));
+}
+
+function builtMemfix(cli: string): Memfix {
+  if (!existsSync(cli)) {
+    say('building memfix');
+    const { status } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'inherit' });
+    if (status !== 0 || !existsSync(cli)) stop(`${cli} is not there, and building did not make it.`);
+  }
+  const list = JSON.parse(output(cli, ['list', '--output-format', 'json'])) as readonly { id: string }[];
+  return {
+    cli,
+    ids: list.map(({ id }) => id),
+    hasCache: output(cli, ['check', '--help']).includes('--no-cache'),
+  };
+}
+
+function output(cli: string, args: readonly string[]): string {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [cli, ...args], { encoding: 'utf8' });
+  if (status !== 0) stop(`${cli} ${args.join(' ')} exited with ${status}: ${stderr.trim()}`);
+  return stdout.trim();
+}
+
+/** After each work, so that a long run that is ended early leaves what it has. */
+function write(results: Results): void {
+  const out = resolve(values.out);
+  readable = markdown(results);
+  mkdirSync(dirname(out), { recursive: true });
+  writeFileSync(out, `${readable}\n`);
+  writeFileSync(`${out.replace(/\.md$/, '')}.json`, `${JSON.stringify(results, null, 2)}\n`);
+}
+
+function whole(name: 'runs' | 'patience' | 'timeout'): number {
+  const value = Number(values[name]);
+  if (!Number.isInteger(value) || value < 1)
+    stop(`--${name} is ${values[name]}: it must be a whole number above zero.`);
+  return value;
+}
+
+function isPeer(name: string): name is PeerName {
+  return PEERS.some((peer) => peer === name);
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+function stop(detail: string): never {
+  process.stderr.write(`Cannot run the benchmark\n  ${detail}\n  Next: ${USAGE}\n`);
+  process.exit(2);
+}

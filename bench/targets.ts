@@ -1,0 +1,120 @@
+import { isCalled } from './inputs.js';
+import type { Measurement } from './measure.js';
+import { growth, median, ratios } from './statistics.js';
+
+export interface WorkResult {
+  readonly id: string;
+  readonly title: string;
+  readonly sizes?: readonly number[];
+  readonly measurements: readonly Measurement[];
+}
+
+export interface Judgement {
+  readonly work: string;
+  readonly limit: string;
+  readonly measured: string;
+  readonly verdict: string;
+}
+
+/** One target: what is measured, at most how much of it, and in which unit. */
+interface Target {
+  readonly work: string;
+  readonly limit: number;
+  readonly unit: '×' | ' MB' | ' (exponent)';
+  /** The value, or why there is none. */
+  readonly measure: (results: readonly WorkResult[]) => number | string;
+}
+
+const TARGETS: readonly Target[] = [
+  faster(
+    'cold scan of transformers / ast-grep, 17 broad triggers',
+    0.15,
+    'transformers',
+    'memfix',
+    'ast-grep, 17 broad',
+  ),
+  faster('the same with 5 narrow rules', 0.07, 'transformers', 'memfix, 5 narrow', 'ast-grep, 5 narrow'),
+  faster('cold scan of transformers / `rg -l -F`', 10, 'transformers', 'memfix', 'rg -l -F'),
+  faster('cold scan of trl / TorchFix', 0.007, 'trl', 'memfix', 'TorchFix'),
+  faster('cold scan of trl / torch-preflight', 0.05, 'trl', 'memfix', 'torch-preflight'),
+  faster('warm scan of transformers / `rg -l -F`', 1, 'transformers', 'memfix, warm', 'rg -l -F'),
+  faster('`memfix --version` / empty node script', 1.4, 'start-up', 'memfix --version', 'empty node script'),
+  faster('one file / empty node script', 3, 'start-up', 'memfix, one file', 'empty node script'),
+  {
+    work: 'peak memory on transformers',
+    limit: 170,
+    unit: ' MB',
+    measure: (results) => {
+      const found = measured(results, 'transformers', 'memfix');
+      if (typeof found === 'string') return found;
+      return found.peakBytes === undefined ? 'there is no /proc to read it from' : found.peakBytes / 1e6;
+    },
+  },
+  faster(
+    'all groups / the default set, on transformers',
+    1.5,
+    'transformers',
+    'memfix, all groups',
+    'memfix',
+  ),
+  linear('time by size of one file', 'file size'),
+  linear('time by number of files', 'file count'),
+];
+
+export function judge(results: readonly WorkResult[]): readonly Judgement[] {
+  return TARGETS.map(({ work, limit, unit, measure }) => {
+    const value = measure(results);
+    const shown = { work, limit: `≤ ${limit}${unit}` };
+    if (typeof value === 'string') return { ...shown, measured: '–', verdict: `not measured: ${value}` };
+    const verdict = value <= limit ? 'met' : `missed: ${figure(value / limit)} × the target`;
+    return { ...shown, measured: `${figure(value)}${unit}`, verdict };
+  });
+}
+
+/** Three significant figures. */
+export function figure(value: number): string {
+  return value >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
+}
+
+function faster(work: string, limit: number, id: string, subject: string, peer: string): Target {
+  return {
+    work,
+    limit,
+    unit: '×',
+    measure: (results) => {
+      const ours = measured(results, id, subject);
+      const theirs = measured(results, id, peer);
+      if (typeof ours === 'string') return ours;
+      if (typeof theirs === 'string') return theirs;
+      return median(ratios(ours.seconds, theirs.seconds));
+    },
+  };
+}
+
+function linear(work: string, id: string): Target {
+  return {
+    work,
+    // Two noisy runs of a linear program differ by as much.
+    limit: 1.15,
+    unit: ' (exponent)',
+    measure: (results) => {
+      const result = results.find((each) => each.id === id);
+      if (result?.sizes === undefined) return 'it did not run';
+      const failed = result.measurements.find(({ problem }) => problem !== undefined);
+      if (failed !== undefined) return `${failed.name}: ${failed.problem}`;
+      const points = result.measurements.map(({ seconds }, index) => ({
+        size: result.sizes?.[index] ?? Number.NaN,
+        seconds: median(seconds),
+      }));
+      return growth(points) ?? 'too fast to tell from start-up';
+    },
+  };
+}
+
+function measured(results: readonly WorkResult[], id: string, name: string): Measurement | string {
+  const result = results.find((each) => isCalled(each.id, id));
+  if (result === undefined) return `there is no ${id} among the repositories`;
+  const found = result.measurements.find((each) => each.name === name);
+  if (found === undefined) return `${name} was left out`;
+  return found.problem === undefined ? found : `${name}: ${found.problem}`;
+}
