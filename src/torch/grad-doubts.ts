@@ -2,12 +2,13 @@ import type { PyModule } from '../semantic/module.js';
 import { isAsync } from '../semantic/statements.js';
 import { isTestCode } from '../semantic/test-code.js';
 import type { PyNode } from '../syntax/node.js';
-import { differentiatingModel, gradUseReached } from './grad.js';
+import { differentiatingModule, gradUseReached } from './grad.js';
 import { suspicionsOf, trainingCallReached } from './grad-calls.js';
 import { escapeOf } from './grad-escapes.js';
 import { type Evaluation, returnsOwnModel, runsInEvalMode } from './grad-evaluation.js';
 import {
   differentiatingCaller,
+  entersGradOff,
   isGradOff,
   onlyRunsGradOff,
   runsInTrainingAutocast,
@@ -36,7 +37,8 @@ export function hasGradMode(module: PyModule, functionNode: PyNode): boolean {
     isTest(functionNode) ||
     isCalledByTraining(module, functionNode) ||
     isGradOff(module, functionNode) ||
-    onlyRunsGradOff(module, functionNode)
+    onlyRunsGradOff(module, functionNode) ||
+    entersGradOff(module, functionNode)
   );
 }
 
@@ -93,11 +95,8 @@ function* refusals(
       via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
     );
   }
-  for (const { model } of runs) {
-    const inner = differentiatingModel(module, model);
-    if (inner !== undefined)
-      yield no(`\`${model.text}\` may be \`${inner.name}\`, whose forward ${inner.use.words}`);
-  }
+  const inner = runs.length === 0 ? undefined : differentiatingModule(module);
+  if (inner !== undefined) yield no(`it may run \`${inner.name}\`, whose forward ${inner.use.words}`);
   if (isTrainingByName(functionNode)) yield no('its name says that it trains');
   const training = trainingCallReached(module, functionNode);
   if (training !== undefined) yield no(training.words);

@@ -1,4 +1,5 @@
 import { definitionBehind } from '../semantic/definitions.js';
+import { definitionOf } from '../semantic/flow.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import {
@@ -25,8 +26,28 @@ export function turnsGradOff(module: PyModule, expression: PyNode): boolean {
   if (path !== undefined && GRAD_OFF.has(path)) return true;
   if (path !== undefined && SET_GRAD.has(path)) return argumentsOf(expression)[0]?.type === 'false';
   if (SAYS_GRAD_OFF.test(expression.text)) return true;
+  if (expression.type === 'identifier' && isNamedGradOff(module, expression)) return true;
   const definition = definitionBehind(module, callee);
   return definition?.type === 'function_definition' && SAYS_GRAD_OFF.test(definition.text);
+}
+
+/** `context = torch.no_grad() if … else nullcontext()`. */
+function isNamedGradOff(module: PyModule, identifier: PyNode): boolean {
+  const scope = module.resolve(identifier);
+  return (
+    scope !== undefined &&
+    module.writes(scope, identifier.text).some((write) => {
+      const definition = definitionOf(write);
+      return definition.kind === 'value' && SAYS_GRAD_OFF.test(definition.value.text);
+    })
+  );
+}
+
+/** The function hands a context that turns gradients off to an exit stack. */
+export function entersGradOff(module: PyModule, functionNode: PyNode): boolean {
+  return module
+    .at('enter_context')
+    .some((node) => functionNode.contains(node) && SAYS_GRAD_OFF.test(node.closest('call')?.text ?? ''));
 }
 
 /** The node runs with gradients off for sure or by a condition: `with` around it, or a decorator of a function around it. */

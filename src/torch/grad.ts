@@ -1,4 +1,4 @@
-import { ancestryOf, classBehind, definitionNamed, methodNamed } from '../semantic/definitions.js';
+import { classBehind, definitionNamed, methodNamed } from '../semantic/definitions.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
@@ -20,6 +20,8 @@ const CLUES: readonly string[] = [
   'create_graph',
   'unscale_',
   '.step(',
+  '.scale(',
+  'register_hook',
   'jac',
   'hess',
   'vjp',
@@ -66,6 +68,13 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
       return call !== undefined && attribute && isOptimizerStep(place, call)
         ? `calls \`${shown(place)}()\``
         : undefined;
+    case 'scale':
+      return call !== undefined && /scaler/i.test(receiverText(target))
+        ? `calls \`${shown(target)}()\``
+        : undefined;
+    case 'grad_fn':
+      return attribute ? `reads \`${shown(target)}\`` : undefined;
+    case 'register_hook':
     case 'zero_grad':
     case 'clip_grad_norm_':
     case 'clip_grad_value_':
@@ -108,14 +117,19 @@ function isOptimizerStep(callee: PyNode, call: PyNode): boolean {
   return /opt|scaler|adam|sgd|lbfgs/.test(receiver) || argumentsOf(call).length === 0;
 }
 
+function receiverText(callee: PyNode): string {
+  return callee.type === 'attribute' ? (callee.field('object')?.text ?? '') : '';
+}
+
 function shown(node: PyNode): string {
   const text = node.text.replace(/\s+/g, ' ');
   return text.length <= 40 ? text : `…${text.slice(text.lastIndexOf('.'))}`;
 }
 
-/** The first use of gradients inside a node, nested functions and lambdas included. */
+/** The first use of gradients inside a node, nested functions, lambdas and a function's own decorators included. */
 export function gradUseIn(module: PyModule, node: PyNode): GradUse | undefined {
-  return gradUses(module).find((use) => node.contains(use.node));
+  const whole = node.parent?.type === 'decorated_definition' ? node.parent : node;
+  return gradUses(module).find((use) => whole.contains(use.node));
 }
 
 /** What a function may run in its own file: everything its body refers to by name, and what that refers to. */
@@ -205,20 +219,15 @@ function findMethods(module: PyModule): ReadonlyMap<string, readonly PyNode[]> {
 }
 
 /**
- * A class of the file whose `forward` differentiates (force fields, PINNs), unless `model` is known to be another class:
- * without gradients its forward raises.
+ * A class of the file whose `forward` differentiates (force fields, PINNs, penalties): without gradients it raises, and
+ * which objects of the file are instances of it is not followed.
  */
-export function differentiatingModel(
+export function differentiatingModule(
   module: PyModule,
-  model: PyNode,
 ): { readonly name: string; readonly use: GradUse } | undefined {
-  const known = classBehind(module, model);
   for (const forward of methodsByName(module, 'forward')) {
-    const owner = enclosingClass(forward);
-    if (owner === undefined || (known !== undefined && !ancestryOf(module, known).classes.includes(owner)))
-      continue;
+    const name = enclosingClass(forward)?.field('name')?.text;
     const reached = gradUseReached(module, forward);
-    const name = owner.field('name')?.text;
     if (reached !== undefined && name !== undefined) return { name, use: reached.use };
   }
   return undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PyModule } from '../../src/semantic/module.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { differentiatingModel, functionsOf, gradUseIn, gradUseReached } from '../../src/torch/grad.js';
+import { differentiatingModule, functionsOf, gradUseIn, gradUseReached } from '../../src/torch/grad.js';
 import { suspicionsOf } from '../../src/torch/grad-calls.js';
 import { escapeOf } from '../../src/torch/grad-escapes.js';
 import { evaluations, isFrozen, runsInEvalMode } from '../../src/torch/grad-evaluation.js';
@@ -54,6 +54,10 @@ describe('gradUseIn', () => {
     ['optimizer.step()', 'calls `optimizer.step()`'],
     ['self.opt.step(closure)', 'calls `self.opt.step()`'],
     ['model.zero_grad()', 'calls `model.zero_grad()`'],
+    ['scaler.scale(x)', 'calls `scaler.scale()`'],
+    ['x.register_hook(print)', 'calls `x.register_hook()`'],
+    ['print(x.grad_fn)', 'reads `x.grad_fn`'],
+    ['image.scale(x)', undefined],
     ['h = lambda: x.backward()', 'calls `x.backward()`'],
     ['def inner():;;\tx.backward()', 'calls `x.backward()`'],
     ['x.requires_grad_(False)', undefined],
@@ -77,6 +81,10 @@ describe('gradUseReached', () => {
     const found = gradUseReached(module, named(module, 'f'));
     return found && (found.via?.field('name')?.text ?? 'itself');
   };
+  it('looks at decorators', () => {
+    expect(reach('@torch.enable_grad()\ndef f(x):\n    return x\n')).toBe('itself');
+  });
+
   const STEP = 'def step(x):\n    x.backward()\n';
 
   it.each([
@@ -100,18 +108,19 @@ describe('gradUseReached', () => {
   });
 });
 
-describe('differentiatingModel', () => {
-  const FORCES =
-    'class Forces(nn.Module):\n    def forward(self, x):\n        return torch.autograd.grad(x.sum(), x)\nclass Plain(nn.Module):\n    def forward(self, x):\n        return x\n';
-
+describe('differentiatingModule', () => {
   it.each([
-    ['def f(model):\n    model.eval(); return model(1)\n', 'Forces'],
-    ['def f():\n    model = Forces()\n    model.eval(); return model(1)\n', 'Forces'],
-    ['def f():\n    model = Plain()\n    model.eval(); return model(1)\n', undefined],
+    ['class A(nn.Module):\n    def forward(self, x):\n        return torch.autograd.grad(x.sum(), x)\n', 'A'],
+    [
+      'class A(nn.Module):\n    def forward(self, x):\n        return self.g(x)\n    def g(self, x):\n        return x.grad\n',
+      'A',
+    ],
+    [
+      'class A(nn.Module):\n    def forward(self, x):\n        return x\n    def g(self, x):\n        return x.grad\n',
+      undefined,
+    ],
   ])('%j', (text, expected) => {
-    const module = moduleOf(`${HEADER}${FORCES}${text}`);
-    const [evaluation] = evaluations(module);
-    expect(evaluation && differentiatingModel(module, evaluation.model)?.name).toBe(expected);
+    expect(differentiatingModule(moduleOf(`${HEADER}${text}`))?.name).toBe(expected);
   });
 });
 
@@ -267,6 +276,7 @@ describe('evaluations', () => {
     ['model.eval();;with torch.no_grad():;;\tmodel(x)', undefined],
     ['model.eval();;with th.inference_mode():;;\tmodel(x)', undefined],
     ['model.eval();;with torch.set_grad_enabled(False):;;\tmodel(x)', undefined],
+    ['model.eval();;c = torch.no_grad() if x else y;;with c:;;\tmodel(x)', undefined],
   ])('%s', (body, expected) => {
     expect(mode(body)).toBe(expected);
   });
