@@ -67,7 +67,7 @@ export function trainingCall(module: PyModule, call: PyNode): Suspicion | undefi
   if (name === 'train' && isModeSwitch(call)) return undefined;
   return {
     kind: 'trains',
-    words: `it calls \`${shown(callee)}\`, which trains or differentiates by its name`,
+    words: `it calls \`${shown(callee)}\`, which needs gradients by its name`,
   };
 }
 
