@@ -135,7 +135,10 @@ export function runsInEvalMode({ evals, trains, forwards }: Evaluation): Answer 
 
 /** The statement of `call` is run whenever `forward` is: its block holds the forward too. */
 function covers(call: PyNode, forward: PyNode): boolean {
-  return statementOf(call).parent?.contains(forward) ?? false;
+  const statement = statementOf(call);
+  const choice = call.closest('conditional_expression', 'boolean_operator');
+  if (choice !== undefined && statement.contains(choice)) return false;
+  return statement.parent?.contains(forward) ?? false;
 }
 
 /** `if not training: model.eval()`, `else: model.eval()` of such a test. */

@@ -267,6 +267,8 @@ describe('evaluations', () => {
     ['if not training:;;\tmodel.eval();;model(x)', 'no'],
     ['if train:;;\tmodel.train();;else:;;\tmodel.eval();;model(x)', 'no'],
     ['model.eval();;model(x);;model.train();;model(x)', 'no'],
+    ['model.train() if x else model.eval();;model(x)', 'no'],
+    ['x or model.eval();;model(x)', 'unknown'],
     ['model(x);;model.eval()', undefined],
     ['model.train();;model(x);;model.eval()', undefined],
     ['model.eval();;other(x)', undefined],
