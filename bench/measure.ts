@@ -55,7 +55,12 @@ export async function interleave(
     entrants.push(entrant);
     if (typeof command === 'string') entrant.problem = command;
     else {
-      const { seconds, peakBytes, problem } = await run(command, true, conditions);
+      const { seconds, cpuSeconds, peakBytes, problem } = await run(command, true, conditions);
+      // One that took so long to warm up is not made to run again, and a cold cache hardly mattered to it.
+      if (seconds > conditions.patience) {
+        entrant.seconds.push(seconds);
+        entrant.cpuSeconds.push(cpuSeconds);
+      }
       entrant.peakBytes = peakBytes;
       entrant.lines = linesOf(join(conditions.scratch, 'stdout'));
       if (problem !== undefined) entrant.problem = problem;

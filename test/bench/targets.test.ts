@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { Measurement } from '../../bench/measure.js';
+import { markdown } from '../../bench/report.js';
+import { judge, type WorkResult } from '../../bench/targets.js';
+
+const measurement = (name: string, seconds: readonly number[]): Measurement => ({
+  name,
+  seconds,
+  cpuSeconds: seconds,
+  lines: 3,
+  peakBytes: 1.5e8,
+});
+
+const works: readonly WorkResult[] = [
+  {
+    id: 'huggingface+transformers',
+    title: 'scan of transformers',
+    measurements: [
+      measurement('memfix', [1, 1.1]),
+      measurement('rg -l -F', [0.05, 0.05]),
+      measurement('ast-grep, 17 broad', [10, 10]),
+      {
+        name: 'memfix, warm',
+        seconds: [],
+        cpuSeconds: [],
+        lines: 0,
+        peakBytes: undefined,
+        problem: 'no cache',
+      },
+    ],
+  },
+  {
+    id: 'file size',
+    title: 'sizes',
+    sizes: [1, 10, 100],
+    measurements: [measurement('1', [0]), measurement('10', [1]), measurement('100', [100])],
+  },
+];
+
+describe('the targets', () => {
+  const verdict = (words: string): string | undefined =>
+    judge(works).find(({ work }) => work.includes(words))?.verdict;
+
+  it('are met, or missed by so much', () => {
+    expect(verdict('17 broad')).toBe('met');
+    expect(verdict('cold scan of transformers / `rg')).toBe('missed: 2.1 × the target');
+    expect(verdict('peak memory')).toBe('met');
+    expect(verdict('size of one file')).toBe('missed: 1.74 × the target');
+  });
+
+  it('say why they were not measured', () => {
+    expect(verdict('warm scan')).toBe('not measured: memfix, warm: no cache');
+    expect(verdict('TorchFix')).toBe('not measured: there is no trl among the repositories');
+    expect(verdict('all groups')).toBe('not measured: memfix, all groups was left out');
+  });
+
+  it('stand above the tables, failures included', () => {
+    const page = markdown({
+      date: '2026-01-01',
+      machine: 'a machine',
+      load: [0.5, 9],
+      cores: 2,
+      runs: 2,
+      versions: [],
+      notes: [],
+      works,
+      targets: judge(works),
+    });
+    expect(page).toContain('| memfix | 1.05 ± 0.05 s | 1–1.1 s | 1.05 s | 1 | 150 MB | 3 | 2 |');
+    expect(page).toContain('| memfix, warm | no cache |');
+    expect(page).toContain('these figures are noisy');
+  });
+});
