@@ -32,6 +32,8 @@ import {
   trainerRun,
 } from '../src/toolkit/index.js';
 
+const SAVING_NAME = /save|check_?point|ckpt|snapshot|dump/i;
+
 interface CacheSite extends Site {
   readonly statement: PyNode;
   readonly place: 'before' | 'after';
@@ -135,9 +137,10 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
       const by = repeated.kind === 'called' ? 'a loop calls' : 'a framework calls';
       return edit.refuse(`${by} \`${repeated.name}\`, and ${often}`);
     }
-    if (repeated.kind === 'unseen' && /save|check_?point|ckpt|snapshot|dump/i.test(repeated.name)) {
-      proof.require('unknown', `that \`${repeated.name}\` is not called in a loop elsewhere`);
-    }
+    const helper =
+      repeated.kind === 'unseen' ? repeated.names.find((name) => SAVING_NAME.test(name)) : undefined;
+    if (helper !== undefined)
+      proof.require('unknown', `that \`${helper}\` is not called in a loop elsewhere`);
     for (const [answer, gate] of gates) proof.require(answer, gate);
     if (nameFor(module, EMPTY_CACHE, statement) === undefined && /os\.environ|\bputenv\(/.test(module.text)) {
       proof.require('unknown', 'that torch may be imported before this file sets its environment variables');

@@ -10,8 +10,8 @@ export type Repetition =
   | { readonly kind: 'called'; readonly name: string }
   /** A framework calls the function around it, step after step. */
   | { readonly kind: 'hook'; readonly name: string }
-  /** The function around it is called from elsewhere, or handed on. */
-  | { readonly kind: 'unseen'; readonly name: string };
+  /** The function around it is called from elsewhere, or handed on. The names lead there from the innermost function. */
+  | { readonly kind: 'unseen'; readonly names: readonly string[] };
 
 const HOOK = /^on_|_hook$|_callback$|_closure$|^(?:training|validation|test)_step|^forward$|^__call__$/;
 const MAX_CALLERS = 4;
@@ -24,15 +24,15 @@ export function repetitionOf(module: PyModule, node: PyNode, hops = 0): Repetiti
   if (HOOK.test(name)) return { kind: 'hook', name };
   if (enclosingLoops(around).length > 0) return { kind: 'called', name };
   const uses = usesOf(module, around, name).filter((use) => !around.contains(use));
-  if (uses.length === 0) return { kind: 'unseen', name };
+  if (uses.length === 0) return { kind: 'unseen', names: [name] };
   let repetition: Repetition = { kind: 'once' };
   for (const use of uses) {
     if (enclosingLoops(use).length > 0) return { kind: 'called', name };
-    if (!isCalled(use)) return { kind: 'unseen', name };
+    if (!isCalled(use)) return { kind: 'unseen', names: [name] };
     if (hops >= MAX_CALLERS) continue;
     const outer = repetitionOf(module, use, hops + 1);
     if (outer.kind === 'called' || outer.kind === 'hook') return outer;
-    if (outer.kind === 'unseen') repetition = outer;
+    if (outer.kind === 'unseen') repetition = { kind: 'unseen', names: [name, ...outer.names] };
   }
   return repetition;
 }

@@ -1,4 +1,4 @@
-import { type Answer, all } from '../semantic/answer.js';
+import type { Answer } from '../semantic/answer.js';
 import { importsPackage, qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
@@ -23,15 +23,15 @@ export function modelSave(module: PyModule, statement: PyNode): ModelSave | unde
   const call = statement.named[0];
   if (statement.type !== 'expression_statement' || statement.named.length !== 1 || call?.type !== 'call')
     return undefined;
+  if (!usesTorch(module)) return undefined;
   const found = savedBy(module, call);
-  if (found === undefined) return undefined;
-  const isModel = all([found.isModel, isTorch(module)]);
-  return isModel === 'no' ? undefined : { ...found, statement, isModel };
+  return found === undefined || found.isModel === 'no' ? undefined : { ...found, statement };
 }
 
 function savedBy(module: PyModule, call: PyNode): Omit<ModelSave, 'statement'> | undefined {
   const callee = call.field('function');
-  if (callee !== undefined && qualifiedName(module, callee) === SAVE) {
+  // Any name for it ends in "save": the text is cheaper to ask than the scopes.
+  if (callee?.text.endsWith('save') && qualifiedName(module, callee) === SAVE) {
     const [first] = argumentsOf(call);
     const saved = first?.type === 'keyword_argument' ? keywordArgument(call, 'obj')?.field('value') : first;
     return saved && { saved, wanted: 'the weights of a torch model', isModel: holdsWeights(module, saved) };
@@ -72,11 +72,14 @@ const OTHER_FRAMEWORKS: readonly string[] = [
 ];
 
 /** Whether the file's models are torch's. A file that only knows another framework is none of our business. */
-function isTorch(module: PyModule): Answer {
-  if (TORCH_LIBRARIES.some((name) => importsPackage(module, name))) return 'yes';
-  if (!importsPackage(module, 'transformers')) return 'no';
-  if (OTHER_FRAMEWORKS.some((name) => importsPackage(module, name))) return 'no';
-  return /\b(?:TF|Flax)[A-Z]\w/.test(module.text) ? 'no' : 'yes';
+function usesTorch(module: PyModule): boolean {
+  return module.memo(findTorch, module);
+}
+
+function findTorch(module: PyModule): boolean {
+  if (TORCH_LIBRARIES.some((name) => importsPackage(module, name))) return true;
+  if (!importsPackage(module, 'transformers') || /\b(?:TF|Flax)[A-Z]\w/.test(module.text)) return false;
+  return !OTHER_FRAMEWORKS.some((name) => importsPackage(module, name));
 }
 
 const GPU_WORDS =
