@@ -161,7 +161,7 @@ function problemAfter(
   if (problem !== undefined) return problem;
   const tree = setup.parser.parse(after);
   try {
-    if (firstError(tree.root) !== undefined) return { message: 'the result does not parse' };
+    if (firstError(tree) !== undefined) return { message: 'the result does not parse' };
     const before = tokensOutside(live.module.root, edits);
     const now = tokensOutside(tree.root, written(edits));
     const same = before.length === now.length && before.every((token, index) => token === now[index]);

@@ -40,7 +40,7 @@ export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: Li
   const tree = setup.parser.parse(text);
   try {
     const module = new PyModule(file.path, text, tree);
-    const error = firstError(module.root);
+    const error = firstError(tree);
     if (error !== undefined) {
       const at = module.lines.position(error.start);
       return (

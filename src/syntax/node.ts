@@ -1,64 +1,62 @@
 import type { Span } from '../text/lines.js';
 
-/** What both tree-sitter bindings offer of a node; nothing else of theirs is used. */
-export interface BackendNode {
-  readonly id: number;
-  readonly type: string;
-  readonly isNamed: boolean;
-  readonly hasError: boolean;
-  readonly isMissing: boolean;
+/** What both tree-sitter bindings offer of a cursor; reading a tree through one is several times faster than by nodes. */
+export interface BackendCursor {
+  readonly nodeType: string;
+  readonly nodeIsNamed: boolean;
   readonly startIndex: number;
   readonly endIndex: number;
-  readonly children: readonly (BackendNode | null)[];
-  childForFieldName(name: string): BackendNode | null;
+  readonly currentFieldName: string | null | undefined;
+  gotoFirstChild(): boolean;
+  gotoNextSibling(): boolean;
+  gotoParent(): boolean;
+  delete?(): void;
 }
 
-/**
- * A syntax node. Children are made on first use and only by their parent, so a node is one object
- * (compare with `===`), knows its parent, and untouched parts of the tree cost nothing.
- */
+export interface BackendNode {
+  walk(): BackendCursor;
+  child(index: number): BackendNode | null;
+}
+
+type Expand = (node: PyNode) => readonly PyNode[];
+
+/** A syntax node. One object per place in the tree, so compare with `===`. */
 export class PyNode implements Span {
   readonly type: string;
+  readonly isNamed: boolean;
   readonly start: number;
   readonly end: number;
-  readonly isNamed: boolean;
+  readonly #fieldName: string | null | undefined;
   #children: readonly PyNode[] | undefined;
   #named: readonly PyNode[] | undefined;
 
+  /** The node where a cursor stands. Its children are made by `expand` on first use, or adopted. */
   constructor(
+    cursor: BackendCursor,
     readonly parent: PyNode | undefined,
     /** Position among the parent's children. */
     readonly index: number,
-    private readonly backend: BackendNode,
     private readonly source: string,
+    private readonly expand?: Expand,
   ) {
-    this.type = backend.type;
-    this.start = backend.startIndex;
-    this.end = backend.endIndex;
-    this.isNamed = backend.isNamed;
+    this.type = cursor.nodeType;
+    this.isNamed = cursor.nodeIsNamed;
+    this.start = cursor.startIndex;
+    this.end = cursor.endIndex;
+    this.#fieldName = parent === undefined ? undefined : cursor.currentFieldName;
+  }
+
+  adopt(children: readonly PyNode[]): void {
+    this.#children = children;
   }
 
   get text(): string {
     return this.source.slice(this.start, this.end);
   }
 
-  get hasError(): boolean {
-    return this.backend.hasError;
-  }
-
-  get isMissing(): boolean {
-    return this.backend.isMissing;
-  }
-
   /** All children, punctuation and comments included. */
   get children(): readonly PyNode[] {
-    if (this.#children === undefined) {
-      const made: PyNode[] = [];
-      for (const child of this.backend.children) {
-        if (child !== null) made.push(new PyNode(this, made.length, child, this.source));
-      }
-      this.#children = made;
-    }
+    this.#children ??= this.expand?.(this) ?? [];
     return this.#children;
   }
 
@@ -69,9 +67,7 @@ export class PyNode implements Span {
   }
 
   field(name: string): PyNode | undefined {
-    const found = this.backend.childForFieldName(name);
-    if (found === null) return undefined;
-    return this.children.find((child) => child.backend.id === found.id);
+    return this.children.find((child) => child.#fieldName === name);
   }
 
   /** All direct children of one type. */
@@ -129,6 +125,71 @@ export class PyNode implements Span {
       node = below;
     }
   }
+}
+
+/**
+ * The tree of a module. Its statements are made on first use, and what is inside one of them when it is first looked into:
+ * the rest costs nothing.
+ */
+export function moduleTree(backend: BackendNode, source: string): PyNode {
+  const inside: Expand = (statement) => {
+    const node = backend.child(statement.index);
+    return node === null ? [] : withCursor(node, (cursor) => childrenBelow(cursor, statement, source));
+  };
+  return withCursor(
+    backend,
+    (cursor) =>
+      new PyNode(cursor, undefined, 0, source, (root) =>
+        withCursor(backend, (again) => statementsBelow(again, root, source, inside)),
+      ),
+  );
+}
+
+function withCursor<T>(node: BackendNode, use: (cursor: BackendCursor) => T): T {
+  const cursor = node.walk();
+  try {
+    return use(cursor);
+  } finally {
+    cursor.delete?.();
+  }
+}
+
+function statementsBelow(
+  cursor: BackendCursor,
+  root: PyNode,
+  source: string,
+  expand: Expand,
+): readonly PyNode[] {
+  const found: PyNode[] = [];
+  for (let more = cursor.gotoFirstChild(); more; more = cursor.gotoNextSibling()) {
+    found.push(new PyNode(cursor, root, found.length, source, expand));
+  }
+  return found;
+}
+
+/** Everything below the node where the cursor stands, in one go. */
+function childrenBelow(cursor: BackendCursor, top: PyNode, source: string): readonly PyNode[] {
+  const found: PyNode[] = [];
+  const open = [{ node: top, children: found }];
+  for (let more = cursor.gotoFirstChild(); more; ) {
+    const around = open.at(-1);
+    if (around === undefined) break;
+    const node = new PyNode(cursor, around.node, around.children.length, source);
+    around.children.push(node);
+    if (cursor.gotoFirstChild()) {
+      const children: PyNode[] = [];
+      node.adopt(children);
+      open.push({ node, children });
+      continue;
+    }
+    more = cursor.gotoNextSibling();
+    while (!more && open.length > 1) {
+      open.pop();
+      cursor.gotoParent();
+      more = cursor.gotoNextSibling();
+    }
+  }
+  return found;
 }
 
 function childAt(children: readonly PyNode[], start: number, end: number): PyNode | undefined {

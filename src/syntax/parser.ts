@@ -1,10 +1,12 @@
 import { createRequire } from 'node:module';
-import { type BackendNode, PyNode } from './node.js';
+import { type BackendNode, moduleTree, type PyNode } from './node.js';
 
 export type Backend = 'native' | 'wasm';
 
 export interface SyntaxTree {
   readonly root: PyNode;
+  /** The parser had to guess somewhere. */
+  readonly hasError: boolean;
   /** Gives a wasm tree's memory back. Nodes must not be used afterwards. */
   dispose(): void;
 }
@@ -15,7 +17,7 @@ export interface PythonParser {
 }
 
 interface BackendTree {
-  readonly rootNode: BackendNode;
+  readonly rootNode: BackendNode & { readonly hasError: boolean };
   delete?(): void;
 }
 
@@ -51,7 +53,7 @@ function loadNative(): PythonParser | Error {
       parse: (text) => {
         const input = readable(text);
         const tree = parser.parse((offset) => input.slice(offset, offset + CHUNK));
-        return { root: new PyNode(undefined, 0, tree.rootNode, text), dispose: () => {} };
+        return treeOf(tree, text);
       },
     };
   } catch (error) {
@@ -69,8 +71,18 @@ async function loadWasm(): Promise<PythonParser> {
     parse: (text) => {
       const tree: BackendTree | null = parser.parse(readable(text));
       if (tree === null) throw new Error('web-tree-sitter gave no tree');
-      return { root: new PyNode(undefined, 0, tree.rootNode, text), dispose: () => tree.delete?.() };
+      return treeOf(tree, text);
     },
+  };
+}
+
+function treeOf(tree: BackendTree, text: string): SyntaxTree {
+  const { rootNode } = tree;
+  return {
+    root: moduleTree(rootNode, text),
+    hasError: rootNode.hasError,
+    // Only wasm trees need it; native ones are left to the garbage collector.
+    dispose: () => tree.delete?.(),
   };
 }
 

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 import type { Position, Span } from '../text/lines.js';
 import type { PyNode } from './node.js';
+import type { SyntaxTree } from './parser.js';
 
 export interface SyntaxProblem {
   readonly message: string;
@@ -63,16 +64,14 @@ function loadRuff(): RuffWorkspace {
   return new ruff.Workspace({ 'target-version': 'py314', lint: { select: [] } }, ruff.PositionEncoding.Utf32);
 }
 
-/** The first place where tree-sitter had to guess. */
-export function firstError(root: PyNode): PyNode | undefined {
-  if (!root.hasError) return undefined;
-  let node = root;
-  for (;;) {
-    if (node.type === 'ERROR' || node.isMissing) return node;
-    const below = node.children.find((child) => child.hasError || child.isMissing);
-    if (below === undefined) return node;
-    node = below;
+/** The first place where tree-sitter had to guess: an ERROR node, or a token of no width that it made up. */
+export function firstError({ root, hasError }: SyntaxTree): PyNode | undefined {
+  if (!hasError) return undefined;
+  for (const node of root.walk()) {
+    if (node.type === 'ERROR' || (node.start === node.end && node !== root && node.children.length === 0))
+      return node;
   }
+  return root;
 }
 
 const PYTHON_2: readonly string[] = ['print_statement', 'exec_statement'];

@@ -197,7 +197,7 @@ export async function repaired(engine: Engine, file: SourceFile, decide: Decide)
 
 function expectSound({ parser }: Court, text: string): void {
   const tree = parser.parse(text);
-  expect(tree.root.hasError).toBe(false);
+  expect(tree.hasError).toBe(false);
   tree.dispose();
 }
 
