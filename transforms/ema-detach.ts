@@ -13,6 +13,7 @@
 import type { RunningStatistic, Site, Transform } from '../src/toolkit/index.js';
 import {
   detachGates,
+  mayHaveStatistic,
   Proof,
   statisticsCuredBy,
   unparenthesized,
@@ -83,6 +84,7 @@ export const emaDetach: Transform<StatisticSite> = {
     'self.',
     ['forward', 'training_step', '__call__'],
   ],
+  cue: mayHaveStatistic,
 
   *detect(module) {
     for (const statistic of statisticsCuredBy(module, 'detach')) {

@@ -17,6 +17,8 @@ import {
   importsTorch,
   isFrozen,
   isTestCode,
+  mayEvaluate,
+  mayWalk,
   NO_GRAD,
   Proof,
   type PyNode,
@@ -87,6 +89,7 @@ interface NoGradSite extends Site {
 export const noGrad: Transform<NoGradSite> = {
   meta,
   prefilter: [['.eval()', 'parameters()', 'modules()']],
+  cue: (text) => mayEvaluate(text) || mayWalk(text),
 
   *detect(module) {
     if (isTestCode(module, module.root)) return;

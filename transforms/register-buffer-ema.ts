@@ -15,6 +15,7 @@ import type { PyModule, RunningStatistic, Site, Transform } from '../src/toolkit
 import {
   inPlaceGates,
   keepsGraph,
+  mayHaveStatistic,
   NO_GRAD,
   Proof,
   recordsNoGraph,
@@ -102,6 +103,7 @@ export const registerBufferEma: Transform<StatisticSite> = {
   },
 
   prefilter: ['torch', 'self.', '__init__'],
+  cue: mayHaveStatistic,
 
   *detect(module) {
     for (const statistics of bursts(module, statisticsCuredBy(module, 'buffer'))) {

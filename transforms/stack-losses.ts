@@ -33,6 +33,7 @@ import {
   isEvaluation,
   isReport,
   lossTerm,
+  mayAccumulate,
   Proof,
   STACK,
   statementOf,
@@ -93,7 +94,8 @@ export const stackLosses: Transform<SumSite> = {
     example: 'fix-counted-layers',
   },
 
-  prefilter: ['torch', ['for', 'while']],
+  prefilter: ['torch', ['for', 'while'], '/'],
+  cue: mayAccumulate,
 
   *detect(module) {
     if (!importsPackage(module, 'torch')) return;

@@ -6,7 +6,7 @@ import type { Decide, Finding, Outcome, Preview, Scan, Skipped, SourceFile } fro
 import { passes } from './prefilter.js';
 import { editableRegion } from './region.js';
 import { previewOf, repair } from './repair.js';
-import { withScan } from './scan.js';
+import { scanOf } from './scan.js';
 
 export interface EngineSetup {
   readonly parser: PythonParser;
@@ -40,7 +40,7 @@ export function createEngine(setup: EngineSetup): Engine {
       const haystack = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       return setup.transforms.some((transform) => passes(transform.prefilter, haystack));
     },
-    scan: (file) => withScan(setup, file, (live) => live.scan),
+    scan: (file) => scanOf(setup, file),
     repair: (file, decide) => repair(setup, file, decide),
     preview: previewOf,
     editableRegion,

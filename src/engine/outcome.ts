@@ -7,6 +7,8 @@ import type { Numerics, Safety } from '../toolkit/contract.js';
 export interface SourceFile {
   readonly path: string;
   readonly source: SourceText;
+  /** A person asked for this very file: it is parsed, and its syntax told, also where no transform would look at it. */
+  readonly named?: boolean;
 }
 
 export interface ProposedFix {

@@ -1,4 +1,4 @@
-import type { Prefilter } from '../toolkit/contract.js';
+import type { Prefilter, Transform } from '../toolkit/contract.js';
 
 interface Haystack {
   includes(literal: string): boolean;
@@ -11,4 +11,9 @@ export function passes(prefilter: Prefilter, haystack: Haystack): boolean {
       ? haystack.includes(wanted)
       : wanted.some((literal) => haystack.includes(literal)),
   );
+}
+
+/** Whether a transform could have a site in this text: its literals, then its own cue. */
+export function mayHaveSite(transform: Transform, text: string): boolean {
+  return passes(transform.prefilter, text) && (transform.cue?.(text) ?? true);
 }

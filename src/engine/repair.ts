@@ -17,7 +17,7 @@ import type {
   SourceFile,
 } from './outcome.js';
 import { editableLines } from './region.js';
-import { type LiveScan, statementFor, withScan } from './scan.js';
+import { type LiveScan, scanOf, statementFor, withScan } from './scan.js';
 import { suppressionEdit } from './suppression.js';
 
 /** Fixes that enable each other take a pass each; more than this many is not convergence. */
@@ -42,7 +42,7 @@ export async function repair(
   let standing = new Map<string, Decision>();
   let current = file;
   for (let pass = 0; pass < MAX_PASSES; pass++) {
-    const scanned = withScan(setup, current, (live) => live.scan);
+    const scanned = scanOf(setup, current);
     if (scanned.kind === 'skipped') {
       if (current === file) return scanned;
       return untouched(setup, file, [...bugs, `a fix made ${file.path} unreadable: ${scanned.reason}`]);
@@ -54,17 +54,19 @@ export async function repair(
       standing.set(place, decision);
       if (decision.kind === 'skip') settled.push({ finding, fate: 'declined' });
     }
+    if ([...standing.values()].every(({ kind }) => kind === 'skip'))
+      return outcomeOf(file, scanned, settled, bugs);
     const step = withScan(setup, current, (live) => applyOnce(live, setup, standing));
     if ('kind' in step)
       return untouched(setup, file, [...bugs, `${file.path} could not be read twice: ${step.reason}`]);
     settled.push(...step.settled);
     bugs.push(...step.bugs);
-    if (step.after === current.source.text) return finish(setup, file, current, settled, bugs);
+    if (step.after === current.source.text) return outcomeOf(file, scanned, settled, bugs);
     if (seen.has(step.after))
       return untouched(setup, file, [...bugs, `fixes undo each other in ${file.path}`]);
     seen.add(step.after);
     standing = step.standing;
-    current = { path: file.path, source: { ...file.source, text: step.after } };
+    current = { ...file, source: { ...file.source, text: step.after } };
   }
   return untouched(setup, file, [
     ...bugs,
@@ -225,19 +227,17 @@ export function previewOf(file: SourceFile, finding: Finding): Preview {
   return { before, after: applyEdits(before, edits) };
 }
 
-function finish(
-  setup: EngineSetup,
+function outcomeOf(
   file: SourceFile,
-  current: SourceFile,
+  remaining: Scan,
   settled: readonly Settled[],
   bugs: readonly string[],
-): Outcome | Skipped {
-  const remaining = withScan(setup, current, (live) => live.scan);
-  if (remaining.kind === 'skipped') return remaining;
-  return { kind: 'outcome', file, after: current.source.text, settled, remaining, bugs };
+): Outcome {
+  return { kind: 'outcome', file, after: remaining.file.source.text, settled, remaining, bugs };
 }
 
 /** Our bug, not the user's loss: the file keeps its text and the bug is told. */
 function untouched(setup: EngineSetup, file: SourceFile, bugs: readonly string[]): Outcome | Skipped {
-  return finish(setup, file, file, [], bugs);
+  const scan = scanOf(setup, file);
+  return scan.kind === 'skipped' ? scan : outcomeOf(file, scan, [], bugs);
 }

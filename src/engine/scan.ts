@@ -9,7 +9,7 @@ import type { Import, Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import type { EngineSetup } from './engine.js';
 import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
-import { passes } from './prefilter.js';
+import { mayHaveSite } from './prefilter.js';
 import { Suppressions } from './suppression.js';
 
 /** A scan together with the module it was made on, for as long as the tree lives. */
@@ -33,10 +33,21 @@ function notPython(file: SourceFile, text: string): Skipped | undefined {
   return { kind: 'skipped', path: file.path, reason: `not valid Python 3: ${problem.message}`, ...at };
 }
 
+/** What a file has to say. Most have nothing, and are not even parsed. */
+export function scanOf(setup: EngineSetup, file: SourceFile): Scan | Skipped {
+  const { text } = file.source;
+  const isWorthParsing =
+    file.named === true ||
+    text.includes('memfix:') ||
+    setup.transforms.some((each) => mayHaveSite(each, text));
+  if (!isWorthParsing) return { kind: 'scan', file, findings: [], suppressed: [], notes: [] };
+  return withScan(setup, file, (live) => live.scan);
+}
+
 /** Parses, finds and fixes on paper; `use` gets the result while the tree is alive. */
 export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: LiveScan) => T): T | Skipped {
   const { text } = file.source;
-  const transforms = setup.transforms.filter((transform) => passes(transform.prefilter, text));
+  const transforms = setup.transforms.filter((transform) => mayHaveSite(transform, text));
   const tree = setup.parser.parse(text);
   try {
     const module = new PyModule(file.path, text, tree);

@@ -38,6 +38,24 @@ export interface Accumulation {
   readonly problem: string | undefined;
 }
 
+const NAME = '[\\w\\u0080-\\uffff]+';
+const ADDED = new RegExp(`(${NAME})\\s*\\+|\\+\\s*(${NAME})`, 'g');
+const DIVIDED = new RegExp(`(${NAME})[\\s)\\\\]*/(?!/)`, 'g');
+
+/** Whether some name of the text is set to zero, stands beside a `+` and is divided; no node is made to ask it. */
+export function mayAccumulate(text: string): boolean {
+  const divided = new Set(Array.from(text.matchAll(DIVIDED), ([, name = '']) => name));
+  if (divided.size === 0) return false;
+  const asked = new Set<string>();
+  for (const [, before, after] of text.matchAll(ADDED)) {
+    const name = before ?? after ?? '';
+    if (!divided.has(name) || asked.has(name) || /^\d/.test(name)) continue;
+    asked.add(name);
+    if (new RegExp(`(?<![\\w.])${name}\\b[^=]{0,200}=[^=]{0,200}?\\b0`).test(text)) return true;
+  }
+  return false;
+}
+
 /** The accumulation that a division ends; undefined when it is something else, not merely an unsuitable one. */
 export function accumulationOf(module: PyModule, division: PyNode): Accumulation | undefined {
   const left = division.field('left');

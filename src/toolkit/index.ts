@@ -1,7 +1,7 @@
 /** The only API of a transform: everything it may say or ask comes from here. */
 
 export type { Accumulation } from '../semantic/accumulation.js';
-export { accumulationOf } from '../semantic/accumulation.js';
+export { accumulationOf, mayAccumulate } from '../semantic/accumulation.js';
 export type { Answer } from '../semantic/answer.js';
 export { all, any, not } from '../semantic/answer.js';
 export type { Assigned } from '../semantic/assigned.js';
@@ -28,15 +28,15 @@ export type { PyNode } from '../syntax/node.js';
 export * from '../torch/catalog.js';
 export * from '../torch/cuda-cache.js';
 export { doubtsAbout, hasGradMode } from '../torch/grad-doubts.js';
-export { type Evaluation, evaluations, isFrozen } from '../torch/grad-evaluation.js';
+export { type Evaluation, evaluations, isFrozen, mayEvaluate } from '../torch/grad-evaluation.js';
 export { hasInferenceFastPath, importsTorch } from '../torch/grad-roles.js';
-export { type Walk, walks } from '../torch/grad-walks.js';
+export { mayWalk, type Walk, walks } from '../torch/grad-walks.js';
 export { recordsNoGraph } from '../torch/gradient.js';
 export * from '../torch/huggingface.js';
 export { inPlaceGates, startOf } from '../torch/in-place-statistic.js';
 export { changedInPlace, lossTerm } from '../torch/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/loss-use.js';
-export type { RunningStatistic, Update } from '../torch/running-statistic.js';
+export { mayHaveStatistic, type RunningStatistic, type Update } from '../torch/running-statistic.js';
 export * from '../torch/saving.js';
 export { detachGates, keepsGraph, statisticsCuredBy, valuesToDetach } from '../torch/statistic-cure.js';
 export type { TensorKind } from '../torch/tensor.js';

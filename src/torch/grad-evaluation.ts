@@ -33,6 +33,18 @@ export function evaluations(module: PyModule): readonly Evaluation[] {
   return module.memo(findEvaluations, module);
 }
 
+/** Whether the text could put a network into evaluation mode and run it; no node is made to ask it. */
+export function mayEvaluate(text: string): boolean {
+  for (const match of text.matchAll(/^[ \t].*\.eval\(\)/gm)) {
+    const [line] = match;
+    const model = /([\w\u0080-\uffff.]+)\.eval\(\)$/.exec(line)?.[1];
+    // Chains, items and assignments name the network elsewhere.
+    if (model === undefined || line.includes('=')) return true;
+    if (text.includes(`${model}(`) || text.includes(`${model}.forward(`)) return true;
+  }
+  return false;
+}
+
 function findEvaluations(module: PyModule): readonly Evaluation[] {
   const found = new Map<PyNode, Map<string, { model: PyNode; evals: PyNode[] }>>();
   for (const node of module.at('.eval()')) {

@@ -18,6 +18,11 @@ export interface Walk {
 
 const WALKERS: readonly string[] = ['parameters()', 'modules()'];
 
+/** Whether the text could turn math on parameters into numbers; no node is made to ask it. */
+export function mayWalk(text: string): boolean {
+  return WALKERS.some((word) => text.includes(word)) && /\.(?:item|tolist)\(|\b(?:float|print)\(/.test(text);
+}
+
 /** The parameter diagnostics of a file, one per function. */
 export function walks(module: PyModule): readonly Walk[] {
   return module.memo(findWalks, module);

@@ -56,15 +56,26 @@ export function runningStatistics(module: PyModule): readonly RunningStatistic[]
   return module.memo(findStatistics, module);
 }
 
+/** Whether the text alone could hold an update; no node is made to ask it. */
+export function mayHaveStatistic(text: string): boolean {
+  return !averageMarks(text).next().done;
+}
+
+/** Where `self.name` is assigned and read again soon behind, or changed by a method that averages in place. */
+function* averageMarks(text: string): Generator<{ name: string; at: number; assigned: boolean }> {
+  for (const match of text.matchAll(/\bself\.(\w+)(?:[ \t]*=(?!=)|\.mul_\(|\.lerp_\()/g)) {
+    const name = match[1] ?? '';
+    const assigned = match[0].endsWith('=');
+    const behind = text.slice(match.index + match[0].length, match.index + REACH);
+    if (assigned && !new RegExp(`\\bself\\.${name}\\b`).test(behind)) continue;
+    yield { name, at: match.index + 'self.'.length, assigned };
+  }
+}
+
 function findStatistics(module: PyModule): readonly RunningStatistic[] {
   const found = new Map<string, { classNode: PyNode; name: string; updates: Update[] }>();
-  // The text decides first: most files have no such line, and no node is made for them.
-  for (const match of module.text.matchAll(/\bself\.(\w+)(?:[ \t]*=(?!=)|\.mul_\(|\.lerp_\()/g)) {
-    const name = match[1] ?? '';
-    const behind = module.text.slice(match.index + match[0].length, match.index + REACH);
-    const assigned = match[0].endsWith('=');
-    if (assigned && !new RegExp(`\\bself\\.${name}\\b`).test(behind)) continue;
-    const target = module.root.descendantAt(match.index + 'self.'.length).parent;
+  for (const { name, at, assigned } of averageMarks(module.text)) {
+    const target = module.root.descendantAt(at).parent;
     const update = target && (assigned ? updateAt(module, target) : updateInPlace(target));
     const classNode = target && classAround(target)?.classNode;
     if (update === undefined || classNode === undefined) continue;

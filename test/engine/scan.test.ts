@@ -49,10 +49,14 @@ describe('scan', () => {
     ],
     ['aaa\ndef f(:\n', 'not valid Python 3: Expected a parameter or the end of the parameter list', 2],
   ])('skips %j with the reason and the place', (text, reason, line) => {
-    const scan = engine.scan(fileOf(text));
+    const scan = engine.scan({ ...fileOf(text), named: true });
     expect(scan.kind).toBe('skipped');
     if (scan.kind !== 'skipped') return;
     expect([scan.reason.split('\n')[0], scan.at?.line]).toEqual([reason, line]);
+  });
+
+  it('does not parse what no transform could look at, unless it is named', () => {
+    expect(scanOf('def f(:\n').findings).toEqual([]);
   });
 
   it('takes a right shift of the print function for what it is', () => {
