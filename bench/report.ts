@@ -31,8 +31,14 @@ export function markdown(results: Results): string {
     '## Targets',
     '',
     ...table(
-      ['work', 'target', 'measured', 'verdict'],
-      results.targets.map(({ work, limit, measured, verdict }) => [work, limit, measured, verdict]),
+      ['work', 'target', 'measured', 'by CPU time', 'verdict'],
+      results.targets.map(({ work, limit, measured, byCpu, verdict }) => [
+        work,
+        limit,
+        measured,
+        byCpu,
+        verdict,
+      ]),
     ),
     ...results.works.flatMap(section),
   ].join('\n');

@@ -16,9 +16,9 @@ const works: readonly WorkResult[] = [
     id: 'huggingface+transformers',
     title: 'scan of transformers',
     measurements: [
-      measurement('memfix', [1, 1.1]),
-      measurement('rg -l -F', [0.05, 0.05]),
-      measurement('ast-grep, 17 broad', [10, 10]),
+      measurement('memfix', [1, 1.1, 1.2]),
+      measurement('rg -l -F', [0.05, 0.05, 0.05]),
+      measurement('ast-grep, 17 broad', [10, 10, 10]),
       {
         name: 'memfix, warm',
         seconds: [],
@@ -43,9 +43,9 @@ describe('the targets', () => {
 
   it('are met, or missed by so much', () => {
     expect(verdict('17 broad')).toBe('met');
-    expect(verdict('cold scan of transformers / `rg')).toBe('missed: 2.1 × the target');
+    expect(verdict('cold scan of transformers / `rg')).toBe('missed: 2.2 × the target');
     expect(verdict('peak memory')).toBe('met');
-    expect(verdict('size of one file')).toBe('missed: 1.74 × the target');
+    expect(verdict('size of one file')).toBe('missed: 1.74 × the target (rounds: 1)');
   });
 
   it('say why they were not measured', () => {
@@ -66,7 +66,7 @@ describe('the targets', () => {
       works,
       targets: judge(works),
     });
-    expect(page).toContain('| memfix | 1.05 ± 0.05 s | 1–1.1 s | 1.05 s | 1 | 150 MB | 3 | 2 |');
+    expect(page).toContain('| memfix | 1.1 ± 0.1 s | 1–1.2 s | 1.1 s | 1 | 150 MB | 3 | 3 |');
     expect(page).toContain('| memfix, warm | no cache |');
     expect(page).toContain('these figures are noisy');
   });
