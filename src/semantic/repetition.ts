@@ -1,4 +1,5 @@
 import type { PyNode } from '../syntax/node.js';
+import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { enclosingClass, enclosingFunction, enclosingLoops } from './statements.js';
 
@@ -37,7 +38,7 @@ export function repetitionOf(module: PyModule, node: PyNode, hops = 0): Repetiti
   return repetition;
 }
 
-/** Reads of a function's name, and of any attribute of that name for a method. */
+/** Reads of a function's name; for a method, of that attribute of anything but an imported module. */
 function usesOf(module: PyModule, functionNode: PyNode, name: string): readonly PyNode[] {
   if (enclosingClass(functionNode) === undefined) return module.reads(module.scopeAt(functionNode), name);
   return module
@@ -46,7 +47,8 @@ function usesOf(module: PyModule, functionNode: PyNode, name: string): readonly 
       node.text === name && node.parent?.type === 'attribute' && node.parent.field('attribute') === node
         ? [node.parent]
         : [],
-    );
+    )
+    .filter((attribute) => qualifiedName(module, attribute) === undefined);
 }
 
 function isCalled(use: PyNode): boolean {

@@ -32,12 +32,12 @@ function annotationIsTrainer(module: PyModule, parameter: PyNode): Answer {
 }
 
 const MODEL_WORDS = new Set(
-  'actor adapter autoencoder backbone bert classifier controlnet critic decoder discriminator encoder generator gpt llm lora model models module net network policy student teacher transformer unet vae vit'.split(
+  'actor adapter autoencoder backbone bert classifier controlnet critic decoder discriminator encoder generator gpt llm model models module net network policy student teacher transformer unet vae vit'.split(
     ' ',
   ),
 );
 const OTHER_WORDS = new Set(
-  'api args batch cache card cfg cls collator config configuration data dataset embeds embedding embeddings extractor features generation dataloader index info loader logits loss lr metrics name names onnx opt optim optimizer optimizers output outputs params path pipe pipeline processor processors rng sampler scaler sched scheduler schedulers self state super template tok tokenizer tokenizers trainer vocab'.split(
+  'alpha api args batch cache card cfg cls collator config configuration data dataloader dataset dir embedding embeddings embeds extractor features generation id index info kwargs loader logits loss lr metrics name names onnx opt optim optimizer optimizers output outputs params path pipe pipeline processor processors rank rng sampler scaler sched scheduler schedulers self size state super template tok tokenizer tokenizers trainer type vocab'.split(
     ' ',
   ),
 );

@@ -100,6 +100,7 @@ it.each([
   ['model = Net().cuda()\ntorch.save(model.state_dict(), p)\n', 'yes'],
   ['def f(model):\n    torch.save(model.state_dict(), p)\n', 'yes'],
   ['def f(self):\n    w = self.model.state_dict()\n    torch.save(w, p)\n', 'yes'],
+  ['def f(lora_rank):\n    model = Net(lora_rank)\n    torch.save(model.state_dict(), p)\n', 'unknown'],
   ['model = Net(config)\ntorch.save(model.state_dict(), p)\n', 'unknown'],
   ['m = M.from_pretrained(a, device_map="cpu")\ntorch.save(m.state_dict(), p)\n', 'unknown'],
 ])('%j may use a GPU: %s', (text, answer) => {
@@ -159,6 +160,7 @@ describe('repetitionOf', () => {
       'called',
     ],
     ['class A:\n    def save(self):\n        self.model.save()\n        HERE\n', 'unseen'],
+    ['import torch\nclass A:\n    def save(self):\n        HERE\ntorch.save(a)\n', 'unseen'],
     ['class A:\n    def on_save(self):\n        HERE\n', 'hook'],
     ['for a in b:\n    def f():\n        HERE\n', 'called'],
     ['def f():\n    HERE\ndef save():\n    f()\n', 'unseen'],
