@@ -23,6 +23,7 @@ import {
   isEmptiedBefore,
   isShortlyAfter,
   isTestCode,
+  isTestFile,
   mayUseGpu,
   modelSave,
   nameFor,
@@ -102,6 +103,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
     ['save_pretrained', 'save_model', 'save(', 'rainer.train('],
     ['torch', 'transformers', 'trl', 'peft', 'diffusers', 'accelerate'],
   ],
+  cue: (text, path) => !isConverter(path) && !isTestFile(path, text),
 
   *detect(module, options) {
     const trained = (statement: PyNode): boolean =>
@@ -169,10 +171,15 @@ function calledName(statement: PyNode): PyNode {
 }
 
 /** Tests save to see that it works, conversions on the CPU, and what goes to a temporary folder is not a result. */
+/** Scripts that turn one checkpoint into another do not train. */
+function isConverter(path: string): boolean {
+  return path.includes('convert');
+}
+
 function isOutOfScope(module: PyModule, statement: PyNode): boolean {
   const contexts = enclosingWiths(statement).flatMap(contextManagers);
   if (contexts.some((context) => context.text.includes('TemporaryDirectory'))) return true;
-  if (isTestCode(module, statement) || /convert/.test(module.path)) return true;
+  if (isTestCode(module, statement) || isConverter(module.path)) return true;
   const around = statement.closest('function_definition')?.field('name')?.text ?? '';
   return /convert|conversion/.test(around);
 }

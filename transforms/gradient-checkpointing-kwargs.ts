@@ -104,6 +104,7 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
   },
 
   prefilter: [SWITCH, ['transformers', 'trl']],
+  cue: (text) => /\bgradient_checkpointing\s*=\s*True/.test(text),
 
   *detect(module) {
     for (const node of module.at(SWITCH)) {

@@ -16,7 +16,7 @@ import {
   hasInferenceFastPath,
   importsTorch,
   isFrozen,
-  isTestCode,
+  isTestFile,
   mayEvaluate,
   mayWalk,
   NO_GRAD,
@@ -89,10 +89,10 @@ interface NoGradSite extends Site {
 export const noGrad: Transform<NoGradSite> = {
   meta,
   prefilter: [['.eval()', 'parameters()', 'modules()']],
-  cue: (text) => mayEvaluate(text) || mayWalk(text),
+  cue: (text, path) => (mayEvaluate(text) || mayWalk(text)) && !isTestFile(path, text),
 
   *detect(module) {
-    if (isTestCode(module, module.root)) return;
+    if (isTestFile(module.path, module.text)) return;
     if (importsTorch(module) === 'no' && !module.text.includes('torch')) return;
     const evaluated = new Map<PyNode, Evaluation[]>();
     for (const each of evaluations(module)) {

@@ -22,6 +22,8 @@ import type {
   Transform,
 } from '../src/toolkit/index.js';
 import {
+  accumulatedDivisions,
+  accumulatedNames,
   accumulationOf,
   all,
   assignedBy,
@@ -33,7 +35,6 @@ import {
   isEvaluation,
   isReport,
   lossTerm,
-  mayAccumulate,
   Proof,
   STACK,
   statementOf,
@@ -95,14 +96,13 @@ export const stackLosses: Transform<SumSite> = {
   },
 
   prefilter: ['torch', ['for', 'while'], '/'],
-  cue: mayAccumulate,
+  cue: (text) => !accumulatedNames(text).next().done,
 
   *detect(module) {
     if (!importsPackage(module, 'torch')) return;
     const seen = new Set<PyNode>();
-    for (const operator of module.at('/')) {
-      const division = divisionBy(operator);
-      const sum = division && accumulationOf(module, division);
+    for (const division of accumulatedDivisions(module)) {
+      const sum = accumulationOf(module, division);
       const [first] = sum?.additions ?? [];
       if (sum === undefined || first === undefined || seen.has(sum.zeroed)) continue;
       if (sum.additions.some(({ value }) => lossTerm(module, value) === undefined)) continue;
@@ -177,13 +177,6 @@ function gates(module: PyModule, sum: Accumulation): Proof {
 
 function shareStatement(a: PyNode, b: PyNode): boolean {
   return statementOf(a) === statementOf(b);
-}
-
-/** `a / b` and `a /= b`, from the operator. */
-function divisionBy(operator: PyNode): PyNode | undefined {
-  const { parent, type } = operator;
-  if (type === '/' && parent?.type === 'binary_operator') return parent;
-  return type === '/=' && parent?.type === 'augmented_assignment' ? parent : undefined;
 }
 
 /** The statement that set the total (or the counter) to zero now starts the list. Whatever else it sets stays. */

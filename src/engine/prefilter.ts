@@ -14,6 +14,6 @@ export function passes(prefilter: Prefilter, haystack: Haystack): boolean {
 }
 
 /** Whether a transform could have a site in this text: its literals, then its own cue. */
-export function mayHaveSite(transform: Transform, text: string): boolean {
-  return passes(transform.prefilter, text) && (transform.cue?.(text) ?? true);
+export function mayHaveSite(transform: Transform, path: string, text: string): boolean {
+  return passes(transform.prefilter, text) && (transform.cue?.(text, path) ?? true);
 }

@@ -24,7 +24,13 @@ export interface LiveScan {
 const TOO_DEEP = 'it is nested too deeply';
 
 /** Where to look for what tree-sitter takes and Python 3 does not, before a second parser is asked. */
-const PYTHON_2_WORDS: readonly string[] = ['print ', 'exec '];
+const PYTHON_2 = /^[ \t]*(?:print|exec)[ \t]+[^=(\s]/gm;
+
+function speaksPython2({ root, text }: PyModule): boolean {
+  return [...text.matchAll(PYTHON_2)].some(({ index, 0: start }) =>
+    isPython2(root.descendantAt(index + start.search(/\S/))),
+  );
+}
 
 function notPython(file: SourceFile, text: string): Skipped | undefined {
   const problem = pythonProblem(text);
@@ -39,7 +45,7 @@ export function scanOf(setup: EngineSetup, file: SourceFile): Scan | Skipped {
   const isWorthParsing =
     file.named === true ||
     text.includes('memfix:') ||
-    setup.transforms.some((each) => mayHaveSite(each, text));
+    setup.transforms.some((each) => mayHaveSite(each, file.path, text));
   if (!isWorthParsing) return { kind: 'scan', file, findings: [], suppressed: [], notes: [] };
   return withScan(setup, file, (live) => live.scan);
 }
@@ -47,7 +53,7 @@ export function scanOf(setup: EngineSetup, file: SourceFile): Scan | Skipped {
 /** Parses, finds and fixes on paper; `use` gets the result while the tree is alive. */
 export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: LiveScan) => T): T | Skipped {
   const { text } = file.source;
-  const transforms = setup.transforms.filter((transform) => mayHaveSite(transform, text));
+  const transforms = setup.transforms.filter((transform) => mayHaveSite(transform, file.path, text));
   const tree = setup.parser.parse(text);
   try {
     const module = new PyModule(file.path, text, tree);
@@ -66,7 +72,7 @@ export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: Li
     if (isTooDeep(text, module.root)) return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
     const imports = new Map<Finding, readonly Import[]>();
     const found = transforms.flatMap((transform) => findingsOf(setup, transform, module, imports));
-    if (found.length > 0 || PYTHON_2_WORDS.some((word) => module.at(word).some(isPython2))) {
+    if (found.length > 0 || speaksPython2(module)) {
       const problem = notPython(file, text);
       if (problem !== undefined) return problem;
     }

@@ -38,22 +38,61 @@ export interface Accumulation {
   readonly problem: string | undefined;
 }
 
-const NAME = '[\\w\\u0080-\\uffff]+';
-const ADDED = new RegExp(`(${NAME})\\s*\\+|\\+\\s*(${NAME})`, 'g');
-const DIVIDED = new RegExp(`(${NAME})[\\s)\\\\]*/(?!/)`, 'g');
+const WORD_AT_END = /[\w\u0080-\uffff]+$/;
+const WORD_AT_START = /^[\w\u0080-\uffff]+/;
+const GAP = /^[\s()\\]+|[\s()\\]+$/g;
+/** A target, maybe among others, and a zero in what is assigned: `total, n = 0.0, 0`. */
+const ZEROED = /^[^=]*=(?!=)[^=]*?(?<![\w.])0(?:\.0*)?(?![\w.])/;
 
-/** Whether some name of the text is set to zero, stands beside a `+` and is divided; no node is made to ask it. */
-export function mayAccumulate(text: string): boolean {
-  const divided = new Set(Array.from(text.matchAll(DIVIDED), ([, name = '']) => name));
-  if (divided.size === 0) return false;
-  const asked = new Set<string>();
-  for (const [, before, after] of text.matchAll(ADDED)) {
-    const name = before ?? after ?? '';
-    if (!divided.has(name) || asked.has(name) || /^\d/.test(name)) continue;
-    asked.add(name);
-    if (new RegExp(`(?<![\\w.])${name}\\b[^=]{0,200}=[^=]{0,200}?\\b0`).test(text)) return true;
+/** The names that are divided, added to and set beside a zero, going by the text alone: no node is made to ask it. */
+export function* accumulatedNames(text: string): Generator<string> {
+  const divided = namesBeside(text, '/', 'before');
+  if (divided.size === 0) return;
+  for (const name of namesBeside(text, '+', 'around')) {
+    if (!divided.has(name)) continue;
+    const mentions = text.matchAll(new RegExp(`(?<![\\w.])${name}(?!\\w)`, 'g'));
+    for (const { index } of mentions) {
+      if (!ZEROED.test(text.slice(index, index + 200))) continue;
+      yield name;
+      break;
+    }
   }
-  return false;
+}
+
+/** The divisions of the file whose left side could be an accumulated total. */
+export function accumulatedDivisions(module: PyModule): readonly PyNode[] {
+  const found = new Set<PyNode>();
+  for (const name of accumulatedNames(module.text)) {
+    for (const node of module.at(name)) {
+      const division = node.type === 'identifier' && node.text === name ? divisionOf(node) : undefined;
+      if (division !== undefined) found.add(division);
+    }
+  }
+  return [...found].sort((a, b) => a.start - b.start);
+}
+
+/** `name / b` and `name /= b`. */
+function divisionOf(name: PyNode): PyNode | undefined {
+  let left = name;
+  while (left.parent?.type === 'parenthesized_expression') left = left.parent;
+  const { parent } = left;
+  if (parent?.field('left') !== left) return undefined;
+  const operator = parent.field('operator')?.text;
+  if (parent.type === 'binary_operator') return operator === '/' ? parent : undefined;
+  return parent.type === 'augmented_assignment' && operator === '/=' ? parent : undefined;
+}
+
+/** The names next to an operator, across spaces, parentheses and line ends. */
+function namesBeside(text: string, operator: string, side: 'before' | 'around'): ReadonlySet<string> {
+  const found = new Set<string>();
+  const add = (word: string | undefined): void => {
+    if (word !== undefined && !/^\d/.test(word)) found.add(word);
+  };
+  for (let at = text.indexOf(operator); at !== -1; at = text.indexOf(operator, at + 1)) {
+    add(WORD_AT_END.exec(text.slice(Math.max(0, at - 60), at).replace(GAP, ''))?.[0]);
+    if (side === 'around') add(WORD_AT_START.exec(text.slice(at + 1, at + 61).replace(GAP, ''))?.[0]);
+  }
+  return found;
 }
 
 /** The accumulation that a division ends; undefined when it is something else, not merely an unsuitable one. */

@@ -146,11 +146,26 @@ export function isTypeCheckingOnly(node: PyNode): boolean {
 
 /** Whether some import of the file, wherever it stands, is of this package or of a part of it. */
 export function importsPackage(module: PyModule, name: string): boolean {
-  return module.at(name).some((node) => {
-    const path = node.parent;
-    if (node.text !== name || path?.type !== 'dotted_name' || path.named[0] !== node) return false;
-    const holder = path.parent?.type === 'aliased_import' ? path.parent.parent : path.parent;
-    if (holder?.type === 'import_statement') return true;
-    return holder?.type === 'import_from_statement' && holder.field('module_name') === path;
+  return importStatements(module).some((statement) => {
+    if (statement.type === 'import_from_statement') return isPart(statement.field('module_name'), name);
+    return statement.named.some((each) => isPart(each.field('name') ?? each, name));
   });
+}
+
+function isPart(path: PyNode | undefined, name: string): boolean {
+  return path !== undefined && isPrefix(name, path.text.replace(/\s/g, ''));
+}
+
+/** All imports of the file, those in functions and under conditions too. Found by the text, so that nothing else is read. */
+function importStatements(module: PyModule): readonly PyNode[] {
+  return module.memo(findImports, module);
+}
+
+function findImports({ root, text }: PyModule): readonly PyNode[] {
+  const found = new Set<PyNode>();
+  for (const { index, 0: start } of text.matchAll(/(?:^|[;:])[ \t\f]*(?:import|from)\b/gm)) {
+    const node = root.descendantAt(index + start.search(/import|from/)).parent;
+    if (node?.type === 'import_statement' || node?.type === 'import_from_statement') found.add(node);
+  }
+  return [...found];
 }

@@ -1,12 +1,18 @@
 import type { PyNode } from '../syntax/node.js';
 import type { PyModule } from './module.js';
 
-/** Code that a test runner runs: what it passes is what it is about. */
+const TEST_PLACE = /(?:^|[\\/])(?:tests?[\\/](?:.*[\\/])?[^\\/]+|test_[^\\/]*|[^\\/]*_test|conftest)\.py$/;
+const TEST_WORDS =
+  /^[ \t]*(?:(?:import|from)[ \t]+(?:unittest|pytest)\b|(?:async[ \t]+)?def[ \t]+test_|class[ \t]+\w*Test)/m;
+
+/** A file of tests: it lies where tests lie and has one. A script in a folder called `test` is not yet a test. */
+export function isTestFile(path: string, text: string): boolean {
+  return TEST_PLACE.test(path) && TEST_WORDS.test(text);
+}
+
+/** In a file of tests, or in a function or class that is one by its name. */
 export function isTestCode(module: PyModule, node: PyNode): boolean {
-  const parts = module.path.split(/[\\/]/);
-  const file = parts.pop() ?? '';
-  if (/^(?:test_.*|.*_test|conftest)\.py$/.test(file) || parts.some((part) => /^tests?$/.test(part)))
-    return true;
+  if (isTestFile(module.path, module.text)) return true;
   for (const ancestor of node.ancestors()) {
     const name = ancestor.field('name')?.text ?? '';
     if (ancestor.type === 'function_definition' && /^test(?:_|[A-Z])/.test(name)) return true;

@@ -101,7 +101,7 @@ export interface Transform<S extends Site = Site> {
   readonly meta: TransformMeta;
   readonly prefilter: Prefilter;
   /** Where literals tell little: a look at the text that is false only where no site can be. Saves the parse. */
-  cue?(text: string): boolean;
+  cue?(text: string, path: string): boolean;
   /** Sites worth a word; nothing that is not this transform's business. */
   detect(module: PyModule, options: Options): Iterable<S>;
   /** The change for a site of `detect`, assuming no other fix was taken. */

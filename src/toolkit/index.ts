@@ -1,7 +1,7 @@
 /** The only API of a transform: everything it may say or ask comes from here. */
 
 export type { Accumulation } from '../semantic/accumulation.js';
-export { accumulationOf, mayAccumulate } from '../semantic/accumulation.js';
+export { accumulatedDivisions, accumulatedNames, accumulationOf } from '../semantic/accumulation.js';
 export type { Answer } from '../semantic/answer.js';
 export { all, any, not } from '../semantic/answer.js';
 export type { Assigned } from '../semantic/assigned.js';
@@ -22,7 +22,7 @@ export { binds, roleOf } from '../semantic/names.js';
 export { type Repetition, repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
 export * from '../semantic/statements.js';
-export { isTestCode } from '../semantic/test-code.js';
+export { isTestCode, isTestFile } from '../semantic/test-code.js';
 export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
 export * from '../torch/catalog.js';

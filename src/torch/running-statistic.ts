@@ -49,7 +49,7 @@ export interface RunningStatistic {
   readonly registration: Registration;
 }
 
-/** How far behind its own `=` an update may read its attribute again. */
+/** How long the value of an update may be. */
 const REACH = 800;
 
 export function runningStatistics(module: PyModule): readonly RunningStatistic[] {
@@ -61,15 +61,29 @@ export function mayHaveStatistic(text: string): boolean {
   return !averageMarks(text).next().done;
 }
 
-/** Where `self.name` is assigned and read again soon behind, or changed by a method that averages in place. */
+/** Where `self.name` is assigned a product with itself, or changed by a method that averages in place. */
 function* averageMarks(text: string): Generator<{ name: string; at: number; assigned: boolean }> {
   for (const match of text.matchAll(/\bself\.(\w+)(?:[ \t]*=(?!=)|\.mul_\(|\.lerp_\()/g)) {
     const name = match[1] ?? '';
     const assigned = match[0].endsWith('=');
-    const behind = text.slice(match.index + match[0].length, match.index + REACH);
-    if (assigned && !new RegExp(`\\bself\\.${name}\\b`).test(behind)) continue;
+    const value = assigned ? restOfStatement(text, match.index + match[0].length) : '';
+    if (assigned && !(/\*|lerp/.test(value) && new RegExp(`\\bself\\.${name}\\b`).test(value))) continue;
     yield { name, at: match.index + 'self.'.length, assigned };
   }
+}
+
+/** From an offset to the end of its logical line, or a little further. */
+function restOfStatement(text: string, from: number): string {
+  let depth = 0;
+  for (const match of text
+    .slice(from, from + REACH)
+    .matchAll(/(["'])(?:\\.|(?!\1).)*\1|[([{]|[)\]}]|\\?\r?\n|\\?\r/g)) {
+    const [token] = match;
+    if ('([{'.includes(token)) depth++;
+    else if (')]}'.includes(token)) depth--;
+    else if (/^[\r\n]/.test(token) && depth <= 0) return text.slice(from, from + match.index);
+  }
+  return text.slice(from, from + REACH);
 }
 
 function findStatistics(module: PyModule): readonly RunningStatistic[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nameFor, qualifiedName } from '../../src/semantic/imports.js';
+import { importsPackage, nameFor, qualifiedName } from '../../src/semantic/imports.js';
 import { moduleOf, nodeAt } from '../support/module.js';
 
 function qualified(text: string, word: string): string | undefined {
@@ -53,5 +53,21 @@ describe('nameFor', () => {
     ['import torch\ndel torch\nHERE\n', undefined],
   ])('in %j', (text, name) => {
     expect(at(text)).toBe(name);
+  });
+});
+
+describe('importsPackage', () => {
+  it.each([
+    ['import torch\n', true],
+    ['import os, torch.nn as nn\n', true],
+    ['from torch.nn import functional as F\n', true],
+    ['def f():\n    try:\n        import torch\n    except ImportError: import torch.nn\n', true],
+    ['import os; import torch\n', true],
+    ['import torchvision\n', false],
+    ['from lib import torch\n', false],
+    ['from .torch import nn\n', false],
+    ['"""\nimport torch\n"""\n', false],
+  ])('%j of torch: %s', (text, expected) => {
+    expect(importsPackage(moduleOf(text), 'torch')).toBe(expected);
   });
 });
