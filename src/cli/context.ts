@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import type { Paint } from '../report/paint.js';
 import { type Report, remarks, type View } from '../report/report.js';
 import type { Transform } from '../toolkit/contract.js';
+import type { Crash } from '../workspace/examine.js';
 import { Failure, reasonOf } from '../workspace/failure.js';
-import type { Crash } from '../workspace/visit.js';
 import type { Arguments } from './arguments.js';
 import { failureText, type Io, paintFor, widthOf } from './io.js';
 
@@ -73,7 +73,9 @@ export class Context {
 
   /** Our own bugs: named, never hidden, and never the end of the run. */
   confess(crashes: readonly Crash[], bugs: readonly string[]): void {
-    const told = crashes.map(({ path, error }) => `${path}: ${this.#words(error)}`);
+    const told = crashes.map(
+      ({ path, message, details }) => `${path}: ${this.isVerbose ? details : message}`,
+    );
     const all = [...told, ...bugs];
     if (all.length === 0) return;
     this.warn(
@@ -83,11 +85,6 @@ export class Context {
         'Please report this with the code it happened on; add `-v` for details.',
       ),
     );
-  }
-
-  #words(error: unknown): string {
-    if (!(error instanceof Error)) return String(error);
-    return (this.isVerbose ? error.stack : undefined) ?? `${error.name}: ${error.message}`;
   }
 }
 

@@ -13,6 +13,16 @@ export interface Io {
   readonly stderr: Writable & Terminal;
   /** Aborted by Ctrl-C and its kin. */
   readonly signal: AbortSignal;
+  /** Absent where memfix is a guest in another program: then it keeps to one thread and remembers nothing. */
+  readonly self?: Self;
+}
+
+/** The running program. */
+export interface Self {
+  /** What a thread of it starts with. */
+  readonly entry?: URL;
+  /** Tells this code from any other version of it. */
+  build(): string;
 }
 
 export const COLOR_CHOICES = ['auto', 'always', 'never'] as const;

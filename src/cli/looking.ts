@@ -1,21 +1,28 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Engine } from '../engine/engine.js';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
+import type { CrewSetting } from '../workspace/crew.js';
 import type { Candidate, Discovery } from '../workspace/discover.js';
-import { chosenParser } from '../workspace/parser-choice.js';
+import { Examiner } from '../workspace/examine.js';
+import { Failure } from '../workspace/failure.js';
+import { ParserOnDemand } from '../workspace/parser-choice.js';
 import { Project } from '../workspace/project.js';
 import { interpret } from '../workspace/read.js';
 import { type Visit, visit } from '../workspace/visit.js';
 import { type Context, Progress } from './context.js';
 import { readAll } from './io.js';
+import { cacheOf, keep } from './remembering.js';
 
 /** Files up to which starting fast beats running fast. */
 const SMALL_RUN = 200;
+/** Milliseconds that one file may take. */
+const LIMIT = 30_000;
 
 /** What is looked at and with what, the same for `check`, `apply` and `diff`. */
 export interface Look {
   readonly project: Project;
   readonly engine: Engine;
+  readonly parser: ParserOnDemand;
   readonly discovery: Discovery;
   /** The candidates by the names they are reported under. */
   readonly targets: ReadonlyMap<string, Candidate>;
@@ -31,10 +38,11 @@ export interface StandardInput {
 export async function prepare(context: Context): Promise<Look> {
   const project = new Project(context.args.request(context.io.cwd), context.transforms);
   const discovery = project.discover();
-  const engine = await engineOf(context, project, discovery.candidates.length);
+  const parser = parserFor(context, discovery.candidates.length);
+  if (context.isVerbose) context.say(`parser: ${(await parser.load()).backend}`);
   const targets = new Map(discovery.candidates.map((candidate) => [candidate.path, candidate]));
   sayWhatRuns(context, project);
-  return { project, engine, discovery, targets };
+  return { project, engine: project.engine(parser), parser, discovery, targets };
 }
 
 export async function prepareStdin(context: Context): Promise<StandardInput> {
@@ -42,38 +50,65 @@ export async function prepareStdin(context: Context): Promise<StandardInput> {
   if (args.operands.length > 1)
     throw args.misuse('`-` stands alone: it cannot be combined with other paths.');
   const project = new Project(args.request(io.cwd), context.transforms);
-  const engine = await engineOf(context, project, 1);
+  const parser = parserFor(context, 1);
+  const { backend } = await parser.load();
+  if (context.isVerbose) context.say(`parser: ${backend}`);
   const bytes = await readAll(io.stdin, io.signal);
-  return { project, engine, bytes, read: interpret(args.text('stdin-filename') ?? 'stdin.py', bytes) };
+  const read = interpret({ path: args.text('stdin-filename') ?? 'stdin.py', explicit: true }, bytes);
+  return { project, engine: project.engine(parser), bytes, read };
 }
 
-/** Reads what could matter and shows how far it got. */
-export async function lookThrough<T extends object>(
-  context: Context,
-  look: Look,
-  see: (file: SourceFile) => (T | Skipped) | Promise<T | Skipped>,
-): Promise<Visit<T>> {
+/** Reads what could matter, shows how far it got, and remembers it for the next run. */
+export async function lookThrough(context: Context, look: Look, purpose: 'report' | 'fix'): Promise<Visit> {
+  const { project, engine, parser } = look;
+  const decide = purpose === 'fix' ? project.policy() : undefined;
+  const examiner = new Examiner(engine, parser, decide);
+  const cache = cacheOf(context, project);
+  const threads = await threadsOf(context, look, decide !== undefined);
+  const means = { examiner, ...(decide && { decide }), ...(cache && { cache }), ...(threads && { threads }) };
   const progress = new Progress(context);
   try {
     const { signal } = context.io;
-    const seen = await visit(look.discovery, look.engine, see, {
-      signal,
-      progress: (done, total) => progress.show(done, total),
-    });
+    const show = (done: number, total: number) => progress.show(done, total);
+    const seen = await visit(look.discovery, means, { signal, progress: show });
     if (context.isVerbose)
       for (const path of seen.generated) context.say(`${path}: passed over: it is marked @generated`);
+    if (cache !== undefined) keep(context, look, cache);
     return seen;
   } finally {
     progress.clear();
   }
 }
 
-async function engineOf(context: Context, project: Project, files: number): Promise<Engine> {
+/** The program itself, started again in threads. The native parser cannot be stopped without ending the process. */
+async function threadsOf(
+  context: Context,
+  look: Look,
+  takesFixes: boolean,
+): Promise<CrewSetting | undefined> {
+  const { self, env } = context.io;
+  if (self?.entry === undefined) return undefined;
+  const parser = env['MEMFIX_PARSER'];
+  const limit = parser === 'native' ? undefined : limitIn(env['MEMFIX_FILE_LIMIT']);
+  const errand = { request: look.project.request, takesFixes, parser };
+  return { entry: self.entry, errand, limit };
+}
+
+function limitIn(seconds: string | undefined): number {
+  if (seconds === undefined || seconds === '') return LIMIT;
+  const limit = Number(seconds) * 1000;
+  if (limit > 0 && limit < 2 ** 31) return limit;
+  throw new Failure(
+    'Not a number of seconds',
+    `MEMFIX_FILE_LIMIT is \`${seconds}\``,
+    'Set it to how many seconds one file may take, or unset it.',
+  );
+}
+
+function parserFor(context: Context, files: number): ParserOnDemand {
   // Optimising wasm takes longer than checking a few files, and the process waits for it before it ends.
   if (files <= SMALL_RUN) setFlagsFromString('--liftoff-only');
-  const parser = await chosenParser(context.io.env['MEMFIX_PARSER']);
-  if (context.isVerbose) context.say(`parser: ${parser.backend}`);
-  return project.engine(parser);
+  return new ParserOnDemand(context.io.env['MEMFIX_PARSER']);
 }
 
 function sayWhatRuns(context: Context, project: Project): void {

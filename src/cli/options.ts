@@ -61,6 +61,18 @@ export const OPTIONS = {
     heading: 'Config',
   },
   isolated: { type: 'boolean', summary: 'use no config file', heading: 'Config' },
+  cache: {
+    type: 'boolean',
+    shown: 'no-cache',
+    summary: 'look at every file again, and remember nothing',
+    heading: 'Other',
+  },
+  'cache-dir': {
+    type: 'string',
+    value: 'DIR',
+    summary: 'remember results in DIR instead of .memfix_cache at the root of the project',
+    heading: 'Other',
+  },
   strict: { type: 'boolean', summary: 'treat a skipped file as an error', heading: 'Other' },
   help: { type: 'boolean', short: 'h', summary: 'show this help', heading: 'Other' },
   version: { type: 'boolean', short: 'V', summary: 'show the version', heading: 'Other' },

@@ -1,5 +1,7 @@
+import { isMainThread } from 'node:worker_threads';
 import type { Transform } from '../toolkit/contract.js';
 import { codeOf } from '../workspace/failure.js';
+import { buildOf } from './package.js';
 import { run, Stopped } from './run.js';
 
 const SIGNALS = [
@@ -8,8 +10,12 @@ const SIGNALS = [
   ['SIGHUP', 1],
 ] as const;
 
-/** memfix as a process: the real streams, signals and exit code around one command line. */
-export async function runProcess(loadTransforms: () => Promise<readonly Transform[]>): Promise<void> {
+/** memfix as a process: the real streams, signals and exit code around one command line. `entry` is the program's file. */
+export async function runProcess(
+  loadTransforms: () => Promise<readonly Transform[]>,
+  entry: string,
+): Promise<void> {
+  if (!isMainThread) return (await import('../workspace/worker.js')).serve(loadTransforms);
   const signal = signalOfProcess();
   const output = watchOutput();
   const code = await run(
@@ -26,6 +32,7 @@ export async function runProcess(loadTransforms: () => Promise<readonly Transfor
       stdout: process.stdout,
       stderr: process.stderr,
       signal,
+      self: { entry: new URL(entry), build: () => buildOf(entry) },
     },
     loadTransforms,
   );

@@ -19,6 +19,8 @@ export interface Config {
   /** Package name to version, e.g. torch to 2.4. */
   readonly targetVersions: ReadonlyMap<string, string>;
   readonly options: ReadonlyMap<string, Options>;
+  /** Everything the config files say, for telling one config from another. */
+  readonly words: string;
 }
 
 export const NO_CONFIG: Config = {
@@ -30,6 +32,7 @@ export const NO_CONFIG: Config = {
   perFileIgnores: [],
   targetVersions: new Map(),
   options: new Map(),
+  words: '',
 };
 
 const KEYS = [
@@ -51,9 +54,10 @@ const TARGETS = ['python', 'torch', 'transformers'] as const;
 /** Believes a config file only after every word of it was understood. A key replaces the same key of an extended file. */
 export function understand(config: ConfigTable, vocabulary: Vocabulary): Config {
   let merged: Config = NO_CONFIG;
-  for (const file of withExtended(config))
-    merged = { ...merged, ...new ConfigReader(file, vocabulary).read(merged) };
-  return { ...merged, path: config.path };
+  const files = withExtended(config);
+  for (const file of files) merged = { ...merged, ...new ConfigReader(file, vocabulary).read(merged) };
+  const words = JSON.stringify(files.map(({ folder, table }) => [folder, table]));
+  return { ...merged, path: config.path, words };
 }
 
 class ConfigReader {

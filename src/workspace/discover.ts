@@ -35,6 +35,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   '.hypothesis',
   '.ipynb_checkpoints',
   '.memfix',
+  '.memfix_cache',
   '.mypy_cache',
   '.nox',
   '.pixi',
@@ -72,7 +73,7 @@ class Walk {
     const path = resolve(this.rules.cwd, argument);
     const stats = this.#statOfArgument(path, argument);
     if (stats === undefined) return;
-    if (stats.isDirectory()) this.#enter(path, IgnoreRules.startingAt(path), true);
+    if (stats.isDirectory()) this.#enter(path, realpathSync.native(path), IgnoreRules.startingAt(path), true);
     else if (!stats.isFile()) this.#skip(path, `it is ${kindOf(stats)}, not a file`);
     else if (isPythonName(path) || isPythonScript(path)) this.#take(path, realpathSync.native(path), true);
     else
@@ -98,33 +99,31 @@ class Walk {
     }
   }
 
-  #enter(folder: string, above: IgnoreRules, explicit: boolean): void {
-    const opened = this.#open(folder);
-    if (opened === undefined) return;
-    const names = new Set(opened.entries.map((entry) => entry.name));
-    if (!explicit && [...ENVIRONMENT_MARKS].some((mark) => names.has(mark))) return;
-    const rules = explicit ? above : rulesIn(folder, names, above);
+  /** `place` is where the folder really is; a walk follows no links, so only where it starts must that be asked. */
+  #enter(folder: string, place: string, above: IgnoreRules, explicit: boolean): void {
+    const entries = this.#open(folder, place);
+    if (entries === undefined) return;
+    if (!explicit && entries.some((entry) => ENVIRONMENT_MARKS.has(entry.name))) return;
+    const rules = explicit ? above : rulesIn(folder, entries, above);
     const inFolder = prefixOf(folder);
-    const inPlace = prefixOf(opened.place);
-    for (const entry of opened.entries) {
-      const path = inFolder + entry.name;
+    const inPlace = prefixOf(place);
+    for (const entry of entries) {
       const isFolder = entry.isDirectory();
       const named = isPythonName(entry.name);
       if (!(named || (isFolder && !FOREIGN.has(entry.name)))) continue;
+      const path = inFolder + entry.name;
       if (rules.ignores(path, isFolder) || this.rules.excludes(path, isFolder)) continue;
       if (named) this.#consider(path, entry, inPlace + entry.name);
-      else this.#enter(path, rules, false);
+      else this.#enter(path, inPlace + entry.name, rules, false);
     }
   }
 
   /** Each folder once, however many links lead to it. */
-  #open(folder: string): { readonly place: string; readonly entries: readonly Dirent[] } | undefined {
+  #open(folder: string, place: string): readonly Dirent[] | undefined {
+    if (this.#entered.has(place)) return undefined;
+    this.#entered.add(place);
     try {
-      const place = realpathSync.native(folder);
-      if (this.#entered.has(place)) return undefined;
-      this.#entered.add(place);
-      const entries = readdirSync(folder, { withFileTypes: true });
-      return { place, entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)) };
+      return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
     } catch (error) {
       this.#skip(folder, reasonOf(error));
       return undefined;
@@ -178,9 +177,10 @@ function isPythonScript(path: string): boolean {
   return start === undefined || /^#!.*\bpython/.test(start);
 }
 
-function rulesIn(folder: string, names: ReadonlySet<string>, above: IgnoreRules): IgnoreRules {
-  const rules = names.has('.git') ? IgnoreRules.ofRepository(folder) : above;
-  return names.has('.gitignore') ? rules.entering(folder) : rules;
+function rulesIn(folder: string, entries: readonly Dirent[], above: IgnoreRules): IgnoreRules {
+  const has = (name: string) => entries.some((entry) => entry.name === name);
+  const rules = has('.git') ? IgnoreRules.ofRepository(folder) : above;
+  return has('.gitignore') ? rules.entering(folder) : rules;
 }
 
 function kindOf(entry: Pick<Dirent, 'isDirectory' | 'isFIFO' | 'isSocket'>): string {

@@ -2,9 +2,65 @@ import { join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { commonGitFolder, repositoryRoot, slashed, textOf, upward } from './places.js';
 
-interface Layer {
-  readonly base: string;
-  readonly rules: Ignore;
+/** The rules of one file. */
+class Layer {
+  readonly #names: NamesInRules;
+  #rules: Ignore | undefined;
+
+  constructor(
+    private readonly base: string,
+    private readonly text: string,
+  ) {
+    this.#names = new NamesInRules(text);
+  }
+
+  test(path: string, isFolder: boolean): { readonly ignored: boolean; readonly unignored: boolean } {
+    if (!this.#names.mayMean(path.slice(path.lastIndexOf(sep) + 1))) return NEITHER;
+    this.#rules ??= matcher().add(this.text);
+    const name = slashed(below(this.base, path));
+    return this.#rules.test(isFolder ? `${name}/` : name);
+  }
+}
+
+const NEITHER = { ignored: false, unignored: false };
+
+/** No escapes, no spaces, and at most simple sets such as `[cod]`: the others are for the rules themselves to read. */
+const PLAIN = /^(?:[^\\\s[\]]|\[[^\\\s[\]/]+\])+$/;
+
+/**
+ * What the last part of a path has to look like for any rule to speak of it: looser than the rules, never stricter, and
+ * much faster. Folders above were asked before, so a rule that speaks of them has nothing to add.
+ */
+class NamesInRules {
+  readonly #whole = new Set<string>();
+  readonly #endings = new Set<string>();
+  readonly #shapes: RegExp | undefined;
+
+  constructor(text: string) {
+    const shapes: string[] = [];
+    for (const line of text.split(/\r?\n/)) {
+      if (line === '' || line.startsWith('#')) continue;
+      const rule = line.trim().replace(/\/+$/, '');
+      const last = rule.replace(/^.*\//, '').replace(/^!/, '').toLowerCase();
+      if (!PLAIN.test(rule)) shapes.push('.*');
+      else if (!/[*?[]/.test(last)) this.#whole.add(last);
+      else if (/^\*[^*?[]+$/.test(last)) this.#endings.add(last.slice(1));
+      else shapes.push(last.replace(/\[.*?\]|\*+|\W/gu, looselyAs));
+    }
+    this.#shapes = shapes.length === 0 ? undefined : new RegExp(`^(?:${shapes.join('|')})$`, 'su');
+  }
+
+  mayMean(spelling: string): boolean {
+    const name = spelling.toLowerCase();
+    if (this.#whole.has(name) || this.#shapes?.test(name) === true) return true;
+    for (const ending of this.#endings) if (name.endsWith(ending)) return true;
+    return false;
+  }
+}
+
+function looselyAs(part: string): string {
+  if (part.startsWith('*')) return '.*';
+  return part === '?' || part.startsWith('[') ? '.' : `\\u{${(part.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
 /** The ignore rules in force in one folder. A deeper folder's rules win over those above it. */
@@ -32,19 +88,18 @@ export class IgnoreRules {
   static ofRepository(root: string): IgnoreRules {
     const shared = commonGitFolder(root);
     const text = shared === undefined ? undefined : textOf(join(shared, 'info', 'exclude'));
-    return new IgnoreRules(text === undefined ? [] : [layer(root, text)]);
+    return new IgnoreRules(text === undefined ? [] : [new Layer(root, text)]);
   }
 
   /** These rules and those of the folder's own `.gitignore`. */
   entering(folder: string): IgnoreRules {
     const text = textOf(join(folder, '.gitignore'));
-    return text === undefined ? this : new IgnoreRules([layer(folder, text), ...this.layers]);
+    return text === undefined ? this : new IgnoreRules([new Layer(folder, text), ...this.layers]);
   }
 
   ignores(path: string, isFolder: boolean): boolean {
-    for (const { base, rules } of this.layers) {
-      const name = slashed(below(base, path));
-      const answer = rules.test(isFolder ? `${name}/` : name);
+    for (const layer of this.layers) {
+      const answer = layer.test(path, isFolder);
       if (answer.ignored) return true;
       if (answer.unignored) return false;
     }
@@ -73,10 +128,6 @@ export class PathPatterns {
 /** A path relative to a folder above it; `path.relative` takes its time, and a walk asks for every file. */
 function below(base: string, path: string): string {
   return path.slice(base.endsWith(sep) ? base.length : base.length + 1);
-}
-
-function layer(base: string, text: string): Layer {
-  return { base, rules: matcher().add(text) };
 }
 
 function matcher(): Ignore {

@@ -1,19 +1,16 @@
-import { type Backend, loadParser, type PythonParser } from '../syntax/parser.js';
+import { type Backend, loadParser, type PythonParser, type SyntaxTree } from '../syntax/parser.js';
 import { Failure } from './failure.js';
 
-/** The parser that `MEMFIX_PARSER` asks for, else the best that loads. */
+/**
+ * The parser that `MEMFIX_PARSER` asks for. Without a wish, wasm: over whole repositories it is the faster one here, it
+ * gives memory back at once, and a parse that does not end can be stopped without ending the process.
+ */
 export async function chosenParser(wish: string | undefined): Promise<PythonParser> {
-  if (wish === undefined || wish === '') return loadParser();
-  if (!isBackend(wish)) {
-    throw new Failure(
-      'Unknown parser',
-      `MEMFIX_PARSER is \`${wish}\``,
-      'Set it to `native` or `wasm`, or unset it to let memfix choose.',
-    );
-  }
+  const backend = backendOf(wish);
   try {
-    return await loadParser(wish);
+    return await loadParser(backend ?? 'wasm');
   } catch (error) {
+    if (backend === undefined) return loadParser();
     throw new Failure(
       'The parser does not load',
       `MEMFIX_PARSER asks for \`${wish}\`: ${error instanceof Error ? error.message : String(error)}`,
@@ -22,6 +19,49 @@ export async function chosenParser(wish: string | undefined): Promise<PythonPars
   }
 }
 
-function isBackend(wish: string): wish is Backend {
-  return wish === 'native' || wish === 'wasm';
+/** A parser that is loaded when it is first needed, and can be loaded anew. */
+export class ParserOnDemand implements PythonParser {
+  #parser: PythonParser | undefined;
+
+  constructor(private readonly wish: string | undefined) {
+    backendOf(wish);
+  }
+
+  get isLoaded(): boolean {
+    return this.#parser !== undefined;
+  }
+
+  async load(): Promise<PythonParser> {
+    this.#parser ??= await chosenParser(this.wish);
+    return this.#parser;
+  }
+
+  /** For when a parse was cut off: the parser would go on with it. */
+  async renew(): Promise<void> {
+    this.#parser = undefined;
+    await this.load();
+  }
+
+  get backend(): Backend {
+    return this.#loaded.backend;
+  }
+
+  parse(text: string): SyntaxTree {
+    return this.#loaded.parse(text);
+  }
+
+  get #loaded(): PythonParser {
+    if (this.#parser === undefined) throw new Error('the parser is used before it is loaded');
+    return this.#parser;
+  }
+}
+
+function backendOf(wish: string | undefined): Backend | undefined {
+  if (wish === undefined || wish === '') return undefined;
+  if (wish === 'native' || wish === 'wasm') return wish;
+  throw new Failure(
+    'Unknown parser',
+    `MEMFIX_PARSER is \`${wish}\``,
+    'Set it to `native` or `wasm`, or unset it to let memfix choose.',
+  );
 }

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { createEngine, type Engine } from '../engine/engine.js';
+import { createEngine, type Engine, policy } from '../engine/engine.js';
 import type { Decide, Scan } from '../engine/outcome.js';
 import type { PythonParser } from '../syntax/parser.js';
 import type { Options, Transform } from '../toolkit/contract.js';
@@ -51,8 +51,24 @@ export class Project {
     });
   }
 
+  /** What the scan of a file depends on besides the file. What else a scan comes to ask of a project belongs here too. */
+  get facts(): unknown {
+    const known = this.vocabulary.metas.map((meta) => meta.id);
+    return [known, [...this.selected], [...this.#fixable], this.config.words];
+  }
+
+  /** The folder that holds everything asked for. */
+  get folder(): string {
+    return projectFolder(this.request);
+  }
+
   isFixable(id: string): boolean {
     return this.#fixable.has(id);
+  }
+
+  /** What `apply` without a person says to a finding. */
+  policy(): Decide {
+    return policy({ unsafe: this.unsafeFixes, fixable: (id) => this.isFixable(id) });
   }
 
   discover(): Discovery {

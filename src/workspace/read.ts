@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import type { Engine } from '../engine/engine.js';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
 import { decode } from '../text/decode.js';
@@ -13,36 +13,36 @@ const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 const GENERATED = /^[ \t]*#.*@generated\b/m;
 
-/** Generated files are not news to anyone: they are passed over without a word unless `-v` asks. */
-export type Reading =
-  | { readonly kind: 'file'; readonly file: SourceFile }
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'generated' }
-  | Skipped;
+/** What the system says about a file without reading it: modified, changed, size, inode. */
+export type Stamp = readonly [number, number, number, number];
+
+export function stampOf({ mtimeMs, ctimeMs, size, ino }: Stats): Stamp {
+  return [mtimeMs, ctimeMs, size, ino];
+}
+
+/** Bytes that hold until the next file is read, and the file's stamp from before they were. */
+export interface Opened {
+  readonly kind: 'opened';
+  readonly bytes: Buffer;
+  readonly stamp: Stamp;
+}
 
 /** Reads files one after the other into the same memory: most of them hold no literal of any transform and are let go. */
 export class Reader {
   #memory = Buffer.allocUnsafe(256 * 1024);
 
-  read(candidate: Candidate, mayMatch: Engine['mayMatch']): Reading {
-    const bytes = this.#bytesOf(candidate.target);
-    if (typeof bytes === 'string') return skipped(candidate.path, bytes);
-    // Whoever names a file hears why it cannot be read, also where no transform would look at it.
-    if (!candidate.explicit && !mayMatch(bytes)) return { kind: 'nothing' };
-    if (!candidate.explicit && isGenerated(bytes)) return { kind: 'generated' };
-    return interpret(candidate.path, bytes);
-  }
-
-  #bytesOf(path: string): Buffer | string {
+  open({ path, target }: Candidate): Opened | Skipped {
     let descriptor: number | undefined;
     try {
-      descriptor = openSync(path, OPEN_FLAGS);
+      descriptor = openSync(target, OPEN_FLAGS);
       const stats = fstatSync(descriptor);
-      if (!stats.isFile()) return 'it is not a regular file';
-      if (stats.size > LARGEST_FILE) return tooLarge(stats.size);
-      return this.#drain(descriptor, stats.size);
+      if (!stats.isFile()) return skipped(path, 'it is not a regular file');
+      if (stats.size > LARGEST_FILE) return skipped(path, tooLarge(stats.size));
+      const bytes = this.#drain(descriptor, stats.size);
+      if (typeof bytes === 'string') return skipped(path, bytes);
+      return { kind: 'opened', bytes, stamp: stampOf(stats) };
     } catch (error) {
-      return reasonOf(error);
+      return skipped(path, reasonOf(error));
     } finally {
       if (descriptor !== undefined) closeSync(descriptor);
     }
@@ -69,8 +69,22 @@ export class Reader {
   }
 }
 
+/** Whoever names a file hears why it cannot be read, also where no transform would look at it. */
+export function isWorthReading(
+  { explicit }: Candidate,
+  bytes: Buffer,
+  mayMatch: Engine['mayMatch'],
+): 'yes' | 'nothing' | 'generated' {
+  if (explicit) return 'yes';
+  if (!mayMatch(bytes)) return 'nothing';
+  return isGenerated(bytes) ? 'generated' : 'yes';
+}
+
 /** The text of bytes from anywhere, or why they cannot be Python source. */
-export function interpret(path: string, bytes: Uint8Array): { kind: 'file'; file: SourceFile } | Skipped {
+export function interpret(
+  { path, explicit }: Pick<Candidate, 'path' | 'explicit'>,
+  bytes: Uint8Array,
+): { kind: 'file'; file: SourceFile } | Skipped {
   if (bytes.length > LARGEST_FILE) return skipped(path, tooLarge(bytes.length));
   const line = bytes.length > LONGEST_LINE ? longestLine(bytes) : 0;
   if (line > LONGEST_LINE) {
@@ -78,7 +92,7 @@ export function interpret(path: string, bytes: Uint8Array): { kind: 'file'; file
   }
   const decoded = decode(bytes);
   if (!decoded.ok) return skipped(path, decoded.reason);
-  return { kind: 'file', file: { path, source: decoded.source } };
+  return { kind: 'file', file: { path, source: decoded.source, ...(explicit && { named: true }) } };
 }
 
 /** The first characters of a file; undefined where it cannot be read. */

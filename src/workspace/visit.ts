@@ -1,10 +1,24 @@
-import type { Engine } from '../engine/engine.js';
-import type { Skipped, SourceFile } from '../engine/outcome.js';
+import { statSync } from 'node:fs';
+import type { Decide, Outcome, Scan, Skipped } from '../engine/outcome.js';
+import { type Cache, type Lesson, type Memory, sameStamp, withFile } from './cache.js';
+import type { CrewSetting } from './crew.js';
 import type { Candidate, Discovery } from './discover.js';
-import { Reader } from './read.js';
+import {
+  type Crash,
+  type Examined,
+  type Examiner,
+  type Job,
+  leftAsIs,
+  type Sight,
+  takesAny,
+} from './examine.js';
+import { type Stamp, stampOf } from './read.js';
+import { workThrough } from './work.js';
 
-export interface Visit<T> {
-  readonly results: readonly T[];
+export interface Visit {
+  readonly scans: readonly Scan[];
+  /** Where fixes are taken: for each scan, what becomes of its file. */
+  readonly outcomes: readonly Outcome[];
   readonly skipped: readonly Skipped[];
   /** Marked `@generated`, and therefore not looked at. */
   readonly generated: readonly string[];
@@ -13,72 +27,147 @@ export interface Visit<T> {
   readonly files: number;
 }
 
-export interface Crash {
-  readonly path: string;
-  readonly error: unknown;
-}
-
 export interface VisitHooks {
   readonly signal: AbortSignal;
   progress(done: number, total: number): void;
 }
 
-/** Longest stretch of work without a look at the keyboard, in milliseconds. */
-const PATIENCE = 40;
+export interface Means {
+  readonly examiner: Examiner;
+  /** The same as the examiner's. */
+  readonly decide?: Decide;
+  readonly cache?: Cache;
+  readonly threads?: CrewSetting;
+}
 
-/** Reads every candidate that could matter and hands it to `look`; one file's failure never ends the run. */
-export async function visit<T extends object>(
-  discovery: Discovery,
-  engine: Engine,
-  look: (file: SourceFile) => (T | Skipped) | Promise<T | Skipped>,
-  hooks: VisitHooks,
-): Promise<Visit<T>> {
-  const reader = new Reader();
-  const results: T[] = [];
-  const skipped: Skipped[] = [...discovery.skipped];
-  const generated: string[] = [];
-  const crashes: Crash[] = [];
-  const breathe = breather();
-  for (const [index, candidate] of discovery.candidates.entries()) {
-    if (await breathe()) hooks.progress(index, discovery.candidates.length);
-    hooks.signal.throwIfAborted();
-    try {
-      const answer = await lookAt(candidate, reader, engine, look);
-      if (answer === 'nothing') continue;
-      if (answer === 'generated') generated.push(candidate.path);
-      else if (isSkipped(answer)) skipped.push(answer);
-      else results.push(answer);
-    } catch (error) {
-      crashes.push({ path: candidate.path, error });
+/** Looks at every candidate that could matter; one file's failure never ends the run. In the order of the candidates. */
+export async function visit(discovery: Discovery, means: Means, hooks: VisitHooks): Promise<Visit> {
+  const { candidates } = discovery;
+  const readAt = Date.now();
+  const memories = candidates.map(({ path, explicit }) => means.cache?.recall(path, explicit));
+  const sights: (Sight | undefined)[] = [];
+  const repairs = new Map<number, Outcome | Skipped>();
+  const todo: { readonly index: number; readonly size: number; readonly job: Job }[] = [];
+  for (const [index, candidate] of candidates.entries()) {
+    const stamp = stampAt(candidate);
+    const memory = memories[index];
+    sights[index] =
+      memory && stamp && sameStamp(stamp, memory.stamp) ? sightOf(memory.lesson, candidate) : undefined;
+    if (sights[index] === undefined) {
+      todo.push({ index, size: stamp?.[2] ?? 0, job: jobFor(candidate, memory, means.decide) });
     }
   }
-  await new Promise((resume) => setImmediate(resume));
-  hooks.signal.throwIfAborted();
-  return { results, skipped, generated, crashes, files: discovery.candidates.length };
+  // The largest first, so that no thread is left alone with one at the end.
+  if (means.threads !== undefined) todo.sort((a, b) => b.size - a.size);
+  const progress = (done: number) =>
+    hooks.progress(candidates.length - todo.length + done, candidates.length);
+  await workThrough(
+    todo,
+    means.examiner,
+    means.threads,
+    { signal: hooks.signal, progress },
+    (at, examined) => {
+      const index = todo[at]?.index ?? -1;
+      const candidate = candidates[index];
+      if (candidate === undefined) throw new RangeError('an answer about no file');
+      const memory = memories[index];
+      sights[index] = recognised(examined.sight, memory);
+      if (examined.repaired !== undefined) repairs.set(index, examined.repaired);
+      learn(means.cache, candidate, examined, memory, readAt);
+    },
+  );
+  return sorted(discovery, sights, repairs, means.decide !== undefined);
 }
 
-async function lookAt<T extends object>(
-  candidate: Candidate,
-  reader: Reader,
-  engine: Engine,
-  look: (file: SourceFile) => (T | Skipped) | Promise<T | Skipped>,
-): Promise<T | Skipped | 'nothing' | 'generated'> {
-  const reading = reader.read(candidate, (bytes) => engine.mayMatch(bytes));
-  if (reading.kind === 'skipped') return reading;
-  return reading.kind === 'file' ? look(reading.file) : reading.kind;
+function stampAt({ target }: Candidate): Stamp | undefined {
+  try {
+    return stampOf(statSync(target));
+  } catch {
+    // Reading it says why it cannot be seen.
+    return undefined;
+  }
 }
 
-function isSkipped(answer: object): answer is Skipped {
-  return 'kind' in answer && answer.kind === 'skipped';
+/** What can be said without the file's text. */
+function sightOf(lesson: Lesson, { path }: Candidate): Sight | undefined {
+  if (lesson.kind === 'scan') return undefined;
+  return lesson.kind === 'skipped' ? { ...lesson.skipped, path } : lesson;
 }
 
-/** Scanning is synchronous; signals are only heard when the event loop gets a turn. Says whether it just had one. */
-function breather(): () => Promise<boolean> {
-  let last = performance.now();
-  return async () => {
-    if (performance.now() - last < PATIENCE) return false;
-    await new Promise((resume) => setImmediate(resume));
-    last = performance.now();
-    return true;
-  };
+function jobFor(candidate: Candidate, memory: Memory | undefined, decide: Decide | undefined): Job {
+  if (memory?.hash === undefined) return { candidate };
+  const { hash, lesson } = memory;
+  const repairs = decide !== undefined && lesson.kind === 'scan' && takesAny(lesson.scan, decide);
+  return { candidate, hash, repairs };
+}
+
+/** A file with the bytes of an earlier run shows what it showed then. */
+function recognised(sight: Sight, memory: Memory | undefined): Sight {
+  if (sight.kind !== 'known') return sight;
+  if (memory === undefined) throw new Error('a file was recognised that nobody knew');
+  const { path } = sight.file;
+  const { lesson } = memory;
+  if (lesson.kind === 'scan') return withFile(lesson.scan, sight.file);
+  return lesson.kind === 'skipped' ? { ...lesson.skipped, path } : lesson;
+}
+
+function learn(
+  cache: Cache | undefined,
+  { path, explicit }: Candidate,
+  { sight, stamp, hash }: Examined,
+  memory: Memory | undefined,
+  readAt: number,
+): void {
+  if (cache === undefined || stamp === undefined) return;
+  const lesson = sight.kind === 'known' ? memory?.lesson : lessonOf(sight);
+  if (lesson === undefined) return;
+  if (sight.kind === 'known' && memory !== undefined && sameStamp(memory.stamp, stamp)) return;
+  cache.remember(path, { stamp, explicit, lesson, ...(hash !== undefined && { hash }) }, readAt);
+}
+
+function lessonOf(sight: Sight): Lesson | undefined {
+  switch (sight.kind) {
+    case 'nothing':
+    case 'generated':
+      return sight;
+    case 'skipped': {
+      const { path: _, ...skipped } = sight;
+      return { kind: 'skipped', skipped };
+    }
+    case 'scan': {
+      const { findings, suppressed, notes } = sight;
+      return { kind: 'scan', scan: { findings, suppressed, notes } };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function sorted(
+  { candidates, skipped }: Discovery,
+  sights: readonly (Sight | undefined)[],
+  repairs: ReadonlyMap<number, Outcome | Skipped>,
+  takesFixes: boolean,
+): Visit {
+  const scans: Scan[] = [];
+  const outcomes: Outcome[] = [];
+  const passed: Skipped[] = [...skipped];
+  const generated: string[] = [];
+  const crashes: Crash[] = [];
+  for (const [index, { path }] of candidates.entries()) {
+    const sight = sights[index];
+    if (sight === undefined) throw new Error(`${path} was forgotten`);
+    if (sight.kind === 'generated') generated.push(path);
+    else if (sight.kind === 'skipped') passed.push(sight);
+    else if (sight.kind === 'crash') crashes.push(sight);
+    else if (sight.kind === 'scan') {
+      const outcome = repairs.get(index) ?? leftAsIs(sight);
+      if (outcome.kind === 'skipped') passed.push(outcome);
+      else {
+        scans.push(sight);
+        if (takesFixes) outcomes.push(outcome);
+      }
+    }
+  }
+  return { scans, outcomes, skipped: passed, generated, crashes, files: candidates.length };
 }

@@ -98,5 +98,5 @@ test.each([
   });
   expect(ended.code).toBe(code);
   expect(read(cwd, 'a.py')).toBe('hold()\nhold()\n');
-  expect(listing(cwd).filter((name) => !name.startsWith('.memfix/'))).toEqual(['a.py']);
+  expect(listing(cwd).filter((name) => !name.startsWith('.memfix'))).toEqual(['a.py']);
 });

@@ -15,4 +15,4 @@ const SLOW: Transform = {
   },
 };
 
-await runProcess(async () => [...TOYS, SLOW]);
+await runProcess(async () => [...TOYS, SLOW], import.meta.url);

@@ -7,7 +7,7 @@ import { type Context, EXIT } from '../context.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { exitCodeFor, formatOf, present } from '../results.js';
 import { guardFiles, reportUnwritten, sayHowToUndo, type Unwritten } from '../writing.js';
-import { diff, isChanged, policyOf } from './diff.js';
+import { diff, isChanged } from './diff.js';
 
 export async function apply(context: Context): Promise<number> {
   const { args } = context;
@@ -19,15 +19,14 @@ export async function apply(context: Context): Promise<number> {
   if (args.readsStdin) return applyStdin(context);
   const format = formatOf(context);
   const look = await prepare(context);
-  const decide = policyOf(look.project);
-  const seen = await lookThrough<Outcome>(context, look, (file) => look.engine.repair(file, decide));
+  const seen = await lookThrough(context, look, 'fix');
   guardFiles(
     context,
     look,
-    seen.results.filter(isChanged).map(({ file }) => file.path),
+    seen.outcomes.filter(isChanged).map(({ file }) => file.path),
   );
-  const landed = await writeAll(context, look, seen.results);
-  const bugs = seen.results.flatMap((outcome) => outcome.bugs);
+  const landed = await writeAll(context, look, seen.outcomes);
+  const bugs = seen.outcomes.flatMap((outcome) => outcome.bugs);
   const report: Report = { ...landed.report, skipped: seen.skipped, checked: seen.files };
   present(context, report, format);
   sayHowToUndo(context, landed.roots);
@@ -40,7 +39,7 @@ export async function apply(context: Context): Promise<number> {
 /** From standard input to standard output: what cannot be fixed comes out as it went in. */
 async function applyStdin(context: Context): Promise<number> {
   const { engine, bytes, read, project } = await prepareStdin(context);
-  const outcome = read.kind === 'file' ? await engine.repair(read.file, policyOf(project)) : read;
+  const outcome = read.kind === 'file' ? await engine.repair(read.file, project.policy()) : read;
   if (outcome.kind === 'skipped') {
     context.out(bytes);
     const report = { scans: [], skipped: [outcome], checked: 1 };

@@ -1,4 +1,3 @@
-import type { Scan } from '../../engine/outcome.js';
 import { type Context, EXIT } from '../context.js';
 import { lookThrough, prepare, prepareStdin } from '../looking.js';
 import { exitCodeFor, formatOf, present } from '../results.js';
@@ -7,8 +6,8 @@ export async function check(context: Context): Promise<number> {
   if (context.args.readsStdin) return checkStdin(context);
   const format = formatOf(context);
   const look = await prepare(context);
-  const seen = await lookThrough<Scan>(context, look, (file) => look.engine.scan(file));
-  const report = { scans: seen.results, skipped: seen.skipped, checked: seen.files };
+  const seen = await lookThrough(context, look, 'report');
+  const report = { scans: seen.scans, skipped: seen.skipped, checked: seen.files };
   present(context, report, format);
   context.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { policy } from '../../engine/engine.js';
 import type { Outcome } from '../../engine/outcome.js';
 import type { Paint } from '../../report/paint.js';
 import { type FileChange, patchOf } from '../../report/patch.js';
@@ -10,7 +9,6 @@ import { Failure } from '../../workspace/failure.js';
 import { objectionTo } from '../../workspace/git.js';
 import { patchRoot } from '../../workspace/patch-root.js';
 import { isInside, slashed } from '../../workspace/places.js';
-import type { Project } from '../../workspace/project.js';
 import { type Context, EXIT } from '../context.js';
 import { lookThrough, prepare, prepareStdin } from '../looking.js';
 import { strictness } from '../results.js';
@@ -18,9 +16,8 @@ import { strictness } from '../results.js';
 export async function diff(context: Context): Promise<number> {
   if (context.args.readsStdin) return diffStdin(context);
   const look = await prepare(context);
-  const decide = policyOf(look.project);
-  const seen = await lookThrough<Outcome>(context, look, (file) => look.engine.repair(file, decide));
-  const changed = seen.results.filter(isChanged);
+  const seen = await lookThrough(context, look, 'fix');
+  const changed = seen.outcomes.filter(isChanged);
   const targetOf = ({ file }: Outcome) => look.targets.get(file.path)?.target ?? file.path;
   const root = changed.length === 0 ? context.io.cwd : patchRoot(changed.map(targetOf), context.io.cwd);
   const patch = patchOf(
@@ -28,11 +25,11 @@ export async function diff(context: Context): Promise<number> {
   );
   prove(patch, root);
   const report = {
-    scans: seen.results.map(({ remaining }) => remaining),
+    scans: seen.outcomes.map(({ remaining }) => remaining),
     skipped: seen.skipped,
     checked: seen.files,
   };
-  const bugs = seen.results.flatMap((outcome) => outcome.bugs);
+  const bugs = seen.outcomes.flatMap((outcome) => outcome.bugs);
   const code = conclude(context, patch, changed, report);
   if (changed.length > 0 && root !== context.io.cwd) context.say(`Paths are relative to ${root}.`);
   context.confess(seen.crashes, bugs);
@@ -42,7 +39,7 @@ export async function diff(context: Context): Promise<number> {
 async function diffStdin(context: Context): Promise<number> {
   const { io } = context;
   const { engine, read, project } = await prepareStdin(context);
-  const outcome = read.kind === 'file' ? await engine.repair(read.file, policyOf(project)) : read;
+  const outcome = read.kind === 'file' ? await engine.repair(read.file, project.policy()) : read;
   if (outcome.kind === 'skipped') {
     return conclude(context, Buffer.alloc(0), [], { scans: [], skipped: [outcome], checked: 1 });
   }
@@ -54,10 +51,6 @@ async function diffStdin(context: Context): Promise<number> {
   const code = conclude(context, patch, changed, { scans: [outcome.remaining], skipped: [], checked: 1 });
   context.confess([], outcome.bugs);
   return outcome.bugs.length > 0 ? EXIT.error : code;
-}
-
-export function policyOf(project: Project) {
-  return policy({ unsafe: project.unsafeFixes, fixable: (id) => project.isFixable(id) });
 }
 
 export function isChanged({ file, after }: Outcome): boolean {

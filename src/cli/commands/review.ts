@@ -1,7 +1,7 @@
 import type { Outcome, Scan } from '../../engine/outcome.js';
 import { tally } from '../../report/tally.js';
 import { repositoryRoot } from '../../workspace/places.js';
-import { Reader } from '../../workspace/read.js';
+import { interpret, Reader } from '../../workspace/read.js';
 import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
 import { wantsColor } from '../io.js';
@@ -23,16 +23,16 @@ export async function applyInteractively(context: Context): Promise<number> {
     );
   }
   const look = await prepare(context);
-  const seen = await lookThrough<Scan>(context, look, (file) => look.engine.scan(file));
-  const open = seen.results.filter((scan) => scan.findings.some((finding) => finding.fix !== undefined));
+  const seen = await lookThrough(context, look, 'report');
+  const open = seen.scans.filter((scan) => scan.findings.some((finding) => finding.fix !== undefined));
   guardFiles(
     context,
     look,
     open.map((scan) => scan.file.path),
   );
-  context.remark({ scans: seen.results, skipped: seen.skipped, checked: seen.files });
+  context.remark({ scans: seen.scans, skipped: seen.skipped, checked: seen.files });
   context.confess(seen.crashes, []);
-  const state = new Map(seen.results.map((scan) => [scan.file.path, scan]));
+  const state = new Map(seen.scans.map((scan) => [scan.file.path, scan]));
   const code = open.length === 0 ? nothingToReview(context) : await converse(context, look, open, state);
   const report = { scans: [...state.values()], skipped: seen.skipped, checked: seen.files };
   if (code !== EXIT.clean) return code;
@@ -91,6 +91,7 @@ async function converse(
 function reread(look: Look, path: string) {
   const candidate = look.targets.get(path);
   if (candidate === undefined) return undefined;
-  const reading = new Reader().read({ ...candidate, explicit: true }, () => true);
-  return reading.kind === 'file' ? reading.file : undefined;
+  const opened = new Reader().open(candidate);
+  const read = opened.kind === 'opened' ? interpret(candidate, opened.bytes) : opened;
+  return read.kind === 'file' ? read.file : undefined;
 }

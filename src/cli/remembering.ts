@@ -1,0 +1,53 @@
+import { realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Cache } from '../workspace/cache.js';
+import { Failure, reasonOf } from '../workspace/failure.js';
+import { isInside, repositoryRoot } from '../workspace/places.js';
+import type { Project } from '../workspace/project.js';
+import type { Context } from './context.js';
+import type { Look } from './looking.js';
+import { ownVersion } from './package.js';
+
+/** The cache of this run, unless it is not wanted or there is no good place for it. */
+export function cacheOf(context: Context, project: Project): Cache | undefined {
+  const { args, io } = context;
+  if (io.self === undefined || args.choice('cache') === false) return undefined;
+  const wish = args.text('cache-dir');
+  const root = projectRoot(project);
+  const folder = wish === undefined ? root && join(root, '.memfix_cache') : realFolder(resolve(io.cwd, wish));
+  if (folder === undefined) return undefined;
+  return new Cache(folder, [ownVersion(), io.self.build(), root, io.cwd, project.facts]);
+}
+
+export function keep(context: Context, { project, discovery }: Look, cache: Cache): void {
+  const { paths, since } = project.request;
+  const sawAll = since === undefined && paths.every((path) => path === '.');
+  const reason = cache.save(sawAll ? new Set(discovery.candidates.map(({ path }) => path)) : undefined);
+  if (reason === undefined) return;
+  if (context.args.text('cache-dir') === undefined) {
+    if (context.isVerbose) context.say(`cache: not kept: ${reason}`);
+    return;
+  }
+  context.warn(
+    new Failure(
+      'The cache could not be written',
+      `${context.args.text('cache-dir')}: ${reason}`,
+      'Name a folder that you may write to; the results are complete without it.',
+    ),
+  );
+}
+
+/** The repository; without one, the working folder, if that holds everything asked for. */
+function projectRoot({ folder, request }: Project): string | undefined {
+  return repositoryRoot(folder) ?? (isInside(folder, request.cwd) ? request.cwd : undefined);
+}
+
+/** A link to a folder is as good as the folder where the user names it. */
+function realFolder(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    reasonOf(error);
+    return path;
+  }
+}

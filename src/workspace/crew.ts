@@ -1,0 +1,168 @@
+import { Worker } from 'node:worker_threads';
+import { crashOf, type Examined, type Job, type Sight, tooLong } from './examine.js';
+import type { Request } from './project.js';
+
+/** What a thread needs to know to do as the main thread does. */
+export interface Errand {
+  readonly request: Request;
+  readonly takesFixes: boolean;
+  readonly parser: string | undefined;
+}
+
+/** What a thread is started with. */
+export interface Orders extends Errand {
+  readonly jobs: readonly Job[];
+  /** To be done first: what a lost thread had taken. */
+  readonly first: readonly number[];
+  /** The next job that nobody has taken. */
+  readonly next: Int32Array;
+  /** One more than the job this thread is at. */
+  readonly at: Int32Array;
+  readonly owners: Uint16Array;
+  readonly name: number;
+}
+
+export type Report = readonly (readonly [number, Examined])[];
+
+interface Member {
+  readonly name: number;
+  readonly worker: Worker;
+  readonly at: Int32Array;
+  /** Where it was when last looked at, and since when. */
+  last: number;
+  since: number;
+}
+
+export interface CrewSetting {
+  /** The program, which serves when it finds itself in a thread. */
+  readonly entry: URL;
+  readonly errand: Errand;
+  /** Milliseconds that one file may take; none where a thread cannot be stopped in the middle of one. */
+  readonly limit: number | undefined;
+}
+
+/** Jobs that threads take from one list, each as it gets to them. A thread that is lost costs the file it was at. */
+export class Crew {
+  readonly #next = new Int32Array(new SharedArrayBuffer(4));
+  readonly #owners: Uint16Array;
+  readonly #members = new Map<number, Member>();
+  readonly #orphans: number[] = [];
+  readonly #isAnswered: boolean[];
+  #left: number;
+  #started = 0;
+  /** Why a thread ended at no file in particular: then threads are not for this machine. */
+  #fault: unknown;
+  #clock: NodeJS.Timeout | undefined;
+  #wake: () => void = () => undefined;
+
+  constructor(
+    private readonly setting: CrewSetting | undefined,
+    private readonly jobs: readonly Job[],
+    private readonly tell: (index: number, examined: Examined) => void,
+  ) {
+    this.#owners = new Uint16Array(new SharedArrayBuffer(jobs.length * 2));
+    this.#isAnswered = jobs.map(() => false);
+    this.#left = jobs.length;
+  }
+
+  get left(): number {
+    return this.#left;
+  }
+
+  take(): number | undefined {
+    const index = Atomics.add(this.#next, 0, 1);
+    return index < this.jobs.length ? index : this.#orphans.pop();
+  }
+
+  answer(index: number, examined: Examined): void {
+    if (this.#isAnswered[index] !== false) return;
+    this.#isAnswered[index] = true;
+    this.#left--;
+    this.tell(index, examined);
+  }
+
+  /** So many threads at least, where threads can be had. */
+  grow(size: number): void {
+    while (this.setting !== undefined && this.#fault === undefined && this.#members.size < size) {
+      this.#start(this.setting, []);
+    }
+  }
+
+  #start(setting: CrewSetting, first: readonly number[]): void {
+    const name = ++this.#started;
+    const at = new Int32Array(new SharedArrayBuffer(4));
+    const { jobs } = this;
+    const orders: Orders = {
+      ...setting.errand,
+      jobs,
+      first,
+      next: this.#next,
+      at,
+      owners: this.#owners,
+      name,
+    };
+    const worker = new Worker(setting.entry, { workerData: orders });
+    const member: Member = { name, worker, at, last: 0, since: performance.now() };
+    this.#members.set(name, member);
+    worker.on('message', (report: Report) => {
+      for (const [index, examined] of report) this.answer(index, examined);
+      this.#wake();
+    });
+    worker.on('error', (error) => this.#lose(member, (path) => crashOf(path, error), error));
+    worker.on('exit', () => this.#lose(member, (path) => crashOf(path, new Error('its thread ended'))));
+    this.#clock ??= this.#watch(setting.limit);
+  }
+
+  /** Until something was answered or a thread was lost. */
+  news(): Promise<void> {
+    if (this.#members.size === 0 && this.#orphans.length === 0) {
+      throw this.#fault ?? new Error('files are left that no thread takes');
+    }
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  /** Takes no more jobs; the threads end by themselves, or at once where they can be stopped. */
+  dismiss(): void {
+    clearInterval(this.#clock);
+    Atomics.store(this.#next, 0, this.jobs.length);
+    if (this.setting?.limit !== undefined)
+      for (const { worker } of this.#members.values()) void worker.terminate();
+    this.#members.clear();
+    this.#wake();
+  }
+
+  #watch(limit: number | undefined): NodeJS.Timeout | undefined {
+    if (limit === undefined) return undefined;
+    const look = () => {
+      for (const member of [...this.#members.values()]) {
+        const at = Atomics.load(member.at, 0);
+        if (at === 0 || at !== member.last) {
+          member.last = at;
+          member.since = performance.now();
+        } else if (performance.now() - member.since > limit) {
+          void member.worker.terminate();
+          this.#lose(member, (path) => tooLong(path, limit));
+        }
+      }
+    };
+    return setInterval(look, Math.min(limit / 4, 1000)).unref();
+  }
+
+  /** The file it was at is answered for; a new thread, or the main one, does what else it had taken. */
+  #lose(member: Member, verdict: (path: string) => Sight, error?: unknown): void {
+    if (!this.#members.delete(member.name)) return;
+    const culprit = Atomics.load(member.at, 0) - 1;
+    const job = this.jobs[culprit];
+    const isGuilty = job !== undefined && this.#isAnswered[culprit] === false;
+    if (isGuilty) this.answer(culprit, { sight: verdict(job.candidate.path) });
+    else if (error !== undefined) this.#fault = error;
+    const taken = this.jobs.flatMap((_, index) => {
+      return this.#owners[index] === member.name && this.#isAnswered[index] === false ? [index] : [];
+    });
+    if (this.setting !== undefined && isGuilty && this.#left > 0) this.#start(this.setting, taken);
+    else this.#orphans.push(...taken);
+    this.#wake();
+  }
+}

@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import type { Engine } from '../engine/engine.js';
+import type { Decide, Outcome, Scan, Skipped, SourceFile } from '../engine/outcome.js';
+import type { Candidate } from './discover.js';
+import type { ParserOnDemand } from './parser-choice.js';
+import { interpret, isWorthReading, type Opened, Reader, type Stamp } from './read.js';
+
+/** A file to look at, and what an earlier run knows about it. */
+export interface Job {
+  readonly candidate: Candidate;
+  /** Of the bytes that were looked at before: with the same bytes, only the text is wanted. */
+  readonly hash?: string;
+  /** What was found then includes a fix that this run takes. */
+  readonly repairs?: boolean;
+}
+
+/** memfix failed on a file: our bug. In words, since errors change when they travel between threads. */
+export interface Crash {
+  readonly kind: 'crash';
+  readonly path: string;
+  readonly message: string;
+  readonly details: string;
+}
+
+/** What a file shows; a scan that has nothing to say is `nothing`. All of it can travel between threads. */
+export type Sight =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'generated' }
+  | { readonly kind: 'known'; readonly file: SourceFile }
+  | Skipped
+  | Scan
+  | Crash;
+
+export interface Examined {
+  readonly sight: Sight;
+  /** What became of a file that a fix was taken for. */
+  readonly repaired?: Outcome | Skipped;
+  readonly stamp?: Stamp;
+  /** Of the bytes, where looking at them again would take longer than hashing them. */
+  readonly hash?: string;
+}
+
+/** Examined as far as that goes without waiting: `unread` waits for the parser, `broken` for its repair. */
+export type Glance =
+  | { readonly kind: 'examined'; readonly examined: Examined }
+  | { readonly kind: 'broken'; readonly examined: Examined; readonly file: SourceFile }
+  | { readonly kind: 'unread' };
+
+/** Reads one file after the other, as far as each deserves. */
+export class Examiner {
+  readonly #reader = new Reader();
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly parser: ParserOnDemand,
+    /** Present when fixes are to be taken. */
+    private readonly decide: Decide | undefined,
+  ) {}
+
+  async examine(job: Job): Promise<Examined> {
+    return this.finish(job, this.glance(job));
+  }
+
+  /** For the files that a glance leaves unread. */
+  async prepare(): Promise<void> {
+    await this.parser.load();
+  }
+
+  /** After a file that was cut off. */
+  async recover(): Promise<void> {
+    await this.parser.renew();
+  }
+
+  /** Never waits, so that the caller can set it a limit. */
+  glance(job: Job): Glance {
+    try {
+      const opened = this.#reader.open(job.candidate);
+      return opened.kind === 'skipped' ? examined({ sight: opened }) : this.#look(job, opened);
+    } catch (error) {
+      return examined({ sight: crashOf(job.candidate.path, error) });
+    }
+  }
+
+  /** Waits for what a glance had to leave. */
+  async finish(job: Job, glance: Glance): Promise<Examined> {
+    if (glance.kind === 'examined') return glance.examined;
+    if (glance.kind === 'unread') {
+      await this.prepare();
+      return this.examine(job);
+    }
+    if (this.decide === undefined) return glance.examined;
+    try {
+      return { ...glance.examined, repaired: await this.engine.repair(glance.file, this.decide) };
+    } catch (error) {
+      return { sight: crashOf(job.candidate.path, error) };
+    }
+  }
+
+  #look({ candidate, hash: known, repairs }: Job, { bytes, stamp }: Opened): Glance {
+    const hash = known === undefined ? undefined : hashOf(bytes);
+    const isKnown = hash !== undefined && hash === known;
+    if (!isKnown) {
+      const worth = isWorthReading(candidate, bytes, (some) => this.engine.mayMatch(some));
+      if (worth !== 'yes') return examined({ sight: { kind: worth }, stamp });
+    }
+    if (!this.parser.isLoaded && !(isKnown && repairs !== true)) return { kind: 'unread' };
+    const mark = { stamp, hash: hash ?? hashOf(bytes) };
+    const read = interpret(candidate, bytes);
+    if (read.kind === 'skipped') return examined({ sight: read, ...mark });
+    const { file } = read;
+    if (isKnown && repairs !== true) return examined({ sight: { kind: 'known', file }, ...mark });
+    const scan = this.engine.scan(file);
+    if (scan.kind === 'skipped' || isSilent(scan)) {
+      return examined({ sight: scan.kind === 'skipped' ? scan : { kind: 'nothing' }, ...mark });
+    }
+    const isBroken = this.decide !== undefined && takesAny(scan, this.decide);
+    return isBroken
+      ? { kind: 'broken', examined: { sight: scan, ...mark }, file }
+      : examined({ sight: scan, ...mark });
+  }
+}
+
+function examined(examined: Examined): Glance {
+  return { kind: 'examined', examined };
+}
+
+export function tooLong(path: string, limit: number): Skipped {
+  return { kind: 'skipped', path, reason: `it took too long: more than ${limit / 1000} s` };
+}
+
+/** Whether a policy takes one of these fixes. Only a person needs a preview to say so. */
+export function takesAny({ findings }: Pick<Scan, 'findings'>, decide: Decide): boolean {
+  return findings.some((finding) => {
+    if (finding.fix === undefined) return false;
+    const decision = decide(finding, { before: '', after: '' });
+    return decision instanceof Promise || decision.kind !== 'skip';
+  });
+}
+
+/** What becomes of a file when none of its fixes is taken. */
+export function leftAsIs(scan: Scan): Outcome {
+  const offered = scan.findings.filter((finding) => finding.fix !== undefined);
+  return {
+    kind: 'outcome',
+    file: scan.file,
+    after: scan.file.source.text,
+    settled: offered.map((finding) => ({ finding, fate: 'declined' })),
+    remaining: scan,
+    bugs: [],
+  };
+}
+
+export function crashOf(path: string, error: unknown): Crash {
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return { kind: 'crash', path, message, details: (error instanceof Error && error.stack) || message };
+}
+
+function isSilent({ findings, suppressed, notes }: Scan): boolean {
+  return findings.length + suppressed.length + notes.length === 0;
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha1').update(bytes).digest('base64');
+}

@@ -1,0 +1,103 @@
+import { availableParallelism } from 'node:os';
+import { Crew, type CrewSetting } from './crew.js';
+import { type Examined, type Examiner, type Glance, type Job, tooLong } from './examine.js';
+import { endsWithin } from './limit.js';
+
+export interface SizedJob {
+  readonly job: Job;
+  readonly size: number;
+}
+
+export interface WorkHooks {
+  readonly signal: AbortSignal;
+  progress(done: number): void;
+}
+
+/** Longest stretch of work without a look at the keyboard, in milliseconds. */
+const PATIENCE = 40;
+/** Work for less than this is done before another thread has got going. */
+const WORTH_A_THREAD = 150;
+
+/** Does all jobs, here and, where that is faster, in other threads; `tell` hears of each once, in any order. */
+export async function workThrough(
+  sized: readonly SizedJob[],
+  examiner: Examiner,
+  threads: CrewSetting | undefined,
+  hooks: WorkHooks,
+  tell: (index: number, examined: Examined) => void,
+): Promise<void> {
+  const jobs = sized.map(({ job }) => job);
+  let undone = sized.reduce((sum, { size }) => sum + size, 0);
+  const whole = undone;
+  const crew = new Crew(threads, jobs, (index, examined) => {
+    undone -= sized[index]?.size ?? 0;
+    tell(index, examined);
+  });
+  const here = new Hand(crew, jobs, examiner, threads?.limit);
+  const began = performance.now();
+  const dismiss = () => crew.dismiss();
+  hooks.signal.addEventListener('abort', dismiss);
+  try {
+    while (crew.left > 0) {
+      const didSome = await here.work();
+      await new Promise((resume) => setImmediate(resume));
+      hooks.signal.throwIfAborted();
+      if (crew.left > 0) hooks.progress(jobs.length - crew.left);
+      if (didSome) {
+        const pace = (whole - undone) / (performance.now() - began);
+        const helpers = Math.min(availableParallelism() - 1, Math.floor(undone / pace / WORTH_A_THREAD));
+        crew.grow(here.isLost ? Math.max(1, helpers) : helpers);
+      } else if (crew.left > 0) await crew.news();
+    }
+    if (here.isLost) await examiner.recover();
+  } finally {
+    hooks.signal.removeEventListener('abort', dismiss);
+    dismiss();
+  }
+}
+
+/** The main thread's share. After a file that had to be cut off, its parser is no good, and others do the rest. */
+class Hand {
+  isLost = false;
+  #held: number | undefined;
+
+  constructor(
+    private readonly crew: Crew,
+    private readonly jobs: readonly Job[],
+    private readonly examiner: Examiner,
+    private readonly limit: number | undefined,
+  ) {}
+
+  /** For a moment; false when there is nothing to do here. */
+  async work(): Promise<boolean> {
+    if (this.isLost) return false;
+    const glances: (readonly [number, Job, Glance])[] = [];
+    let at: number | undefined;
+    const stretch = () => {
+      const end = performance.now() + PATIENCE;
+      do {
+        at = this.#held ?? this.crew.take();
+        this.#held = undefined;
+        const job = at === undefined ? undefined : this.jobs[at];
+        if (at === undefined || job === undefined) return;
+        const glance = this.examiner.glance(job);
+        glances.push([at, job, glance]);
+        at = undefined;
+        if (glance.kind !== 'examined') return;
+      } while (performance.now() < end);
+    };
+    if (this.limit === undefined) stretch();
+    else this.isLost = !endsWithin(this.limit, stretch);
+    for (const [index, job, glance] of glances) {
+      if (glance.kind === 'unread') {
+        await this.examiner.prepare();
+        this.#held = index;
+      } else this.crew.answer(index, await this.examiner.finish(job, glance));
+    }
+    const job = at === undefined ? undefined : this.jobs[at];
+    if (this.isLost && this.limit !== undefined && at !== undefined && job !== undefined) {
+      this.crew.answer(at, { sight: tooLong(job.candidate.path, this.limit) });
+    }
+    return glances.length > 0 || this.isLost;
+  }
+}

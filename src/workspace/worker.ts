@@ -1,0 +1,42 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Transform } from '../toolkit/contract.js';
+import type { Orders, Report } from './crew.js';
+import { type Examined, Examiner } from './examine.js';
+import { ParserOnDemand } from './parser-choice.js';
+import { Project } from './project.js';
+
+/** Answers that say something leave at once, the others together. */
+const TOGETHER = 64;
+
+/** A thread of a run: does the jobs that nobody else has taken, reports, and ends. */
+export async function serve(loadTransforms: () => Promise<readonly Transform[]>): Promise<void> {
+  const orders = workerData as Orders;
+  const project = new Project(orders.request, await loadTransforms());
+  const parser = new ParserOnDemand(orders.parser);
+  const examiner = new Examiner(
+    project.engine(parser),
+    parser,
+    orders.takesFixes ? project.policy() : undefined,
+  );
+  let report: (readonly [number, Examined])[] = [];
+  const send = () => {
+    if (report.length > 0) parentPort?.postMessage(report satisfies Report);
+    report = [];
+  };
+  for (const index of take(orders)) {
+    const job = orders.jobs[index];
+    if (job === undefined) break;
+    Atomics.store(orders.owners, index, orders.name);
+    Atomics.store(orders.at, 0, index + 1);
+    const examined = await examiner.examine(job);
+    report.push([index, examined]);
+    if (examined.sight.kind !== 'nothing' || report.length >= TOGETHER) send();
+    Atomics.store(orders.at, 0, 0);
+  }
+  send();
+}
+
+function* take({ first, next }: Orders): Generator<number> {
+  yield* first;
+  for (;;) yield Atomics.add(next, 0, 1);
+}
