@@ -19,6 +19,7 @@ import {
   continuesSaves,
   EMPTY_CACHE,
   enclosingWiths,
+  hasTrained,
   isEmptiedAfter,
   isEmptiedBefore,
   isShortlyAfter,
@@ -70,6 +71,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
         'the save runs once per iteration, in a loop or in a function that a loop of the file or a framework calls',
         'the save shares its line with other code: a one-line suite, or `a; b`',
         '`torch` is imported conditionally, or the name is taken by something else',
+        'unsafe where the file does not import torch itself, or nothing shows that a training ran before the save on a GPU',
       ],
       limits: [
         'The peak does not change: what is reserved but unused is given back, nothing else. It cannot cure an out-of-memory error of this process.',
@@ -123,6 +125,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
         gates: [
           [save.isModel, `that ${shown} is ${save.wanted}`],
           [mayUseGpu(module, save), 'that a GPU is used: nothing in this file shows it'],
+          [hasTrained(module, save), 'that a training has run before this save'],
         ],
         message: `the allocator keeps the freed blocks of the training reserved while ${shown} is saved; no other process can use them`,
       };
@@ -144,8 +147,8 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
     if (helper !== undefined)
       proof.require('unknown', `that \`${helper}\` is not called in a loop elsewhere`);
     for (const [answer, gate] of gates) proof.require(answer, gate);
-    if (nameFor(module, EMPTY_CACHE, statement) === undefined && /os\.environ|\bputenv\(/.test(module.text)) {
-      proof.require('unknown', 'that torch may be imported before this file sets its environment variables');
+    if (nameFor(module, EMPTY_CACHE, statement) === undefined) {
+      proof.require('unknown', 'that torch may be imported here, which this file does not do');
     }
     const line = `${edit.name(EMPTY_CACHE, statement)}()`;
     if (place === 'before') edit.insertStatementBefore(statement, [line]);

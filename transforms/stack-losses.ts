@@ -95,7 +95,7 @@ export const stackLosses: Transform<SumSite> = {
     example: 'fix-counted-layers',
   },
 
-  prefilter: ['torch', ['for', 'while'], '/'],
+  prefilter: ['torch', ['for', 'while']],
   cue: (text) => !accumulatedNames(text).next().done,
 
   *detect(module) {

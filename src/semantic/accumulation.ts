@@ -41,8 +41,8 @@ export interface Accumulation {
 const WORD_AT_END = /[\w\u0080-\uffff]+$/;
 const WORD_AT_START = /^[\w\u0080-\uffff]+/;
 const GAP = /^[\s()\\]+|[\s()\\]+$/g;
-/** A target, maybe among others, and a zero in what is assigned: `total, n = 0.0, 0`. */
-const ZEROED = /^[^=]*=(?!=)[^=]*?(?<![\w.])0(?:\.0*)?(?![\w.])/;
+/** A target, maybe among others, and a zero in what is assigned: `total, n = 0.0, 0`, `total = n = 0`. */
+const ZEROED = /^(?:[^=]*=(?!=)){1,4}[^=]*?(?<![\w.])0(?:\.0*)?(?![\w.])/;
 
 /** The names that are divided, added to and set beside a zero, going by the text alone: no node is made to ask it. */
 export function* accumulatedNames(text: string): Generator<string> {

@@ -103,3 +103,12 @@ function isHandedIn(module: PyModule, expression: PyNode, hops = 0): boolean {
   }
   return false;
 }
+
+const TRAINING = /\.backward\(|rainer\.train\(|\.fit\(|(?<!\bdef )(?<![\w.])(?:\w+_)?train(?:_\w+)?\(/;
+
+/** Whether a training came before the save: above it in its function or script, or where its model comes from. */
+export function hasTrained(module: PyModule, { statement, saved }: ModelSave): Answer {
+  const owner = statement.closest('function_definition') ?? module.root;
+  const above = owner.text.slice(0, statement.start - owner.start);
+  return TRAINING.test(above) || isHandedIn(module, saved) ? 'yes' : 'unknown';
+}

@@ -13,6 +13,8 @@ export type Recorded =
       readonly safety: Safety;
       readonly numerics: Numerics;
       readonly message: string;
+      /** The gates that keep it from being safer; left out where there are none. */
+      readonly unproven?: readonly string[];
     };
 
 export type CaseKind = 'fix' | 'keep' | 'report';
@@ -71,7 +73,8 @@ export function allowsUnsafe({ kind, recorded }: FixtureCase): boolean {
 export function record(finding: Finding, withId: boolean): Recorded {
   const place = { line: finding.at.line, ...(withId ? { id: finding.transform } : {}) };
   if (finding.refusal !== undefined) return { ...place, refusal: finding.refusal };
-  return { ...place, safety: finding.safety, numerics: finding.numerics, message: finding.message };
+  const { safety, numerics, message, unproven } = finding;
+  return { ...place, safety, numerics, message, ...(unproven.length === 0 ? {} : { unproven }) };
 }
 
 export function writeRecord(folder: string, recorded: readonly Recorded[]): void {
