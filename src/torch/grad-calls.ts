@@ -94,7 +94,7 @@ function opaqueCall(
   if (callee === undefined || models.has(callee.text) || calledDefinition(module, call) !== undefined)
     return undefined;
   const path = qualifiedName(module, callee);
-  if (path?.startsWith(TORCH_JIT)) return `\`${shown(callee)}\` compiles code that is not looked into`;
+  if (path?.startsWith(TORCH_JIT)) return `that what \`${shown(callee)}\` compiles needs no gradients`;
   if (path !== undefined && KNOWN_PACKAGES.test(path)) return undefined;
   if (callee.type === 'identifier' && module.resolve(callee) === undefined && BUILTINS.test(callee.text))
     return undefined;
@@ -104,25 +104,25 @@ function opaqueCall(
   if (receiver !== undefined && models.has(receiver.text))
     return NETWORK_METHODS.test(name) || NETWORK.test(name)
       ? undefined
-      : `\`${shown(callee)}\` is a method of the network that is not in this file`;
+      : `that \`${shown(callee)}\`, which is not in this file, needs no gradients`;
   const self = classAround(call)?.self;
   const network = given.find(
     (each) =>
       models.has(each.text) || (each.text === self && self !== undefined) || isNetworkOf(each, models),
   );
   if (network !== undefined && !TAKES_NETWORK.test(name))
-    return `\`${shown(callee)}\` is not in this file and gets \`${shown(network)}\`: it could train it`;
+    return `that \`${shown(callee)}\`, which is not in this file, does not train \`${shown(network)}\``;
   // What is kept is looked at by the escapes.
   if (receiver !== undefined && KEEPS.has(name)) return undefined;
   if (LOOKS.test(name) || METER.test(receiver?.text ?? '') || NETWORK.test(name)) return undefined;
   // A method of a tensor, a list or another plain thing that this function made.
   if (receiver !== undefined && path === undefined && !isHandle(module, receiver, self)) return undefined;
   if (isParameter(module, functionNode, callee))
-    return `\`${shown(callee)}\` is passed in and could train or differentiate`;
+    return `that \`${shown(callee)}\`, which is passed in, needs no gradients`;
   const graph = given.find((each) => trace.of(each) === 'graph');
   return graph === undefined
     ? undefined
-    : `\`${shown(callee)}\` is not in this file and gets \`${shown(graph)}\` with its graph`;
+    : `that \`${shown(callee)}\`, which is not in this file, does not differentiate \`${shown(graph)}\``;
 }
 
 /** Python's own functions, without those that run code or call back. */

@@ -72,12 +72,18 @@ export function* doubtsAbout(
   if (runsInTrainingAutocast(module, functionNode)) {
     yield {
       answer: 'unknown',
-      words: 'it runs inside a training `autocast` block, whose cache loses gradients up to torch 2.9',
+      words:
+        'that torch is newer than 2.9: it runs inside a training `autocast` block, whose cache loses gradients before',
     };
   }
   const torch = importsTorch(module);
-  if (torch === 'lazily') yield { answer: 'unknown', words: 'only functions of this file import torch' };
-  if (torch === 'no') yield { answer: 'unknown', words: 'nothing in this file imports torch' };
+  if (torch === 'lazily')
+    yield {
+      answer: 'unknown',
+      words: 'that torch may be imported at the top, where only functions of this file import it',
+    };
+  if (torch === 'no')
+    yield { answer: 'unknown', words: 'that this is torch, which nothing in this file imports' };
 }
 
 function* refusals(
@@ -103,7 +109,8 @@ function* refusals(
   const compiler = compilerOf(module, functionNode);
   if (compiler === 'jit') yield no('`torch.jit.script()` compiles it from source, without the decorator');
   if (compiler === 'foreign') yield no('another compiler takes it');
-  if (compiler === 'compile') yield { answer: 'unknown', words: '`torch.compile()` takes it' };
+  if (compiler === 'compile')
+    yield { answer: 'unknown', words: 'that `torch.compile()`, which takes it, takes it with the decorator' };
 }
 
 function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt> {
@@ -111,19 +118,23 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt
   const mode = runsInEvalMode(run);
   if (mode === 'no') yield { answer: 'no', words: `\`${text}\` may be in training mode when it runs` };
   if (mode === 'unknown')
-    yield { answer: 'unknown', words: `a forward of \`${text}\` may run in training mode` };
+    yield { answer: 'unknown', words: `that every forward of \`${text}\` runs in evaluation mode` };
   if (run.partly) {
     yield {
       answer: 'unknown',
-      words: `other calls of \`${text}\` here run under no-grad, so this one may need gradients`,
+      words: `that this call of \`${text}\` needs no gradients, while others here run under no-grad`,
     };
   }
   if (returnsOwnModel(module, run))
-    yield { answer: 'unknown', words: 'it builds the network that it returns' };
+    yield {
+      answer: 'unknown',
+      words: 'that the network which it builds and returns is not trained on the way',
+    };
   if (hasInferenceFastPath(module)) {
     yield {
       answer: 'unknown',
-      words: 'attention modules of this file take another path without gradients, with other rounding',
+      words:
+        'that other rounding is fine: attention modules of this file take another path without gradients',
     };
   }
 }

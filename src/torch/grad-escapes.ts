@@ -6,7 +6,7 @@ import { KEEPS, METER } from './grad-names.js';
 import { givenTo } from './grad-parts.js';
 import { type GradTrace, mayCarryGraph } from './grad-trace.js';
 
-/** A value that may leave a function with its graph. `words` completes "because …" and "not proven: …". */
+/** A value that may leave a function with its graph. `words` completes "not proven: …". */
 export interface Escape {
   readonly node: PyNode;
   readonly words: string;
@@ -33,7 +33,7 @@ function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
     const verb = node.type === 'yield' ? 'yields' : 'returns';
     return {
       node: value,
-      words: `it ${verb} \`${shown(value)}\`, which may carry a graph its caller uses`,
+      words: `that nobody differentiates \`${shown(value)}\`, which it ${verb}`,
       returned: true,
     };
   }
@@ -50,7 +50,7 @@ function parts(value: PyNode): readonly PyNode[] {
 function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: GradTrace): Escape | undefined {
   const kept = (value: PyNode, into: PyNode): Escape => ({
     node: value,
-    words: `\`${shown(value)}\` may carry a graph and is kept in \`${shown(into)}\``,
+    words: `that nobody differentiates \`${shown(value)}\`, which is kept in \`${shown(into)}\``,
     returned: false,
   });
   if (node.type === 'assignment' || node.type === 'augmented_assignment') {
