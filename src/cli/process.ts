@@ -32,7 +32,8 @@ export async function runProcess(
       stdout: process.stdout,
       stderr: process.stderr,
       signal,
-      self: { entry: new URL(entry), build: () => buildOf(entry) },
+      // Threads of a checkout would have to compile TypeScript first.
+      self: { ...(entry.endsWith('.js') && { entry: new URL(entry) }), build: () => buildOf(entry) },
     },
     loadTransforms,
   );

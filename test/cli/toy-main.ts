@@ -1,4 +1,5 @@
-/** memfix as a process, with toy transforms; one of them takes its time and says so. */
+/** memfix as a process, with toy transforms; some take their time, one never ends, and one takes its thread down. */
+import { isMainThread } from 'node:worker_threads';
 import { runProcess } from '../../src/cli/process.js';
 import type { Transform } from '../../src/toolkit/contract.js';
 import { toy } from '../support/toy.js';
@@ -9,10 +10,25 @@ const leisurely = toy('slow-toy', 'slowly', (edit, node) => void edit.replace(no
 const SLOW: Transform = {
   ...leisurely,
   detect(module, options) {
-    process.stderr.write('looking\n');
+    process.stderr.write(isMainThread ? 'looking\n' : 'looking in a thread\n');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     return leisurely.detect(module, options);
   },
 };
 
-await runProcess(async () => [...TOYS, SLOW], import.meta.url);
+const ENDLESS: Transform = {
+  ...toy('endless-toy', 'forever', () => undefined),
+  detect() {
+    for (;;);
+  },
+};
+
+const DEADLY: Transform = {
+  ...toy('deadly-toy', 'deadly', () => undefined),
+  detect() {
+    if (!isMainThread) process.exit();
+    return [];
+  },
+};
+
+await runProcess(async () => [...TOYS, SLOW, ENDLESS, DEADLY], import.meta.url);

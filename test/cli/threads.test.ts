@@ -1,0 +1,110 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { root } from '../../src/dev/project.js';
+import { type Files, folderWith, repositoryWith } from '../workspace/folders.js';
+import { memfix } from './command-line.js';
+
+/** Threads start from the bundle, so the toys are bundled as memfix is; inside the package, to find its dependencies. */
+const bundle = mkdtempSync(join(root, 'node_modules', '.memfix-toys-'));
+const main = join(bundle, 'toy-main.js');
+
+beforeAll(async () => {
+  await build({
+    entryPoints: [join(import.meta.dirname, 'toy-main.ts')],
+    outdir: bundle,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+  });
+});
+afterAll(() => rmSync(bundle, { recursive: true, force: true }));
+
+/** Wasm: the native parser cannot be stopped in the middle of a file. */
+function memfixProcess(cwd: string, ...words: readonly string[]) {
+  const env = { ...process.env, MEMFIX_PARSER: 'wasm', MEMFIX_FILE_LIMIT: '2' };
+  const answer = spawnSync(process.execPath, [main, ...words], { cwd, encoding: 'utf8', env });
+  const told = answer.stderr.split('\n').filter((line) => !line.startsWith('looking'));
+  return { ...answer, told: told.join('\n'), usedThreads: answer.stderr.includes('looking in a thread') };
+}
+
+/** Enough work for another thread, each file with something to find; the first names are the smallest files. */
+function many(count: number, line = (index: number) => `hold(${index})\nrisk()\n`): Files {
+  const names = Array.from({ length: count }, (_, index) => `f${String(index).padStart(3, '0')}.py`);
+  return Object.fromEntries(
+    names.map((name, index) => [name, `slowly()\n${line(index)}${'#\n'.repeat(index)}`]),
+  );
+}
+
+const ALL = ['--select', 'all'];
+const concise = ['--output-format', 'concise', '--no-cache'];
+
+describe('several threads', () => {
+  test('report what one reports, in the same order', async () => {
+    const cwd = folderWith({ ...many(40), 'broken.py': 'slowly(:\n', 'g.py': '# @generated\nslowly()\n' });
+    for (const words of [
+      ['check', ...concise],
+      ['diff', '--unsafe-fixes', '--no-cache'],
+    ]) {
+      const several = memfixProcess(cwd, ...words, ...ALL, '--ignore', 'slow-toy,endless-toy,deadly-toy');
+      const one = await memfix({ cwd, env: { MEMFIX_PARSER: 'wasm' } }, ...words, ...ALL);
+      expect(several.stdout).toBe(one.stdout);
+      expect(several.told).toBe(one.stderr);
+      expect(several.status).toBe(one.code);
+    }
+    const { stdout, usedThreads } = memfixProcess(cwd, 'check', ...concise);
+    expect(usedThreads).toBe(true);
+    const places = stdout.split('\n').flatMap((line) => /^(f\d+)\.py:/.exec(line)?.[1] ?? []);
+    expect(places).toEqual([...places].sort());
+    expect(places).toHaveLength(120);
+  });
+
+  test('apply what one applies', () => {
+    const cwd = repositoryWith(many(40));
+    const { status, told, usedThreads } = memfixProcess(cwd, 'apply', '-q', ...concise);
+    expect({ status, told, usedThreads }).toEqual({ status: 1, told: '', usedThreads: true });
+    for (const name of Object.keys(many(40)))
+      expect(readFileSync(join(cwd, name), 'utf8')).toMatch(/^fast\(\)\nrelease\(\d+\)\nrisk\(\)\n#*/);
+  });
+
+  test('lose one to a file, and only that file', () => {
+    const cwd = folderWith(many(60, (index) => (index % 10 === 5 ? 'deadly()\n' : 'hold()\n')));
+    const { stdout, told, status } = memfixProcess(cwd, 'check', ...concise);
+    expect(stdout.match(/drop-hold/g)).toHaveLength(54);
+    const lost = [...told.matchAll(/^ {4}f(\d+)\.py: Error: its thread ended$/gm)].map(([, index]) =>
+      Number(index),
+    );
+    expect(lost.length).toBeGreaterThan(0);
+    expect(lost.filter((index) => index % 10 !== 5)).toEqual([]);
+    expect(status).toBe(2);
+  });
+});
+
+describe('a file that takes for ever', () => {
+  const message = (name: string) => `${name}: skipped: it took too long: more than 2 s\n`;
+
+  test('is skipped where it is alone', () => {
+    const cwd = folderWith({ 'a.py': 'forever()\n' });
+    const { stdout, status } = memfixProcess(cwd, 'check', ...concise, '.');
+    expect({ stdout, status }).toEqual({ stdout: message('a.py'), status: 0 });
+  });
+
+  test.each(['check', 'diff'])('does not keep the others from being looked at by %s', (command) => {
+    const cwd = folderWith({
+      ...many(30),
+      'large.py': `forever()\n${'#\n'.repeat(99)}`,
+      'small.py': 'forever()',
+    });
+    const format = command === 'check' ? concise : ['--no-cache'];
+    const { stdout, told } = memfixProcess(cwd, command, ...format);
+    expect(stdout.match(command === 'check' ? /drop-hold/g : /^\+release/gm)).toHaveLength(30);
+    const said = command === 'check' ? stdout : told;
+    expect(said).toContain(message('large.py'));
+    expect(said).toContain(message('small.py'));
+  });
+});
