@@ -12,6 +12,8 @@ export interface Setting {
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
   readonly transforms?: readonly Transform[];
   readonly signal?: AbortSignal;
+  /** Names the code that runs; without it, memfix is a guest and remembers nothing. */
+  readonly build?: string;
 }
 
 export interface Answer {
@@ -36,6 +38,7 @@ export async function memfix(setting: Setting, ...words: readonly string[]): Pro
       stdout: Object.assign(stdout.stream, { isTTY: is('stdout') }),
       stderr: Object.assign(stderr.stream, { isTTY: is('stderr') }),
       signal: setting.signal ?? new AbortController().signal,
+      ...(setting.build !== undefined && { self: { build: () => setting.build ?? '' } }),
     },
     async () => setting.transforms ?? TOYS,
   );
