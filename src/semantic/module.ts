@@ -21,6 +21,7 @@ export class PyModule {
   readonly #scopes = new Map<PyNode, Scope>();
   readonly #hits = new Map<string, readonly PyNode[]>();
   readonly #facts = new Map<unknown, unknown>();
+  readonly #writes = new Map<readonly PyNode[], readonly PyNode[]>();
 
   constructor(
     readonly path: string,
@@ -130,7 +131,13 @@ export class PyModule {
   }
 
   writes(scope: Scope, name: string): readonly PyNode[] {
-    return this.occurrences(scope, name).filter((node) => binds(roleOf(node)));
+    const all = this.occurrences(scope, name);
+    let found = this.#writes.get(all);
+    if (found === undefined) {
+      found = all.filter((node) => binds(roleOf(node)));
+      this.#writes.set(all, found);
+    }
+    return found;
   }
 
   /** A walrus inside a comprehension binds outside it. */

@@ -7,6 +7,7 @@ export interface BackendCursor {
   readonly startIndex: number;
   readonly endIndex: number;
   readonly currentFieldName: string | null | undefined;
+  readonly currentNode: BackendNode;
   gotoFirstChild(): boolean;
   gotoNextSibling(): boolean;
   gotoParent(): boolean;
@@ -37,7 +38,7 @@ export class PyNode implements Span {
     /** Position among the parent's children. */
     readonly index: number,
     private readonly source: string,
-    private readonly expand?: Expand,
+    private readonly expand?: Expand | undefined,
   ) {
     this.type = cursor.nodeType;
     this.isNamed = cursor.nodeIsNamed;
@@ -128,13 +129,13 @@ export class PyNode implements Span {
 }
 
 /**
- * The tree of a module. Its statements are made on first use, and what is inside one of them when it is first looked into:
+ * The tree of a module. Its statements, and the bodies of functions and classes, are made when they are first looked into:
  * the rest costs nothing.
  */
 export function moduleTree(backend: BackendNode, source: string): PyNode {
   const inside: Expand = (statement) => {
     const node = backend.child(statement.index);
-    return node === null ? [] : withCursor(node, (cursor) => childrenBelow(cursor, statement, source));
+    return node === null ? [] : bodyOf(node, source)(statement);
   };
   return withCursor(
     backend,
@@ -167,16 +168,29 @@ function statementsBelow(
   return found;
 }
 
-/** Everything below the node where the cursor stands, in one go. */
+const DEFINITIONS: ReadonlySet<string> = new Set(['function_definition', 'class_definition']);
+
+function bodyOf(backend: BackendNode, source: string): Expand {
+  return (block) => withCursor(backend, (cursor) => childrenBelow(cursor, block, source));
+}
+
+/** Everything below the node where the cursor stands, in one go; bodies of definitions wait until they are asked for. */
 function childrenBelow(cursor: BackendCursor, top: PyNode, source: string): readonly PyNode[] {
   const found: PyNode[] = [];
   const open = [{ node: top, children: found }];
   for (let more = cursor.gotoFirstChild(); more; ) {
     const around = open.at(-1);
     if (around === undefined) break;
-    const node = new PyNode(cursor, around.node, around.children.length, source);
+    const waits = cursor.nodeType === 'block' && DEFINITIONS.has(around.node.type);
+    const node = new PyNode(
+      cursor,
+      around.node,
+      around.children.length,
+      source,
+      waits ? bodyOf(cursor.currentNode, source) : undefined,
+    );
     around.children.push(node);
-    if (cursor.gotoFirstChild()) {
+    if (!waits && cursor.gotoFirstChild()) {
       const children: PyNode[] = [];
       node.adopt(children);
       open.push({ node, children });

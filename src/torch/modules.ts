@@ -62,18 +62,33 @@ export interface AttributeUse {
 /** Every `.name` in the file that may be this class's attribute, in source order. */
 export function attributeUses(module: PyModule, classNode: PyNode, name: string): readonly AttributeUse[] {
   const family = familyOf(module, classNode);
-  return module.at(`.${name}`).flatMap((identifier): readonly AttributeUse[] => {
+  return usesNamed(module, name).filter(({ owner }) => owner === undefined || family.includes(owner));
+}
+
+type OwnedUse = AttributeUse & { readonly owner: PyNode | undefined };
+
+/** The uses of a name on any object, looked up once for all classes. */
+function usesNamed(module: PyModule, name: string): readonly OwnedUse[] {
+  const byName = module.memo(noUsesYet, module);
+  const known = byName.get(name);
+  if (known !== undefined) return known;
+  const found = module.at(`.${name}`).flatMap((identifier): readonly OwnedUse[] => {
     const node = identifier.parent;
     if (identifier.text !== name || node?.field('attribute') !== identifier) return [];
     const object = node.field('object');
     if (object === undefined || qualifiedName(module, object) !== undefined) return [];
-    const behind = classBehind(module, object);
-    if (behind !== undefined && !family.includes(behind)) return [];
-    const certain = behind !== undefined;
+    const owner = classBehind(module, object);
+    const certain = owner !== undefined;
     // Somebody else's method of that name.
     if (!certain && node.parent?.type === 'call' && node.parent.field('function') === node) return [];
-    return [{ node, certain, kind: useKind(node) }];
+    return [{ node, certain, kind: useKind(node), owner }];
   });
+  byName.set(name, found);
+  return found;
+}
+
+function noUsesYet(): Map<string, readonly OwnedUse[]> {
+  return new Map();
 }
 
 function useKind(attribute: PyNode): AttributeUse['kind'] {
