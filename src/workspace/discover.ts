@@ -1,5 +1,5 @@
-import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { basename, resolve, sep } from 'node:path';
+import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { basename, dirname, resolve, sep } from 'node:path';
 import type { Skipped } from '../engine/outcome.js';
 import { codeOf, Failure, reasonOf } from './failure.js';
 import { IgnoreRules } from './gitignore.js';
@@ -22,6 +22,8 @@ export interface Discovery {
 
 export interface DiscoveryRules {
   readonly cwd: string;
+  /** These files at most, by where they really are; then there is no need to walk. */
+  readonly only?: ReadonlySet<string>;
   excludes(path: string, isFolder: boolean): boolean;
 }
 
@@ -73,7 +75,7 @@ class Walk {
     const path = resolve(this.rules.cwd, argument);
     const stats = this.#statOfArgument(path, argument);
     if (stats === undefined) return;
-    if (stats.isDirectory()) this.#enter(path, realpathSync.native(path), IgnoreRules.startingAt(path), true);
+    if (stats.isDirectory()) this.#startAt(path);
     else if (!stats.isFile()) this.#skip(path, `it is ${kindOf(stats)}, not a file`);
     else if (isPythonName(path) || isPythonScript(path)) this.#take(path, realpathSync.native(path), true);
     else
@@ -81,6 +83,39 @@ class Walk {
         path,
         'it is not Python: its name does not end in .py and its first line does not name python',
       );
+  }
+
+  #startAt(folder: string): void {
+    const place = realpathSync.native(folder);
+    const { only } = this.rules;
+    if (only === undefined) this.#enter(folder, place, IgnoreRules.startingAt(folder), true);
+    else this.#pick(folder, place, only);
+  }
+
+  /** What a walk would find of these files, in the order it would. */
+  #pick(folder: string, place: string, only: ReadonlySet<string>): void {
+    const rulesOf = new Map<string, IgnoreRules | undefined>([[folder, IgnoreRules.startingAt(folder)]]);
+    const rulesAt = (at: string): IgnoreRules | undefined => {
+      if (!rulesOf.has(at)) rulesOf.set(at, this.#rulesInside(at, rulesAt(dirname(at))));
+      return rulesOf.get(at);
+    };
+    const inPlace = prefixOf(place);
+    const below = [...only].flatMap((file) => (file.startsWith(inPlace) ? [file.slice(inPlace.length)] : []));
+    for (const name of below.filter(isPythonName).sort(asWalked)) {
+      const path = prefixOf(folder) + name;
+      const rules = rulesAt(dirname(path));
+      if (rules === undefined || rules.ignores(path, false) || this.rules.excludes(path, false)) continue;
+      if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
+        this.#take(path, inPlace + name, false);
+    }
+  }
+
+  /** The rules in a folder that a walk would enter; undefined where it would not. */
+  #rulesInside(folder: string, above: IgnoreRules | undefined): IgnoreRules | undefined {
+    if (above === undefined || FOREIGN.has(basename(folder))) return undefined;
+    if (above.ignores(folder, true) || this.rules.excludes(folder, true)) return undefined;
+    const has = (name: string) => existsSync(prefixOf(folder) + name);
+    return [...ENVIRONMENT_MARKS].some(has) ? undefined : rulesIn(folder, has, above);
   }
 
   #statOfArgument(path: string, argument: string): Stats | undefined {
@@ -104,7 +139,8 @@ class Walk {
     const entries = this.#open(folder, place);
     if (entries === undefined) return;
     if (!explicit && entries.some((entry) => ENVIRONMENT_MARKS.has(entry.name))) return;
-    const rules = explicit ? above : rulesIn(folder, entries, above);
+    const has = (name: string) => entries.some((entry) => entry.name === name);
+    const rules = explicit ? above : rulesIn(folder, has, above);
     const inFolder = prefixOf(folder);
     const inPlace = prefixOf(place);
     for (const entry of entries) {
@@ -149,7 +185,7 @@ class Walk {
   }
 
   #take(path: string, target: string, explicit: boolean): void {
-    if (this.#seen.has(target)) return;
+    if (this.#seen.has(target) || this.rules.only?.has(target) === false) return;
     this.#seen.add(target);
     this.candidates.push({ path: shownFrom(this.rules.cwd, path), target, explicit });
   }
@@ -161,6 +197,13 @@ class Walk {
 
 function prefixOf(folder: string): string {
   return folder.endsWith(sep) ? folder : folder + sep;
+}
+
+/** A walk sorts the names of each folder, not whole paths. */
+function asWalked(a: string, b: string): number {
+  const parts = [a.split(sep), b.split(sep)] as const;
+  const at = parts[0].findIndex((part, index) => part !== parts[1][index]);
+  return (parts[0][at] ?? '') < (parts[1][at] ?? '') ? -1 : 1;
 }
 
 function isPythonName(path: string): boolean {
@@ -177,8 +220,7 @@ function isPythonScript(path: string): boolean {
   return start === undefined || /^#!.*\bpython/.test(start);
 }
 
-function rulesIn(folder: string, entries: readonly Dirent[], above: IgnoreRules): IgnoreRules {
-  const has = (name: string) => entries.some((entry) => entry.name === name);
+function rulesIn(folder: string, has: (name: string) => boolean, above: IgnoreRules): IgnoreRules {
   const rules = has('.git') ? IgnoreRules.ofRepository(folder) : above;
   return has('.gitignore') ? rules.entering(folder) : rules;
 }

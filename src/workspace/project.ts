@@ -75,10 +75,8 @@ export class Project {
     const { cwd, paths, since } = this.request;
     const excludes = (path: string, isFolder: boolean) =>
       this.config.exclude.some((patterns) => patterns.matches(path, isFolder));
-    const found = discover(paths.length === 0 ? ['.'] : paths, { cwd, excludes });
-    if (since === undefined) return found;
-    const changed = changedUnder(cwd, since);
-    return { ...found, candidates: found.candidates.filter((candidate) => changed.has(candidate.target)) };
+    const only = since && changedUnder(cwd, since);
+    return discover(paths.length === 0 ? ['.'] : paths, { cwd, excludes, ...(only && { only }) });
   }
 
   /**

@@ -256,8 +256,8 @@ async function happen(cwd: string, step: Step): Promise<void> {
   const path = join(cwd, step.name);
   if (step.kind === 'write') put(cwd, { [step.name]: step.lines.join('') });
   else if (!existsSync(path)) return;
+  else if (step.kind === 'move') renameSync(path, join(cwd, step.to));
   else if (step.kind === 'touch') utimesSync(path, new Date(), new Date(Date.now() - 1e6));
   else if (step.kind === 'remove') rmSync(path);
-  else if (step.kind === 'close') chmodSync(path, 0o400);
-  else renameSync(path, join(cwd, step.to));
+  else chmodSync(path, 0o400);
 }

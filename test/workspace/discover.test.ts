@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { discover } from '../../src/workspace/discover.js';
 import { Failure } from '../../src/workspace/failure.js';
 import { PathPatterns } from '../../src/workspace/gitignore.js';
-import { commit, folderWith, git, put, repositoryWith } from './folders.js';
+import { commit, folderWith, git, listing, put, repositoryWith } from './folders.js';
 
 function found(cwd: string, ...paths: readonly string[]) {
   const { candidates, skipped } = discover(paths.length === 0 ? ['.'] : paths, {
@@ -212,4 +212,83 @@ test('exclude patterns are relative to their config and speak as gitignore does'
   expect(patterns.matches('/p/setup.py')).toBe(true);
   expect(patterns.matches('/p/a/setup.py')).toBe(false);
   expect(patterns.matches('/elsewhere/tests/x.py')).toBe(false);
+});
+
+test('files that git names are taken as a walk would take them, without the walk', () => {
+  const cwd = repositoryWith({
+    '.gitignore': '/out/\n*_tmp.py\n!kept_tmp.py\n',
+    'a.py': '',
+    'a-b/z.py': '',
+    'a/z.py': '',
+    'a/kept_tmp.py': '',
+    'a/lost_tmp.py': '',
+    'a/.gitignore': 'deep/*\n!deep/seen.py\n',
+    'a/deep/seen.py': '',
+    'a/deep/unseen.py': '',
+    'a/notes.txt': '',
+    'env/pyvenv.cfg': '',
+    'env/b.py': '',
+    'node_modules/c.py': '',
+    'out/d.py': '',
+    'skip/e.py': '',
+    'z/[1].py': '',
+  });
+  symlinkSync('a.py', join(cwd, 'link.py'));
+  const all = listing(cwd).map((name) => join(cwd, name));
+  const excludes = (path: string) => path === join(cwd, 'skip');
+  for (const paths of [['.'], ['a', '.'], ['env'], ['out', 'a/z.py']]) {
+    const walked = discover(paths, { cwd, excludes });
+    const picked = discover(paths, { cwd, excludes, only: new Set(all.reverse()) });
+    expect(picked).toEqual(walked);
+    expect(picked.candidates.length).toBeGreaterThan(0);
+  }
+  const only = new Set([join(cwd, 'a/z.py'), join(cwd, 'gone.py')]);
+  expect(discover(['.', 'a.py'], { cwd, excludes, only }).candidates.map(({ path }) => path)).toEqual([
+    'a/z.py',
+  ]);
+});
+
+test('a rule in .gitignore is heard however it is written', () => {
+  const names = [
+    'plain.py',
+    'sp ace.py',
+    'Case.py',
+    'b[1].py',
+    'éa.py',
+    'x1.py',
+    'q.py',
+    'sub/deep/in.py',
+    'star.gen.py',
+  ];
+  const rules = [
+    'plain.py',
+    'sp\\ ace.py',
+    'sp ace.py',
+    '/Case.py',
+    'b\\[1\\].py',
+    'éa.py',
+    'x[0-9].py',
+    '?.py',
+    'sub/**/in.py',
+    '*.gen.py',
+    '**/in.py',
+    'sub/*',
+    's*/',
+    '!plain.py',
+    '*',
+    '*.py  ',
+    '#plain.py',
+    '[p]lain.py',
+    '[!a]lain.py',
+    'pl*n.py',
+  ];
+  for (const rule of rules) {
+    const cwd = repositoryWith({ '.gitignore': `${rule}\n` });
+    put(cwd, Object.fromEntries(names.map((name) => [name, ''])));
+    const seen = git(cwd, '-c', 'core.quotePath=false', 'ls-files', '--others', '--exclude-standard').split(
+      '\n',
+    );
+    const found = discover(['.'], { cwd, excludes: () => false }).candidates.map(({ path }) => path);
+    expect([rule, ...found.sort()]).toEqual([rule, ...seen.filter((name) => name.endsWith('.py')).sort()]);
+  }
 });
