@@ -8,7 +8,7 @@ import { Failure, reasonOf } from '../workspace/failure.js';
 import type { Arguments } from './arguments.js';
 import { failureText, type Io, paintFor, widthOf } from './io.js';
 
-export const EXIT = { clean: 0, findings: 1, error: 2 } as const;
+export { EXIT } from './io.js';
 
 /** One call of one command: its words, its streams, and how it speaks. */
 export class Context {

@@ -22,8 +22,10 @@ export interface Self {
   /** What a thread of it starts with. */
   readonly entry?: URL;
   /** Tells this code from any other version of it. */
-  build(): string;
+  build(): Promise<string>;
 }
+
+export const EXIT = { clean: 0, findings: 1, error: 2 } as const;
 
 export const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
 export type ColorChoice = (typeof COLOR_CHOICES)[number];

@@ -5,9 +5,9 @@ import type { CrewSetting } from '../workspace/crew.js';
 import type { Candidate, Discovery } from '../workspace/discover.js';
 import { Examiner } from '../workspace/examine.js';
 import { Failure } from '../workspace/failure.js';
-import { ParserOnDemand } from '../workspace/parser-choice.js';
 import { Project } from '../workspace/project.js';
 import { interpret } from '../workspace/read.js';
+import { Tools } from '../workspace/tools.js';
 import { type Visit, visit } from '../workspace/visit.js';
 import { type Context, Progress } from './context.js';
 import { readAll } from './io.js';
@@ -21,8 +21,7 @@ const LIMIT = 30_000;
 /** What is looked at and with what, the same for `check`, `apply` and `diff`. */
 export interface Look {
   readonly project: Project;
-  readonly engine: Engine;
-  readonly parser: ParserOnDemand;
+  readonly tools: Tools;
   readonly discovery: Discovery;
   /** The candidates by the names they are reported under. */
   readonly targets: ReadonlyMap<string, Candidate>;
@@ -38,11 +37,11 @@ export interface StandardInput {
 export async function prepare(context: Context): Promise<Look> {
   const project = new Project(context.args.request(context.io.cwd), context.transforms);
   const discovery = project.discover();
-  const parser = parserFor(context, discovery.candidates.length);
-  if (context.isVerbose) context.say(`parser: ${(await parser.load()).backend}`);
+  const tools = toolsFor(context, project, discovery.candidates.length);
+  if (context.isVerbose) context.say(`parser: ${(await tools.parser.load()).backend}`);
   const targets = new Map(discovery.candidates.map((candidate) => [candidate.path, candidate]));
   sayWhatRuns(context, project);
-  return { project, engine: project.engine(parser), parser, discovery, targets };
+  return { project, tools, discovery, targets };
 }
 
 export async function prepareStdin(context: Context): Promise<StandardInput> {
@@ -50,21 +49,21 @@ export async function prepareStdin(context: Context): Promise<StandardInput> {
   if (args.operands.length > 1)
     throw args.misuse('`-` stands alone: it cannot be combined with other paths.');
   const project = new Project(args.request(io.cwd), context.transforms);
-  const parser = parserFor(context, 1);
-  const { backend } = await parser.load();
-  if (context.isVerbose) context.say(`parser: ${backend}`);
+  const tools = toolsFor(context, project, 1);
+  const engine = await tools.engine();
+  if (context.isVerbose) context.say(`parser: ${tools.parser.backend}`);
   const bytes = await readAll(io.stdin, io.signal);
   const read = interpret({ path: args.text('stdin-filename') ?? 'stdin.py', explicit: true }, bytes);
-  return { project, engine: project.engine(parser), bytes, read };
+  return { project, engine, bytes, read };
 }
 
 /** Reads what could matter, shows how far it got, and remembers it for the next run. */
 export async function lookThrough(context: Context, look: Look, purpose: 'report' | 'fix'): Promise<Visit> {
-  const { project, engine, parser } = look;
-  const decide = purpose === 'fix' ? project.policy() : undefined;
-  const examiner = new Examiner(engine, parser, decide);
-  const cache = cacheOf(context, project);
-  const threads = await threadsOf(context, look, decide !== undefined);
+  const { project, tools } = look;
+  const decide = purpose === 'fix' ? await project.policy() : undefined;
+  const examiner = new Examiner(tools, decide);
+  const cache = await cacheOf(context, project);
+  const threads = threadsOf(context, look, decide !== undefined);
   const means = { examiner, ...(decide && { decide }), ...(cache && { cache }), ...(threads && { threads }) };
   const progress = new Progress(context);
   try {
@@ -81,11 +80,7 @@ export async function lookThrough(context: Context, look: Look, purpose: 'report
 }
 
 /** The program itself, started again in threads. The native parser cannot be stopped without ending the process. */
-async function threadsOf(
-  context: Context,
-  look: Look,
-  takesFixes: boolean,
-): Promise<CrewSetting | undefined> {
+function threadsOf(context: Context, look: Look, takesFixes: boolean): CrewSetting | undefined {
   const { self, env } = context.io;
   if (self?.entry === undefined) return undefined;
   const parser = env['MEMFIX_PARSER'];
@@ -105,10 +100,10 @@ function limitIn(seconds: string | undefined): number {
   );
 }
 
-function parserFor(context: Context, files: number): ParserOnDemand {
+function toolsFor(context: Context, project: Project, files: number): Tools {
   // Optimising wasm takes longer than checking a few files, and the process waits for it before it ends.
   if (files <= SMALL_RUN) setFlagsFromString('--liftoff-only');
-  return new ParserOnDemand(context.io.env['MEMFIX_PARSER']);
+  return new Tools(project, context.io.env['MEMFIX_PARSER']);
 }
 
 function sayWhatRuns(context: Context, project: Project): void {

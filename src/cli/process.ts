@@ -1,7 +1,6 @@
 import { isMainThread } from 'node:worker_threads';
 import type { Transform } from '../toolkit/contract.js';
 import { codeOf } from '../workspace/failure.js';
-import { buildOf } from './package.js';
 import { run, Stopped } from './run.js';
 
 const SIGNALS = [
@@ -33,7 +32,10 @@ export async function runProcess(
       stderr: process.stderr,
       signal,
       // Threads of a checkout would have to compile TypeScript first.
-      self: { ...(entry.endsWith('.js') && { entry: new URL(entry) }), build: () => buildOf(entry) },
+      self: {
+        ...(entry.endsWith('.js') && { entry: new URL(entry) }),
+        build: async () => (await import('./remembering.js')).buildOf(entry),
+      },
     },
     loadTransforms,
   );

@@ -1,22 +1,24 @@
-import { realpathSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Cache } from '../workspace/cache.js';
 import { Failure, reasonOf } from '../workspace/failure.js';
 import { isInside, repositoryRoot } from '../workspace/places.js';
 import type { Project } from '../workspace/project.js';
 import type { Context } from './context.js';
 import type { Look } from './looking.js';
-import { ownVersion } from './package.js';
+import { ownVersion, packageRoot } from './package.js';
 
 /** The cache of this run, unless it is not wanted or there is no good place for it. */
-export function cacheOf(context: Context, project: Project): Cache | undefined {
+export async function cacheOf(context: Context, project: Project): Promise<Cache | undefined> {
   const { args, io } = context;
   if (io.self === undefined || args.choice('cache') === false) return undefined;
   const wish = args.text('cache-dir');
   const root = projectRoot(project);
   const folder = wish === undefined ? root && join(root, '.memfix_cache') : realFolder(resolve(io.cwd, wish));
   if (folder === undefined) return undefined;
-  return new Cache(folder, [ownVersion(), io.self.build(), root, io.cwd, project.facts]);
+  return new Cache(folder, [ownVersion(), await io.self.build(), root, io.cwd, project.facts]);
 }
 
 export function keep(context: Context, { project, discovery }: Look, cache: Cache): void {
@@ -50,4 +52,20 @@ function realFolder(path: string): string {
     reasonOf(error);
     return path;
   }
+}
+
+/** A bundle's entry names its parts by their content; a checkout is the times and sizes of its files. */
+export function buildOf(entry: string): string {
+  const path = fileURLToPath(entry);
+  const hash = createHash('sha256').update(readFileSync(path));
+  if (path.endsWith('.ts')) {
+    for (const folder of ['src', 'transforms']) {
+      const place = join(packageRoot(), folder);
+      for (const name of readdirSync(place, { recursive: true, encoding: 'utf8' }).sort()) {
+        const { mtimeMs, size } = statSync(join(place, name));
+        hash.update(`${name} ${mtimeMs} ${size}\n`);
+      }
+    }
+  }
+  return hash.digest('hex');
 }

@@ -1,8 +1,4 @@
-import { renderConcise } from '../report/concise.js';
-import { renderFull } from '../report/full.js';
-import { renderJson } from '../report/json.js';
 import type { Report } from '../report/report.js';
-import { renderStatistics } from '../report/statistics.js';
 import { summarize } from '../report/summary.js';
 import { tally } from '../report/tally.js';
 import { Failure } from '../workspace/failure.js';
@@ -17,14 +13,21 @@ export function formatOf(context: Context): Format {
 }
 
 /** Findings to standard output, the summary to standard error. */
-export function present(context: Context, report: Report, format: Format): void {
-  const { view } = context;
-  if (context.args.flag('statistics')) {
-    context.out(renderStatistics(report, view));
-    context.remark(report);
-  } else if (format === 'json') context.out(renderJson(report));
-  else context.out(format === 'full' ? renderFull(report, view) : renderConcise(report, view));
+export async function present(context: Context, report: Report, format: Format): Promise<void> {
+  const isCounted = context.args.flag('statistics');
+  context.out(await rendered(context, report, isCounted ? 'statistics' : format));
+  if (isCounted) context.remark(report);
   context.say(summarize(report));
+}
+
+/** What most runs have nothing for is loaded when there is something. */
+async function rendered(context: Context, report: Report, format: Format | 'statistics'): Promise<string> {
+  const { view } = context;
+  if (format === 'json') return (await import('../report/json.js')).renderJson(report);
+  if (report.scans.length + report.skipped.length === 0 && format !== 'statistics') return '';
+  if (format === 'full') return (await import('../report/full.js')).renderFull(report, view);
+  if (format === 'concise') return (await import('../report/concise.js')).renderConcise(report, view);
+  return (await import('../report/statistics.js')).renderStatistics(report, view);
 }
 
 /** 1 when findings remain; 2 with `--strict` when a file was skipped. */

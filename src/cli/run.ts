@@ -4,11 +4,9 @@ import { noColor } from '../report/paint.js';
 import type { Transform } from '../toolkit/contract.js';
 import { Failure } from '../workspace/failure.js';
 import { didYouMean } from '../workspace/resemblance.js';
-import { Arguments } from './arguments.js';
 import { COMMANDS, type CommandName, isCommand } from './commands.js';
-import { Context, EXIT } from './context.js';
-import { helpFor, overview } from './help.js';
-import { failureText, type Io, paintFor } from './io.js';
+import type { Context } from './context.js';
+import { EXIT, failureText, type Io, paintFor } from './io.js';
 import { ownVersion } from './package.js';
 
 /** What an aborted signal carries: the exit code that the system expects after it. */
@@ -43,16 +41,18 @@ async function dispatch(
 ): Promise<number> {
   const [first, ...rest] = words;
   if (first === undefined) {
-    io.stderr.write(overview());
+    io.stderr.write((await import('./help.js')).overview());
     return EXIT.error;
   }
   if (first === '--version' || first === '-V') return print(io, `memfix ${ownVersion()}\n`);
-  if (first === '--help' || first === '-h') return print(io, overview());
-  if (first === 'help') return print(io, helpAbout(rest[0], io));
+  if (first === '--help' || first === '-h') return print(io, await helpAbout(undefined, io));
+  if (first === 'help') return print(io, await helpAbout(rest[0], io));
   if (!isCommand(first)) throw unknownCommand(first, io);
+  const { Arguments } = await import('./arguments.js');
   const args = Arguments.parse(first, rest);
-  if (args.flag('help')) return print(io, helpFor(first));
+  if (args.flag('help')) return print(io, await helpAbout(first, io));
   if (args.flag('version')) return print(io, `memfix ${ownVersion()}\n`);
+  const { Context } = await import('./context.js');
   const context = new Context(io, args, await loadTransforms());
   return (await commandOf(first))(context);
 }
@@ -75,7 +75,8 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
   }
 }
 
-function helpAbout(name: string | undefined, io: Io): string {
+async function helpAbout(name: string | undefined, io: Io): Promise<string> {
+  const { helpFor, overview } = await import('./help.js');
   if (name === undefined) return overview();
   if (!isCommand(name)) throw unknownCommand(name, io);
   return helpFor(name);

@@ -1,10 +1,13 @@
 import { readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
-import { parse, type TomlTable as Table, TomlError } from 'smol-toml';
+import type { TomlTable as Table } from 'smol-toml';
 import { Failure, reasonOf } from './failure.js';
 import { repositoryRoot, textOf, upward } from './places.js';
 
 export type { Table };
+
+const require = createRequire(import.meta.url);
 
 /** One config file's own table, before any of it is believed. */
 export interface ConfigTable {
@@ -97,10 +100,12 @@ function parseToml(path: string): Table {
       'Check the path given to `--config` or `extend`.',
     );
   }
+  // Loaded here, since most runs find no config.
+  const toml: typeof import('smol-toml') = require('smol-toml');
   try {
-    return parse(text);
+    return toml.parse(text);
   } catch (error) {
-    if (!(error instanceof TomlError)) throw error;
+    if (!(error instanceof toml.TomlError)) throw error;
     const [what] = error.message.replace(/^Invalid TOML document: /, '').split('\n');
     throw new Failure(
       'Config does not parse',

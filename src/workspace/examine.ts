@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Engine } from '../engine/engine.js';
 import type { Decide, Outcome, Scan, Skipped, SourceFile } from '../engine/outcome.js';
 import type { Candidate } from './discover.js';
-import type { ParserOnDemand } from './parser-choice.js';
 import { interpret, isWorthReading, type Opened, Reader, type Stamp } from './read.js';
+import type { Tools } from './tools.js';
 
 /** A file to look at, and what an earlier run knows about it. */
 export interface Job {
@@ -51,8 +50,7 @@ export class Examiner {
   readonly #reader = new Reader();
 
   constructor(
-    private readonly engine: Engine,
-    private readonly parser: ParserOnDemand,
+    private readonly tools: Tools,
     /** Present when fixes are to be taken. */
     private readonly decide: Decide | undefined,
   ) {}
@@ -61,14 +59,15 @@ export class Examiner {
     return this.finish(job, this.glance(job));
   }
 
-  /** For the files that a glance leaves unread. */
+  /** For the files that a glance leaves unread: the engine first, since most files never need the parser. */
   async prepare(): Promise<void> {
-    await this.parser.load();
+    if (this.tools.loaded === undefined) await this.tools.load();
+    else await this.tools.parser.load();
   }
 
   /** After a file that was cut off. */
   async recover(): Promise<void> {
-    await this.parser.renew();
+    await this.tools.parser.renew();
   }
 
   /** Never waits, so that the caller can set it a limit. */
@@ -90,7 +89,10 @@ export class Examiner {
     }
     if (this.decide === undefined) return glance.examined;
     try {
-      return { ...glance.examined, repaired: await this.engine.repair(glance.file, this.decide) };
+      return {
+        ...glance.examined,
+        repaired: await (await this.tools.load()).repair(glance.file, this.decide),
+      };
     } catch (error) {
       return { sight: crashOf(job.candidate.path, error) };
     }
@@ -99,17 +101,20 @@ export class Examiner {
   #look({ candidate, hash: known, repairs }: Job, { bytes, stamp }: Opened): Glance {
     const hash = known === undefined ? undefined : hashOf(bytes);
     const isKnown = hash !== undefined && hash === known;
-    if (!isKnown) {
-      const worth = isWorthReading(candidate, bytes, (some) => this.engine.mayMatch(some));
+    const onlyText = isKnown && repairs !== true;
+    const engine = this.tools.loaded;
+    if (engine === undefined && !onlyText) return { kind: 'unread' };
+    if (engine !== undefined && !isKnown) {
+      const worth = isWorthReading(candidate, bytes, (some) => engine.mayMatch(some));
       if (worth !== 'yes') return examined({ sight: { kind: worth }, stamp });
     }
-    if (!this.parser.isLoaded && !(isKnown && repairs !== true)) return { kind: 'unread' };
+    if (!this.tools.parser.isLoaded && !onlyText) return { kind: 'unread' };
     const mark = { stamp, hash: hash ?? hashOf(bytes) };
     const read = interpret(candidate, bytes);
     if (read.kind === 'skipped') return examined({ sight: read, ...mark });
     const { file } = read;
-    if (isKnown && repairs !== true) return examined({ sight: { kind: 'known', file }, ...mark });
-    const scan = this.engine.scan(file);
+    if (engine === undefined || onlyText) return examined({ sight: { kind: 'known', file }, ...mark });
+    const scan = engine.scan(file);
     if (scan.kind === 'skipped' || isSilent(scan)) {
       return examined({ sight: scan.kind === 'skipped' ? scan : { kind: 'nothing' }, ...mark });
     }

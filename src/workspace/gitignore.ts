@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module';
 import { join, relative, sep } from 'node:path';
-import ignore, { type Ignore } from 'ignore';
+import type { Ignore } from 'ignore';
 import { commonGitFolder, repositoryRoot, slashed, textOf, upward } from './places.js';
 
 /** The rules of one file. */
@@ -120,7 +121,7 @@ export class PathPatterns {
 
   matches(path: string, isFolder = false): boolean {
     const name = slashed(relative(this.base, path));
-    if (name === '' || name.startsWith('../') || name === '..' || !ignore.isPathValid(name)) return false;
+    if (name === '' || name.startsWith('../') || name === '..' || !ignore().isPathValid(name)) return false;
     return this.#rules.ignores(isFolder ? `${name}/` : name);
   }
 }
@@ -130,6 +131,13 @@ function below(base: string, path: string): string {
   return path.slice(base.endsWith(sep) ? base.length : base.length + 1);
 }
 
+const require = createRequire(import.meta.url);
+
+/** Loaded when a name first needs it, which in many projects is never. */
+function ignore(): typeof import('ignore') {
+  return require('ignore');
+}
+
 function matcher(): Ignore {
-  return ignore({ ignorecase: process.platform === 'win32' || process.platform === 'darwin' });
+  return ignore()({ ignorecase: process.platform === 'win32' || process.platform === 'darwin' });
 }

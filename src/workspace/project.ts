@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { createEngine, type Engine, policy } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import type { Decide, Scan } from '../engine/outcome.js';
 import type { PythonParser } from '../syntax/parser.js';
 import type { Options, Transform } from '../toolkit/contract.js';
@@ -67,7 +67,8 @@ export class Project {
   }
 
   /** What `apply` without a person says to a finding. */
-  policy(): Decide {
+  async policy(): Promise<Decide> {
+    const { policy } = await import('../engine/engine.js');
     return policy({ unsafe: this.unsafeFixes, fixable: (id) => this.isFixable(id) });
   }
 
@@ -81,9 +82,10 @@ export class Project {
 
   /**
    * One engine to the outside; inside, one for each set of transforms that `per-file-ignores` leaves.
-   * A finding that may not be fixed has no fix.
+   * A finding that may not be fixed has no fix. Loaded here: where nothing has changed, no engine is needed.
    */
-  engine(parser: PythonParser): Engine {
+  async engine(parser: PythonParser): Promise<Engine> {
+    const { createEngine } = await import('../engine/engine.js');
     const made = new Map<string, Engine>();
     const engineOf = (ids: ReadonlySet<string>): Engine => {
       const key = [...ids].join();

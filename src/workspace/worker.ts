@@ -2,8 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Transform } from '../toolkit/contract.js';
 import type { Orders, Report } from './crew.js';
 import { type Examined, Examiner } from './examine.js';
-import { ParserOnDemand } from './parser-choice.js';
 import { Project } from './project.js';
+import { Tools } from './tools.js';
 
 /** Answers that say something leave at once, the others together. */
 const TOGETHER = 64;
@@ -12,12 +12,8 @@ const TOGETHER = 64;
 export async function serve(loadTransforms: () => Promise<readonly Transform[]>): Promise<void> {
   const orders = workerData as Orders;
   const project = new Project(orders.request, await loadTransforms());
-  const parser = new ParserOnDemand(orders.parser);
-  const examiner = new Examiner(
-    project.engine(parser),
-    parser,
-    orders.takesFixes ? project.policy() : undefined,
-  );
+  const tools = new Tools(project, orders.parser);
+  const examiner = new Examiner(tools, orders.takesFixes ? await project.policy() : undefined);
   let report: (readonly [number, Examined])[] = [];
   const send = () => {
     if (report.length > 0) parentPort?.postMessage(report satisfies Report);

@@ -38,7 +38,7 @@ export async function memfix(setting: Setting, ...words: readonly string[]): Pro
       stdout: Object.assign(stdout.stream, { isTTY: is('stdout') }),
       stderr: Object.assign(stderr.stream, { isTTY: is('stderr') }),
       signal: setting.signal ?? new AbortController().signal,
-      ...(setting.build !== undefined && { self: { build: () => setting.build ?? '' } }),
+      ...(setting.build !== undefined && { self: { build: async () => setting.build ?? '' } }),
     },
     async () => setting.transforms ?? TOYS,
   );

@@ -190,7 +190,7 @@ test('options have their defaults, and per-file ignores leave the other transfor
   const cwd = folderWith({ 'memfix.toml': '[per-file-ignores]\n"tests/" = ["drop-hold"]\n' });
   put(cwd, { 'tests/t.py': '', 'a.py': '' });
   const { loadParser } = await import('../../src/syntax/parser.js');
-  const engine = project(cwd).engine(await loadParser());
+  const engine = await project(cwd).engine(await loadParser());
   const idsIn = (path: string) => {
     const scan = engine.scan({ path, source: { text: 'hold()\nrisk()\n', encoding: 'utf-8', bom: false } });
     return scan.kind === 'scan' ? scan.findings.map((finding) => finding.transform) : scan.reason;

@@ -28,7 +28,7 @@ export async function apply(context: Context): Promise<number> {
   const landed = await writeAll(context, look, seen.outcomes);
   const bugs = seen.outcomes.flatMap((outcome) => outcome.bugs);
   const report: Report = { ...landed.report, skipped: seen.skipped, checked: seen.files };
-  present(context, report, format);
+  await present(context, report, format);
   sayHowToUndo(context, landed.roots);
   reportUnwritten(context, landed.unwritten);
   context.confess(seen.crashes, bugs);
@@ -39,7 +39,7 @@ export async function apply(context: Context): Promise<number> {
 /** From standard input to standard output: what cannot be fixed comes out as it went in. */
 async function applyStdin(context: Context): Promise<number> {
   const { engine, bytes, read, project } = await prepareStdin(context);
-  const outcome = read.kind === 'file' ? await engine.repair(read.file, project.policy()) : read;
+  const outcome = read.kind === 'file' ? await engine.repair(read.file, await project.policy()) : read;
   if (outcome.kind === 'skipped') {
     context.out(bytes);
     const report = { scans: [], skipped: [outcome], checked: 1 };
@@ -76,7 +76,7 @@ async function writeAll(context: Context, look: Look, outcomes: readonly Outcome
       const written = isChanged(outcome) ? writer.write(outcome) : undefined;
       if (written?.ok === false) {
         unwritten.push({ path: outcome.file.path, reason: written.reason });
-        const scan = look.engine.scan(outcome.file);
+        const scan = (await look.tools.engine()).scan(outcome.file);
         if (scan.kind === 'scan') scans.push(scan);
         continue;
       }

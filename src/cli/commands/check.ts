@@ -8,7 +8,7 @@ export async function check(context: Context): Promise<number> {
   const look = await prepare(context);
   const seen = await lookThrough(context, look, 'report');
   const report = { scans: seen.scans, skipped: seen.skipped, checked: seen.files };
-  present(context, report, format);
+  await present(context, report, format);
   context.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
 }
@@ -21,6 +21,6 @@ async function checkStdin(context: Context): Promise<number> {
     scan.kind === 'scan'
       ? { scans: [scan], skipped: [], checked: 1 }
       : { scans: [], skipped: [scan], checked: 1 };
-  present(context, report, format);
+  await present(context, report, format);
   return exitCodeFor(context, report);
 }

@@ -39,7 +39,7 @@ export async function diff(context: Context): Promise<number> {
 async function diffStdin(context: Context): Promise<number> {
   const { io } = context;
   const { engine, read, project } = await prepareStdin(context);
-  const outcome = read.kind === 'file' ? await engine.repair(read.file, project.policy()) : read;
+  const outcome = read.kind === 'file' ? await engine.repair(read.file, await project.policy()) : read;
   if (outcome.kind === 'skipped') {
     return conclude(context, Buffer.alloc(0), [], { scans: [], skipped: [outcome], checked: 1 });
   }

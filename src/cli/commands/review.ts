@@ -60,7 +60,7 @@ async function converse(
   io.signal.addEventListener('abort', leave);
   try {
     const result = await review({
-      engine: look.engine,
+      engine: await look.tools.engine(),
       scans: open,
       metas: new Map(look.project.vocabulary.metas.map((meta) => [meta.id, meta])),
       write: async (outcome: Outcome) => {
