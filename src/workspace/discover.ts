@@ -148,7 +148,7 @@ class Walk {
       const named = isPythonName(entry.name);
       if (!(named || (isFolder && !FOREIGN.has(entry.name)))) continue;
       const path = inFolder + entry.name;
-      if (rules.ignores(path, isFolder) || this.rules.excludes(path, isFolder)) continue;
+      if (rules.ignores(path, isFolder, entry.name) || this.rules.excludes(path, isFolder)) continue;
       if (named) this.#consider(path, entry, inPlace + entry.name);
       else this.#enter(path, inPlace + entry.name, rules, false);
     }

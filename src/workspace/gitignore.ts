@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { join, relative, sep } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 import type { Ignore } from 'ignore';
 import { commonGitFolder, repositoryRoot, slashed, textOf, upward } from './places.js';
 
@@ -15,11 +15,15 @@ class Layer {
     this.#names = new NamesInRules(text);
   }
 
-  test(path: string, isFolder: boolean): { readonly ignored: boolean; readonly unignored: boolean } {
-    if (!this.#names.mayMean(path.slice(path.lastIndexOf(sep) + 1))) return NEITHER;
+  test(
+    path: string,
+    name: string,
+    isFolder: boolean,
+  ): { readonly ignored: boolean; readonly unignored: boolean } {
+    if (!this.#names.mayMean(name)) return NEITHER;
     this.#rules ??= matcher().add(this.text);
-    const name = slashed(below(this.base, path));
-    return this.#rules.test(isFolder ? `${name}/` : name);
+    const known = slashed(below(this.base, path));
+    return this.#rules.test(isFolder ? `${known}/` : known);
   }
 }
 
@@ -98,9 +102,9 @@ export class IgnoreRules {
     return text === undefined ? this : new IgnoreRules([new Layer(folder, text), ...this.layers]);
   }
 
-  ignores(path: string, isFolder: boolean): boolean {
+  ignores(path: string, isFolder: boolean, name = basename(path)): boolean {
     for (const layer of this.layers) {
-      const answer = layer.test(path, isFolder);
+      const answer = layer.test(path, name, isFolder);
       if (answer.ignored) return true;
       if (answer.unignored) return false;
     }

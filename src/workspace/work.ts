@@ -38,9 +38,12 @@ export async function workThrough(
   const dismiss = () => crew.dismiss();
   hooks.signal.addEventListener('abort', dismiss);
   try {
+    // A signal that came meanwhile is heard only when the event loop gets its turn.
+    await turn();
+    hooks.signal.throwIfAborted();
     while (crew.left > 0) {
       const didSome = await here.work();
-      await new Promise((resume) => setImmediate(resume));
+      await turn();
       hooks.signal.throwIfAborted();
       if (crew.left > 0) hooks.progress(jobs.length - crew.left);
       if (didSome) {
@@ -54,6 +57,10 @@ export async function workThrough(
     hooks.signal.removeEventListener('abort', dismiss);
     dismiss();
   }
+}
+
+function turn(): Promise<void> {
+  return new Promise((resume) => setImmediate(resume));
 }
 
 /** The main thread's share. After a file that had to be cut off, its parser is no good, and others do the rest. */
