@@ -134,6 +134,12 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
     }
   });
 
+  it('has the same findings without prefilter and cue', () => {
+    const open = court.transforms.map((transform) => ({ ...transform, prefilter: [], cue: () => true }));
+    const seen = scanned(engineFor(court, open, fixture.options), { ...file, named: true });
+    expect(seen.findings).toEqual(scanned(engine, file).findings);
+  });
+
   it('is silenced by an ignore comment, and only there', () => {
     const scan = scanned(engine, file);
     for (const finding of scan.findings) {
