@@ -34,10 +34,12 @@ import {
   importsPackage,
   isEvaluation,
   isReport,
+  keptFromElsewhere,
   lossTerm,
   Proof,
   STACK,
   statementOf,
+  strayDevice,
 } from '../src/toolkit/index.js';
 
 interface SumSite extends Site {
@@ -157,14 +159,20 @@ function gates(module: PyModule, sum: Accumulation): Proof {
     );
     const loops = enclosingLoops(statement).filter((loop) => !loop.contains(sum.zeroed));
     const changed = loops
-      .map((loop) => changedInPlace(module, value, loop))
+      .map((loop) => changedInPlace(module, value, loop, sum.division))
       .find((name) => name !== undefined);
-    if (changed !== undefined) proof.forbid(true, `\`${changed}\` is changed in place in the same loop`);
+    if (changed !== undefined) proof.forbid(true, `\`${changed}\` is changed in place after it was added`);
     proof.forbid(
       loops.some((loop) => backwardIn(module, loop) !== undefined),
       `the loop already calls \`backward()\`, so \`${sum.name}\` is a record of losses and not a loss`,
     );
   }
+  const values = sum.additions.map(({ value }) => value);
+  const kept = values.map((value) => keptFromElsewhere(module, value)).find((node) => node !== undefined);
+  if (kept !== undefined) proof.require('unknown', `\`${shown(kept)}\` is not changed in place meanwhile`);
+  const stray = strayDevice(module, values);
+  if (stray !== undefined)
+    proof.require('unknown', `\`${shown(stray)}\` is on the device of the other terms`);
   proof.forbid(
     sum.meanUses.length > 0 && sum.meanUses.every(isReport),
     `the mean of \`${sum.name}\` is only reported as a number`,

@@ -40,6 +40,9 @@ export interface Accumulation {
 
 const WORD_AT_END = /[\w\u0080-\uffff]+$/;
 const WORD_AT_START = /^[\w\u0080-\uffff]+/;
+const COMMENT = /#[^\r\n]*[\r\n]/g;
+/** How far from an operator its operand is looked for. */
+const REACH = 120;
 const GAP = /^[\s()\\]+|[\s()\\]+$/g;
 /** A target, maybe among others, and a zero in what is assigned: `total, n = 0.0, 0`, `total = n = 0`. */
 const ZEROED = /^(?:[^=]*=(?!=)){1,4}[^=]*?(?<![\w.])0(?:\.0*)?(?![\w.])/;
@@ -89,10 +92,19 @@ function namesBeside(text: string, operator: string, side: 'before' | 'around'):
     if (word !== undefined && !/^\d/.test(word)) found.add(word);
   };
   for (let at = text.indexOf(operator); at !== -1; at = text.indexOf(operator, at + 1)) {
-    add(WORD_AT_END.exec(text.slice(Math.max(0, at - 60), at).replace(GAP, ''))?.[0]);
-    if (side === 'around') add(WORD_AT_START.exec(text.slice(at + 1, at + 61).replace(GAP, ''))?.[0]);
+    for (const before of withAndWithoutComments(text.slice(Math.max(0, at - REACH), at)))
+      add(WORD_AT_END.exec(before)?.[0]);
+    if (side === 'before') continue;
+    for (const after of withAndWithoutComments(text.slice(at + 1, at + 1 + REACH)))
+      add(WORD_AT_START.exec(after)?.[0]);
   }
   return found;
+}
+
+/** Trimmed to what an operator stands beside. A `#` may as well be in a string, so both readings count. */
+function withAndWithoutComments(text: string): readonly string[] {
+  const plain = text.replace(GAP, '');
+  return /#/.test(text) ? [plain, text.replace(COMMENT, '').replace(GAP, '')] : [plain];
 }
 
 /** The accumulation that a division ends; undefined when it is something else, not merely an unsuitable one. */
@@ -169,13 +181,15 @@ function additionAt(place: PyNode): (Addition & { readonly reads: readonly PyNod
   const operation = place.parent;
   const statement = statementOf(place);
   if (statement.named[0] !== operation || operation?.field('left') !== place) return undefined;
-  const right = operation.field('right');
-  if (right === undefined) return undefined;
+  const given = operation.field('right');
+  if (given === undefined) return undefined;
   if (operation.type === 'augmented_assignment') {
     return operation.field('operator')?.text === '+='
-      ? { statement, target: place, value: right, reads: [] }
+      ? { statement, target: place, value: given, reads: [] }
       : undefined;
   }
+  // A comment inside the parentheses would be lost.
+  const right = given.text.includes('#') ? given : unparenthesized(given);
   if (
     operation.type !== 'assignment' ||
     right.type !== 'binary_operator' ||
@@ -213,6 +227,9 @@ function orderProblem(shape: Shape): string | undefined {
   const ordered = places.every((place, at) => place >= 0 && (at === 0 || place >= (places[at - 1] ?? 0)));
   const [first = -1, ...loops] = places;
   const last = loops.pop() ?? -1;
+  if (division.text.includes('#')) return 'a comment stands inside the division';
+  if (module.at('locals(').some((hit) => scope.node.contains(hit)))
+    return `\`locals()\` may read \`${name}\``;
   if (rest.some((place) => module.scopeAt(place) !== scope))
     return `\`${name}\` is also used by a nested function`;
   if (!ordered || loops.includes(first))

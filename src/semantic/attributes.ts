@@ -1,8 +1,11 @@
 import type { PyNode } from '../syntax/node.js';
-import { ancestryOf, classAround } from './definitions.js';
+import { ancestryOf, classAround, classBehind } from './definitions.js';
 import type { PyModule } from './module.js';
 
-/** All values that `self.name` gets in the class and its same-file bases; undefined when one is not a plain assignment. */
+/**
+ * All values that `self.name` gets in the file, by the class, its bases, its subclasses or somebody who holds an instance;
+ * undefined when one is not a plain assignment.
+ */
 export function attributeValues(module: PyModule, attribute: PyNode): readonly PyNode[] | undefined {
   const object = attribute.field('object');
   const name = attribute.field('attribute')?.text;
@@ -14,13 +17,13 @@ export function attributeValues(module: PyModule, attribute: PyNode): readonly P
     const place = hit.parent;
     if (hit.text !== name || place?.type !== 'attribute' || place.field('attribute') !== hit) continue;
     const written = place.parent;
-    const owner = classAround(place);
-    if (
+    const holder = place.field('object');
+    const owner = holder && classBehind(module, holder);
+    const related =
       owner === undefined ||
-      !classes.includes(owner.classNode) ||
-      place.field('object')?.text !== owner.self
-    )
-      continue;
+      classes.includes(owner) ||
+      ancestryOf(module, owner).classes.includes(around.classNode);
+    if (!related) continue;
     if (written?.type === 'augmented_assignment' && written.field('left') === place) return undefined;
     if (written?.type === 'assignment' && written.field('left') === place) {
       const value = written.field('right');

@@ -3,7 +3,7 @@ import { type Counter, counterNamed } from './counter.js';
 import type { PyModule } from './module.js';
 import type { Scope } from './scope.js';
 import { isCountOf } from './sized-loop.js';
-import { argumentsOf, enclosingLoops, statementOf, unparenthesized } from './statements.js';
+import { argumentsOf, enclosingLoops, statementOf, swallowsErrors, unparenthesized } from './statements.js';
 
 /** What a total is divided by, when it may be the number of its terms. */
 export interface Denominator {
@@ -86,7 +86,7 @@ function leaves(node: PyNode): boolean {
 function isInTry(node: PyNode): boolean {
   for (const ancestor of node.ancestors()) {
     if (ancestor.type === 'function_definition') return false;
-    if (ancestor.type === 'try_statement') return true;
+    if (ancestor.type === 'try_statement' || swallowsErrors(ancestor)) return true;
   }
   return false;
 }

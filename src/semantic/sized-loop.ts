@@ -1,7 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import type { PyModule } from './module.js';
 import { binds, roleOf } from './names.js';
-import { argumentsOf, enclosingLoops, methodName, receiverOf } from './statements.js';
+import { argumentsOf, enclosingLoops, methodName, receiverOf, swallowsErrors } from './statements.js';
 
 const GROWING: ReadonlySet<string> = new Set([
   'add',
@@ -33,6 +33,7 @@ export function isCountOf(
   if (iterable === undefined || !runsOver(module, iterable, written))
     return `the loop does not run over exactly \`${written}\``;
   if (addition.statement.parent !== body) return `not every pass over \`${written}\` adds a term`;
+  if (!alwaysRuns(loop, division)) return `the loop over \`${written}\` does not always run to its end`;
   if (enclosingLoops(addition.statement).some((other) => other !== loop && !other.contains(division))) {
     return `the loop over \`${written}\` runs more than once`;
   }
@@ -44,6 +45,17 @@ export function isCountOf(
   return changes(module, sequence, loop, division)
     ? `\`${written}\` may change before its length is taken`
     : undefined;
+}
+
+/** Whoever comes to the place has been through the whole loop. */
+function alwaysRuns(loop: PyNode, place: PyNode): boolean {
+  let block = loop.parent;
+  while (block !== undefined && !block.contains(place)) {
+    const around = block.parent;
+    if (around?.type !== 'with_statement' || swallowsErrors(around)) return false;
+    block = around.parent;
+  }
+  return true;
 }
 
 /** `seq`, `enumerate(seq)`, `range(len(seq))`, `seq.items()` and the like: one pass per element. */
@@ -69,7 +81,7 @@ function changes(module: PyModule, sequence: PyNode, loop: PyNode, division: PyN
   if (root === undefined || scope === undefined) return root === undefined;
   return module.occurrences(scope, root.text).some((place) => {
     if (place.start < loop.start || place.start > division.end) return false;
-    if (binds(roleOf(place))) return true;
+    if (binds(roleOf(place)) || isPartChanged(place)) return true;
     const attribute = place.closest('attribute', 'block');
     const call = [...place.ancestors()].find((node) => node.type === 'call' || node.type === 'block');
     const assigned = attribute?.parent?.type === 'assignment' && attribute.parent.field('left') === attribute;
@@ -80,4 +92,16 @@ function changes(module: PyModule, sequence: PyNode, loop: PyNode, division: PyN
         receiverOf(call)?.text === sequence.text)
     );
   });
+}
+
+/** `del seq[i]`, `seq[:] = …` */
+function isPartChanged(place: PyNode): boolean {
+  const holder = place.closest('delete_statement', 'subscript', 'block');
+  if (holder?.type === 'delete_statement') return true;
+  const written = holder?.parent;
+  return (
+    holder?.type === 'subscript' &&
+    /assignment|delete/.test(written?.type ?? '') &&
+    written?.named[0] === holder
+  );
 }

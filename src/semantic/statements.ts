@@ -61,6 +61,14 @@ export function contextManagers(withStatement: PyNode): readonly PyNode[] {
   });
 }
 
+/** A `with` after which the program goes on though its block was left by an error. */
+export function swallowsErrors(node: PyNode): boolean {
+  return (
+    node.type === 'with_statement' &&
+    contextManagers(node).some(({ text }) => /suppress|raises|ignor|catch|swallow/i.test(text))
+  );
+}
+
 /** The decorator expressions of a function or class, outermost first. */
 export function decoratorsOf(definition: PyNode): readonly PyNode[] {
   const holder = definition.parent;

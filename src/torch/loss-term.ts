@@ -3,7 +3,7 @@ import { calledDefinition } from '../semantic/definitions.js';
 import { reachingDefinitions } from '../semantic/flow.js';
 import { importsPackage, qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
-import { binds, roleOf } from '../semantic/names.js';
+import { roleOf } from '../semantic/names.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { isFloating, isScalarTensor, kindOf } from './tensor.js';
@@ -27,12 +27,24 @@ export function lossTerm(module: PyModule, value: PyNode): LossTerm | undefined 
   if (!importsPackage(module, 'torch')) return undefined;
   switch (clue(module, value, 0)) {
     case 'tensor':
-      return { scalar: 'unknown', floating: isFloating(module, value) };
+      return { scalar: 'unknown', floating: countsTruths(module, value) ? 'no' : isFloating(module, value) };
     case 'mixed':
       return { scalar: 'no', floating: 'unknown' };
     default:
       return undefined;
   }
+}
+
+/** `(a == b).sum()` is an integer, of whatever array it is. */
+function countsTruths(module: PyModule, value: PyNode): boolean {
+  const node = unparenthesized(value);
+  const receiver = node.type === 'call' ? receiverOf(node) : undefined;
+  return (
+    receiver !== undefined &&
+    SAME_REDUCTIONS.has(methodName(node) ?? '') &&
+    argumentsOf(node).length === 0 &&
+    isFloating(module, receiver) === 'no'
+  );
 }
 
 /** `mixed`: a tensor on one path, a Python number on another. */
@@ -114,46 +126,4 @@ function pathClue(module: PyModule, values: readonly (PyNode | undefined)[], hop
   if (clues.includes('mixed')) return 'mixed';
   if (!clues.includes('tensor')) return 'none';
   return clues.includes('number') ? 'mixed' : 'tensor';
-}
-
-/** Methods whose result may share memory with their receiver. */
-const SHARING: ReadonlySet<string> = new Set([...MOVES, 'contiguous', 'double', 'half', 'requires_grad_']);
-
-/**
- * The variable whose tensor would be kept by keeping the value, and which the loop changes in place:
- * `total += loss` copied its value, `terms.append(loss)` does not.
- */
-export function changedInPlace(module: PyModule, value: PyNode, loop: PyNode): string | undefined {
-  const root = sharedRoot(value);
-  const scope = root.type === 'identifier' ? module.resolve(root) : undefined;
-  if (scope === undefined) return undefined;
-  let fresh = false;
-  for (const place of module.occurrences(scope, root.text)) {
-    if (!loop.contains(place)) continue;
-    const changes = roleOf(place) === 'update' || isChangedAt(place);
-    if (changes && (!fresh || place.start > root.start)) return root.text;
-    fresh ||= binds(roleOf(place)) && !changes;
-  }
-  return undefined;
-}
-
-function sharedRoot(value: PyNode): PyNode {
-  const node = unparenthesized(value);
-  const receiver = node.type === 'call' ? receiverOf(node) : undefined;
-  return receiver !== undefined && SHARING.has(methodName(node) ?? '') ? sharedRoot(receiver) : node;
-}
-
-/** `x.mul_(…)`, `x[…] = …`, `x.data = …` */
-function isChangedAt(place: PyNode): boolean {
-  const holder = place.parent;
-  if (holder?.type !== 'attribute' && holder?.type !== 'subscript') return false;
-  const statement = holder.parent;
-  if (statement?.type === 'assignment' || statement?.type === 'augmented_assignment') {
-    return statement.field('left') === holder;
-  }
-  return (
-    statement?.type === 'call' &&
-    /[^_]_$/.test(methodName(statement) ?? '') &&
-    methodName(statement) !== 'requires_grad_'
-  );
 }

@@ -60,8 +60,22 @@ export function instanceFact(module: PyModule, made: PyNode): TensorFact | undef
   const callee = made.field('function');
   const path = callee && qualifiedName(module, callee);
   if (path === undefined) return undefined;
-  if (LOSS_MODULES.has(path)) return lossFact(made, 1);
+  if (LOSS_MODULES.has(path)) {
+    const changed = reductionsSet(module);
+    if (changed.length === 0) return lossFact(made, 1);
+    const vector = changed.some(({ text }) => /^["']none["']$/.test(text));
+    return vector ? { kind: 'tensor', floating: 'yes' } : { kind: 'tensor', floating: 'yes', open: true };
+  }
   return TENSOR_MODULES.has(path) ? TENSOR : undefined;
+}
+
+/** The values of `criterion.reduction = …` in the file; which criterion that is, is not asked. */
+function reductionsSet(module: PyModule): readonly PyNode[] {
+  return module.at('.reduction').flatMap(({ parent }) => {
+    const assignment = parent?.parent;
+    const set = assignment?.type === 'assignment' && assignment.field('left') === parent;
+    return set && parent?.field('object')?.text !== 'self' ? (assignment.field('right') ?? []) : [];
+  });
 }
 
 function torchFact(module: PyModule, path: string, call: PyNode, factOf: FactOf): TensorFact | undefined {
