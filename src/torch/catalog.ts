@@ -185,6 +185,7 @@ export const PARALLEL_WRAPPERS: readonly string[] = [
 export const LERP = 'torch.lerp';
 export const NUMPY = 'numpy.';
 export const ENABLE_GRAD = 'torch.enable_grad';
+export const IS_GRAD_ENABLED = 'torch.is_grad_enabled';
 
 export const HALF_DTYPES: ReadonlySet<string> = new Set(
   ['half', 'float16', 'bfloat16'].map((name) => `torch.${name}`),

@@ -3,13 +3,23 @@ import { definitionOf } from '../semantic/flow.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
-import { enclosingFunction, receiverOf, unparenthesized } from '../semantic/statements.js';
+import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { TORCH_JIT } from './catalog.js';
 
 import { reachedFrom } from './grad.js';
 import { shown } from './grad-escapes.js';
-import { KEEPS, LOOKS, METER, NETWORK, NETWORK_METHODS, TAKES_NETWORK, TRAINS } from './grad-names.js';
+import {
+  KEEPS,
+  LOOKS,
+  MAY_TRAIN,
+  METER,
+  NETWORK,
+  NETWORK_METHODS,
+  RUNS_OTHERWISE,
+  TAKES_NETWORK,
+  TRAINS,
+} from './grad-names.js';
 import { givenTo } from './grad-parts.js';
 import type { GradTrace } from './grad-trace.js';
 import { KNOWN_PACKAGES } from './grad-values.js';
@@ -106,19 +116,25 @@ function opaqueCall(
       ? undefined
       : `that \`${shown(callee)}\`, which is not in this file, needs no gradients`;
   const self = classAround(call)?.self;
-  const network = given.find(
-    (each) =>
-      models.has(each.text) || (each.text === self && self !== undefined) || isNetworkOf(each, models),
-  );
+  const network = given
+    .flatMap(elements)
+    .find(
+      (each) =>
+        models.has(each.text) || (each.text === self && self !== undefined) || isNetworkOf(each, models),
+    );
   if (network !== undefined && !TAKES_NETWORK.test(name))
     return `that \`${shown(callee)}\`, which is not in this file, does not train \`${shown(network)}\``;
+  const mayTrain =
+    MAY_TRAIN.test(name) && !RUNS_OTHERWISE.test(shown(callee)) && !METER.test(receiver?.text ?? '');
   // What is kept is looked at by the escapes.
-  if (receiver !== undefined && KEEPS.has(name)) return undefined;
-  if (LOOKS.test(name) || METER.test(receiver?.text ?? '') || NETWORK.test(name)) return undefined;
+  if (receiver !== undefined && KEEPS.has(name) && !(mayTrain && given.length === 0)) return undefined;
+  if ((LOOKS.test(name) && !mayTrain) || METER.test(receiver?.text ?? '') || NETWORK.test(name))
+    return undefined;
   // A method of a tensor, a list or another plain thing that this function made.
   if (receiver !== undefined && path === undefined && !isHandle(module, receiver, self)) return undefined;
   if (isParameter(module, functionNode, callee))
     return `that \`${shown(callee)}\`, which is passed in, needs no gradients`;
+  if (mayTrain) return `that \`${shown(callee)}\`, which is not in this file, does not train`;
   const graph = given.find((each) => trace.of(each) === 'graph');
   return graph === undefined
     ? undefined
@@ -133,6 +149,12 @@ function nameOf(callee: PyNode): string {
   if (callee.type === 'attribute') return callee.field('attribute')?.text ?? '';
   if (callee.type === 'subscript') return nameOf(callee.field('value') ?? callee);
   return callee.type === 'identifier' ? callee.text : '';
+}
+
+/** What a call is handed inside a literal: `Runner([net])`, `launch(models={"g": net})`. */
+function elements(given: PyNode): readonly PyNode[] {
+  if (/^(?:list|tuple|set|dictionary)$/.test(given.type)) return given.named.flatMap(elements);
+  return given.type === 'pair' ? elements(given.field('value') ?? given) : [given];
 }
 
 function bare(given: PyNode): PyNode {
@@ -150,10 +172,13 @@ function isNetworkOf(node: PyNode, models: ReadonlySet<string>): boolean {
 /** An object from outside, whose methods are somebody else's code: an import, `self`, a parameter, a global. */
 function isHandle(module: PyModule, receiver: PyNode, self: string | undefined): boolean {
   let root = unparenthesized(receiver);
-  while (root.type === 'attribute' || root.type === 'subscript') {
-    const inner = root.field(root.type === 'attribute' ? 'object' : 'value');
-    if (inner === undefined) return true;
-    root = inner;
+  for (;;) {
+    // `self.mean.mul_(0.9)` is `self.mean`.
+    const inner = /[a-z]_$/.test(methodName(root) ?? '')
+      ? receiverOf(root)
+      : root.field(root.type === 'attribute' ? 'object' : 'value');
+    if (inner === undefined || !/^(?:attribute|subscript|call)$/.test(root.type)) break;
+    root = unparenthesized(inner);
   }
   if (root.type !== 'identifier') return false;
   if (root.text === self) return true;

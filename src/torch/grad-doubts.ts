@@ -1,11 +1,12 @@
 import type { PyModule } from '../semantic/module.js';
-import { isAsync } from '../semantic/statements.js';
+import { isAsync, receiverOf } from '../semantic/statements.js';
 import { isTestCode } from '../semantic/test-code.js';
 import type { PyNode } from '../syntax/node.js';
 import { differentiatingModule, gradUseReached } from './grad.js';
 import { suspicionsOf, trainingCallReached } from './grad-calls.js';
 import { escapeOf } from './grad-escapes.js';
 import { type Evaluation, returnsOwnModel, runsInEvalMode } from './grad-evaluation.js';
+import { asksForGraph, derivativeNamed, hookElsewhere } from './grad-forward.js';
 import {
   differentiatingCaller,
   entersGradOff,
@@ -22,6 +23,7 @@ import {
   isTrainingByName,
 } from './grad-roles.js';
 import { GradTrace } from './grad-trace.js';
+import { walks } from './grad-walks.js';
 
 /** A reason against turning gradients off in a function: `no` would crash or change training, `unknown` could. */
 export interface GradDoubt {
@@ -58,7 +60,10 @@ export function* doubtsAbout(
   for (const run of runs) yield* doubtsAboutRun(module, run);
   const models = new Set(runs.map(({ model }) => model.text));
   const trace = new GradTrace(module, functionNode, models);
-  for (const { kind, words } of suspicionsOf(module, functionNode, models, trace)) {
+  const asked = asksForGraph(module, functionNode, trace);
+  if (asked !== undefined) yield { answer: 'no', words: `it ${asked}` };
+  const networks = new Set([...models, ...walkedBy(module, functionNode)]);
+  for (const { kind, words } of suspicionsOf(module, functionNode, networks, trace)) {
     yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
   }
   const leaving = escapeOf(module, functionNode, trace);
@@ -113,6 +118,13 @@ function* refusals(
     yield { answer: 'unknown', words: 'that `torch.compile()`, which takes it, takes it with the decorator' };
 }
 
+/** The network whose parameters the function walks; `self` is looked at method by method. */
+function walkedBy(module: PyModule, functionNode: PyNode): readonly string[] {
+  const walk = walks(module).find((each) => each.functionNode === functionNode);
+  const receiver = walk && receiverOf(walk.call);
+  return receiver === undefined || receiver.text === 'self' ? [] : [receiver.text];
+}
+
 function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt> {
   const { text } = run.model;
   const mode = runsInEvalMode(run);
@@ -129,6 +141,18 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt
     yield {
       answer: 'unknown',
       words: 'that the network which it builds and returns is not trained on the way',
+    };
+  const hook = hookElsewhere(module, run.functionNode);
+  if (hook !== undefined)
+    yield {
+      answer: 'unknown',
+      words: `that nobody differentiates what the \`${hook.text}\` of this file keeps`,
+    };
+  const derivative = derivativeNamed(run.functionNode);
+  if (derivative !== undefined)
+    yield {
+      answer: 'unknown',
+      words: `that the forward of \`${text}\`, which gives \`${derivative}\`, does not differentiate`,
     };
   if (hasInferenceFastPath(module)) {
     yield {

@@ -1,10 +1,11 @@
 import { definitionOf } from '../semantic/flow.js';
+import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { KEEPS, METER } from './grad-names.js';
-import { givenTo } from './grad-parts.js';
-import { type GradTrace, mayCarryGraph } from './grad-trace.js';
+import { givenTo, isPlainParameter } from './grad-parts.js';
+import type { GradTrace } from './grad-trace.js';
 
 /** A value that may leave a function with its graph. `words` completes "not proven: …". */
 export interface Escape {
@@ -27,10 +28,10 @@ export function escapeOf(module: PyModule, functionNode: PyNode, trace: GradTrac
 }
 
 function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
-  if (node.type !== 'return_statement' && node.type !== 'yield') return undefined;
+  if (!/^(?:return_statement|yield|raise_statement)$/.test(node.type)) return undefined;
   for (const value of node.named.flatMap(parts)) {
-    if (!mayCarryGraph(trace.of(value))) continue;
-    const verb = node.type === 'yield' ? 'yields' : 'returns';
+    if (!trace.mayCarryGraph(value)) continue;
+    const verb = node.type === 'yield' ? 'yields' : node.type === 'raise_statement' ? 'raises' : 'returns';
     return {
       node: value,
       words: `that nobody differentiates \`${shown(value)}\`, which it ${verb}`,
@@ -58,25 +59,41 @@ function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gra
     const value = node.field('right');
     if (target === undefined || value === undefined || node.closest('lambda') !== undefined) return undefined;
     const targets = /pattern|tuple|list/.test(target.type) ? target.named : [target];
-    const outward = targets.find((each) => leadsOutside(module, functionNode, each));
-    return outward !== undefined && mayCarryGraph(trace.of(value)) ? kept(value, outward) : undefined;
+    const updates = node.type === 'augmented_assignment';
+    const outward = targets.find(
+      (each) =>
+        leadsOutside(module, functionNode, each) ||
+        (updates && each.type === 'identifier' && changesInPlace(module, functionNode, each)),
+    );
+    return outward !== undefined && trace.mayCarryGraph(value) ? kept(value, outward) : undefined;
   }
   if (node.type === 'call' && node.field('function')?.text === 'setattr') {
     const [object, , value] = givenTo(node);
-    const leaves = object !== undefined && value !== undefined && mayCarryGraph(trace.of(value));
+    const leaves = object !== undefined && value !== undefined && trace.mayCarryGraph(value);
     return leaves ? kept(value, object) : undefined;
   }
   if (node.type !== 'call' || !KEEPS.has(methodName(node) ?? '')) return undefined;
   const receiver = receiverOf(node);
   if (receiver === undefined || isReport(node, receiver) || !isHeldOutside(module, functionNode, receiver))
     return undefined;
-  const value = givenTo(node).find((given) => mayCarryGraph(trace.of(given)));
+  const value = givenTo(node).find((given) => trace.mayCarryGraph(given));
   return value === undefined ? undefined : kept(value, receiver);
 }
 
-/** Meters and metrics turn what they get into numbers for a report; lists do not, whatever their name. */
+/** Meters and metrics turn what they get into numbers for a report; lists and dicts do not, whatever their name. */
 function isReport(call: PyNode, receiver: PyNode): boolean {
-  return /^(?:update|add)$/.test(methodName(call) ?? '') && METER.test(receiver.text);
+  if (!/^(?:update|add)$/.test(methodName(call) ?? '') || !METER.test(receiver.text)) return false;
+  if (/meter|metric|logger|evaluator|tracker/i.test(receiver.text)) return true;
+  // `losses.update(loss, n)` is a meter's, `losses.update(more)` and `losses.update(aux=loss)` are a dict's.
+  const [first, ...rest] = givenTo(call);
+  return rest.length > 0 && first?.type !== 'keyword_argument' && first?.type !== 'dictionary';
+}
+
+/** `x += value` on something that was handed in changes a tensor or a list of the caller. */
+function changesInPlace(module: PyModule, functionNode: PyNode, target: PyNode): boolean {
+  const scope = module.resolve(target);
+  const writes = scope === undefined ? [] : module.writes(scope, target.text);
+  return isHeldOutside(module, functionNode, target) && !writes.some(isPlainParameter);
 }
 
 /** An assignment target that others see: `self.x`, `param[k]`, a `global`. A new name of the function is not. */
@@ -104,8 +121,21 @@ function isHeldOutside(module: PyModule, functionNode: PyNode, object: PyNode): 
   return !module.writes(scope, root.text).every((write) => {
     const definition = definitionOf(write);
     if (definition.kind === 'update') return true;
-    return definition.kind === 'value' && !/^(?:identifier|attribute|subscript)$/.test(definition.value.type);
+    return definition.kind === 'value' && isMadeHere(module, definition.value);
   });
+}
+
+/** A new object, unlike `self.bank`, `bank or []`, `registry.get("bank")` and `batch.to(device)`. */
+function isMadeHere(module: PyModule, value: PyNode): boolean {
+  if (value.type === 'conditional_expression')
+    return [value.named[0], value.named[2]].every((each) => each !== undefined && isMadeHere(module, each));
+  if (/^(?:identifier|attribute|subscript|boolean_operator|await)$/.test(value.type)) return false;
+  const callee = value.type === 'call' ? value.field('function') : undefined;
+  if (callee === undefined || qualifiedName(module, callee) !== undefined) return true;
+  if (callee.type === 'identifier') return callee.text !== 'getattr';
+  return !/^(?:get|setdefault|pop|to|cuda|cpu|view|__getitem__)(?:$|_)/.test(
+    callee.field('attribute')?.text ?? '',
+  );
 }
 
 export function shown(node: PyNode): string {

@@ -6,7 +6,8 @@ function anyOf(...patterns: readonly RegExp[]): RegExp {
 
 /** A call of this name trains, attacks or differentiates. */
 export const TRAINS = anyOf(
-  /^_?(?:train|fit|finetune|fine_tune|pretrain|meta_train|backprop|attack|perturb|fgsm|pgd|adversar|optimi[sz]e|adapt|learn|saliency|hessian|jacobian|fisher|grad|gradient|gradcam|integrated_?gradients|make_dot|attribute)(?:$|_(?!load|data|transform|set|split|iter|time|sampler|log|acc|loss|metric|path|dir))/,
+  /^_?(?:backprop|minimi[sz]e)(?:$|_)/,
+  /^_?(?:train|fit|finetune|fine_tune|pretrain|meta_train|attack|perturb|fgsm|pgd|adversar|optimi[sz]e|adapt|learn|saliency|hessian|jacobian|fisher|grad|gradient|gradcam|integrated_?gradients|make_dot|attribute)(?:$|_(?!load|data|transform|set|split|iter|time|sampler|log|acc|loss|metric|path|dir))/,
   /^_?(?:update|step|tune|refine)_(?:model|net|network|weights?|param\w*|policy|critic|actor|generator|discriminator|g|d)$/,
   /_(?:grads?|gradients?|gradient_penalty|attack|finetune)$|scaler$/,
 );
@@ -24,6 +25,14 @@ export const LOOKS = anyOf(
   /^(?:add_(?:scalars?|images?|histogram|text|figure|video|audio|batch)|set_(?:postfix|description)(?:_str)?|imshow|imsave|imwrite)$/,
   /^(?:make_grid|denorm\w*|unnorm\w*|to_pil\w*|tensor2\w*|tensor_to_\w*|to_(?:numpy|np|cpu|list|device)|as_numpy|decode_\w+|batch_decode|one_hot|nms|non_max_suppression)$/,
 );
+
+/** A call of this name may run a training, though it is given nothing that shows it. */
+export const MAY_TRAIN =
+  /(?:^|_)(?:epochs?|iterations?|steps?|update|run|loop|go|execute|launch|start|improve|solve|main)(?:$|_(?!lr|log|time))/;
+
+/** What is stepped, run or updated without training anything. */
+export const RUNS_OTHERWISE =
+  /(?<![a-z])(?:sched|env|p?bar(?![a-z])|prof|timer|track|log|sampl|metric|sim(?![a-z])|game|world|sess|thread|process|ema(?![a-z])|clock|server|app(?![a-z])|wandb|counter|eval|val(?![a-z])|valid|test)/i;
 
 /** A value of this name is a network: calling it is a forward. */
 export const NETWORK = anyOf(

@@ -19,7 +19,7 @@ export type Trace = 'plain' | 'outside' | 'unknown' | 'network' | 'graph';
 const ORDER: readonly Trace[] = ['plain', 'outside', 'unknown', 'network', 'graph'];
 
 /** Leaving the function with it may leave with a graph. */
-export function mayCarryGraph(trace: Trace): boolean {
+function mayCarryGraph(trace: Trace): boolean {
   return trace === 'unknown' || trace === 'graph';
 }
 
@@ -65,6 +65,18 @@ export class GradTrace {
     if (this.#open.size === 0) this.#steps = 0;
     return trace;
   };
+
+  /** Whether an expression may carry a graph out; what a network keeps of its forward (`model.aux_loss`) may as well. */
+  mayCarryGraph(expression: PyNode): boolean {
+    const trace = this.of(expression);
+    if (mayCarryGraph(trace)) return true;
+    return (
+      trace === 'network' &&
+      this.models.size > 0 &&
+      !this.models.has(unparenthesized(expression).text) &&
+      !/\.module$/.test(expression.text)
+    );
+  }
 
   #all(nodes: readonly (PyNode | undefined)[]): readonly Trace[] {
     return nodes.map((node) => (node === undefined ? 'graph' : this.of(node)));

@@ -1,4 +1,4 @@
-import { classBehind, definitionNamed, methodNamed } from '../semantic/definitions.js';
+import { ancestryOf, classBehind, definitionNamed, methodNamed } from '../semantic/definitions.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
@@ -171,7 +171,11 @@ function referred(module: PyModule, identifier: PyNode): readonly PyNode[] {
     const classNode = object && classBehind(module, object);
     if (classNode !== undefined) {
       const method = methodNamed(module, classNode, identifier.text);
-      return method === undefined ? [] : [method];
+      const overrides = methodsByName(module, identifier.text).filter((each) => {
+        const owner = enclosingClass(each);
+        return owner !== undefined && ancestryOf(module, owner).classes.includes(classNode);
+      });
+      return method === undefined ? overrides : [method, ...overrides];
     }
     if (isModeSwitch(place)) return [];
     return methodsByName(module, identifier.text);
