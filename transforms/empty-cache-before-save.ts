@@ -34,7 +34,9 @@ import {
   trainerRun,
 } from '../src/toolkit/index.js';
 
-const SAVING_NAME = /save|check_?point|ckpt|snapshot|dump/i;
+/** Functions and classes of such names are called once per epoch, step or fold, though the file does not show by whom. */
+const REPEATED_NAME =
+  /save|check_?point|ckpt|snapshot|dump|early|best|epoch|step|iter|batch|update|valid|eval|check|monitor|callback|handler|hook|fold|trial|objective/i;
 
 interface CacheSite extends Site {
   readonly statement: PyNode;
@@ -142,10 +144,12 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
       const by = repeated.kind === 'called' ? 'a loop calls' : 'a framework calls';
       return edit.refuse(`${by} \`${repeated.name}\`, and ${often}`);
     }
-    const helper =
-      repeated.kind === 'unseen' ? repeated.names.find((name) => SAVING_NAME.test(name)) : undefined;
-    if (helper !== undefined)
-      proof.require('unknown', `that \`${helper}\` is not called in a loop elsewhere`);
+    if (repeated.kind === 'unseen') {
+      const owner = statement.closest('class_definition')?.field('name')?.text ?? '';
+      const helper = repeated.handed ?? [...repeated.names, owner].find((name) => REPEATED_NAME.test(name));
+      if (helper !== undefined)
+        proof.require('unknown', `that \`${helper}\` is not called in a loop elsewhere`);
+    }
     for (const [answer, gate] of gates) proof.require(answer, gate);
     if (nameFor(module, EMPTY_CACHE, statement) === undefined) {
       proof.require('unknown', 'that torch may be imported here, which this file does not do');

@@ -1,7 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
-import { enclosingClass, enclosingFunction, enclosingLoops } from './statements.js';
+import { decoratorsOf, enclosingClass, enclosingFunction, enclosingLoops } from './statements.js';
 
 /** How often a statement runs, as far as the file shows. */
 export type Repetition =
@@ -11,10 +11,13 @@ export type Repetition =
   | { readonly kind: 'called'; readonly name: string }
   /** A framework calls the function around it, step after step. */
   | { readonly kind: 'hook'; readonly name: string }
-  /** The function around it is called from elsewhere, or handed on. The names lead there from the innermost function. */
-  | { readonly kind: 'unseen'; readonly names: readonly string[] };
+  /** The function around it is called from elsewhere; `handed` to other code, or registered there, it may be often. The names lead there from the innermost function. */
+  | { readonly kind: 'unseen'; readonly names: readonly string[]; readonly handed?: string };
 
 const HOOK = /^on_|_hook$|_callback$|_closure$|^(?:training|validation|test)_step|^forward$|^__call__$/;
+/** What runs the function that it is given once per process. */
+const STARTERS = /^(?:spawn|Fire|cli|run|main|start_processes|Process|\w*launch\w*)$/;
+const REGISTERS = /(?:^|\.)(?:on|get|post|put|route|register|subscribe|listens?_for|add_\w+|handler|task)$/;
 const MAX_CALLERS = 4;
 
 export function repetitionOf(module: PyModule, node: PyNode, hops = 0): Repetition {
@@ -24,16 +27,20 @@ export function repetitionOf(module: PyModule, node: PyNode, hops = 0): Repetiti
   if (around === undefined || name === undefined) return { kind: 'once' };
   if (HOOK.test(name)) return { kind: 'hook', name };
   if (enclosingLoops(around).length > 0) return { kind: 'called', name };
+  const registered = decoratorsOf(around).some((decorator) =>
+    REGISTERS.test((decorator.field('function') ?? decorator).text),
+  );
+  if (registered) return { kind: 'unseen', names: [name], handed: name };
   const uses = usesOf(module, around, name).filter((use) => !around.contains(use));
   if (uses.length === 0) return { kind: 'unseen', names: [name] };
   let repetition: Repetition = { kind: 'once' };
   for (const use of uses) {
     if (enclosingLoops(use).length > 0) return { kind: 'called', name };
-    if (!isCalled(use)) return { kind: 'unseen', names: [name] };
+    if (!isCalled(use)) return { kind: 'unseen', names: [name], ...(isStarted(use) ? {} : { handed: name }) };
     if (hops >= MAX_CALLERS) continue;
     const outer = repetitionOf(module, use, hops + 1);
     if (outer.kind === 'called' || outer.kind === 'hook') return outer;
-    if (outer.kind === 'unseen') repetition = { kind: 'unseen', names: [name, ...outer.names] };
+    if (outer.kind === 'unseen') repetition = { ...outer, names: [name, ...outer.names] };
   }
   return repetition;
 }
@@ -49,6 +56,12 @@ function usesOf(module: PyModule, functionNode: PyNode, name: string): readonly 
         : [],
     )
     .filter((attribute) => qualifiedName(module, attribute) === undefined);
+}
+
+/** `fire.Fire(main)`, `mp.spawn(main, …)`, `Process(target=main)`. */
+function isStarted(use: PyNode): boolean {
+  const callee = use.closest('call')?.field('function');
+  return STARTERS.test((callee?.type === 'attribute' ? callee.field('attribute') : callee)?.text ?? '');
 }
 
 function isCalled(use: PyNode): boolean {

@@ -1,10 +1,11 @@
 import { type Answer, all, any } from '../semantic/answer.js';
-import { definitionBehind } from '../semantic/definitions.js';
+import { ancestryOf, definitionBehind } from '../semantic/definitions.js';
 import { type Definition, definitionOf } from '../semantic/flow.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { receiverOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
+import { PLAIN_BASES } from './catalog.js';
 import { isTrainerClass } from './huggingface.js';
 
 /** Whether an expression is a transformers or trl trainer. */
@@ -98,9 +99,19 @@ function givesModel(module: PyModule, call: PyNode, hops: number): Answer {
   if (name === 'super') return 'no';
   const receiver = receiverOf(call);
   if (receiver !== undefined && SAME_MODEL.has(name)) return isModel(module, receiver, hops);
-  const made =
-    name === 'from_pretrained' || name === 'from_config' ? receiver && lastName(receiver)?.text : name;
+  const own = definitionBehind(module, callee);
+  if (own?.type === 'class_definition' && isPlainClass(module, own)) return 'no';
+  const maker = name === 'from_pretrained' || name === 'from_config' ? receiver : callee;
+  const path = maker && qualifiedName(module, maker);
+  const made = path?.slice(path.lastIndexOf('.') + 1) ?? (maker && lastName(maker)?.text);
+  if (path !== undefined && /^(?:tensorflow|keras|flax|jax|paddle)\./.test(path)) return 'no';
   return made !== undefined && /^[A-Z]/.test(made) ? className(made) : 'unknown';
+}
+
+/** A class of the file that inherits from nothing, or only from plain bases. */
+function isPlainClass(module: PyModule, classNode: PyNode): boolean {
+  const { imported, unknown } = ancestryOf(module, classNode);
+  return !unknown && imported.every((base) => PLAIN_BASES.has(base));
 }
 
 /** What the name of a class says about its instances. */

@@ -87,7 +87,17 @@ const GPU_WORDS =
 
 /** Whether there can be a CUDA cache: the file works with a GPU, or the model is handed in by one that may. */
 export function mayUseGpu(module: PyModule, { saved }: ModelSave): Answer {
+  if (isOffGpu(module)) return 'unknown';
   return GPU_WORDS.test(module.text) || isHandedIn(module, saved) ? 'yes' : 'unknown';
+}
+
+/** The file names another device, and nothing of CUDA. */
+function isOffGpu(module: PyModule): boolean {
+  if (/cuda|rainer\b|ccelerat|device_map/.test(module.text.replace(/#.*/g, ''))) return false;
+  return (
+    importsPackage(module, 'torch_xla') ||
+    /device\(\s*["'](?:cpu|mps|xla)|(?:\.to\(|device\s*=)\s*["'](?:cpu|mps|xla)/.test(module.text)
+  );
 }
 
 function isHandedIn(module: PyModule, expression: PyNode, hops = 0): boolean {
@@ -104,11 +114,12 @@ function isHandedIn(module: PyModule, expression: PyNode, hops = 0): boolean {
   return false;
 }
 
-const TRAINING = /\.backward\(|rainer\.train\(|\.fit\(|(?<!\bdef )(?<![\w.])(?:\w+_)?train(?:_\w+)?\(/;
+const TRAINING =
+  /\.backward\(|rainer\.train\(|(?:rainer|odel|learner|net|self|engine|agent)\.fit\(|(?<!\bdef )(?<![\w.])(?:(?!get|load|make|build|create|read|prepare|split)\w+_)?train(?!\w*(?:split|data|load|set|iter|file|path|dir|transform|args|config|dl)\w*\()(?:_\w+)?\(/;
 
 /** Whether a training came before the save: above it in its function or script, or where its model comes from. */
 export function hasTrained(module: PyModule, { statement, saved }: ModelSave): Answer {
   const owner = statement.closest('function_definition') ?? module.root;
-  const above = owner.text.slice(0, statement.start - owner.start);
+  const above = owner.text.slice(0, statement.start - owner.start).replace(/#.*/g, '');
   return TRAINING.test(above) || isHandedIn(module, saved) ? 'yes' : 'unknown';
 }
