@@ -62,7 +62,7 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
       refuses: [
         'the arguments are spread with `*` or `**`, so the keyword may be given twice',
         '`deepspeed=`, `fsdp=` or `fsdp_config=` is given, or the code uses DeepSpeed: ZeRO-3 with PEFT needs the re-entrant form',
-        'the file sets `gradient_checkpointing_kwargs` on the arguments later',
+        'the file sets `gradient_checkpointing_kwargs` on the arguments later, or pins transformers below 4.35',
         'unsloth is imported: it replaces checkpointing by its own',
         'a same-file subclass has a default of its own for the field, or an `__init__` that does not take it',
         'the call stands in a lambda or a comprehension, or its statement shares its line with other code',
@@ -135,14 +135,23 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
       .forbid(hasSplat(call), 'its arguments are spread, so the keyword may already be among them')
       .forbid(isGiven(call, 'deepspeed'), `\`deepspeed=\` is given, and ${ZERO_3}`)
       .forbid(
-        isGiven(call, 'fsdp') || isGiven(call, 'fsdp_config'),
+        isGiven(call, 'fsdp') ||
+          isGiven(call, 'fsdp_config') ||
+          /\.fsdp(?:_config)?\s*=(?!=)/.test(module.text),
         'FSDP may checkpoint by its own settings',
       )
       .require(not(usesDeepSpeed(module)), {
         no: `this file uses DeepSpeed, and ${ZERO_3}`,
         unknown: `that DeepSpeed, which this file speaks of, is not used: ${ZERO_3}`,
       })
-      .forbid(importsPackage(module, 'unsloth'), 'unsloth replaces gradient checkpointing by its own')
+      .forbid(
+        importsPackage(module, 'unsloth') || importsPackage(module, 'unsloth_zoo'),
+        'unsloth replaces gradient checkpointing by its own',
+      )
+      .require(takesKwargs(module), {
+        no: 'this file asks for a transformers older than 4.35, where the keyword is a TypeError',
+        unknown: 'that transformers is 4.35 or newer here: this file looks at its version',
+      })
       .forbid(setsField(module, made, KWARGS), `its class has a default of its own for \`${KWARGS}\``)
       .require(takesLibraryKeyword(module, made), {
         no: `its class has an \`__init__\` that does not take \`${KWARGS}\``,
@@ -173,11 +182,22 @@ function isInExpressionScope(call: PyNode): boolean {
   return owner !== undefined && EXPRESSION_SCOPES.includes(owner.type);
 }
 
+const OLD_PIN =
+  /\btransformers(?:\[[^\]]*\])?["']?\s*(?:==|~=|<=?)\s*["']?(?:[0-3]\.|4\.(?:[12]?\d|3[0-4])(?!\d))/;
+
+/** Whether transformers knows the keyword, as far as the file itself speaks of versions. */
+function takesKwargs(module: PyModule): Answer {
+  if (OLD_PIN.test(module.text)) return 'no';
+  return /\btransformers\.__version__|\bversion\(\s*["']transformers["']/.test(module.text)
+    ? 'unknown'
+    : 'yes';
+}
+
 /** Whether the file leaves the attribute of the same name alone: `no` when it is written, `unknown` when it is read. */
 function isFree(module: PyModule): Answer {
   const uses = module.at(KWARGS).flatMap((node) => (node.parent?.type === 'attribute' ? [node.parent] : []));
   if (/setattr\([^)]*gradient_checkpointing_kwargs/.test(module.text) || uses.some(isWritten)) return 'no';
-  return uses.length > 0 ? 'unknown' : 'yes';
+  return uses.length > 0 || /["']gradient_checkpointing_kwargs["']/.test(module.text) ? 'unknown' : 'yes';
 }
 
 /** Assigned, assigned into, or changed by a method of dict. */
