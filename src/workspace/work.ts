@@ -45,7 +45,7 @@ export async function workThrough(
       const didSome = await here.work();
       await turn();
       hooks.signal.throwIfAborted();
-      if (crew.left > 0) hooks.progress(jobs.length - crew.left);
+      if (crew.left > 0 && crew.left < jobs.length) hooks.progress(jobs.length - crew.left);
       if (didSome) {
         const pace = (whole - undone) / (performance.now() - began);
         const helpers = Math.min(availableParallelism() - 1, Math.floor(undone / pace / WORTH_A_THREAD));
