@@ -205,7 +205,7 @@ function inPlace({ statement, target, decay, fresh, gain }: Update): readonly st
     (node) => node.type === 'comment' && ![kept, added, weight].some((part) => part?.contains(node)),
   );
   return [
-    ...comments.map(({ text }) => text),
+    ...comments.map(({ text }) => text.trimEnd()),
     `${target.text}.mul_(${kept?.text}).add_(${added?.text}, alpha=${weight?.text})`,
   ];
 }

@@ -12,10 +12,11 @@ import {
 import type { PyNode } from '../syntax/node.js';
 import { FILLED_FACTORIES, HALF_DTYPES } from './catalog.js';
 import { type Gate, gate, shown } from './gate.js';
+import { mayCarryGradient, recordsNoGraph } from './gradient.js';
 import { inPlaceReadGate, updateGates } from './in-place-update.js';
 import { plainAttributes } from './modules.js';
 import { isLayer } from './proven-tensor.js';
-import type { RunningStatistic, Update } from './running-statistic.js';
+import type { RunningStatistic } from './running-statistic.js';
 import { type Fit, fits, isSingle, shapeOf } from './shape.js';
 import { tensorRead } from './statistic-use.js';
 import { isFloating, kindOf } from './tensor.js';
@@ -68,12 +69,15 @@ export function inPlaceGates(
   const plain = plainAttributes(module, classNode, name);
   const shape = shapeOf(module, start.factory);
   const fit = worst(updates.map(({ fresh }) => fitOf(module, fresh, shape)));
-  const device = deviceOf(module, start, updates, shape);
+  const device = deviceOf(module, start, statistic, shape);
+  const carriesGraph = updates.some(
+    ({ target, fresh }) => !recordsNoGraph(module, target) && mayCarryGradient(module, fresh, target.text),
+  );
   const single = shape !== undefined && isSingle(shape) && fit !== 'yes';
   return {
     likely: !single && fit !== 'unknown' && device !== 'unknown',
     gates: [
-      ...wrappingGates(module, classNode, self),
+      ...wrappingGates(module, classNode, name),
       {
         answer: registration === 'none' ? 'yes' : 'unknown',
         otherwise: `${self} is not registered elsewhere under a computed name`,
@@ -82,7 +86,7 @@ export function inPlaceGates(
       ...startGates(module, start, self),
       ...otherWriteGates(statistic, start, self),
       ...updates.flatMap((update) => updateGates(module, statistic, update)),
-      ...reads.map(({ node }) => inPlaceReadGate(self, tensorRead(module, node))),
+      ...reads.map(({ node }) => inPlaceReadGate(self, tensorRead(module, node), carriesGraph)),
       {
         answer: device,
         otherwise: `the module is on the device of the new value (${self} has no dimensions and changed its device by assignment)`,
@@ -112,11 +116,12 @@ function fitOf(module: PyModule, fresh: PyNode, shape: ReturnType<typeof shapeOf
 function deviceOf(
   module: PyModule,
   { factory }: Start,
-  updates: readonly Update[],
+  { updates, otherWrites }: RunningStatistic,
   shape: ReturnType<typeof shapeOf>,
 ): Answer {
   const flat = shape === undefined || (shape.dimensions.length === 0 && !shape.open);
   if (!flat || keywordDeep(factory, 'device') !== undefined) return 'yes';
+  if (otherWrites.length > 1) return 'unknown';
   return updates.every(({ target, fresh }) => {
     if (kindOf(module, fresh) === 'number') return true;
     const owner = enclosingFunction(target);

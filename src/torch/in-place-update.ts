@@ -1,3 +1,4 @@
+import { reachingDefinitions } from '../semantic/flow.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { argumentsOf, methodName, receiverOf } from '../semantic/statements.js';
@@ -36,6 +37,8 @@ export function updateGates(
   const moved = cpuSource(module, fresh);
   if (moved !== undefined)
     gates.push(refuse(`\`${shown(moved)}\` is on the CPU, and the buffer follows the module to its device`));
+  if (isDoubled(module, fresh))
+    gates.push(refuse(`${value} is of double precision, which ${self} would no longer take over`));
   for (const node of fresh.walk()) {
     if (['named_expression', 'await', 'yield', 'lambda'].includes(node.type))
       gates.push(refuse(`${value} does more than compute a value`));
@@ -47,8 +50,6 @@ export function updateGates(
       gates.push(refuse(`${value} reads ${self}, which would already have changed`));
     if (node.type !== 'call') continue;
     const call = methodName(node) ?? '';
-    if (call === 'double' || argumentsOf(node).some(({ text }) => text.includes('float64')))
-      gates.push(refuse(`${value} is of double precision, which ${self} would no longer take over`));
     const callee = node.field('function');
     if (callee !== undefined && runsOtherCode(module, node)) {
       const own = familyOf(module, classNode).some((each) => module.scopeOf(each).has(call));
@@ -58,6 +59,23 @@ export function updateGates(
     }
   }
   return gates;
+}
+
+const MAX_DEPTH = 6;
+
+/** Something of double precision goes into the value, by itself or through a variable. */
+function isDoubled(module: PyModule, expression: PyNode, depth = 0): boolean {
+  for (const node of expression.walk()) {
+    const widens =
+      methodName(node) === 'double' || argumentsOf(node).some(({ text }) => text.includes('float64'));
+    if (node.type === 'call' && widens) return true;
+    if (node.type !== 'identifier' || depth > MAX_DEPTH || node.parent?.field('attribute') === node) continue;
+    const given = (reachingDefinitions(module, node) ?? []).flatMap((found) =>
+      found.kind === 'value' || found.kind === 'update' ? [found.value] : [],
+    );
+    if (given.some((value) => !value.contains(node) && isDoubled(module, value, depth + 1))) return true;
+  }
+  return false;
 }
 
 function refuse(no: string): Gate & { readonly otherwise: { no: string; unknown: string } } {
@@ -78,14 +96,20 @@ function runsOtherCode(module: PyModule, call: PyNode): boolean {
 }
 
 /** In-place changes reach whoever holds the tensor, and what autograd has saved of it. */
-export function inPlaceReadGate(self: string, { use, gradOff, logged }: TensorRead): Gate {
+export function inPlaceReadGate(
+  self: string,
+  { use, detached, gradOff, logged }: TensorRead,
+  carriesGraph: boolean,
+): Gate {
   const unknown = `no reader of ${self} keeps the tensor or needs its old value`;
   const because = (no: string): Gate => gate(false, no);
   switch (use) {
     case 'number':
     case 'reset':
-    case 'copied':
       return { answer: 'yes', otherwise: unknown };
+    case 'copied':
+      if (!carriesGraph || detached || gradOff) return { answer: 'yes', otherwise: unknown };
+      return because(`${self} is copied with its graph, and the copy would lose its gradient`);
     case 'operand':
       if (gradOff) return { answer: 'yes', otherwise: unknown };
       return because(

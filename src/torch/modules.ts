@@ -182,6 +182,13 @@ export function plainAttributes(
         return { answer: 'unknown', because: `\`${builtin}\` may reach \`${name}\`` };
     }
   }
+  const viewed = module.at('vars(').find(({ text, parent }) => {
+    const asked = parent?.parent?.type === 'subscript' ? parent.parent.field('subscript') : undefined;
+    return (
+      text === 'vars' && (stringValue(asked) === name || family.some((each) => each.contains(parent ?? each)))
+    );
+  });
+  if (viewed !== undefined) return { answer: 'unknown', because: `\`vars()\` may reach \`${name}\`` };
   const raw = module.at('__dict__').find((hit) => family.some((each) => each.contains(hit)));
   if (raw !== undefined) return { answer: 'unknown', because: `\`__dict__\` may reach \`${name}\`` };
   return { answer: 'yes', because: '' };

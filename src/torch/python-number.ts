@@ -4,7 +4,7 @@ import { reachingDefinitions } from '../semantic/flow.js';
 import type { PyModule } from '../semantic/module.js';
 import { argumentsOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import { attributeUses } from './modules.js';
+import { attributeUses, registrationOf } from './modules.js';
 import { kindOf } from './tensor.js';
 
 const MAX_DEPTH = 8;
@@ -38,6 +38,7 @@ export function isPythonNumber(module: PyModule, expression: PyNode, depth = 0):
   const name = node.field('attribute')?.text;
   if (around === undefined || name === undefined || node.field('object')?.text !== around.self)
     return 'unknown';
+  if (['buffer', 'parameter'].includes(registrationOf(module, around.classNode, name))) return 'no';
   const writes = attributeUses(module, around.classNode, name).filter(({ kind: use }) => use !== 'read');
   return agreed(
     writes.map((write) => {

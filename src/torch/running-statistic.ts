@@ -77,7 +77,7 @@ function restOfStatement(text: string, from: number): string {
   let depth = 0;
   for (const match of text
     .slice(from, from + REACH)
-    .matchAll(/(["'])(?:\\.|(?!\1).)*\1|[([{]|[)\]}]|\\?\r?\n|\\?\r/g)) {
+    .matchAll(/#[^\r\n]*|(["'])(?:\\.|(?!\1).)*\1|[([{]|[)\]}]|\\?\r?\n|\\?\r/g)) {
     const [token] = match;
     if ('([{'.includes(token)) depth++;
     else if (')]}'.includes(token)) depth--;

@@ -5,7 +5,7 @@ import type { PyNode } from '../syntax/node.js';
 import { type Gate, gate, shown } from './gate.js';
 import { mayCarryGradient, recordsNoGraph, runsWithoutGrad } from './gradient.js';
 import { inPlaceGates, startOf } from './in-place-statistic.js';
-import { plainAttributes, runsInForward } from './modules.js';
+import { type AttributeUse, plainAttributes, runsInForward } from './modules.js';
 import { isProvenTensor } from './proven-tensor.js';
 import { isPythonNumber } from './python-number.js';
 import { type RunningStatistic, runningStatistics } from './running-statistic.js';
@@ -89,6 +89,7 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
     ),
     gate(plainWrite, `${self} is also changed in a way that is not a plain assignment`),
     { answer: plain.answer, otherwise: plain.because },
+    gate(!otherWrites.some(asksForGradient), `${self} is created to collect a gradient`),
     ...updates.flatMap(({ decay }) => (decay === undefined ? [] : [decayGate(module, decay)])),
     ...reads.map(({ node }) => readGate(self, tensorRead(module, node))),
     ...valuesToDetach(module, statistic).map((value) => ({
@@ -96,6 +97,11 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
       otherwise: `\`${shown(value)}\` is a tensor (a Python number has no \`.detach()\`)`,
     })),
   ];
+}
+
+/** `torch.zeros(1, requires_grad=True)` and the like. */
+function asksForGradient({ node }: AttributeUse): boolean {
+  return /requires_grad(?!\s*=\s*False)/.test(node.parent?.field('right')?.text ?? '');
 }
 
 function decayGate(module: PyModule, decay: PyNode): Gate {

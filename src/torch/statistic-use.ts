@@ -26,7 +26,7 @@ const NUMBERS: ReadonlySet<string> = new Set(
   'dim element_size get_device is_contiguous item nelement numel size stride tolist'.split(' '),
 );
 const VIEWS: ReadonlySet<string> = new Set(
-  'contiguous cpu cuda detach double expand expand_as flatten float half numpy permute reshape squeeze t to transpose type_as unsqueeze view view_as'.split(
+  'as_strided as_tensor asarray chunk contiguous cpu cuda detach diagonal double expand expand_as flatten float half movedim narrow numpy permute ravel reshape select split squeeze swapaxes t to transpose type type_as unbind unflatten unfold unsqueeze view view_as'.split(
     ' ',
   ),
 );
@@ -70,7 +70,7 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
           detached ||= behind === 'detach' || behind === 'data';
           return as('copied');
         }
-        if (call && !VIEWS.has(name)) return as('operand');
+        if (call && !VIEWS.has(name)) return as(endsAsNumber(parent.parent) ? 'number' : 'operand');
         detached ||= name === 'detach' || name === 'data' || name === 'numpy';
         node = call && parent.parent !== undefined ? parent.parent : parent;
         continue;
@@ -115,7 +115,13 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
         const callee = parent.parent?.field('function');
         const path = callee && qualifiedName(module, callee);
         if (path !== undefined && onlyLooks(path)) return as('number');
-        if (TENSOR_NAMESPACES.some((space) => path?.startsWith(space))) return as('operand');
+        const space = TENSOR_NAMESPACES.find((prefix) => path?.startsWith(prefix));
+        if (space !== undefined && parent.parent !== undefined) {
+          if (!VIEWS.has(path?.slice(space.length) ?? ''))
+            return as(endsAsNumber(parent.parent) ? 'number' : 'operand');
+          node = parent.parent;
+          continue;
+        }
         if (callee?.type === 'identifier' && READING_BUILTINS.has(callee.text)) return as('number');
         if (STORING.has(callee?.field('attribute')?.text ?? '')) return as('kept');
         return as('passed', LOGGING.test(callee?.text ?? ''));
@@ -126,6 +132,18 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
     node = parent;
   }
   return as('passed');
+}
+
+/** `x.mean().item()`, `float(x.mean())`: of the tensor that was computed only a number is left. */
+function endsAsNumber(call: PyNode | undefined): boolean {
+  const holder = call?.parent;
+  if (holder?.type === 'attribute') {
+    const name = holder.field('attribute')?.text ?? '';
+    return holder.parent?.type === 'call' && (NUMBERS.has(name) || endsAsNumber(holder.parent));
+  }
+  if (holder?.type === 'interpolation') return true;
+  const callee = holder?.type === 'argument_list' ? holder.parent?.field('function') : undefined;
+  return callee?.type === 'identifier' && ['bool', 'float', 'int', 'print'].includes(callee.text);
 }
 
 function isTarget(subscript: PyNode): boolean {

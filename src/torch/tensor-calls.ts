@@ -1,3 +1,4 @@
+import type { Answer } from '../semantic/answer.js';
 import { importsPackage, qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { argumentsOf, hasSplat, keywordArgument, methodName, receiverOf } from '../semantic/statements.js';
@@ -95,7 +96,7 @@ function torchFact(module: PyModule, path: string, call: PyNode, factOf: FactOf)
     return withDtype(module, call, { kind: factoryKind(positional(call)), floating: 'yes' });
   if (known.FROM_DATA.has(name) && first !== undefined) {
     const data = factOf(first);
-    const floating = first.type === 'list' && /\d\.|\.\d|\de-?\d/.test(first.text) ? 'yes' : data.floating;
+    const floating = first.type === 'list' ? listFloating(first) : data.floating;
     const kind = data.kind === 'number' || data.kind === 'scalar-tensor' ? 'scalar-tensor' : 'tensor';
     return withDtype(module, call, { kind, floating });
   }
@@ -103,6 +104,11 @@ function torchFact(module: PyModule, path: string, call: PyNode, factOf: FactOf)
   if (known.OTHER_TENSORS.has(name)) return TENSOR;
   if (first === undefined || !isTensorFunction(name)) return undefined;
   return operationFact(module, name, factOf(first), rest, call, factOf, TENSOR);
+}
+
+function listFloating({ text }: PyNode): Answer {
+  if (/\d\.|\.\d|\de-?\d/.test(text)) return 'yes';
+  return /\d/.test(text) && /^[\s\d,[\]_-]+$/.test(text) ? 'no' : 'unknown';
 }
 
 function methodFact(

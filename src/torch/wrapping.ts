@@ -3,17 +3,33 @@ import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { argumentsOf, methodName, receiverOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import { DISTRIBUTED_CLUES, HALF_DTYPES, PARALLEL_WRAPPERS, TORCH_JIT } from './catalog.js';
+import {
+  DISTRIBUTED_CLUES,
+  HALF_DTYPES,
+  NN_MODULE,
+  PARALLEL_WRAPPERS,
+  PLAIN_BASES,
+  TORCH_JIT,
+} from './catalog.js';
 import { type Gate, gate } from './gate.js';
 import { moduleKind } from './modules.js';
+import { isProvenTensor } from './proven-tensor.js';
 import { kindOf } from './tensor.js';
 
 /** What happens to a module's buffers, and not to its plain attributes, where the module is wrapped, cast or loaded. */
-export function wrappingGates(module: PyModule, classNode: PyNode, self: string): readonly Gate[] {
+export function wrappingGates(module: PyModule, classNode: PyNode, name: string): readonly Gate[] {
+  const self = `\`self.${name}\``;
   const { isModule, isLightning, isPretrained } = moduleKind(module, classNode);
-  const wrapper = PARALLEL_WRAPPERS.find((name) => module.at(name).some(({ text }) => text === name));
-  const distributed = DISTRIBUTED_CLUES.some((clue) => module.at(clue).length > 0);
-  const { imported } = ancestryOf(module, classNode);
+  const wrapper = PARALLEL_WRAPPERS.find((each) => isNamed(module, each));
+  const distributed =
+    DISTRIBUTED_CLUES.some((clue) => module.at(clue).length > 0) ||
+    TRAINERS.some((each) => isNamed(module, each));
+  const walker = BUFFER_WALKERS.find((each) => isNamed(module, each));
+  const { imported, unknown } = ancestryOf(module, classNode);
+  const others = imported.filter(
+    (path) => path !== NN_MODULE && !PLAIN_BASES.has(path) && !path.endsWith('.LightningModule'),
+  );
+  const norm = NORM_BUFFERS.has(name) ? imported.find((path) => /Norm(?:\dd)?$/.test(path)) : undefined;
   return [
     gate(
       !isPretrained,
@@ -24,6 +40,19 @@ export function wrappingGates(module: PyModule, classNode: PyNode, self: string)
       `the file uses \`${wrapper}\`, which would copy ${self} between processes as a buffer`,
     ),
     gate(!castsToHalf(module), `the file casts to half precision, and ${self} would be cast as a buffer`),
+    gate(norm === undefined, `${self} is already a buffer of the base class`),
+    {
+      answer: others.length > 0 || unknown ? 'unknown' : 'yes',
+      otherwise: `no base class from elsewhere has an attribute \`${name}\``,
+    },
+    {
+      answer: walker === undefined ? 'yes' : 'unknown',
+      otherwise: `\`${walker}\` does not need ${self} to be left out`,
+    },
+    {
+      answer: mayCast(module) ? 'unknown' : 'yes',
+      otherwise: `the module is not cast to half precision, which would cast ${self} as a buffer`,
+    },
     gate(!usesTorchScript(module), 'the file uses TorchScript'),
     {
       answer: isModule,
@@ -34,6 +63,39 @@ export function wrappingGates(module: PyModule, classNode: PyNode, self: string)
       otherwise: `the module is not wrapped in \`DistributedDataParallel\`, which would overwrite ${self} from rank 0`,
     },
   ];
+}
+
+/** Who runs the module on several devices, or casts it, without the file showing how. */
+const TRAINERS: readonly string[] = ['DDP', 'FSDP', 'Fabric', 'Trainer', 'init_process_group'];
+/** What treats all buffers of a module alike: copies, averages or replaces them. */
+const BUFFER_WALKERS: readonly string[] = [
+  'buffers',
+  'named_buffers',
+  '_buffers',
+  'functional_call',
+  'stack_module_state',
+  'AveragedModel',
+];
+const NORM_BUFFERS: ReadonlySet<string> = new Set(['running_mean', 'running_var', 'num_batches_tracked']);
+
+function isNamed(module: PyModule, name: string): boolean {
+  return module.at(name).some(({ text, type }) => type === 'identifier' && text === name);
+}
+
+/** `model.to(dtype=args.dtype)`, `model.type(…)`, another default dtype. */
+function mayCast(module: PyModule): boolean {
+  if (['set_default_dtype', 'set_default_tensor_type'].some((each) => isNamed(module, each))) return true;
+  return ['.to(', '.type('].some((literal) =>
+    module.at(literal).some((hit) => {
+      const call = hit.parent?.parent;
+      const receiver = call?.type === 'call' ? receiverOf(call) : undefined;
+      if (call === undefined || receiver === undefined || isProvenTensor(module, receiver)) return false;
+      const chosen = argumentsOf(call).some(
+        ({ text }) => /dtype/.test(text) && !/torch\.float(?:32|64)/.test(text),
+      );
+      return methodName(call) === 'type' || chosen;
+    }),
+  );
 }
 
 function usesTorchScript(module: PyModule): boolean {
