@@ -120,7 +120,7 @@ describe('output', () => {
 
   test('progress only on a terminal', async () => {
     const files = Object.fromEntries(
-      Array.from({ length: 60 }, (_, index) => [`f${index}.py`, 'hold()\n'.repeat(10)]),
+      Array.from({ length: 60 }, (_, index) => [`f${index}.py`, 'hold()\n'.repeat(200)]),
     );
     const folder = folderWith(files);
     const plain = await memfix({ cwd: folder }, 'check', '--statistics');
