@@ -4,11 +4,12 @@ import { isTestCode } from '../semantic/test-code.js';
 import type { PyNode } from '../syntax/node.js';
 import { differentiatingModule, gradUseReached } from './grad.js';
 import { suspicionsOf, trainingCallReached } from './grad-calls.js';
-import { escapeOf } from './grad-escapes.js';
+import { escapesOf, shown } from './grad-escapes.js';
 import { type Evaluation, returnsOwnModel, runsInEvalMode } from './grad-evaluation.js';
-import { asksForGraph, derivativeNamed, hookElsewhere } from './grad-forward.js';
+import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './grad-forward.js';
 import {
   differentiatingCaller,
+  differentiatingReader,
   entersGradOff,
   isGradOff,
   onlyRunsGradOff,
@@ -66,14 +67,21 @@ export function* doubtsAbout(
   for (const { kind, words } of suspicionsOf(module, functionNode, networks, trace)) {
     yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
   }
-  const leaving = escapeOf(module, functionNode, trace);
-  if (leaving !== undefined) {
-    const caller = leaving.returned
-      ? differentiatingCaller(module, functionNode)?.field('name')?.text
-      : undefined;
-    if (caller !== undefined) yield { answer: 'no', words: `\`${caller}\` differentiates what it returns` };
-    yield { answer: 'unknown', words: leaving.words };
+  const leaving = [...escapesOf(module, functionNode, trace)];
+  for (const { into } of leaving) {
+    const by =
+      into === undefined
+        ? differentiatingCaller(module, functionNode)
+        : differentiatingReader(module, functionNode, into);
+    const name = by?.field('name')?.text;
+    const what = into === undefined ? 'what it returns' : `\`${shown(into)}\`, which it sets`;
+    if (name !== undefined) yield { answer: 'no', words: `\`${name}\` differentiates ${what}` };
   }
+  const [first] = leaving;
+  if (first !== undefined) yield { answer: 'unknown', words: first.words };
+  const measured = measuredMemory(module, functionNode);
+  if (measured !== undefined)
+    yield { answer: 'unknown', words: `that \`${measured}\` is not meant to measure what autograd keeps` };
   if (runsInTrainingAutocast(module, functionNode)) {
     yield {
       answer: 'unknown',

@@ -11,20 +11,19 @@ import type { GradTrace } from './grad-trace.js';
 export interface Escape {
   readonly node: PyNode;
   readonly words: string;
-  /** The caller gets it. */
-  readonly returned: boolean;
+  /** Where others find it; undefined when the caller gets it. */
+  readonly into: PyNode | undefined;
 }
 
-/** The first value that leaves the function and may carry a graph: returned, yielded, or stored where others see it. */
-export function escapeOf(module: PyModule, functionNode: PyNode, trace: GradTrace): Escape | undefined {
+/** The values that leave the function and may carry a graph: returned, yielded, or stored where others see them. */
+export function* escapesOf(module: PyModule, functionNode: PyNode, trace: GradTrace): Generator<Escape> {
   for (const node of (functionNode.field('body') ?? functionNode).walk()) {
     const own = enclosingFunction(node) === functionNode && node.closest('lambda') === undefined;
     const found = own
       ? (handedBack(node, trace) ?? stored(module, functionNode, node, trace))
       : stored(module, functionNode, node, trace);
-    if (found !== undefined) return found;
+    if (found !== undefined) yield found;
   }
-  return undefined;
 }
 
 function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
@@ -35,7 +34,7 @@ function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
     return {
       node: value,
       words: `that nobody differentiates \`${shown(value)}\`, which it ${verb}`,
-      returned: true,
+      into: undefined,
     };
   }
   return undefined;
@@ -52,7 +51,7 @@ function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gra
   const kept = (value: PyNode, into: PyNode): Escape => ({
     node: value,
     words: `that nobody differentiates \`${shown(value)}\`, which is kept in \`${shown(into)}\``,
-    returned: false,
+    into,
   });
   if (node.type === 'assignment' || node.type === 'augmented_assignment') {
     const target = node.field('left');

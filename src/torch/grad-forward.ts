@@ -44,3 +44,11 @@ export function asksForGraph(module: PyModule, functionNode: PyNode, trace: Grad
   }
   return undefined;
 }
+
+const MEMORY = ['memory_allocated', 'memory_reserved', 'memory_stats', 'memory_summary', 'mem_get_info'];
+
+/** Where the function measures memory, which is what this changes. */
+export function measuredMemory(module: PyModule, functionNode: PyNode): string | undefined {
+  const read = MEMORY.flatMap((name) => module.at(name)).find((node) => functionNode.contains(node));
+  return read?.text;
+}

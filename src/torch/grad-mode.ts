@@ -9,12 +9,14 @@ import {
   enclosingClass,
   enclosingFunction,
   enclosingWiths,
+  methodName,
   ownNodes,
+  receiverOf,
   statementOf,
 } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { GRAD_OFF, SET_GRAD } from './catalog.js';
-import { gradUseReached, gradUses } from './grad.js';
+import { functionsOf, gradUseReached, gradUses } from './grad.js';
 
 /** Names that say it, also of other people's decorators and context managers (`smart_inference_mode`). */
 const SAYS_GRAD_OFF = /no_?grad|inference_?mode|disable_?grad|without_?grad/i;
@@ -129,6 +131,38 @@ export function differentiatingCaller(module: PyModule, functionNode: PyNode): P
   return undefined;
 }
 
+/** A function of the file that differentiates what is found under the name of a place: `self.loss`, `losses`. */
+export function differentiatingReader(
+  module: PyModule,
+  functionNode: PyNode,
+  place: PyNode,
+): PyNode | undefined {
+  const name = placeName(place);
+  if (name === undefined) return undefined;
+  for (const reader of functionsOf(module)) {
+    if (reader === functionNode || functionNode.contains(reader)) continue;
+    const uses = module.at(name).filter((node) => node.text === name && reader.contains(node));
+    if (uses.some((use) => differentiates(module, reader, use))) return reader;
+  }
+  return undefined;
+}
+
+/** `loss` of `self.loss`, `losses` of `losses["x"]`. */
+function placeName(place: PyNode): string | undefined {
+  if (place.type === 'subscript') return placeName(place.field('value') ?? place);
+  const name = place.type === 'attribute' ? place.field('attribute') : place;
+  return name?.type === 'identifier' ? name.text : undefined;
+}
+
+/** A value that a node gives to names: `target = value`, `for target in value`, `target.append(value)`. */
+function moveOf(node: PyNode): readonly { readonly value: PyNode; readonly target: PyNode }[] {
+  const appends = node.type === 'call' && /^(?:append|extend|insert)$/.test(methodName(node) ?? '');
+  const value = appends ? node.field('arguments') : node.field('right');
+  const target = appends ? receiverOf(node) : node.field('left');
+  const moves = appends || /assignment$|^for_/.test(node.type);
+  return moves && value !== undefined && target !== undefined ? [{ value, target }] : [];
+}
+
 /** Names that get the value of `origin`, or of each other, and end in a statement that differentiates. */
 function differentiates(module: PyModule, caller: PyNode, origin: PyNode): boolean {
   const uses = gradUses(module).filter(({ node }) => caller.contains(node));
@@ -139,16 +173,12 @@ function differentiates(module: PyModule, caller: PyNode, origin: PyNode): boole
     for (const inner of node.walk()) if (inner.type === 'identifier' && names.has(inner.text)) return true;
     return false;
   };
-  const assignments = [...ownNodes(caller)].filter(
-    ({ type }) => type === 'assignment' || type === 'augmented_assignment',
-  );
+  const moves = [...ownNodes(caller)].flatMap(moveOf);
   for (let before = -1; before !== names.size; ) {
     before = names.size;
-    for (const assignment of assignments) {
-      const value = assignment.field('right');
-      if (value === undefined || !flows(value)) continue;
-      for (const target of assignment.field('left')?.walk() ?? [])
-        if (target.type === 'identifier') names.add(target.text);
+    for (const { value, target } of moves) {
+      if (!flows(value)) continue;
+      for (const inner of target.walk()) if (inner.type === 'identifier') names.add(inner.text);
     }
   }
   return uses.some(({ node }) => flows(statementOf(node)));

@@ -255,7 +255,8 @@ export class GradTrace {
     const traces = this.#all(given);
     if (from === 'network') return known.RETURNS_SELF.has(name) ? 'network' : 'graph';
     if (known.PASSING_METHODS.has(name)) return worst([from, ...traces]);
-    if (COLLECTS.test(name)) return worst(traces);
+    // `accelerator.gather(x)`; `logits.gather(1, actions)` is tensor math.
+    if (COLLECTS.test(name) && !mayCarryGraph(from)) return worst(traces);
     // A meter that is given nothing with a graph hands back none.
     if (from === 'outside' && METER.test(receiver.text)) return operation(traces);
     return NETWORK.test(name) ? 'graph' : operation([from, ...traces]);

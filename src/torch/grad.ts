@@ -22,6 +22,8 @@ const CLUES: readonly string[] = [
   '.step(',
   '.scale(',
   'register_hook',
+  'saved_tensors_hooks',
+  'save_on_cpu',
   'jac',
   'hess',
   'vjp',
@@ -75,6 +77,8 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
     case 'grad_fn':
       return attribute ? `reads \`${shown(target)}\`` : undefined;
     case 'register_hook':
+    case 'saved_tensors_hooks':
+    case 'save_on_cpu':
     case 'zero_grad':
     case 'clip_grad_norm_':
     case 'clip_grad_value_':
