@@ -137,6 +137,7 @@ export const SET_GRAD: ReadonlySet<string> = new Set([
 
 /** Decorators and calls that compile a function from its source. */
 export const TORCH_JIT = 'torch.jit.';
+export const OPTIMIZERS = 'torch.optim.';
 export const TORCH_COMPILE = 'torch.compile';
 
 const layers = (names: readonly string[]): readonly string[] => names.map((name) => `torch.nn.${name}`);

@@ -5,7 +5,7 @@ import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
 import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import { TORCH_JIT } from './catalog.js';
+import { OPTIMIZERS, TORCH_JIT } from './catalog.js';
 
 import { reachedFrom } from './grad.js';
 import { shown } from './grad-escapes.js';
@@ -104,6 +104,7 @@ function opaqueCall(
   if (callee === undefined || models.has(callee.text) || calledDefinition(module, call) !== undefined)
     return undefined;
   const path = qualifiedName(module, callee);
+  if (path?.startsWith(OPTIMIZERS)) return `that the \`${shown(callee)}\` that it makes trains nothing here`;
   if (path?.startsWith(TORCH_JIT)) return `that what \`${shown(callee)}\` compiles needs no gradients`;
   if (path !== undefined && KNOWN_PACKAGES.test(path)) return undefined;
   if (callee.type === 'identifier' && module.resolve(callee) === undefined && BUILTINS.test(callee.text))
@@ -131,10 +132,12 @@ function opaqueCall(
   if ((LOOKS.test(name) && !mayTrain) || METER.test(receiver?.text ?? '') || NETWORK.test(name))
     return undefined;
   // A method of a tensor, a list or another plain thing that this function made.
-  if (receiver !== undefined && path === undefined && !isHandle(module, receiver, self)) return undefined;
+  if (receiver !== undefined && path === undefined && !isHandle(module, receiver, self, mayTrain))
+    return undefined;
   if (isParameter(module, functionNode, callee))
     return `that \`${shown(callee)}\`, which is passed in, needs no gradients`;
-  if (mayTrain) return `that \`${shown(callee)}\`, which is not in this file, does not train`;
+  if (mayTrain || (isEntry(functionNode) && isForItsEffect(call)))
+    return `that \`${shown(callee)}\`, which is not in this file, does not train`;
   const graph = given.find((each) => trace.of(each) === 'graph');
   return graph === undefined
     ? undefined
@@ -151,9 +154,27 @@ function nameOf(callee: PyNode): string {
   return callee.type === 'identifier' ? callee.text : '';
 }
 
+/** A function that runs a whole program: what it calls may do anything. */
+function isEntry(functionNode: PyNode): boolean {
+  return /^_?(?:main|cli|experiment|pipeline|entry\w*|worker|main_worker)$/.test(
+    functionNode.field('name')?.text ?? '',
+  );
+}
+
+/** Its result is not used, and the name does not say that it sets up or ends something. */
+function isForItsEffect(call: PyNode): boolean {
+  return (
+    call.parent?.type === 'expression_statement' &&
+    !/seed|parse|init|set|config|make|close|clean|destroy|barrier|sync|freeze|load|copy|exit|add_/i.test(
+      nameOf(call.field('function') ?? call),
+    )
+  );
+}
+
 /** What a call is handed inside a literal: `Runner([net])`, `launch(models={"g": net})`. */
 function elements(given: PyNode): readonly PyNode[] {
-  if (/^(?:list|tuple|set|dictionary)$/.test(given.type)) return given.named.flatMap(elements);
+  if (/^(?:list|tuple|set|dictionary|list_splat|dictionary_splat)$/.test(given.type))
+    return given.named.flatMap(elements);
   return given.type === 'pair' ? elements(given.field('value') ?? given) : [given];
 }
 
@@ -170,7 +191,12 @@ function isNetworkOf(node: PyNode, models: ReadonlySet<string>): boolean {
 }
 
 /** An object from outside, whose methods are somebody else's code: an import, `self`, a parameter, a global. */
-function isHandle(module: PyModule, receiver: PyNode, self: string | undefined): boolean {
+function isHandle(
+  module: PyModule,
+  receiver: PyNode,
+  self: string | undefined,
+  fromFunctions: boolean,
+): boolean {
   let root = unparenthesized(receiver);
   for (;;) {
     // `self.mean.mul_(0.9)` is `self.mean`.
@@ -187,18 +213,18 @@ function isHandle(module: PyModule, receiver: PyNode, self: string | undefined):
   const writes = module.writes(scope, root.text);
   return (
     writes.every((write) => /^(?:parameter|import)$/.test(roleOf(write))) ||
-    writes.some((write) => isForeignObject(module, write))
+    writes.some((write) => isForeignObject(module, write, fromFunctions))
   );
 }
 
-/** `thing = Thing(…)` of a class that neither the file nor a known package has. */
-function isForeignObject(module: PyModule, write: PyNode): boolean {
+/** `thing = Thing(…)`, or `thing = get_thing(…)`, of code that neither the file nor a known package has. */
+function isForeignObject(module: PyModule, write: PyNode, fromFunctions: boolean): boolean {
   const definition = definitionOf(write);
   if (definition.kind !== 'value' || definition.value.type !== 'call') return false;
   const callee = definition.value.field('function');
   if (
     callee === undefined ||
-    !/^[A-Z]/.test(nameOf(callee)) ||
+    !(fromFunctions ? callee.type === 'identifier' : /^[A-Z]/.test(nameOf(callee))) ||
     calledDefinition(module, definition.value) !== undefined
   )
     return false;

@@ -6,7 +6,7 @@ function anyOf(...patterns: readonly RegExp[]): RegExp {
 
 /** A call of this name trains, attacks or differentiates. */
 export const TRAINS = anyOf(
-  /^_?(?:backprop|minimi[sz]e)(?:$|_)/,
+  /^_?(?:backprop|minimi[sz]e)(?:$|_)|^_?(?:run|start|do|begin|launch|continue|resume)_(?:pre)?(?:train|fit|fine_?tun)/,
   /^_?(?:train|fit|finetune|fine_tune|pretrain|meta_train|attack|perturb|fgsm|pgd|adversar|optimi[sz]e|adapt|learn|saliency|hessian|jacobian|fisher|grad|gradient|gradcam|integrated_?gradients|make_dot|attribute)(?:$|_(?!load|data|transform|set|split|iter|time|sampler|log|acc|loss|metric|path|dir))/,
   /^_?(?:update|step|tune|refine)_(?:model|net|network|weights?|param\w*|policy|critic|actor|generator|discriminator|g|d)$/,
   /_(?:grads?|gradients?|gradient_penalty|attack|finetune)$|scaler$/,
