@@ -1,16 +1,12 @@
 import { type Backend, loadParser, type PythonParser, type SyntaxTree } from '../syntax/parser.js';
 import { Failure } from './failure.js';
 
-/**
- * The parser that `MEMFIX_PARSER` asks for. Without a wish, wasm: over whole repositories it is the faster one here, it
- * gives memory back at once, and a parse that does not end can be stopped without ending the process.
- */
+/** The parser that `MEMFIX_PARSER` asks for; without a wish, the native one where it loads, else wasm. */
 export async function chosenParser(wish: string | undefined): Promise<PythonParser> {
   const backend = backendOf(wish);
   try {
-    return await loadParser(backend ?? 'wasm');
+    return await loadParser(backend);
   } catch (error) {
-    if (backend === undefined) return loadParser();
     throw new Failure(
       'The parser does not load',
       `MEMFIX_PARSER asks for \`${wish}\`: ${error instanceof Error ? error.message : String(error)}`,
