@@ -146,7 +146,10 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
     }
     if (repeated.kind === 'unseen') {
       const owner = statement.closest('class_definition')?.field('name')?.text ?? '';
-      const helper = repeated.handed ?? [...repeated.names, owner].find((name) => REPEATED_NAME.test(name));
+      const helper =
+        repeated.handed ??
+        [...repeated.names, owner].find((name) => REPEATED_NAME.test(name)) ??
+        (takesCount(statement) ? repeated.names[0] : undefined);
       if (helper !== undefined)
         proof.require('unknown', `that \`${helper}\` is not called in a loop elsewhere`);
     }
@@ -160,6 +163,14 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
     return edit.done(title, proof);
   },
 };
+
+/** The function around it is told which epoch or step it is. */
+function takesCount(statement: PyNode): boolean {
+  const parameters = statement.closest('function_definition')?.field('parameters')?.named ?? [];
+  return parameters.some(({ text }) =>
+    /^(?:epoch|(?:global_)?step|iter\w*|round|fold|batch_idx)\b/.test(text),
+  );
+}
 
 function* statementsAt(module: PyModule, literals: readonly string[]): Generator<PyNode> {
   const seen = new Set<PyNode>();

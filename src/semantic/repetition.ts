@@ -1,4 +1,5 @@
 import type { PyNode } from '../syntax/node.js';
+import { ancestryOf } from './definitions.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { decoratorsOf, enclosingClass, enclosingFunction, enclosingLoops } from './statements.js';
@@ -32,7 +33,9 @@ export function repetitionOf(module: PyModule, node: PyNode, hops = 0): Repetiti
   );
   if (registered) return { kind: 'unseen', names: [name], handed: name };
   const uses = usesOf(module, around, name).filter((use) => !around.contains(use));
-  if (uses.length === 0) return { kind: 'unseen', names: [name] };
+  if (uses.length === 0) {
+    return { kind: 'unseen', names: [name], ...(isOverride(module, around) ? { handed: name } : {}) };
+  }
   let repetition: Repetition = { kind: 'once' };
   for (const use of uses) {
     if (enclosingLoops(use).length > 0) return { kind: 'called', name };
@@ -56,6 +59,14 @@ function usesOf(module: PyModule, functionNode: PyNode, name: string): readonly 
         : [],
     )
     .filter((attribute) => qualifiedName(module, attribute) === undefined);
+}
+
+/** A method of a class whose base is elsewhere: the base may call it. */
+function isOverride(module: PyModule, functionNode: PyNode): boolean {
+  const classNode = enclosingClass(functionNode);
+  if (classNode === undefined) return false;
+  const { imported, unknown } = ancestryOf(module, classNode);
+  return unknown || imported.length > 0;
 }
 
 /** `fire.Fire(main)`, `mp.spawn(main, …)`, `Process(target=main)`. */

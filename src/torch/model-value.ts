@@ -104,7 +104,11 @@ function givesModel(module: PyModule, call: PyNode, hops: number): Answer {
   const maker = name === 'from_pretrained' || name === 'from_config' ? receiver : callee;
   const path = maker && qualifiedName(module, maker);
   const made = path?.slice(path.lastIndexOf('.') + 1) ?? (maker && lastName(maker)?.text);
-  if (path !== undefined && /^(?:tensorflow|keras|flax|jax|paddle)\./.test(path)) return 'no';
+  if (
+    path !== undefined &&
+    /^(?:tensorflow|keras|flax|jax|paddle|sklearn|xgboost|lightgbm|catboost)\./.test(path)
+  )
+    return 'no';
   return made !== undefined && /^[A-Z]/.test(made) ? className(made) : 'unknown';
 }
 
