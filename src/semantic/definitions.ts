@@ -3,7 +3,7 @@ import { definitionOf } from './flow.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
-import { argumentsOf, enclosingClass, enclosingFunction, unparenthesized } from './statements.js';
+import { argumentsOf, enclosingClass, enclosingFunction, methodName, unparenthesized } from './statements.js';
 
 /** The only definition a name has in the file, when it has exactly one and is a `def` or `class`. */
 export function definitionNamed(module: PyModule, identifier: PyNode): PyNode | undefined {
@@ -74,6 +74,24 @@ export function methodsOf(classNode: PyNode): readonly PyNode[] {
     const definition = statement.type === 'decorated_definition' ? statement.field('definition') : statement;
     return definition?.type === 'function_definition' ? [definition] : [];
   });
+}
+
+/** The methods of subclasses that `self.method(…)` may run instead; undefined where the method is replaced by assignment. */
+export function overridesOf(module: PyModule, call: PyNode, method: PyNode): readonly PyNode[] | undefined {
+  const name = methodName(call);
+  const owner = enclosingClass(method);
+  if (name === undefined || owner === undefined) return [];
+  const replaced = module.at(`.${name}`).some(({ text, parent }) => {
+    const assignment = parent?.parent;
+    return text === name && assignment?.type === 'assignment' && assignment.field('left') === parent;
+  });
+  if (replaced) return undefined;
+  const classes = module
+    .at('class ')
+    .flatMap(({ parent }) => (parent?.type === 'class_definition' && parent !== owner ? [parent] : []));
+  return classes
+    .filter((each) => ancestryOf(module, each).classes.includes(owner))
+    .flatMap((each) => methodsOf(each).filter((other) => other.field('name')?.text === name));
 }
 
 /** The name of the first parameter of a method (`self`); undefined for plain functions and static methods. */

@@ -141,7 +141,7 @@ function endsAsNumber(call: PyNode | undefined): boolean {
     const name = holder.field('attribute')?.text ?? '';
     return holder.parent?.type === 'call' && (NUMBERS.has(name) || endsAsNumber(holder.parent));
   }
-  if (holder?.type === 'interpolation') return true;
+  if (holder?.type === 'interpolation' || holder?.type === 'comparison_operator') return true;
   const callee = holder?.type === 'argument_list' ? holder.parent?.field('function') : undefined;
   return callee?.type === 'identifier' && ['bool', 'float', 'int', 'print'].includes(callee.text);
 }

@@ -1,4 +1,5 @@
 import type { Answer } from '../semantic/answer.js';
+import { reachingDefinitions } from '../semantic/flow.js';
 import { importsPackage, qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { argumentsOf, hasSplat, keywordArgument, methodName, receiverOf } from '../semantic/statements.js';
@@ -63,7 +64,7 @@ export function instanceFact(module: PyModule, made: PyNode): TensorFact | undef
   if (path === undefined) return undefined;
   if (LOSS_MODULES.has(path)) {
     const changed = reductionsSet(module);
-    if (changed.length === 0) return lossFact(made, 1);
+    if (changed.length === 0) return lossFact(module, made, 1);
     const vector = changed.some(({ text }) => /^["']none["']$/.test(text));
     return vector ? { kind: 'tensor', floating: 'yes' } : { kind: 'tensor', floating: 'yes', open: true };
   }
@@ -82,7 +83,7 @@ function reductionsSet(module: PyModule): readonly PyNode[] {
 function torchFact(module: PyModule, path: string, call: PyNode, factOf: FactOf): TensorFact | undefined {
   if (path.startsWith('math.')) return NUMBER;
   const plain = LOSS_FUNCTIONS.get(path);
-  if (plain !== undefined) return lossFact(call, plain);
+  if (plain !== undefined) return lossFact(module, call, plain);
   if (path === PARAMETER)
     return {
       kind: oneArgument(call, factOf).kind === 'scalar-tensor' ? 'scalar-tensor' : 'tensor',
@@ -184,8 +185,12 @@ function reductionFact(
   return known.PAIRED_REDUCTIONS.has(name) ? undefined : { kind: 'tensor', floating };
 }
 
-function lossFact(call: PyNode, plain: number): TensorFact {
-  const reduction = keywordArgument(call, 'reduction')?.field('value');
+function lossFact(module: PyModule, call: PyNode, plain: number): TensorFact {
+  // The first argument of `nn.HuberLoss` is its reduction.
+  const written =
+    keywordArgument(call, 'reduction')?.field('value') ??
+    positional(call).find(({ type }) => type === 'string');
+  const reduction = written && constantBehind(module, written);
   const reduces = reduction === undefined || /^["'](?:mean|sum|batchmean)["']$/.test(reduction.text);
   const scalar =
     reduces &&
@@ -195,6 +200,12 @@ function lossFact(call: PyNode, plain: number): TensorFact {
   if (scalar) return { kind: 'scalar-tensor', floating: 'yes' };
   const none = reduction?.type === 'string' || positional(call).length > plain;
   return none ? { kind: 'tensor', floating: 'yes' } : { kind: 'tensor', floating: 'yes', open: true };
+}
+
+/** What a variable was given, where it can only be one thing. */
+function constantBehind(module: PyModule, node: PyNode): PyNode {
+  const [only, ...others] = node.type === 'identifier' ? (reachingDefinitions(module, node) ?? []) : [];
+  return only?.kind === 'value' && others.length === 0 ? only.value : node;
 }
 
 /** `()` and `[]` are the shape of one number. */

@@ -1,6 +1,12 @@
 import type { Answer } from '../semantic/answer.js';
 import { attributeValues } from '../semantic/attributes.js';
-import { ancestryOf, calledDefinition, classBehind, methodNamed } from '../semantic/definitions.js';
+import {
+  ancestryOf,
+  calledDefinition,
+  classBehind,
+  methodNamed,
+  overridesOf,
+} from '../semantic/definitions.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../semantic/flow.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
@@ -132,7 +138,12 @@ class TensorFacts {
     const known = callFact(this.module, call, this.of);
     if (known !== undefined) return known;
     const definition = calledDefinition(this.module, call);
-    if (definition?.type === 'function_definition') return this.#returned(definition);
+    if (definition?.type === 'function_definition') {
+      const others = overridesOf(this.module, call, definition);
+      return others === undefined
+        ? UNKNOWN
+        : either([definition, ...others].map((each) => this.#returned(each)));
+    }
     const callee = call.field('function');
     return callee === undefined
       ? UNKNOWN
@@ -163,7 +174,8 @@ class TensorFacts {
     const classNode = classBehind(this.module, made);
     if (classNode === undefined || !ancestryOf(this.module, classNode).imported.includes(NN_MODULE))
       return UNKNOWN;
-    const forward = methodNamed(this.module, classNode, 'forward');
+    const forward =
+      methodNamed(this.module, classNode, '__call__') ?? methodNamed(this.module, classNode, 'forward');
     return forward === undefined ? UNKNOWN : this.#returned(forward);
   }
 
