@@ -13,12 +13,20 @@ export interface Layout {
 export function startsItsLine({ text, lines }: Layout, node: PyNode): boolean {
   const line = lines.lineAt(node.start);
   if (!/^[ \t\f]*$/.test(text.slice(lines.start(line), node.start))) return false;
-  return line === 1 || !/^[^#]*\\$/.test(lines.content(line - 1));
+  return line === 1 || !continues(lines, line - 1, node);
+}
+
+/** Whether a backslash ties a line to the next; one that ends a comment does not. */
+function continues(lines: Lines, line: number, node: PyNode): boolean {
+  const content = lines.content(line);
+  if (!content.endsWith('\\') || /^[ \t\f]*#/.test(content)) return false;
+  const root = [...node.ancestors()].at(-1) ?? node;
+  return root.descendantAt(lines.end(line) - 1).type !== 'comment';
 }
 
 /** Only a comment may stand behind the node on its last line. */
 export function endsItsLine({ text, lines }: Layout, node: PyNode): boolean {
-  return /^[ \t\f]*(?:#.*)?$/.test(text.slice(node.end, lines.end(lines.lineAt(node.end))));
+  return /^[ \t\f]*(?:#.*)?$/s.test(text.slice(node.end, lines.end(lines.lineAt(node.end))));
 }
 
 /** No `;`, no one-line suite: the statement shares its physical lines with no other code. */
@@ -107,13 +115,13 @@ export function keywordAfter(layout: Layout, keyword: PyNode, name: string, valu
   const rest = text.slice(keyword.end, end);
   const newline = lines.newlineNear(line);
   const leading = leadingComma(layout, keyword);
-  if (leading !== undefined && /^[ \t]*(?:#.*)?$/.test(rest)) {
+  if (leading !== undefined && /^[ \t]*(?:#.*)?$/s.test(rest)) {
     return [insertion(end, `${newline}${leading}${written}`)];
   }
   const below = `${newline}${indentationOf(layout, keyword)}${written}`;
   const starts = startsItsLine(layout, keyword);
   if (starts && /^[ \t]*,?[ \t]*\)/.test(rest)) return [insertion(keyword.end, `,${below}`)];
-  if (!starts || !/^[ \t]*,?[ \t]*(?:#.*)?$/.test(rest)) return [insertion(keyword.end, `, ${written}`)];
+  if (!starts || !/^[ \t]*,?[ \t]*(?:#.*)?$/s.test(rest)) return [insertion(keyword.end, `, ${written}`)];
   const comma = keyword.next?.type === ',' ? keyword.next : undefined;
   if (comma !== undefined && comma.end <= end) return [insertion(end, `${below},`)];
   if (comma !== undefined) return [insertion(keyword.end, `, ${written}`)];

@@ -180,3 +180,20 @@ describe('the other verbs', () => {
     );
   });
 });
+
+describe('ownsItsLines', () => {
+  const owns = (text: string, name: string) => {
+    const module = moduleOf(text);
+    return ownsItsLines(module, statementOf(nodeAt(module, name)));
+  };
+
+  it('takes a line separator in a comment for what it is to Python: a character', () => {
+    expect(owns('go()  # one\u2028two\u2029three\n', 'go')).toBe(true);
+  });
+
+  it('sees a backslash behind a `#` that is in a string, and none in a comment', () => {
+    expect(owns("if a == '#': \\\n    go()\n", 'go')).toBe(false);
+    expect(owns('a = 1  # C:\\\ngo()\n', 'go')).toBe(true);
+    expect(owns('# C:\\\ngo()\n', 'go')).toBe(true);
+  });
+});
