@@ -20,6 +20,7 @@ interface RuffWorkspace {
 }
 
 const require = createRequire(import.meta.url);
+const RUFF = '@astral-sh/ruff-wasm-nodejs';
 let workspace: RuffWorkspace | undefined;
 
 /**
@@ -34,8 +35,9 @@ export function pythonProblem(text: string): SyntaxProblem | undefined {
     const { row, column } = found.start_location;
     return { message: found.message, at: { line: row, column } };
   } catch (error) {
-    // A wasm instance that ran out of stack is not to be trusted again.
+    // A wasm instance that ran out of stack is not to be trusted again, and the package holds on to it.
     workspace = undefined;
+    delete require.cache[require.resolve(RUFF)];
     if (error instanceof RangeError || (error instanceof Error && error.name === 'RuntimeError')) {
       return { message: 'it is nested too deeply to be checked' };
     }
@@ -57,7 +59,7 @@ function openRuff(): RuffWorkspace {
 }
 
 function loadRuff(): RuffWorkspace {
-  const ruff = require('@astral-sh/ruff-wasm-nodejs') as {
+  const ruff = require(RUFF) as {
     readonly Workspace: new (options: unknown, encoding: number) => RuffWorkspace;
     readonly PositionEncoding: { readonly Utf32: number };
   };
@@ -83,14 +85,27 @@ export function isPython2(node: PyNode): boolean {
 
 /** The tokens of a tree outside some spans, comments included, as one comparable list. */
 export function tokensOutside(root: PyNode, spans: readonly Span[]): readonly string[] {
+  const sorted = [...spans].sort((a, b) => a.start - b.start || a.end - b.end);
   const tokens: string[] = [];
   for (const node of root.walk((inner) => inner.type !== 'string')) {
     const leaf = node.children.length === 0 || node.type === 'string';
     if (!leaf || node.start === node.end) continue;
     // A comment grows when text is added right behind it; code tokens that only touch an edit must stay as they were.
     const reach = node.type === 'comment' ? 1 : 0;
-    if (spans.some((span) => node.start < span.end + reach && span.start < node.end + reach)) continue;
-    tokens.push(`${node.type} ${node.text}`);
+    const span = sorted[firstEndingBehind(sorted, node.start - reach)];
+    if (span === undefined || span.start >= node.end + reach) tokens.push(`${node.type} ${node.text}`);
   }
   return tokens;
+}
+
+/** Of spans in order that do not overlap, the first whose end lies behind the offset. */
+function firstEndingBehind(spans: readonly Span[], offset: number): number {
+  let low = 0;
+  let high = spans.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((spans[middle]?.end ?? Infinity) > offset) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

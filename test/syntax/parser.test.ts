@@ -83,6 +83,9 @@ describe('pythonProblem', () => {
     expect(pythonProblem(`${'('.repeat(20_000)}1${')'.repeat(20_000)}\n`)?.message).toContain(
       'nested too deeply',
     );
+    for (let time = 0; time < 3; time++) {
+      expect(pythonProblem(`x = ${'1 + '.repeat(10_000)}1\n`)?.message).toContain('nested too deeply');
+    }
     expect(pythonProblem('x = f"{a["b"]}"\n')).toBeUndefined();
   });
 });
@@ -90,4 +93,15 @@ describe('pythonProblem', () => {
 it('tells tokens inside an edit from those outside', async () => {
   const { root } = (await loadParser()).parse('a = b  # c\n');
   expect(tokensOutside(root, [{ start: 4, end: 5 }])).toEqual(['identifier a', '= =', 'comment # c']);
+});
+
+it('tells them apart among many edits in any order', async () => {
+  const { root } = (await loadParser()).parse('a = 1\nb = 2\nc = 3\n');
+  const edits = [
+    { start: 16, end: 17 },
+    { start: 6, end: 6 },
+    { start: 0, end: 3 },
+  ];
+  const left = ['integer 1', 'identifier b', '= =', 'integer 2', 'identifier c', '= ='];
+  expect(tokensOutside(root, edits)).toEqual(left);
 });
