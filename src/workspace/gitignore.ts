@@ -120,7 +120,8 @@ export class PathPatterns {
     private readonly base: string,
     patterns: readonly string[],
   ) {
-    this.#rules = matcher().add(patterns);
+    // To gitignore `./x` means nothing; whoever writes it in a config means the `x` beside it.
+    this.#rules = matcher().add(patterns.map((pattern) => pattern.replace(/^(!?)\.\//, '$1/')));
   }
 
   matches(path: string, isFolder = false): boolean {

@@ -116,11 +116,11 @@ function isGenerated(bytes: Buffer): boolean {
 function longestLine(bytes: Uint8Array): number {
   let longest = 0;
   let start = 0;
-  while (start < bytes.length) {
-    const found = bytes.indexOf(0x0a, start);
-    const end = found === -1 ? bytes.length : found;
-    longest = Math.max(longest, end - start);
-    start = end + 1;
+  for (let at = 0; at <= bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte !== 0x0a && byte !== 0x0d && byte !== undefined) continue;
+    longest = Math.max(longest, at - start);
+    start = at + 1;
   }
   return longest;
 }

@@ -177,6 +177,7 @@ describe('files that are too much', () => {
     const cwd = repositoryWith({
       'line.py': `hold("${'x'.repeat(5 * 1024 * 1024)}")\n`,
       'good.py': 'hold()\n',
+      'returns.py': `hold()\r${'# a short line\r'.repeat(80_000)}`,
       'huge.py': 'hold()\n',
     });
     truncateSync(join(cwd, 'huge.py'), 100 * 1024 * 1024);
@@ -186,6 +187,7 @@ describe('files that are too much', () => {
     expect(performance.now() - start).toBeLessThan(20_000);
     expect(stdout).toBe(
       'good.py:1:1: drop-hold [safe] hold costs memory\n' +
+        'returns.py:1:1: drop-hold [safe] hold costs memory\n' +
         'huge.py: skipped: it is 100 MB, over the limit of 20 MB\n' +
         'line.py: skipped: it has a line of 5 MB, over the limit of 1 MB\n',
     );

@@ -214,6 +214,13 @@ test('exclude patterns are relative to their config and speak as gitignore does'
   expect(patterns.matches('/elsewhere/tests/x.py')).toBe(false);
 });
 
+test('a pattern that starts with `./` means what lies beside the config', () => {
+  const patterns = new PathPatterns('/p', ['./a/*.py', '!./a/kept.py']);
+  expect(patterns.matches('/p/a/x.py')).toBe(true);
+  expect(patterns.matches('/p/a/kept.py')).toBe(false);
+  expect(patterns.matches('/p/b/a/x.py')).toBe(false);
+});
+
 test('files that git names are taken as a walk would take them, without the walk', () => {
   const cwd = repositoryWith({
     '.gitignore': '/out/\n*_tmp.py\n!kept_tmp.py\n',
