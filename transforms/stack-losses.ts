@@ -35,6 +35,7 @@ import {
   isEvaluation,
   isReport,
   keptFromElsewhere,
+  looseComments,
   lossTerm,
   Proof,
   STACK,
@@ -125,9 +126,10 @@ export const stackLosses: Transform<SumSite> = {
     for (const statement of new Set([sum.zeroed, ...(dropped ? [dropped.zeroed] : [])].map(statementOf))) {
       startWithList(edit, statement, sum, terms, dropped?.name);
     }
-    for (const { statement, value } of sum.additions) {
+    for (const addition of sum.additions) {
+      const { statement, value } = addition;
       const argument = value.type === 'parenthesized_expression' ? value.text : `(${value.text})`;
-      edit.replaceStatement(statement, [`${terms}.append${argument}`]);
+      edit.replaceStatement(statement, [...looseComments(addition), `${terms}.append${argument}`]);
     }
     // Totals that share a counter go one per pass: the last one finds it unread and takes it away.
     if (

@@ -188,8 +188,7 @@ function additionAt(place: PyNode): (Addition & { readonly reads: readonly PyNod
       ? { statement, target: place, value: given, reads: [] }
       : undefined;
   }
-  // A comment inside the parentheses would be lost.
-  const right = given.text.includes('#') ? given : unparenthesized(given);
+  const right = unparenthesized(given);
   if (
     operation.type !== 'assignment' ||
     right.type !== 'binary_operator' ||
@@ -202,6 +201,14 @@ function additionAt(place: PyNode): (Addition & { readonly reads: readonly PyNod
   return b?.text === place.text && a !== undefined
     ? { statement, target: place, value: a, reads: [b] }
     : undefined;
+}
+
+/** The comments beside the value, within the parentheses around the sum. */
+export function looseComments({ statement, value }: Addition): readonly string[] {
+  if (!statement.text.includes('#')) return [];
+  return [...statement.walk()].flatMap((node) =>
+    node.type === 'comment' && !value.contains(node) ? [node.text.trimEnd()] : [],
+  );
 }
 
 interface Shape {

@@ -1,7 +1,12 @@
 /** The only API of a transform: everything it may say or ask comes from here. */
 
 export type { Accumulation } from '../semantic/accumulation.js';
-export { accumulatedDivisions, accumulatedNames, accumulationOf } from '../semantic/accumulation.js';
+export {
+  accumulatedDivisions,
+  accumulatedNames,
+  accumulationOf,
+  looseComments,
+} from '../semantic/accumulation.js';
 export type { Answer } from '../semantic/answer.js';
 export { all, any, not } from '../semantic/answer.js';
 export type { Assigned } from '../semantic/assigned.js';

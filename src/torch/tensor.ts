@@ -299,7 +299,10 @@ class TensorFacts {
     if (value === undefined) return UNKNOWN;
     if (value.type === 'attribute' && value.field('attribute')?.text === 'shape') return INTEGER;
     const base = this.of(value);
-    return isTensor(base) ? { kind: 'tensor', floating: base.floating, open: true } : UNKNOWN;
+    if (!isTensor(base)) return UNKNOWN;
+    const { kind, floating } = base;
+    // Of one number there are no elements: `x[None]` adds a dimension.
+    return kind === 'scalar-tensor' ? { kind: 'tensor', floating } : { kind: 'tensor', floating, open: true };
   }
 }
 

@@ -67,7 +67,7 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
 
 /** Who runs the module on several devices, or casts it, without the file showing how. */
 const TRAINERS: readonly string[] = ['DDP', 'FSDP', 'Fabric', 'Trainer', 'init_process_group'];
-/** What treats all buffers of a module alike: copies, averages or replaces them. */
+/** What treats all buffers of a module alike: copies, averages, replaces or shares them. */
 const BUFFER_WALKERS: readonly string[] = [
   'buffers',
   'named_buffers',
@@ -75,6 +75,7 @@ const BUFFER_WALKERS: readonly string[] = [
   'functional_call',
   'stack_module_state',
   'AveragedModel',
+  'share_memory',
 ];
 const NORM_BUFFERS: ReadonlySet<string> = new Set(['running_mean', 'running_var', 'num_batches_tracked']);
 
