@@ -48,6 +48,11 @@ export async function prepareStdin(context: Context): Promise<StandardInput> {
   const { args, io } = context;
   if (args.operands.length > 1)
     throw args.misuse('`-` stands alone: it cannot be combined with other paths.');
+  const filter = (['changed', 'staged', 'since'] as const).find(
+    (name) => args.flag(name) || args.text(name) !== undefined,
+  );
+  if (filter !== undefined)
+    throw args.misuse(`\`--${filter}\` chooses among files; \`-\` reads standard input.`);
   const project = new Project(args.request(io.cwd), context.transforms);
   const tools = toolsFor(context, project, 1);
   const engine = await tools.engine();

@@ -59,6 +59,15 @@ test('diff: the patch, relative to the repository', async () => {
   });
 });
 
+test.each([['--changed'], ['--staged'], ['--since', 'HEAD']])(
+  '`-` is no file for `%s`',
+  async (...filter) => {
+    const { code, stderr } = await memfix({ cwd: cwd() }, 'check', ...filter, '-');
+    expect(code).toBe(2);
+    expect(stderr).toContain(`\`${filter[0]}\` chooses among files; \`-\` reads standard input.`);
+  },
+);
+
 test('`-` stands alone', async () => {
   expect((await memfix({ cwd: cwd() }, 'check', '-', 'a.py')).stderr).toBe(
     'memfix: Wrong usage\n  `-` stands alone: it cannot be combined with other paths.\n' +
