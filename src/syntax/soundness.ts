@@ -20,7 +20,6 @@ interface RuffWorkspace {
 }
 
 const require = createRequire(import.meta.url);
-const RUFF = '@astral-sh/ruff-wasm-nodejs';
 let workspace: RuffWorkspace | undefined;
 
 /**
@@ -37,7 +36,7 @@ export function pythonProblem(text: string): SyntaxProblem | undefined {
   } catch (error) {
     // A wasm instance that ran out of stack is not to be trusted again, and the package holds on to it.
     workspace = undefined;
-    delete require.cache[require.resolve(RUFF)];
+    delete require.cache[require.resolve('@astral-sh/ruff-wasm-nodejs')];
     if (error instanceof RangeError || (error instanceof Error && error.name === 'RuntimeError')) {
       return { message: 'it is nested too deeply to be checked' };
     }
@@ -59,7 +58,7 @@ function openRuff(): RuffWorkspace {
 }
 
 function loadRuff(): RuffWorkspace {
-  const ruff = require(RUFF) as {
+  const ruff = require('@astral-sh/ruff-wasm-nodejs') as {
     readonly Workspace: new (options: unknown, encoding: number) => RuffWorkspace;
     readonly PositionEncoding: { readonly Utf32: number };
   };
