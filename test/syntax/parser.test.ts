@@ -3,7 +3,9 @@ import type { PyNode } from '../../src/syntax/node.js';
 import { type Backend, loadParser } from '../../src/syntax/parser.js';
 import { firstError, pythonProblem, tokensOutside } from '../../src/syntax/soundness.js';
 
-const backends: readonly Backend[] = ['native', 'wasm'];
+/** The native addon is missing where install scripts were refused; wasm never is. */
+const native = await loadParser('native').catch(() => undefined);
+const backends: readonly Backend[] = native === undefined ? ['wasm'] : ['native', 'wasm'];
 const SAMPLE = [
   '\fimport torch\n\n',
   'class A(nn.Module):\n    @property\n    # why\n    def f(self, *a, k: int = 1, **kw) -> "T":\n',
@@ -63,9 +65,11 @@ describe.each(backends)('the %s parser', (backend) => {
   });
 });
 
-it('yields the same trees natively and in wasm', async () => {
-  const [native, wasm] = await Promise.all(backends.map((backend) => loadParser(backend)));
-  expect(outline(native?.parse(SAMPLE).root as PyNode)).toEqual(outline(wasm?.parse(SAMPLE).root as PyNode));
+it('chooses the native parser where it loads, and reads the same trees in wasm', async () => {
+  const chosen = await loadParser();
+  expect(chosen.backend).toBe(backends[0]);
+  const wasm = await loadParser('wasm');
+  expect(outline(chosen.parse(SAMPLE).root)).toEqual(outline(wasm.parse(SAMPLE).root));
 });
 
 describe('pythonProblem', () => {
