@@ -132,18 +132,6 @@ function findStarImport(module: PyModule): boolean {
   return module.at('*').some((node) => node.closest('wildcard_import') !== undefined);
 }
 
-/** Inside `if TYPE_CHECKING:` nothing exists at run time. */
-export function isTypeCheckingOnly(node: PyNode): boolean {
-  for (const ancestor of node.ancestors()) {
-    if (ancestor.type !== 'if_statement') continue;
-    const condition = ancestor.field('condition')?.text;
-    if (condition === 'TYPE_CHECKING' || condition?.endsWith('.TYPE_CHECKING')) {
-      return ancestor.field('consequence')?.contains(node) ?? false;
-    }
-  }
-  return false;
-}
-
 /** Whether some import of the file, wherever it stands, is of this package or of a part of it. */
 export function importsPackage(module: PyModule, name: string): boolean {
   return importStatements(module).some((statement) => {

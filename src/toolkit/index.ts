@@ -18,7 +18,6 @@ export { freeName } from '../semantic/free-name.js';
 export {
   hasStarImport,
   importsPackage,
-  isTypeCheckingOnly,
   nameFor,
   qualifiedName,
 } from '../semantic/imports.js';

@@ -15,7 +15,7 @@ export interface Wish {
 type Kind = 'all' | 'group' | 'symptom' | 'id';
 
 /** How much a name says: one that means fewer transforms wins over one that means more. */
-const WEIGHT: Readonly<Record<Kind, number>> = { all: 1, group: 2, symptom: 3, id: 4 };
+const WEIGHT: Readonly<Record<Kind, number>> = { all: 1, group: 1, symptom: 2, id: 3 };
 
 /** What names on the command line or in a config file can mean. */
 export class Vocabulary {

@@ -27,6 +27,8 @@ test.each([
   [['no-grad'], ['peak'], ['no-grad']],
   [['peak'], ['default'], ['no-grad']],
   [['no-grad'], ['no-grad'], []],
+  [['default'], ['all'], []],
+  [['all'], ['default'], ['pin-memory']],
   [[], [], []],
 ])('select %j ignore %j gives %j', (select, ignore, expected) => {
   expect(resolve(select, ignore)).toEqual(expected);
