@@ -1,4 +1,5 @@
 import type { Edit } from '../edit/edit.js';
+import type { Versions } from '../semantic/versions.js';
 import type { SourceText } from '../text/decode.js';
 import type { Position, Span } from '../text/lines.js';
 import type { Numerics, Safety } from '../toolkit/contract.js';
@@ -9,6 +10,8 @@ export interface SourceFile {
   readonly source: SourceText;
   /** A person asked for this very file: it is parsed, and its syntax told, also where no transform would look at it. */
   readonly named?: boolean;
+  /** Of the packages that the file's project asks for. */
+  readonly versions?: Versions;
 }
 
 export interface ProposedFix {

@@ -56,7 +56,7 @@ export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: Li
   const transforms = setup.transforms.filter((transform) => mayHaveSite(transform, file.path, text));
   const tree = setup.parser.parse(text);
   try {
-    const module = new PyModule(file.path, text, tree);
+    const module = new PyModule(file.path, text, tree, file.versions);
     const error = firstError(tree);
     if (error !== undefined) {
       const at = module.lines.position(error.start);

@@ -3,6 +3,7 @@ import type { SyntaxTree } from '../syntax/parser.js';
 import { Lines } from '../text/lines.js';
 import { binds, roleOf } from './names.js';
 import { Scope, scopeKind } from './scope.js';
+import { Versions } from './versions.js';
 
 const NOT_CODE: ReadonlySet<string> = new Set([
   'comment',
@@ -27,6 +28,8 @@ export class PyModule {
     readonly path: string,
     readonly text: string,
     tree: SyntaxTree,
+    /** Of the packages that the file's project asks for. */
+    readonly versions = new Versions(),
   ) {
     this.root = tree.root;
     this.lines = new Lines(text);

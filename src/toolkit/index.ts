@@ -27,6 +27,7 @@ export { type Repetition, repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
 export * from '../semantic/statements.js';
 export { isTestCode, isTestFile } from '../semantic/test-code.js';
+export type { Versions } from '../semantic/versions.js';
 export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
 export * from '../torch/catalog.js';
