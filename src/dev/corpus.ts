@@ -1,5 +1,5 @@
 /**
- * `npm run corpus -- <folder> [--transform id] [--show safe|unsafe|refused]`: every transform over a folder of
+ * `npm run corpus -- <folder> [--transform id] [--show safe|unsafe|advice|refused]`: every transform over a folder of
  * checkouts, read only. Crashes, results that CPython refuses and results that change again are failures.
  */
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { chosenParser } from '../workspace/parser-choice.js';
 import { complaints } from './cpython.js';
 import { engineWithDefaults } from './engines.js';
 
-type Show = 'safe' | 'unsafe' | 'refused';
+type Show = 'safe' | 'unsafe' | 'advice' | 'refused';
 
 interface Result {
   readonly file: SourceFile;
@@ -45,7 +45,7 @@ const unknown = wanted.filter((id) => !transforms.some(({ meta }) => meta.id ===
 if (folder === undefined || unknown.length > 0 || !isShow(values.show)) {
   process.stderr.write(
     `Cannot run over the corpus\n  ${folder === undefined ? 'No folder of checkouts given.' : `Unknown: ${[...unknown, values.show].join(' ')}`}\n` +
-      '  Next: npm run corpus -- <folder> [--transform id] [--show safe|unsafe|refused]\n',
+      '  Next: npm run corpus -- <folder> [--transform id] [--show safe|unsafe|advice|refused]\n',
   );
   process.exit(2);
 }
@@ -145,7 +145,9 @@ function compileAll(ledger: Ledger): void {
 }
 
 function isShow(value: string | undefined): value is Show | undefined {
-  return value === undefined || value === 'safe' || value === 'unsafe' || value === 'refused';
+  return (
+    value === undefined || value === 'safe' || value === 'unsafe' || value === 'advice' || value === 'refused'
+  );
 }
 
 function isShown({ safety, refusal }: Finding): boolean {
@@ -155,7 +157,12 @@ function isShown({ safety, refusal }: Finding): boolean {
 function show(repository: string, file: SourceFile, finding: Finding): void {
   const { before, after } = engine.preview(file, finding);
   const words =
-    finding.refusal ?? [finding.message, ...finding.unproven.map((gate) => `unproven: ${gate}`)].join('\n  ');
+    finding.refusal ??
+    [
+      finding.message,
+      ...finding.unproven.map((gate) => `unproven: ${gate}`),
+      ...(finding.advice === undefined ? [] : [`advice: ${finding.advice}`]),
+    ].join('\n  ');
   const line = before.split(/\r\n|\r|\n/)[finding.at.line - 1] ?? '';
   const diff =
     after === before

@@ -36,6 +36,8 @@ export interface Finding {
   readonly unproven: readonly string[];
   /** Present unless the site was refused or the advice has no diff. */
   readonly fix?: ProposedFix;
+  /** What a person should do, where there is no diff. */
+  readonly advice?: string;
   /** Why the site was left alone. */
   readonly refusal?: string;
 }

@@ -133,6 +133,9 @@ function findingFor(
   if (result.kind === 'refusal') {
     return { ...common, safety: 'advice', numerics: meta.numerics, unproven: [], refusal: result.reason };
   }
+  if (result.kind === 'advice') {
+    return { ...common, safety: 'advice', numerics: meta.numerics, unproven: [], advice: result.next };
+  }
   const importing = importEdit(module, result.imports.map(statementFor));
   const finding: Finding = {
     ...common,

@@ -12,7 +12,8 @@ export function renderConcise(report: Report, view: View): string {
       return `${place} ${finding.transform} ${paint.dim('[left alone]')} ${message}; ${printable(refusalSentence(finding.refusal))}`;
     }
     const safety = paint[SAFETY_TONE[finding.safety]](`[${finding.safety}]`);
-    return `${place} ${paint.bold(finding.transform)} ${safety} ${message}`;
+    const next = finding.advice === undefined ? '' : `; ${printable(finding.advice)}`;
+    return `${place} ${paint.bold(finding.transform)} ${safety} ${message}${next}`;
   });
   return [...findings, ...remarks(report, view)].map((line) => `${line}\n`).join('');
 }

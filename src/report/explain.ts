@@ -77,7 +77,9 @@ function bullets(items: readonly string[], { width }: Style): string[] {
 
 /** Long lines are left to the terminal to fold: what changes must not be cut off. */
 function coloredDiff(example: Example, paint: Paint): string[] {
-  return exampleDiff(example)
+  const diff = exampleDiff(example);
+  if (diff === '') return codeLines(example.before, MARGIN);
+  return diff
     .split('\n')
     .slice(0, -1)
     .map((line) => {
@@ -85,6 +87,13 @@ function coloredDiff(example: Example, paint: Paint): string[] {
       const tone = ({ '+': 'green', '-': 'red', '@': 'cyan' } as const)[line.charAt(0)];
       return text === '' ? '' : MARGIN + (tone === undefined ? text : paint[tone](text));
     });
+}
+
+function codeLines(code: string, margin: string): string[] {
+  return code
+    .split(/\r\n|\r|\n/)
+    .slice(0, -1)
+    .map((line) => (line === '' ? '' : margin + printable(line)));
 }
 
 /** Markdown as far as these texts use it: paragraphs and lists are filled, fenced code stays as it is. */
@@ -96,8 +105,9 @@ function prose(markdown: string, { width }: Style, margin = MARGIN): string[] {
     .entries()) {
     if (index > 0) lines.push('');
     if (block.startsWith('```')) {
-      const code = block.split('\n').slice(1, -1);
-      lines.push(...code.map((line) => `${margin}${MARGIN}${printable(line)}`));
+      lines.push(
+        ...codeLines(block.slice(block.indexOf('\n') + 1, block.lastIndexOf('\n') + 1), margin + MARGIN),
+      );
     } else {
       for (const item of block.split(/\n(?=[-*] )/)) lines.push(...paragraph(item, width, margin));
     }

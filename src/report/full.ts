@@ -67,6 +67,7 @@ function verdict(finding: Finding, view: View): string[] {
   if (finding.refusal !== undefined) return prose(refusalSentence(finding.refusal), '', view);
   return [
     ...(finding.fix === undefined ? [] : prose(finding.fix.title, 'fix: ', view, paint.bold)),
+    ...(finding.advice === undefined ? [] : prose(finding.advice, 'advice: ', view, paint.bold)),
     ...finding.unproven.flatMap((gate) => prose(gate, 'not proven: ', view, paint.yellow)),
   ];
 }

@@ -38,6 +38,8 @@ export interface JsonFinding {
   /** Why the site was left alone; such a site counts as no finding. */
   readonly refusal: string | null;
   readonly fix: JsonFix | null;
+  /** What a person should do, for advice without a fix. */
+  readonly advice: string | null;
 }
 
 export interface JsonFix {
@@ -145,6 +147,7 @@ function findingJson(scan: Scan, finding: Finding, lines: Lines): JsonFinding {
             title: fix.title,
             edits: [...fix.importEdits, ...fix.edits].sort(byPosition).map((edit) => editJson(edit, lines)),
           },
+    advice: finding.advice ?? null,
   };
 }
 

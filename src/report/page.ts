@@ -1,7 +1,7 @@
 import type { TransformMeta } from '../toolkit/contract.js';
 import { type Hunk, hunkHeader, hunksBetween } from './diff.js';
 
-/** The `fix-` fixture that a transform's `meta.example` names. */
+/** The fixture that a transform's `meta.example` names; both sides are the same where advice has no diff. */
 export interface Example {
   readonly before: string;
   readonly after: string;
@@ -86,7 +86,10 @@ function optionTable({ id, options }: TransformMeta): string[] {
 
 function exampleSection(example: Example): string[] {
   const diff = exampleDiff(example);
-  return diff === '' ? [] : ['## Example', fenced('diff', diff)];
+  if (diff !== '') return ['## Example', fenced('diff', diff)];
+  return example.before === ''
+    ? []
+    : ['## Example', fenced('python', example.before.replace(/\r\n?/g, '\n'))];
 }
 
 function evidenceSection({ evidence }: TransformMeta): string[] {

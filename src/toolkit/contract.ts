@@ -55,7 +55,7 @@ export interface TransformMeta {
     readonly section: string;
     readonly fidelity: 'same' | 'inspired';
   }[];
-  /** The `fix-` fixture shown as before/after on the docs page. */
+  /** The `fix-` fixture shown as before/after on the docs page; for advice, a `report-` one. */
   readonly example: string;
 }
 
@@ -95,6 +95,13 @@ export interface Refusal {
   readonly reason: string;
 }
 
+/** What a person should do here, where no edit of this file would do it. */
+export interface Advice {
+  readonly kind: 'advice';
+  /** A verb phrase: "Load the rows in `__getitem__`, with `np.load(path, mmap_mode='r')`". */
+  readonly next: string;
+}
+
 export type Options = Readonly<Record<string, boolean | number | string>>;
 
 export interface Transform<S extends Site = Site> {
@@ -105,5 +112,5 @@ export interface Transform<S extends Site = Site> {
   /** Sites worth a word; nothing that is not this transform's business. */
   detect(module: PyModule, options: Options): Iterable<S>;
   /** The change for a site of `detect`, assuming no other fix was taken. */
-  fix(site: S, edit: EditBuilder, module: PyModule, options: Options): Fix | Refusal;
+  fix(site: S, edit: EditBuilder, module: PyModule, options: Options): Fix | Refusal | Advice;
 }

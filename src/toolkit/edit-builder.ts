@@ -3,7 +3,7 @@ import { isNameTaken, nameFor } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import * as layout from '../syntax/layout.js';
 import type { PyNode } from '../syntax/node.js';
-import type { Fix, Import, Numerics, Refusal, Safety, TransformMeta } from './contract.js';
+import type { Advice, Fix, Import, Numerics, Refusal, Safety, TransformMeta } from './contract.js';
 import type { Proof } from './proof.js';
 
 /** Thrown by a verb that cannot be carried out at this place; the engine turns it into a refusal. */
@@ -104,6 +104,11 @@ export class EditBuilder {
   /** `reason` completes "left alone because …". */
   refuse(reason: string): Refusal {
     return { kind: 'refusal', reason };
+  }
+
+  /** A word without a diff: `next` is a verb phrase that says what to do instead. It counts as a finding, unlike a refusal. */
+  advise(next: string): Advice {
+    return { kind: 'advice', next };
   }
 
   #requireOwnLines(statement: PyNode): void {

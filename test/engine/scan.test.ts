@@ -5,6 +5,7 @@ import { engineOf, fileOf, toy } from '../support/toy.js';
 const engine = engineOf(
   toy('ab', 'aaa', (edit, node) => void edit.replace(node, 'b')),
   toy('no', 'nnn', (edit) => edit.refuse('it is deliberate')),
+  toy('say', 'sss', (edit) => edit.advise('Write it once'), { safety: 'advice' }),
 );
 
 function scanOf(text: string): Scan {
@@ -20,6 +21,17 @@ describe('scan', () => {
       ['no', 1, 'it is deliberate'],
       ['ab', 3, undefined],
     ]);
+  });
+
+  it('reports advice without a diff, which is no refusal and is never applied', async () => {
+    const { findings } = scanOf('sss\n');
+    expect(findings).toEqual([
+      expect.objectContaining({ safety: 'advice', advice: 'Write it once', message: 'sss costs memory' }),
+    ]);
+    expect(findings[0]).not.toHaveProperty('refusal');
+    expect(findings[0]).not.toHaveProperty('fix');
+    const outcome = await engine.repair(fileOf('sss\naaa\n'), () => ({ kind: 'apply' }));
+    expect(outcome.kind === 'outcome' && outcome.after).toBe('sss\nb\n');
   });
 
   it('keeps a finding’s key when lines move, and tells equals apart', () => {

@@ -98,6 +98,20 @@ src/train.py:15:1  no-grad`);
     );
   });
 
+  test('advice without a change says what to do', () => {
+    const advice = findingAt('x = 1\n', 'x', {
+      id: 'debug-left-on',
+      message: 'slow',
+      safety: 'advice',
+      advice: 'Take `x` out',
+    });
+    const report = { ...NOTHING, scans: [scanOf('a.py', 'x = 1\n', [advice])] };
+    expect(renderFull(report, view)).toContain('    │ ^\n\n  advice: Take `x` out\n');
+    expect(renderConcise(report, view)).toBe('a.py:1:1: debug-left-on [advice] slow; Take `x` out\n');
+    expect(toJson(report).findings[0]).toMatchObject({ fix: null, refusal: null, advice: 'Take `x` out' });
+    expect(summarize(report)).toBe('1 advice finding in 1 file.');
+  });
+
   test('the change of a fix includes its imports, and CRLF looks like any newline', () => {
     const text = 'import os\r\nf()\r\n';
     const finding = findingAt(text, 'f()', {
@@ -227,6 +241,7 @@ describe('json', () => {
               { line: 1, column: 15, endLine: 1, endColumn: 19, start: 15, end: 19, text: 'loss.detach()' },
             ],
           },
+          advice: null,
         },
       ],
       skipped: [

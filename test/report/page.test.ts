@@ -106,6 +106,15 @@ On the line of the finding, or once for a whole file:
     expect(page).toContain('| leak | safe | bit-identical | default | nothing |\n\n> **Measured:** Nil.\n');
   });
 
+  test('advice without a diff shows the code it speaks of', () => {
+    const example = { before: 'def f():\r\n\r\n    debug()\r\n', after: 'def f():\r\n\r\n    debug()\r\n' };
+    expect(markdownPage(META, example)).toContain('## Example\n\n```python\ndef f():\n\n    debug()\n```\n');
+    expect(terminalPage(META, example, { paint: noColor, width: 80 })).toContain(
+      'Example\n  def f():\n\n      debug()\n\n',
+    );
+    expect(markdownPage(META, { before: '', after: '' })).not.toContain('## Example');
+  });
+
   test('a pipe in a table and a fence in an example stay what they are', () => {
     const measured = { what: 'a|b', before: '1', after: '2', setup: 's' };
     const page = markdownPage(

@@ -29,6 +29,7 @@ interface Words {
   readonly numerics?: Finding['numerics'];
   readonly unproven?: readonly string[];
   readonly refusal?: string;
+  readonly advice?: string;
   readonly fix?: ProposedFix;
 }
 

@@ -15,6 +15,8 @@ export type Recorded =
       readonly message: string;
       /** The gates that keep it from being safer; left out where there are none. */
       readonly unproven?: readonly string[];
+      /** What to do, where there is no diff. */
+      readonly advice?: string;
     };
 
 export type CaseKind = 'fix' | 'keep' | 'report';
@@ -73,8 +75,15 @@ export function allowsUnsafe({ kind, recorded }: FixtureCase): boolean {
 export function record(finding: Finding, withId: boolean): Recorded {
   const place = { line: finding.at.line, ...(withId ? { id: finding.transform } : {}) };
   if (finding.refusal !== undefined) return { ...place, refusal: finding.refusal };
-  const { safety, numerics, message, unproven } = finding;
-  return { ...place, safety, numerics, message, ...(unproven.length === 0 ? {} : { unproven }) };
+  const { safety, numerics, message, unproven, advice } = finding;
+  return {
+    ...place,
+    safety,
+    numerics,
+    message,
+    ...(unproven.length === 0 ? {} : { unproven }),
+    ...(advice === undefined ? {} : { advice }),
+  };
 }
 
 export function writeRecord(folder: string, recorded: readonly Recorded[]): void {

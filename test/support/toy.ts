@@ -1,7 +1,7 @@
 import { createEngine, type Engine } from '../../src/engine/engine.js';
 import type { SourceFile } from '../../src/engine/outcome.js';
 import { loadParser } from '../../src/syntax/parser.js';
-import type { Fix, PyNode, Refusal, Transform, TransformMeta } from '../../src/toolkit/index.js';
+import type { Advice, Fix, PyNode, Refusal, Transform, TransformMeta } from '../../src/toolkit/index.js';
 import { type EditBuilder, Proof, statementOf } from '../../src/toolkit/index.js';
 
 const parser = await loadParser();
@@ -28,7 +28,7 @@ export function metaOf(id: string, more: Partial<TransformMeta> = {}): Transform
 export function toy(
   id: string,
   word: string,
-  change: (edit: EditBuilder, node: PyNode, statement: PyNode) => Fix | Refusal | undefined,
+  change: (edit: EditBuilder, node: PyNode, statement: PyNode) => Fix | Refusal | Advice | undefined,
   more: Partial<TransformMeta> = {},
 ): Transform {
   return {

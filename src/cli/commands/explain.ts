@@ -17,10 +17,12 @@ export async function explain(context: Context): Promise<number> {
   return EXIT.clean;
 }
 
-/** Both sides of the diff on the transform's generated page, which travels with the package as fixtures do not. */
+/** Both sides of the example on the transform's generated page, which travels with the package as fixtures do not. */
 function exampleOf(id: string): Example {
   const page = textOf(join(packageRoot(), 'transforms', `${id}.md`)) ?? '';
-  const lines = /^```diff\n([\s\S]*?)^```$/m.exec(page)?.[1]?.split(/(?<=\n)/) ?? [];
+  const [, language, code = ''] = /^## Example\n\n```(\w+)\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  if (language !== 'diff') return { before: code, after: code };
+  const lines = code.split(/(?<=\n)/);
   const side = (other: string) =>
     lines
       .filter((line) => !line.startsWith(other) && !line.startsWith('@@'))

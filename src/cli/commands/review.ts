@@ -1,4 +1,5 @@
 import type { Outcome, Scan } from '../../engine/outcome.js';
+import { plural } from '../../report/prose.js';
 import { tally } from '../../report/tally.js';
 import { repositoryRoot } from '../../workspace/places.js';
 import { interpret, Reader } from '../../workspace/read.js';
@@ -33,15 +34,18 @@ export async function applyInteractively(context: Context): Promise<number> {
   context.remark({ scans: seen.scans, skipped: seen.skipped, checked: seen.files });
   context.confess(seen.crashes, []);
   const state = new Map(seen.scans.map((scan) => [scan.file.path, scan]));
-  const code = open.length === 0 ? nothingToReview(context) : await converse(context, look, open, state);
+  const code =
+    open.length === 0 ? nothingToReview(context, seen.scans) : await converse(context, look, open, state);
   const report = { scans: [...state.values()], skipped: seen.skipped, checked: seen.files };
   if (code !== EXIT.clean) return code;
   if (seen.crashes.length > 0) return EXIT.error;
   return Math.max(tally(report).findings > 0 ? EXIT.findings : EXIT.clean, strictness(context, report));
 }
 
-function nothingToReview(context: Context): number {
-  context.say('There is nothing to review.');
+function nothingToReview(context: Context, scans: readonly Scan[]): number {
+  const advice = scans.flatMap(({ findings }) => findings).filter((finding) => finding.advice !== undefined);
+  const hint = `; \`memfix check\` has ${plural(advice.length, 'finding')} that no diff can settle`;
+  context.say(`There is nothing to review${advice.length === 0 ? '' : hint}.`);
   return EXIT.clean;
 }
 
