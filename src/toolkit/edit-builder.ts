@@ -1,6 +1,7 @@
 import type { Edit } from '../edit/edit.js';
 import { isNameTaken, nameFor } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
+import { keywordAtEnd, withoutArgument } from '../syntax/arguments.js';
 import * as layout from '../syntax/layout.js';
 import type { PyNode } from '../syntax/node.js';
 import type { Advice, Fix, Import, Numerics, Refusal, Safety, TransformMeta } from './contract.js';
@@ -61,6 +62,18 @@ export class EditBuilder {
   /** Adds `name=value` right after an existing keyword argument, in that argument's own style. */
   addKeywordAfter(keyword: PyNode, name: string, value: string): void {
     this.#edits.push(...layout.keywordAfter(this.module, keyword, name, value));
+  }
+
+  /** Adds `name=value` as the last argument of a call, in the style of the one before it. */
+  appendKeyword(call: PyNode, name: string, value: string): void {
+    const edits = keywordAtEnd(this.module, call, name, value);
+    if (edits === undefined) throw new Unfixable('its only argument is a bare generator');
+    this.#edits.push(...edits);
+  }
+
+  /** Takes an argument out of its call, with its comma. */
+  removeArgument(argument: PyNode): void {
+    this.#edits.push(...withoutArgument(this.module, argument));
   }
 
   /** Adds a decorator directly above `def`, below every other one. */

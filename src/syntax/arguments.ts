@@ -1,0 +1,49 @@
+import type { Edit } from '../edit/edit.js';
+import { endsItsLine, keywordAfter, type Layout, startsItsLine } from './layout.js';
+import type { PyNode } from './node.js';
+
+/** `name=value` as the last argument of a call; undefined where the call has no argument list of its own (`f(x for x in y)`). */
+export function keywordAtEnd(
+  layout: Layout,
+  call: PyNode,
+  name: string,
+  value: string,
+): readonly Edit[] | undefined {
+  const list = call.field('arguments');
+  const open = list?.children[0];
+  if (list?.type !== 'argument_list' || open === undefined) return undefined;
+  const last = list.named.at(-1);
+  if (last !== undefined) return keywordAfter(layout, last, name, value);
+  return [{ start: open.end, end: open.end, text: `${name}=${value}` }];
+}
+
+/** Takes an argument away with its comma. On lines of its own it goes with them and the comment behind it. */
+export function withoutArgument(layout: Layout, argument: PyNode): readonly Edit[] {
+  const { lines, text } = layout;
+  const all = argument.parent?.named ?? [];
+  const before = all[all.indexOf(argument) - 1];
+  const next = all[all.indexOf(argument) + 1];
+  const comma = commaAfter(argument);
+  const last = comma ?? argument;
+  if (startsItsLine(layout, argument) && endsItsLine(layout, last)) {
+    const start = lines.start(lines.lineAt(argument.start));
+    return [{ start, end: lines.nextStart(lines.lineAt(last.end)), text: '' }];
+  }
+  if (next !== undefined && lines.lineAt(next.start) === lines.lineAt(last.end))
+    return [{ start: argument.start, end: next.start, text: '' }];
+  // Nothing of the call stands behind it on its line; a comma in front stays where it has a comment or one follows.
+  const commaBefore = before && commaAfter(before);
+  const gap = /\s*$/.exec(text.slice(0, argument.start))?.[0].length ?? 0;
+  const from = argument.start - (before === undefined ? 0 : gap);
+  const tight = commaBefore !== undefined && commaBefore.end === from;
+  if (tight) return [{ start: comma === undefined ? commaBefore.start : from, end: last.end, text: '' }];
+  return [{ start: argument.start, end: last.end, text: '' }];
+}
+
+function commaAfter(argument: PyNode): PyNode | undefined {
+  for (let next = argument.next; next !== undefined; next = next.next) {
+    if (next.type === ',') return next;
+    if (next.type !== 'comment') return undefined;
+  }
+  return undefined;
+}
