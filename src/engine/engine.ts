@@ -1,3 +1,4 @@
+import type { Surroundings } from '../semantic/surroundings.js';
 import type { PythonParser } from '../syntax/parser.js';
 import { pythonProblem, type SyntaxProblem } from '../syntax/soundness.js';
 import type { Span } from '../text/lines.js';
@@ -15,6 +16,8 @@ export interface EngineSetup {
   /** Ids that exist, selected or not: an ignore comment may name any of them. */
   readonly knownIds: ReadonlySet<string>;
   optionsFor(id: string): Options;
+  /** The project around a file, made anew for each scan; without it every file is by itself. */
+  around?(path: string): Surroundings;
 }
 
 /** Pure: texts in, findings and texts out. Disk, git and keyboard live with the caller. */

@@ -1,5 +1,5 @@
 import type { Edit } from '../edit/edit.js';
-import type { Versions } from '../semantic/versions.js';
+import type { Relied } from '../semantic/surroundings.js';
 import type { SourceText } from '../text/decode.js';
 import type { Position, Span } from '../text/lines.js';
 import type { Numerics, Safety } from '../toolkit/contract.js';
@@ -10,8 +10,6 @@ export interface SourceFile {
   readonly source: SourceText;
   /** A person asked for this very file: it is parsed, and its syntax told, also where no transform would look at it. */
   readonly named?: boolean;
-  /** Of the packages that the file's project asks for. */
-  readonly versions?: Versions;
 }
 
 export interface ProposedFix {
@@ -55,6 +53,8 @@ export interface Scan {
   readonly findings: readonly Finding[];
   readonly suppressed: readonly Finding[];
   readonly notes: readonly SuppressionNote[];
+  /** What of the project the findings depend on; absent where nothing was parsed. */
+  readonly relied?: Relied;
 }
 
 /** A file that was seen and not looked into: does not parse, is too large, too deep. Its bytes are untouched. */

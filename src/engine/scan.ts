@@ -8,6 +8,7 @@ import { firstError, isPython2, pythonProblem } from '../syntax/soundness.js';
 import type { Import, Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import type { EngineSetup } from './engine.js';
+import { belowFloor } from './floor.js';
 import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
 import { mayHaveSite } from './prefilter.js';
 import { Suppressions } from './suppression.js';
@@ -56,7 +57,7 @@ export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: Li
   const transforms = setup.transforms.filter((transform) => mayHaveSite(transform, file.path, text));
   const tree = setup.parser.parse(text);
   try {
-    const module = new PyModule(file.path, text, tree, file.versions);
+    const module = new PyModule(file.path, text, tree, setup.around?.(file.path));
     const error = firstError(tree);
     if (error !== undefined) {
       const at = module.lines.position(error.start);
@@ -83,7 +84,8 @@ export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: Li
     for (const finding of found) (suppressions.silences(finding) ? suppressed : findings).push(finding);
     const selected = new Set(setup.transforms.map((transform) => transform.meta.id));
     const notes = suppressions.notes(selected, setup.knownIds);
-    return use({ scan: { kind: 'scan', file, findings, suppressed, notes }, module, imports });
+    const { relied } = module.around;
+    return use({ scan: { kind: 'scan', file, findings, suppressed, notes, relied }, module, imports });
   } catch (error) {
     if (error instanceof RangeError && /call stack/i.test(error.message)) {
       return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
@@ -129,7 +131,11 @@ function findingFor(
     end: module.lines.position(node.end),
     message,
   };
-  const result = attempt(() => transform.fix(site, new EditBuilder(module, meta), module, options));
+  const result = attempt(() => {
+    const edit = new EditBuilder(module, meta);
+    const tooOld = belowFloor(meta, () => module.versions);
+    return tooOld === undefined ? transform.fix(site, edit, module, options) : edit.refuse(tooOld);
+  });
   if (result.kind === 'refusal') {
     return { ...common, safety: 'advice', numerics: meta.numerics, unproven: [], refusal: result.reason };
   }

@@ -3,7 +3,8 @@ import type { SyntaxTree } from '../syntax/parser.js';
 import { Lines } from '../text/lines.js';
 import { binds, roleOf } from './names.js';
 import { Scope, scopeKind } from './scope.js';
-import { Versions } from './versions.js';
+import { ALONE, type Surroundings } from './surroundings.js';
+import type { Versions } from './versions.js';
 
 const NOT_CODE: ReadonlySet<string> = new Set([
   'comment',
@@ -28,11 +29,16 @@ export class PyModule {
     readonly path: string,
     readonly text: string,
     tree: SyntaxTree,
-    /** Of the packages that the file's project asks for. */
-    readonly versions = new Versions(),
+    /** The project that the file is part of. */
+    readonly around: Surroundings = ALONE,
   ) {
     this.root = tree.root;
     this.lines = new Lines(text);
+  }
+
+  /** Of the packages that the file's project asks for. */
+  get versions(): Versions {
+    return this.around.versions;
   }
 
   /** The nodes where a literal occurs in code (not in strings or comments): the entry points of `detect`. */

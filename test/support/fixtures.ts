@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../src/dev/project.js';
 import type { Finding } from '../../src/engine/outcome.js';
+import { type Pin, pinOf, Versions } from '../../src/semantic/versions.js';
 import type { Numerics, Options, Safety } from '../../src/toolkit/contract.js';
 
 /** One finding as `findings.json` records it. `id` only where several transforms meet. */
@@ -31,6 +32,8 @@ export interface FixtureCase {
   readonly recorded: readonly Recorded[] | undefined;
   /** From `options.json`, for the shapes that only an option brings. */
   readonly options: Options;
+  /** From the key `versions` there, e.g. `{ "versions": { "transformers": ">=4.46" } }`. */
+  readonly versions: Versions;
 }
 
 export const fixturesFolder = join(root, 'fixtures');
@@ -59,8 +62,17 @@ function readCase(name: string, folder: string): FixtureCase {
     input: readFileSync(join(folder, 'input.py')),
     output: read(join(folder, 'output.py')),
     recorded: findings === undefined ? undefined : JSON.parse(findings.toString('utf8')),
-    options: options === undefined ? {} : JSON.parse(options.toString('utf8')),
+    ...settingsIn(options),
   };
+}
+
+function settingsIn(json: Buffer | undefined): Pick<FixtureCase, 'options' | 'versions'> {
+  const { versions = {}, ...options } = json === undefined ? {} : JSON.parse(json.toString('utf8'));
+  const pins = Object.entries<string>(versions).map(([name, text]): [string, Pin[]] => {
+    const pin = pinOf(text, 'requirements.txt:1');
+    return [name, pin === undefined ? [] : [pin]];
+  });
+  return { options, versions: new Versions(new Map(pins)) };
 }
 
 function read(path: string): Buffer | undefined {

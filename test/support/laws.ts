@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { defaultsOf } from '../../src/dev/engines.js';
 import { createEngine, type Engine, policy } from '../../src/engine/engine.js';
 import type { Decide, Finding, Outcome, Scan, SourceFile } from '../../src/engine/outcome.js';
+import { Versions } from '../../src/semantic/versions.js';
 import type { PythonParser } from '../../src/syntax/parser.js';
 import { decode, encode } from '../../src/text/decode.js';
 import { Lines } from '../../src/text/lines.js';
@@ -33,7 +34,8 @@ const UNSAFE = policy({ unsafe: true, fixable: () => true });
 
 export function caseLaws(court: Court, fixture: FixtureCase): void {
   const file = sourceFile(fixture.input);
-  const engine = engineFor(court, court.transforms, fixture.options);
+  const { options, versions } = fixture;
+  const engine = engineFor(court, court.transforms, options, versions);
   const { withId } = court;
   const decide = allowsUnsafe(fixture) ? UNSAFE : SAFE;
   const expected = fixture.kind === 'fix' ? fixture.output : fixture.input;
@@ -76,7 +78,7 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
     for (const [answer, judge] of [
       [SAFE, engine],
       [UNSAFE, engine],
-      [UNSAFE, engineFor(court, court.all, {})],
+      [UNSAFE, engineFor(court, court.all, {}, versions)],
     ] as const) {
       const once = { ...file, source: { ...file.source, text: (await repaired(judge, file, answer)).after } };
       expect((await repaired(judge, once, answer)).after).toBe(once.source.text);
@@ -128,7 +130,7 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
       const transform = court.transforms.find(({ meta }) => meta.id === id);
       expect(transform).toBeDefined();
       if (transform === undefined) continue;
-      expect(engineFor(court, [transform], fixture.options).mayMatch(fixture.input)).toBe(true);
+      expect(engineFor(court, [transform], options).mayMatch(fixture.input)).toBe(true);
       for (const literal of transform.prefilter) {
         expect([literal].flat().some((one) => file.source.text.includes(one))).toBe(true);
       }
@@ -137,7 +139,7 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
 
   it('has the same findings without prefilter and cue', () => {
     const open = court.transforms.map((transform) => ({ ...transform, prefilter: [], cue: () => true }));
-    const seen = scanned(engineFor(court, open, fixture.options), { ...file, named: true });
+    const seen = scanned(engineFor(court, open, options, versions), { ...file, named: true });
     expect(seen.findings).toEqual(scanned(engine, file).findings);
   });
 
@@ -168,12 +170,18 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
   });
 }
 
-export function engineFor(court: Court, transforms: readonly Transform[], options: Options): Engine {
+export function engineFor(
+  court: Court,
+  transforms: readonly Transform[],
+  options: Options,
+  versions = new Versions(),
+): Engine {
   return createEngine({
     parser: court.parser,
     transforms,
     knownIds: new Set(court.all.map(({ meta }) => meta.id)),
     optionsFor: (id) => ({ ...defaultsOf(court.all.find(({ meta }) => meta.id === id)), ...options }),
+    around: () => ({ versions, relied: {} }),
   });
 }
 

@@ -1,0 +1,12 @@
+import type { Versions } from '../semantic/versions.js';
+import type { TransformMeta } from '../toolkit/contract.js';
+
+/** Why a transform has no place in a project that pins a package below what the fix needs. */
+export function belowFloor({ requires }: TransformMeta, versions: () => Versions): string | undefined {
+  for (const [name, floor] of Object.entries(requires)) {
+    const pin = versions().pinBelow(name, floor);
+    if (pin !== undefined)
+      return `the fix needs ${name} ${floor} or newer, and ${pin.source} says \`${name} ${pin.text}\``;
+  }
+  return undefined;
+}
