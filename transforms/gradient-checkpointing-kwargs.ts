@@ -18,6 +18,7 @@ import {
   argumentsCall,
   hasSplat,
   importsPackage,
+  isInExpressionScope,
   isSwitchedOff,
   isTestCode,
   keywordArgument,
@@ -33,13 +34,6 @@ import {
 const SWITCH = 'gradient_checkpointing';
 const KWARGS = 'gradient_checkpointing_kwargs';
 const ZERO_3 = 'ZeRO-3 with PEFT needs the re-entrant form';
-const EXPRESSION_SCOPES: readonly string[] = [
-  'lambda',
-  'list_comprehension',
-  'set_comprehension',
-  'dictionary_comprehension',
-  'generator_expression',
-];
 
 interface CheckpointingSite extends Site {
   readonly keyword: PyNode;
@@ -175,11 +169,6 @@ function isGiven(call: PyNode, name: string): boolean {
   const keyword = keywordArgument(call, name);
   const given = keyword?.field('name');
   return given !== undefined && !isSwitchedOff(given);
-}
-
-function isInExpressionScope(call: PyNode): boolean {
-  const owner = call.closest(...EXPRESSION_SCOPES, 'block', 'module');
-  return owner !== undefined && EXPRESSION_SCOPES.includes(owner.type);
 }
 
 const OLD_PIN =

@@ -2,6 +2,13 @@ import type { PyNode } from '../syntax/node.js';
 
 const DEFINITIONS: readonly string[] = ['function_definition', 'lambda', 'class_definition'];
 const LOOPS: readonly string[] = ['for_statement', 'while_statement'];
+const EXPRESSION_SCOPES: readonly string[] = [
+  'lambda',
+  'list_comprehension',
+  'set_comprehension',
+  'dictionary_comprehension',
+  'generator_expression',
+];
 
 /** The function a node runs in, if any; a class body in between does not count as one. */
 export function enclosingFunction(node: PyNode): PyNode | undefined {
@@ -26,6 +33,12 @@ export function statementOf(node: PyNode): PyNode {
     child = ancestor;
   }
   return child;
+}
+
+/** Within its statement the node runs later or several times: in a lambda or a comprehension. */
+export function isInExpressionScope(node: PyNode): boolean {
+  const owner = node.closest(...EXPRESSION_SCOPES, 'block', 'module');
+  return owner !== undefined && EXPRESSION_SCOPES.includes(owner.type);
 }
 
 /** The loops around a node within its own function, innermost first. The `else` of a loop is not in the loop. */

@@ -207,3 +207,22 @@ export const MADE_ON_CPU: ReadonlySet<string> = new Set([
 
 /** Signs that training runs in several processes, though the file does not show how the module is wrapped. */
 export const DISTRIBUTED_CLUES: readonly string[] = ['distributed', 'Accelerator', 'deepspeed'];
+
+/** `torch.load` under both its names. */
+export const LOAD: ReadonlySet<string> = new Set(['torch.load', 'torch.serialization.load']);
+
+/** What is made or wrapped by a call of this, and copies state into its own tensors, wherever the state is. */
+export function copiesLoadedState(path: string): boolean {
+  return (
+    isModuleClass(path) ||
+    /^torch\.optim\.(?:lr_scheduler\.)?[A-Z]\w*$/.test(path) ||
+    /^torch\.nn\.parallel\.(?:distributed\.)?(?:DistributedDataParallel|DataParallel)$/.test(path) ||
+    /^torch\.(?:cuda\.)?amp\.(?:grad_scaler\.)?GradScaler$/.test(path) ||
+    /^torchvision\.models\.(?:\w+\.)*[a-z]\w*$/.test(path) ||
+    /^timm\.(?:models\.)?create_model$/.test(path) ||
+    /^transformers\.get_\w*schedule\w*$/.test(path) ||
+    /^(?:transformers|diffusers)\.(?:\w+\.)*(?!EMA)\w*(?:Model\w*|For[A-Z]\w+|Autoencoder\w*)(?:\.from_(?:pretrained|config))?$/.test(
+      path,
+    )
+  );
+}
