@@ -2,6 +2,7 @@ import type { Edit } from '../edit/edit.js';
 import { isNameTaken, nameFor } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { keywordAtEnd, withoutArgument } from '../syntax/arguments.js';
+import * as blocks from '../syntax/blocks.js';
 import * as layout from '../syntax/layout.js';
 import type { PyNode } from '../syntax/node.js';
 import type { Advice, Fix, Import, Numerics, Refusal, Safety, TransformMeta } from './contract.js';
@@ -74,6 +75,36 @@ export class EditBuilder {
   /** Takes an argument out of its call, with its comma. */
   removeArgument(argument: PyNode): void {
     this.#edits.push(...withoutArgument(this.module, argument));
+  }
+
+  /** Puts neighbouring statements of one block, from `first` to `last`, below a header such as `with x` or `if y`. */
+  nestUnder(header: string, first: PyNode, last = first): void {
+    if (!layout.startsItsLine(this.module, first) || !layout.endsItsLine(this.module, last))
+      throw new Unfixable('the statement shares its line with other code');
+    const edits =
+      first.parent === last.parent ? blocks.nestUnder(this.module, first, last, header) : undefined;
+    if (edits === undefined) throw new Unfixable('its lines do not share one indentation');
+    this.#edits.push(...edits);
+  }
+
+  /** The statement of the module above which a new function would stand; names that it uses must be known there. */
+  placeForFunction(at: PyNode): PyNode {
+    const place = blocks.definitionPlace(this.module, at);
+    if (place === undefined || !layout.startsItsLine(this.module, place))
+      throw new Unfixable('no function can be defined above it');
+    return place;
+  }
+
+  /** A function of the module, decorators first, written once per file: one of that name and signature serves as it is. */
+  defineFunction(name: string, lines: readonly string[], at: PyNode): void {
+    const place = this.placeForFunction(at);
+    const bound = this.module.scope.bindings(name);
+    const signature = lines.find((line) => line.startsWith('def '))?.replace(/^def \w+|:$/g, '');
+    const known = bound.length === 1 ? bound[0]?.parent : undefined;
+    if (known?.type === 'function_definition' && known.field('parameters')?.text === signature) return;
+    if (this.module.at(name).some((node) => node.type === 'identifier' && node.text === name))
+      throw new Unfixable(`the name \`${name}\` is taken`);
+    this.#edits.push(blocks.defineAbove(this.module, place, lines));
   }
 
   /** Adds a decorator directly above `def`, below every other one. */

@@ -1,0 +1,145 @@
+import type { Edit } from '../edit/edit.js';
+import { indentationOf, indentationUnit, type Layout } from './layout.js';
+import type { PyNode } from './node.js';
+
+/**
+ * The lines of the statements from `first` to `last`, one step further in, below a new header such as `with x` or `if y`.
+ * Lines that begin inside a string keep their bytes, so every value stays the same; blank lines stay blank.
+ * Undefined where the lines do not share the indentation of the first one.
+ */
+export function nestUnder(
+  layout: Layout,
+  first: PyNode,
+  last: PyNode,
+  header: string,
+): readonly Edit[] | undefined {
+  const { lines } = layout;
+  const base = indentationOf(layout, first);
+  const unit = indentationUnit(layout, first);
+  const top = lines.lineAt(first.start);
+  const below: Edit[] = [];
+  for (let line = top + 1; line <= lastLineOf(layout, last, base); line++) {
+    const place = placeToIndent(layout, line, base);
+    if (place === 'nowhere') continue;
+    if (place === 'mixed') return undefined;
+    below.push({ start: place, end: place, text: unit });
+  }
+  if (lines.content(top).includes('\f')) return undefined;
+  const opening = `${header}:${lines.newlineNear(top)}${base}${unit}`;
+  return [{ start: first.start, end: first.start, text: opening }, ...below];
+}
+
+/** The same lines, one step further out. Undefined where one of them does not stand a step further in than `outer`. */
+export function dedent(
+  layout: Layout,
+  first: PyNode,
+  last: PyNode,
+  outer: string,
+): readonly Edit[] | undefined {
+  const { lines } = layout;
+  const base = indentationOf(layout, first);
+  if (!base.startsWith(outer) || base === outer) return undefined;
+  const step = base.length - outer.length;
+  const edits: Edit[] = [];
+  for (let line = lines.lineAt(first.start); line <= lastLineOf(layout, last, base); line++) {
+    const place = placeToIndent(layout, line, base);
+    if (place === 'nowhere') continue;
+    if (place === 'mixed' || place === lines.start(line)) return undefined;
+    edits.push({ start: place - step, end: place, text: '' });
+  }
+  return edits;
+}
+
+/** The last line of the statement, and of the comments below it that stand further in than it. */
+function lastLineOf({ lines }: Layout, statement: PyNode, base: string): number {
+  let last = lines.lineAt(statement.end);
+  for (let line = last + 1; line <= lines.count; line++) {
+    const content = lines.content(line);
+    const comment = /^([ \t]*)(#|$)/.exec(content);
+    if (comment === null || (comment[1] === base && comment[2] === '#')) break;
+    if (comment[2] === '' || !comment[1]?.startsWith(base)) continue;
+    last = line;
+  }
+  return last;
+}
+
+/** Where indentation is added on a line; `nowhere` on blank lines and inside strings, `mixed` where none is in common. */
+function placeToIndent({ lines, root }: Layout, line: number, base: string): number | 'nowhere' | 'mixed' {
+  const start = lines.start(line);
+  const content = lines.content(line);
+  const leading = /^[ \t\f]*/.exec(content)?.[0] ?? '';
+  if (leading.length === content.length) return 'nowhere';
+  if (beginsInString(root, start)) return 'nowhere';
+  if (leading.includes('\f')) return 'mixed';
+  if (content.startsWith(base)) return start + base.length;
+  return beginsStatement(root, start + leading.length) ? 'mixed' : start;
+}
+
+function beginsInString(root: PyNode, offset: number): boolean {
+  for (let at: PyNode | undefined = root.descendantAt(offset); at !== undefined; at = at.parent) {
+    if (at.type === 'string' && at.start < offset) return true;
+  }
+  return false;
+}
+
+function beginsStatement(root: PyNode, offset: number): boolean {
+  for (
+    let at: PyNode | undefined = root.descendantAt(offset);
+    at !== undefined && at.start === offset;
+    at = at.parent
+  ) {
+    if (at.type !== 'comment' && /^(?:block|module)$/.test(at.parent?.type ?? '')) return true;
+    if (/_clause$/.test(at.type)) return true;
+  }
+  return false;
+}
+
+const IMPORTS = /^(?:future_)?import_(?:from_)?statement$/;
+const DEFINITIONS: ReadonlySet<string> = new Set([
+  'class_definition',
+  'decorated_definition',
+  'for_statement',
+  'function_definition',
+  'if_statement',
+  'match_statement',
+  'try_statement',
+  'while_statement',
+  'with_statement',
+]);
+
+/**
+ * The module's own statement above which new functions go: the first behind the imports that defines or runs something, or
+ * the one that holds `at` where that comes earlier. Almost always the same for every place of a file.
+ */
+export function definitionPlace({ root }: Layout, at: PyNode): PyNode | undefined {
+  const own = root.named.findIndex((statement) => statement.contains(at));
+  const imports = root.named.slice(0, own + 1).findLastIndex(({ type }) => IMPORTS.test(type));
+  return root.named.find((statement, index) => index > imports && (index === own || opensProgram(statement)));
+}
+
+function opensProgram(statement: PyNode): boolean {
+  if (!DEFINITIONS.has(statement.type)) return false;
+  if (!/^(?:try|if|with)_statement$/.test(statement.type)) return true;
+  for (const node of statement.walk(({ type }) => !/_definition$/.test(type)))
+    if (IMPORTS.test(node.type)) return false;
+  return true;
+}
+
+/** A function above a statement of the module and the comments on top of it, with two blank lines around. */
+export function defineAbove(layout: Layout, statement: PyNode, written: readonly string[]): Edit {
+  const { lines } = layout;
+  let line = lines.lineAt(statement.start);
+  while (line > 1 && /^#(?!!)/.test(lines.content(line - 1)) && !/coding[:=]/.test(lines.content(line - 1)))
+    line--;
+  const unit = indentationUnit(layout, statement);
+  const newline = lines.newlineNear(line);
+  let blank = 0;
+  while (line - blank > 1 && /^[ \t\f]*$/.test(lines.content(line - blank - 1))) blank++;
+  const missing = line - blank <= 1 ? 0 : Math.max(0, 2 - blank);
+  const body = written.map((each) => {
+    const depth = /^\t*/.exec(each)?.[0].length ?? 0;
+    return unit.repeat(depth) + each.slice(depth) + newline;
+  });
+  const at = lines.start(line);
+  return { start: at, end: at, text: newline.repeat(missing) + body.join('') + newline.repeat(2) };
+}
