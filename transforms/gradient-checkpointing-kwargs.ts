@@ -16,24 +16,15 @@ import type { Answer, PyModule, PyNode, Site, Transform } from '../src/toolkit/i
 import {
   type ArgumentsCall,
   argumentsCall,
-  hasSplat,
-  importsPackage,
-  isInExpressionScope,
-  isSwitchedOff,
-  isTestCode,
+  CHECKPOINTING,
+  CHECKPOINTING_KWARGS,
+  formGates,
   keywordArgument,
-  not,
-  ownsItsLines,
+  NOT_REENTRANT,
   Proof,
   setsField,
-  statementOf,
   takesLibraryKeyword,
-  usesDeepSpeed,
 } from '../src/toolkit/index.js';
-
-const SWITCH = 'gradient_checkpointing';
-const KWARGS = 'gradient_checkpointing_kwargs';
-const ZERO_3 = 'ZeRO-3 with PEFT needs the re-entrant form';
 
 interface CheckpointingSite extends Site {
   readonly keyword: PyNode;
@@ -97,16 +88,16 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
     example: 'fix-commented-arguments',
   },
 
-  prefilter: [SWITCH, ['transformers', 'trl']],
+  prefilter: [CHECKPOINTING, ['transformers', 'trl']],
   cue: (text) => /\bgradient_checkpointing\s*=\s*True/.test(text),
 
   *detect(module) {
-    for (const node of module.at(SWITCH)) {
+    for (const node of module.at(CHECKPOINTING)) {
       const keyword = node.parent;
-      if (node.text !== SWITCH || keyword?.type !== 'keyword_argument') continue;
+      if (node.text !== CHECKPOINTING || keyword?.type !== 'keyword_argument') continue;
       if (keyword.field('name') !== node || keyword.field('value')?.type !== 'true') continue;
       const call = keyword.parent?.parent;
-      if (call?.type !== 'call' || keywordArgument(call, KWARGS) !== undefined) continue;
+      if (call?.type !== 'call' || keywordArgument(call, CHECKPOINTING_KWARGS) !== undefined) continue;
       if (call.closest('string') !== undefined) continue;
       const made = argumentsCall(module, call);
       if (made === undefined) continue;
@@ -122,69 +113,31 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
 
   fix({ keyword, made }, edit, module) {
     const { call } = made;
-    const statement = statementOf(call);
-    const proof = new Proof()
-      .forbid(!ownsItsLines(module, statement), 'its statement shares its line with other code')
-      .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension')
-      .forbid(hasSplat(call), 'its arguments are spread, so the keyword may already be among them')
-      .forbid(isGiven(call, 'deepspeed'), `\`deepspeed=\` is given, and ${ZERO_3}`)
+    const proof = new Proof();
+    for (const { answer, otherwise } of formGates(module, call)) proof.require(answer, otherwise);
+    proof
       .forbid(
-        isGiven(call, 'fsdp') ||
-          isGiven(call, 'fsdp_config') ||
-          /\.fsdp(?:_config)?\s*=(?!=)/.test(module.text),
-        'FSDP may checkpoint by its own settings',
+        setsField(module, made, CHECKPOINTING_KWARGS),
+        `its class has a default of its own for \`${CHECKPOINTING_KWARGS}\``,
       )
-      .require(not(usesDeepSpeed(module)), {
-        no: `this file uses DeepSpeed, and ${ZERO_3}`,
-        unknown: `that DeepSpeed, which this file speaks of, is not used: ${ZERO_3}`,
-      })
-      .forbid(
-        importsPackage(module, 'unsloth') || importsPackage(module, 'unsloth_zoo'),
-        'unsloth replaces gradient checkpointing by its own',
-      )
-      .require(takesKwargs(module), {
-        no: 'this file asks for a transformers older than 4.35, where the keyword is a TypeError',
-        unknown: 'that transformers is 4.35 or newer here: this file looks at its version',
-      })
-      .forbid(setsField(module, made, KWARGS), `its class has a default of its own for \`${KWARGS}\``)
       .require(takesLibraryKeyword(module, made), {
-        no: `its class has an \`__init__\` that does not take \`${KWARGS}\``,
-        unknown: `that the \`__init__\` of its class hands \`${KWARGS}\` on`,
+        no: `its class has an \`__init__\` that does not take \`${CHECKPOINTING_KWARGS}\``,
+        unknown: `that the \`__init__\` of its class hands \`${CHECKPOINTING_KWARGS}\` on`,
       })
       .require(isFree(module), {
-        no: `this file sets \`${KWARGS}\` itself`,
-        unknown: `that nothing depends on \`${KWARGS}\` being unset, which this file reads`,
-      })
-      .require(
-        /use_reentrant["']?\s*[=:]\s*True/.test(module.text) ? 'unknown' : 'yes',
-        'that this run does not want the re-entrant form, which this file asks for elsewhere',
-      )
-      .require(isTestCode(module, call) ? 'unknown' : 'yes', 'that this test is not about the default');
-    edit.addKeywordAfter(keyword, KWARGS, '{"use_reentrant": False}');
+        no: `this file sets \`${CHECKPOINTING_KWARGS}\` itself`,
+        unknown: `that nothing depends on \`${CHECKPOINTING_KWARGS}\` being unset, which this file reads`,
+      });
+    edit.addKeywordAfter(keyword, CHECKPOINTING_KWARGS, NOT_REENTRANT);
     return edit.done('Choose non-re-entrant checkpointing', proof);
   },
 };
 
-function isGiven(call: PyNode, name: string): boolean {
-  const keyword = keywordArgument(call, name);
-  const given = keyword?.field('name');
-  return given !== undefined && !isSwitchedOff(given);
-}
-
-const OLD_PIN =
-  /\btransformers(?:\[[^\]]*\])?["']?\s*(?:==|~=|<=?)\s*["']?(?:[0-3]\.|4\.(?:[12]?\d|3[0-4])(?!\d))/;
-
-/** Whether transformers knows the keyword, as far as the file itself speaks of versions. */
-function takesKwargs(module: PyModule): Answer {
-  if (OLD_PIN.test(module.text)) return 'no';
-  return /\btransformers\.__version__|\bversion\(\s*["']transformers["']/.test(module.text)
-    ? 'unknown'
-    : 'yes';
-}
-
 /** Whether the file leaves the attribute of the same name alone: `no` when it is written, `unknown` when it is read. */
 function isFree(module: PyModule): Answer {
-  const uses = module.at(KWARGS).flatMap((node) => (node.parent?.type === 'attribute' ? [node.parent] : []));
+  const uses = module
+    .at(CHECKPOINTING_KWARGS)
+    .flatMap((node) => (node.parent?.type === 'attribute' ? [node.parent] : []));
   if (/setattr\([^)]*gradient_checkpointing_kwargs/.test(module.text) || uses.some(isWritten)) return 'no';
   return uses.length > 0 || /["']gradient_checkpointing_kwargs["']/.test(module.text) ? 'unknown' : 'yes';
 }

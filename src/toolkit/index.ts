@@ -31,6 +31,7 @@ export type { Versions } from '../semantic/versions.js';
 export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
 export * from '../torch/catalog.js';
+export * from '../torch/checkpointing.js';
 export * from '../torch/cuda-cache.js';
 export { doubtsAbout, hasGradMode } from '../torch/grad-doubts.js';
 export { type Evaluation, evaluations, isFrozen, mayEvaluate } from '../torch/grad-evaluation.js';

@@ -4,6 +4,8 @@ export const NO_GRAD = 'torch.no_grad';
 export const EMPTY_CACHE = 'torch.cuda.empty_cache';
 export const SAVE = 'torch.save';
 export const STACK = 'torch.stack';
+export const CHECKPOINT = 'torch.utils.checkpoint.checkpoint';
+export const CHECKPOINT_SEQUENTIAL = 'torch.utils.checkpoint.checkpoint_sequential';
 
 /** Grad mode off, as a context manager or a decorator. */
 export const GRAD_OFF: ReadonlySet<string> = new Set([
@@ -225,4 +227,9 @@ export function copiesLoadedState(path: string): boolean {
       path,
     )
   );
+}
+
+/** peft's `prepare_model_for_kbit_training`, from wherever in the package it is imported. */
+export function isKbitPreparation(path: string): boolean {
+  return /^peft\.(?:\w+\.)*prepare_model_for_kbit_training$/.test(path);
 }

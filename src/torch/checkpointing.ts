@@ -1,0 +1,188 @@
+import { type Answer, all, not } from '../semantic/answer.js';
+import { importsPackage, qualifiedName } from '../semantic/imports.js';
+import type { PyModule } from '../semantic/module.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  hasSplat,
+  isInExpressionScope,
+  keywordArgument,
+  statementOf,
+  unparenthesized,
+} from '../semantic/statements.js';
+import { isTestCode } from '../semantic/test-code.js';
+import { ownsItsLines } from '../syntax/layout.js';
+import type { PyNode } from '../syntax/node.js';
+import { CHECKPOINT, CHECKPOINT_SEQUENTIAL } from './catalog.js';
+import { type Gate, gate } from './gate.js';
+import { argumentsCall, isSwitchedOff, isTrainerClass, usesDeepSpeed } from './huggingface.js';
+import { definitionsOf } from './model-value.js';
+
+export const CHECKPOINTING = 'gradient_checkpointing';
+export const CHECKPOINTING_KWARGS = 'gradient_checkpointing_kwargs';
+export const CHECKPOINTING_ENABLE = 'gradient_checkpointing_enable';
+/** The value of `gradient_checkpointing_kwargs` that chooses the non-re-entrant form. */
+export const NOT_REENTRANT = '{"use_reentrant": False}';
+
+const ZERO_3 = 'ZeRO-3 with PEFT needs the re-entrant form';
+
+/** What must hold before a call may choose the non-re-entrant form by `gradient_checkpointing_kwargs`. */
+export function formGates(module: PyModule, call: PyNode): readonly Gate[] {
+  return [
+    gate(ownsItsLines(module, statementOf(call)), 'its statement shares its line with other code'),
+    gate(!isInExpressionScope(call), 'it stands in a lambda or a comprehension'),
+    gate(!hasSplat(call), 'its arguments are spread, so the keyword may already be among them'),
+    gate(!isGiven(call, 'deepspeed'), `\`deepspeed=\` is given, and ${ZERO_3}`),
+    gate(!usesFsdp(module), 'FSDP may checkpoint by its own settings'),
+    {
+      answer: not(usesDeepSpeed(module)),
+      otherwise: {
+        no: `this file uses DeepSpeed, and ${ZERO_3}`,
+        unknown: `that DeepSpeed, which this file speaks of, is not used: ${ZERO_3}`,
+      },
+    },
+    gate(
+      !importsPackage(module, 'unsloth') && !importsPackage(module, 'unsloth_zoo'),
+      'unsloth replaces gradient checkpointing by its own',
+    ),
+    {
+      answer: knowsKwargs(module),
+      otherwise: {
+        no: 'this file asks for a transformers older than 4.35, which does not know the keyword',
+        unknown: 'that transformers is 4.35 or newer here: this file looks at its version',
+      },
+    },
+    {
+      answer: /use_reentrant["']?\s*[=:]\s*True/.test(module.text) ? 'unknown' : 'yes',
+      otherwise: 'that this run does not want the re-entrant form, which this file asks for elsewhere',
+    },
+    {
+      answer: isTestCode(module, call) ? 'unknown' : 'yes',
+      otherwise: 'that this test is not about the default',
+    },
+  ];
+}
+
+function isGiven(call: PyNode, name: string): boolean {
+  const given = keywordArgument(call, name)?.field('name');
+  return given !== undefined && !isSwitchedOff(given);
+}
+
+/** The code, not a comment or a string, speaks of FSDP. */
+function usesFsdp(module: PyModule): boolean {
+  return ['fsdp', 'FSDP', 'FullyShardedDataParallel', 'fully_shard']
+    .flatMap((word) => module.at(word))
+    .some((node) => node.type === 'identifier' && !isSwitchedOff(node));
+}
+
+const OLD_PIN =
+  /\btransformers(?:\[[^\]]*\])?["']?\s*(?:==|~=|<=?)\s*["']?(?:[0-3]\.|4\.(?:[12]?\d|3[0-4])(?!\d))/;
+
+/** Whether transformers knows the keyword, as far as the file itself speaks of versions. */
+function knowsKwargs(module: PyModule): Answer {
+  if (OLD_PIN.test(module.text)) return 'no';
+  return /\btransformers\.__version__|\bversion\(\s*["']transformers["']/.test(module.text)
+    ? 'unknown'
+    : 'yes';
+}
+
+/**
+ * Whether checkpointing, chosen at `call` in the non-re-entrant form, stays in it: nobody enables it again in the form that
+ * transformers 4 takes by itself. `no` where somebody does and transformers is known to be 4.
+ */
+export function staysNotReentrant(module: PyModule, call: PyNode): Answer {
+  const five = module.versions.isAtLeast('transformers', '5.0');
+  if (five === 'yes') return 'yes';
+  // With this hook the re-entrant form works as well.
+  if (module.at('.enable_input_require_grads(').length > 0) return 'yes';
+  const again = all([...enabledAgain(module, call), ...trainerForms(module), trainsHere(module, call)]);
+  return again === 'no' && five !== 'no' ? 'unknown' : again;
+}
+
+/** Plain `gradient_checkpointing_enable()` that may run after the call. */
+function enabledAgain(module: PyModule, call: PyNode): readonly Answer[] {
+  return module.at(CHECKPOINTING_ENABLE).map((node) => {
+    const enabling = node.parent?.parent;
+    if (enabling?.type !== 'call' || node.text !== CHECKPOINTING_ENABLE) return 'unknown';
+    if (argumentsOf(enabling).length > 0) return choosesForm(argumentsOf(enabling)[0]);
+    const isBefore = enabling.end <= call.start && enclosingFunction(enabling) === enclosingFunction(call);
+    return isBefore ? 'yes' : 'no';
+  });
+}
+
+/** Whether a `gradient_checkpointing_kwargs` is one that chooses the non-re-entrant form. */
+function choosesForm(kwargs: PyNode | undefined): Answer {
+  const value = kwargs?.type === 'keyword_argument' ? kwargs.field('value') : kwargs;
+  return value !== undefined && /^\{\s*["']use_reentrant["']\s*:\s*False\s*,?\s*\}$/.test(value.text)
+    ? 'yes'
+    : 'unknown';
+}
+
+/** What the arguments of each trainer of the file say about checkpointing. */
+function trainerForms(module: PyModule): readonly Answer[] {
+  return trainerCalls(module).map((trainer) => {
+    const { args } = trainer;
+    const made = args && argumentsMade(module, args);
+    if (made === undefined) return 'unknown';
+    if (hasSplat(made)) return 'unknown';
+    const on = keywordArgument(made, CHECKPOINTING)?.field('value');
+    if (on === undefined || on.type === 'false') return 'yes';
+    const kwargs = keywordArgument(made, CHECKPOINTING_KWARGS);
+    if (kwargs !== undefined) return choosesForm(kwargs);
+    return on.type === 'true' ? 'no' : 'unknown';
+  });
+}
+
+interface TrainerCall {
+  readonly call: PyNode;
+  readonly args: PyNode | undefined;
+}
+
+/** Calls that build a trainer, of the file's libraries or by their name. */
+function trainerCalls(module: PyModule): readonly TrainerCall[] {
+  return module.memo(findTrainerCalls, module);
+}
+
+function findTrainerCalls(module: PyModule): readonly TrainerCall[] {
+  return module.at('Trainer(').flatMap((node) => {
+    const callee = node.parent?.type === 'attribute' ? node.parent : node;
+    const call = callee.parent;
+    if (call?.type !== 'call' || call.field('function') !== callee) return [];
+    if (!isTrainerClass(module, callee)) return [{ call, args: undefined }];
+    const [, second] = argumentsOf(call);
+    const args =
+      keywordArgument(call, 'args')?.field('value') ??
+      (second?.type === 'keyword_argument' ? undefined : second);
+    return [{ call, args }];
+  });
+}
+
+/** The call that made a trainer's arguments, where the file shows it and changes nothing in them afterwards. */
+function argumentsMade(module: PyModule, args: PyNode): PyNode | undefined {
+  const value = unparenthesized(args);
+  if (value.type === 'call') return argumentsCall(module, value)?.call;
+  if (value.type !== 'identifier') return undefined;
+  const [only, ...others] = definitionsOf(module, value);
+  if (only?.kind !== 'value' || only.value.type !== 'call' || others.length > 0) return undefined;
+  if (/\.gradient_checkpointing(?:_kwargs)?\s*=(?!=)|setattr\(/.test(module.text)) return undefined;
+  return argumentsCall(module, only.value)?.call;
+}
+
+/** Whether the file itself trains what the call prepares: with a trainer, or by hand. */
+function trainsHere(module: PyModule, call: PyNode): Answer {
+  const places = [...trainerCalls(module).map((trainer) => trainer.call), ...module.at('.backward(')];
+  const around = enclosingFunction(call);
+  if (around === undefined || places.some((place) => around.contains(place)))
+    return places.length > 0 ? 'yes' : 'unknown';
+  const name = around.field('name')?.text;
+  const uses = name === undefined ? [] : module.reads(module.scopeAt(around), name);
+  return places.length > 0 && uses.some((use) => !around.contains(use)) ? 'yes' : 'unknown';
+}
+
+/** A call of torch's own `checkpoint` or `checkpoint_sequential`, as the imports prove. */
+export function checkpointCall(module: PyModule, call: PyNode): { readonly sequential: boolean } | undefined {
+  const callee = call.field('function');
+  const path = callee && qualifiedName(module, callee);
+  if (path !== CHECKPOINT && path !== CHECKPOINT_SEQUENTIAL) return undefined;
+  return { sequential: path === CHECKPOINT_SEQUENTIAL };
+}
