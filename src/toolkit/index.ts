@@ -15,6 +15,7 @@ export * from '../semantic/definitions.js';
 export type { Definition } from '../semantic/flow.js';
 export { definitionOf, reachingDefinitions } from '../semantic/flow.js';
 export { freeName } from '../semantic/free-name.js';
+export { arrives, type Given, givenIn, type SettingsDict, siblingOf } from '../semantic/given.js';
 export {
   hasStarImport,
   importsPackage,
@@ -26,6 +27,7 @@ export { binds, roleOf } from '../semantic/names.js';
 export { type Repetition, repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
 export * from '../semantic/statements.js';
+export { plainString } from '../semantic/strings.js';
 export { isTestCode, isTestFile } from '../semantic/test-code.js';
 export type { Versions } from '../semantic/versions.js';
 export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
@@ -41,15 +43,19 @@ export { recordsNoGraph } from '../torch/gradient.js';
 export * from '../torch/huggingface.js';
 export { inPlaceGates, startOf } from '../torch/in-place-statistic.js';
 export { changedInPlace, keptFromElsewhere, strayDevice } from '../torch/kept-term.js';
+export * from '../torch/legacy-arguments.js';
 export { type Fate, fateOf, type Stray } from '../torch/loaded-value.js';
 export { lossTerm } from '../torch/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/loss-use.js';
+export { isPipeline, type ModelLoad, modelLoad } from '../torch/pretrained.js';
 export { mayHaveStatistic, type RunningStatistic, type Update } from '../torch/running-statistic.js';
 export * from '../torch/saving.js';
 export { copiesState } from '../torch/state-receiver.js';
 export { detachGates, keepsGraph, statisticsCuredBy, valuesToDetach } from '../torch/statistic-cure.js';
 export type { TensorKind } from '../torch/tensor.js';
 export { isFloating, kindOf } from '../torch/tensor.js';
+export * from '../torch/training-loop.js';
 export type * from './contract.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
 export { Proof } from './proof.js';
+export { requireVersion } from './version-gate.js';
