@@ -67,6 +67,14 @@ export function methodNamed(module: PyModule, classNode: PyNode, name: string): 
   return undefined;
 }
 
+/** Whether a method of the class, or of a same-file base, has a parameter of this name. */
+export function hasParameter(module: PyModule, classNode: PyNode, method: string, name: string): boolean {
+  const parameters = methodNamed(module, classNode, method)?.field('parameters')?.named ?? [];
+  return parameters.some(
+    (each) => each.text === name || each.field('name')?.text === name || each.named[0]?.text === name,
+  );
+}
+
 /** All functions defined directly in a class body. */
 export function methodsOf(classNode: PyNode): readonly PyNode[] {
   const body = classNode.field('body');

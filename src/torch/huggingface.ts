@@ -100,6 +100,18 @@ export function isTrainerClass(module: PyModule, expression: PyNode): boolean {
   return listedClass(module, expression, TRAINER_CLASSES) !== undefined;
 }
 
+/** `transformers` or `trl`: whose class a call makes, itself or through a base. */
+export function libraryOf(module: PyModule, call: PyNode): string | undefined {
+  const callee = call.field('function');
+  if (callee === undefined) return undefined;
+  const path = qualifiedName(module, callee);
+  const own = path === undefined ? definitionBehind(module, callee) : undefined;
+  const bases = own?.type === 'class_definition' ? ancestryOf(module, own).imported : [];
+  return [path, ...bases]
+    .map((each) => each?.split('.')[0])
+    .find((name) => name === 'trl' || name === 'transformers');
+}
+
 /**
  * Whether the trainer may run under DeepSpeed: `yes` when the code speaks of it, `unknown` when only a string or a comment
  * does (a launch command, a key of a configuration).

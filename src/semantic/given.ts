@@ -1,0 +1,227 @@
+import type { PyNode } from '../syntax/node.js';
+import type { Answer } from './answer.js';
+import type { PyModule } from './module.js';
+import { plainString } from './strings.js';
+
+/** A named setting, where the file writes it, and the calls that receive it as a keyword. */
+export interface Given {
+  /** `x` of `f(x=1)`, `"x"` of `{"x": 1}`. */
+  readonly name: PyNode;
+  readonly value: PyNode;
+  /** The keyword argument or the pair of the dict. */
+  readonly entry: PyNode;
+  /** The call it stands in, or every call into which its dict is spread. */
+  readonly calls: readonly PyNode[];
+  /** What else the file does with its dict; undefined for a keyword written in the call itself. */
+  readonly dict: SettingsDict | undefined;
+}
+
+/** A dict of settings: a literal or `dict(…)`, as it stands in the code. */
+export interface SettingsDict {
+  readonly node: PyNode;
+  /** The variable that holds it, if it is not spread on the spot. */
+  readonly variable: PyNode | undefined;
+  /** Code outside this file can hold it: a variable of the module, an attribute, an argument. */
+  readonly isShared: boolean;
+  /** Places that read this setting out of the dict by its name. */
+  readonly reads: readonly PyNode[];
+  /** Places that change the dict or this setting, or that may. */
+  readonly changes: readonly PyNode[];
+  /** Places that take the whole dict, or a setting whose name is not written. */
+  readonly unseen: readonly PyNode[];
+}
+
+/** Every place of the file that writes a setting of this name, as a keyword or as an entry of a dict. */
+export function givenIn(module: PyModule, name: string): readonly Given[] {
+  return [...keywords(module, name), ...entries(module, name)].sort((a, b) => a.entry.start - b.entry.start);
+}
+
+function keywords(module: PyModule, name: string): readonly Given[] {
+  return module.at(name).flatMap((node) => {
+    const entry = node.parent;
+    if (node.text !== name || entry?.type !== 'keyword_argument' || entry.field('name') !== node) return [];
+    const value = entry.field('value');
+    const call = entry.parent?.parent;
+    if (value === undefined || call?.type !== 'call' || call.closest('string') !== undefined) return [];
+    const isDict = isBuiltinDict(module, call);
+    if (!isDict) return [{ name: node, value, entry, calls: [call], dict: undefined }];
+    return [ofDict(module, { name: node, value, entry }, call, name)];
+  });
+}
+
+function entries(module: PyModule, name: string): readonly Given[] {
+  const found: Given[] = [];
+  for (const { index } of module.text.matchAll(new RegExp(`(["'])${name}\\1\\s*:`, 'g'))) {
+    const key = module.root.descendantAt(index + 1).closest('string');
+    const entry = key?.parent;
+    if (key === undefined || entry?.type !== 'pair' || entry.field('key') !== key) continue;
+    const value = entry.field('value');
+    const dict = entry.parent;
+    if (value === undefined || dict?.type !== 'dictionary' || dict.closest('string') !== undefined) continue;
+    if (plainString(key) === name) found.push(ofDict(module, { name: key, value, entry }, dict, name));
+  }
+  return found;
+}
+
+function isBuiltinDict(module: PyModule, call: PyNode): boolean {
+  const callee = call.field('function');
+  return callee?.type === 'identifier' && callee.text === 'dict' && module.resolve(callee) === undefined;
+}
+
+/** The entry of the same dict or call with this name. */
+export function siblingOf({ entry }: Given, name: string): { entry: PyNode; value: PyNode } | undefined {
+  for (const each of entry.parent?.named ?? []) {
+    const key = each.field('name') ?? each.field('key');
+    const value = each.field('value');
+    if (key === undefined || value === undefined) continue;
+    const written = key.type === 'string' ? plainString(key) : key.text;
+    if (written === name) return { entry: each, value };
+  }
+  return undefined;
+}
+
+/** Whether the setting that stands in the code is the one that arrives: nothing spread behind it, nothing that changes it. */
+export function arrives({ entry, dict }: Given): Answer {
+  const all = entry.parent?.named ?? [];
+  const behind = all.slice(all.indexOf(entry) + 1);
+  if (entry.type === 'pair' && behind.some(({ type }) => type === 'dictionary_splat')) return 'unknown';
+  if (dict === undefined) return 'yes';
+  if (dict.changes.length > 0) return 'no';
+  return dict.isShared || dict.unseen.length > 0 ? 'unknown' : 'yes';
+}
+
+function ofDict(
+  module: PyModule,
+  written: Pick<Given, 'name' | 'value' | 'entry'>,
+  node: PyNode,
+  name: string,
+): Given {
+  const holder = node.parent;
+  const none = { reads: [], changes: [], unseen: [] };
+  const call = holder?.type === 'dictionary_splat' ? receiver(holder) : undefined;
+  if (call !== undefined) {
+    return { ...written, calls: [call], dict: { node, variable: undefined, isShared: false, ...none } };
+  }
+  const path = [name];
+  let outer = node;
+  for (let at = holder; at?.type === 'pair' && at.field('value') === outer; at = outer.parent) {
+    const key = at.field('key');
+    const step = key && plainString(key);
+    const above = at.parent;
+    if (step === undefined || above === undefined) break;
+    path.unshift(step);
+    outer = above;
+  }
+  const variable = variableOf(module, outer);
+  if (variable === undefined) {
+    return { ...written, calls: [], dict: { node, variable, isShared: true, ...none } };
+  }
+  const uses = usesOf(module, variable, path);
+  const scope = module.resolve(variable);
+  const isShared = scope?.kind !== 'function' && scope?.kind !== 'lambda';
+  return { ...written, calls: uses.calls, dict: { node, variable, isShared, ...uses } };
+}
+
+/** The variable that is assigned this value and nothing else. */
+function variableOf(module: PyModule, value: PyNode): PyNode | undefined {
+  const assignment = value.parent;
+  const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
+  if (target?.type !== 'identifier' || assignment?.field('right') !== value) return undefined;
+  const scope = module.resolve(target);
+  return scope !== undefined && module.writes(scope, target.text).length === 1 ? target : undefined;
+}
+
+function receiver(splat: PyNode): PyNode | undefined {
+  const call = splat.parent?.parent;
+  return splat.parent?.type === 'argument_list' && call?.type === 'call' ? call : undefined;
+}
+
+const HARMLESS_CALLS: ReadonlySet<string> = new Set(['len', 'print', 'pprint', 'str', 'repr', 'bool']);
+const READING_METHODS: ReadonlySet<string> = new Set(['get', '__getitem__']);
+const LISTING_METHODS: ReadonlySet<string> = new Set(['keys', 'values', 'items', 'copy']);
+
+/** What the file does with a variable that holds a dict, seen from one setting in it. */
+function usesOf(
+  module: PyModule,
+  variable: PyNode,
+  path: readonly string[],
+): { calls: PyNode[]; reads: PyNode[]; changes: PyNode[]; unseen: PyNode[] } {
+  const found = {
+    calls: [] as PyNode[],
+    reads: [] as PyNode[],
+    changes: [] as PyNode[],
+    unseen: [] as PyNode[],
+  };
+  const scope = module.resolve(variable);
+  for (const use of scope === undefined ? [] : module.occurrences(scope, variable.text)) {
+    if (use === variable) continue;
+    const reached = followed(use, path);
+    if (reached === 'other') continue;
+    const { node, depth, isCertain } = reached;
+    if (isTarget(node)) found.changes.push(use);
+    else if (depth === path.length) (isCertain ? found.reads : found.unseen).push(use);
+    else classify(node, path[depth], depth === path.length - 1, use, found);
+  }
+  return found;
+}
+
+/** How far the subscripts behind a name lead towards the setting; `other` when they lead elsewhere. */
+function followed(
+  use: PyNode,
+  path: readonly string[],
+): 'other' | { node: PyNode; depth: number; isCertain: boolean } {
+  let node = use;
+  for (let depth = 0; depth < path.length; depth++) {
+    const subscript = node.parent;
+    if (subscript?.type !== 'subscript' || subscript.field('value') !== node)
+      return { node, depth, isCertain: true };
+    const key = subscript.field('subscript');
+    const step = key && plainString(key);
+    if (step === undefined) return { node: subscript, depth: path.length, isCertain: false };
+    if (step !== path[depth]) return 'other';
+    node = subscript;
+  }
+  return { node, depth: path.length, isCertain: true };
+}
+
+/** Assigned to, deleted, or updated in place. */
+function isTarget(node: PyNode): boolean {
+  const { parent } = node;
+  if (parent?.type === 'assignment' || parent?.type === 'augmented_assignment')
+    return parent.field('left') === node;
+  return parent?.type === 'delete_statement' || parent?.type === 'pattern_list';
+}
+
+function classify(
+  node: PyNode,
+  key: string | undefined,
+  isInnermost: boolean,
+  use: PyNode,
+  found: { calls: PyNode[]; reads: PyNode[]; changes: PyNode[]; unseen: PyNode[] },
+): void {
+  const { parent } = node;
+  if (parent?.type === 'dictionary_splat') {
+    const call = receiver(parent);
+    if (call !== undefined && isInnermost) found.calls.push(call);
+    else found.unseen.push(use);
+    return;
+  }
+  if (parent?.type === 'attribute' && parent.field('object') === node) {
+    const method = parent.field('attribute')?.text ?? '';
+    const asked = parent.parent?.type === 'call' ? parent.parent.field('arguments')?.named[0] : undefined;
+    const name = asked && plainString(asked);
+    if (READING_METHODS.has(method) && name !== undefined) {
+      if (name === key) found.reads.push(use);
+    } else
+      (READING_METHODS.has(method) || LISTING_METHODS.has(method) ? found.unseen : found.changes).push(use);
+    return;
+  }
+  if (parent?.type === 'comparison_operator') {
+    const [left] = parent.named;
+    const name = left && plainString(left);
+    if (name === undefined || name === key) found.unseen.push(use);
+    return;
+  }
+  const call = parent?.type === 'argument_list' ? parent.parent : undefined;
+  if (!HARMLESS_CALLS.has(call?.field('function')?.text ?? '')) found.unseen.push(use);
+}

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { arrives, givenIn, siblingOf } from '../../src/semantic/given.js';
+import { moduleOf } from '../support/module.js';
+
+function given(text: string) {
+  const module = moduleOf(text);
+  return givenIn(module, 'depth').map((each) => ({
+    value: each.value.text,
+    calls: each.calls.map((call) => call.field('function')?.text),
+    dict: each.dict && {
+      isShared: each.dict.isShared,
+      reads: each.dict.reads.length,
+      changes: each.dict.changes.length,
+      unseen: each.dict.unseen.length,
+    },
+    arrives: arrives(each),
+    sibling: siblingOf(each, 'width')?.value.text,
+  }));
+}
+
+const quiet = { reads: 0, changes: 0, unseen: 0 };
+
+describe('givenIn', () => {
+  it.each([
+    [
+      'a keyword',
+      'f(depth=1, width=2)\n',
+      { value: '1', calls: ['f'], dict: undefined, arrives: 'yes', sibling: '2' },
+    ],
+    [
+      'a dict spread on the spot',
+      'f(**{"depth": 1})\n',
+      { value: '1', calls: ['f'], dict: { isShared: false, ...quiet }, arrives: 'yes' },
+    ],
+    [
+      'a dict of a function',
+      'def g():\n    c = {"depth": 1, "width": 2}\n    print(len(c), c["width"], c.get("width"), "width" in c)\n    return f(**c)\n',
+      { value: '1', calls: ['f'], dict: { isShared: false, ...quiet }, arrives: 'yes', sibling: '2' },
+    ],
+    [
+      'a dict of the module',
+      'C: dict = {"depth": 1}\nf(x, **C)\ng(**C)\n',
+      { value: '1', calls: ['f', 'g'], dict: { isShared: true, ...quiet }, arrives: 'unknown' },
+    ],
+    [
+      'dict()',
+      'def g():\n    c = dict(depth=1)\n    f(**c)\n',
+      { value: '1', calls: ['f'], dict: { isShared: false, ...quiet }, arrives: 'yes' },
+    ],
+    [
+      'a dict in a dict',
+      'def g():\n    c = {"a": {"depth": 1}, "b": {}}\n    c["b"]["depth"] = 2\n    f(**c["a"])\n    h(**c["b"])\n',
+      { value: '1', calls: ['f'], dict: { isShared: false, ...quiet }, arrives: 'yes' },
+    ],
+    [
+      'a read of the setting',
+      'def g():\n    c = {"depth": 1}\n    f(c["depth"], c.get("depth"), **c)\n',
+      { value: '1', calls: ['f'], dict: { isShared: false, ...quiet, reads: 2 }, arrives: 'yes' },
+    ],
+    [
+      'a change of the setting',
+      'def g():\n    c = {"depth": 1}\n    c["depth"] = 2\n    c.update(x)\n    f(**c)\n',
+      { value: '1', calls: ['f'], dict: { isShared: false, ...quiet, changes: 2 }, arrives: 'no' },
+    ],
+    [
+      'uses that are not seen',
+      'def g(k):\n    c = {"depth": 1}\n    h(c)\n    c[k]\n    d = {**c}\n    for n in c.items(): pass\n    f(**c)\n',
+      { value: '1', calls: ['f'], dict: { isShared: false, ...quiet, unseen: 4 }, arrives: 'unknown' },
+    ],
+    [
+      'a variable with two values',
+      'c = {"depth": 1}\nc = other\nf(**c)\n',
+      { value: '1', calls: [], dict: { isShared: true, ...quiet }, arrives: 'unknown' },
+    ],
+    [
+      'a spread behind it',
+      'f(**{"depth": 1, **more})\n',
+      { value: '1', calls: ['f'], dict: { isShared: false, ...quiet }, arrives: 'unknown' },
+    ],
+    [
+      'an attribute',
+      'class C:\n    def g(self):\n        self.c = {"depth": 1}\n',
+      { value: '1', calls: [], dict: { isShared: true, ...quiet }, arrives: 'unknown' },
+    ],
+  ])('%s', (_, text, expected) => {
+    expect(given(text)).toEqual([{ sibling: undefined, ...expected }]);
+  });
+
+  it.each([
+    ['a read', 'f(c["depth"])\n'],
+    ['a parameter', 'def f(depth=1): pass\n'],
+    ['text', '"""f(depth=1) {"depth": 1}"""\n# {"depth": 1}\n'],
+    ['an annotation', 'c: "depth"\n'],
+    ['a longer name', 'f(depth_2=1, **{"depth2": 1})\n'],
+  ])('not %s', (_, text) => {
+    expect(given(text)).toEqual([]);
+  });
+});
