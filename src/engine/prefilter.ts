@@ -1,3 +1,4 @@
+import type { Glimpse } from '../syntax/glimpse.js';
 import type { Prefilter, Transform } from '../toolkit/contract.js';
 
 interface Haystack {
@@ -14,6 +15,6 @@ export function passes(prefilter: Prefilter, haystack: Haystack): boolean {
 }
 
 /** Whether a transform could have a site in this text: its literals, then its own cue. */
-export function mayHaveSite(transform: Transform, path: string, text: string): boolean {
-  return passes(transform.prefilter, text) && (transform.cue?.(text, path) ?? true);
+export function mayHaveSite(transform: Transform, path: string, glimpse: Glimpse): boolean {
+  return passes(transform.prefilter, glimpse.text) && (transform.cue?.(glimpse.text, path, glimpse) ?? true);
 }

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { PyModule } from '../semantic/module.js';
 import { enclosingFunction } from '../semantic/statements.js';
 import { isTooDeep } from '../syntax/depth.js';
+import { Glimpse } from '../syntax/glimpse.js';
 import { importEdit } from '../syntax/import-place.js';
 import type { PyNode } from '../syntax/node.js';
+import { NotInPieces, type SyntaxTree } from '../syntax/parser.js';
 import { firstError, isPython2, pythonProblem } from '../syntax/soundness.js';
 import type { Import, Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
@@ -42,22 +44,66 @@ function notPython(file: SourceFile, text: string): Skipped | undefined {
 
 /** What a file has to say. Most have nothing, and are not even parsed. */
 export function scanOf(setup: EngineSetup, file: SourceFile): Scan | Skipped {
-  const { text } = file.source;
-  const isWorthParsing =
-    file.named === true ||
-    text.includes('memfix:') ||
-    setup.transforms.some((each) => mayHaveSite(each, file.path, text));
-  if (!isWorthParsing) return { kind: 'scan', file, findings: [], suppressed: [], notes: [] };
-  return withScan(setup, file, (live) => live.scan);
+  const glimpse = new Glimpse(file.source.text);
+  const candidates = candidatesFor(setup, file.path, glimpse);
+  if (candidates.length === 0 && file.named !== true && !file.source.text.includes('memfix:')) {
+    return { kind: 'scan', file, findings: [], suppressed: [], notes: [] };
+  }
+  const inPieces = file.named === true ? undefined : scanInPieces(setup, file, candidates, glimpse);
+  return inPieces ?? scanWhole(setup, file, candidates, glimpse, (live) => live.scan);
 }
 
 /** Parses, finds and fixes on paper; `use` gets the result while the tree is alive. */
 export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: LiveScan) => T): T | Skipped {
-  const { text } = file.source;
-  const transforms = setup.transforms.filter((transform) => mayHaveSite(transform, file.path, text));
-  const tree = setup.parser.parse(text);
+  const glimpse = new Glimpse(file.source.text);
+  return scanWhole(setup, file, candidatesFor(setup, file.path, glimpse), glimpse, use);
+}
+
+function candidatesFor({ transforms }: EngineSetup, path: string, glimpse: Glimpse): readonly Transform[] {
+  return transforms.filter((transform) => mayHaveSite(transform, path, glimpse));
+}
+
+function scanWhole<T>(
+  setup: EngineSetup,
+  file: SourceFile,
+  candidates: readonly Transform[],
+  glimpse: Glimpse,
+  use: (live: LiveScan) => T,
+): T | Skipped {
+  return scanTree(setup, file, candidates, glimpse, setup.parser.parse(glimpse.text), use);
+}
+
+/** Parses no more of a file than is asked for. Findings are the same: a permanent test compares. */
+function scanInPieces(
+  setup: EngineSetup,
+  file: SourceFile,
+  candidates: readonly Transform[],
+  glimpse: Glimpse,
+): Scan | Skipped | undefined {
+  const { text, outline } = glimpse;
+  if (outline === undefined) return undefined;
   try {
-    const module = new PyModule(file.path, text, tree, setup.around?.(file.path));
+    const tree = setup.parser.parseInPieces(text, outline);
+    if (!tree.hasError) return scanTree(setup, file, candidates, glimpse, tree, (live) => live.scan);
+    tree.dispose();
+    return undefined;
+  } catch (error) {
+    if (error instanceof NotInPieces) return undefined;
+    throw error;
+  }
+}
+
+function scanTree<T>(
+  setup: EngineSetup,
+  file: SourceFile,
+  candidates: readonly Transform[],
+  glimpse: Glimpse,
+  tree: SyntaxTree,
+  use: (live: LiveScan) => T,
+): T | Skipped {
+  const { text } = file.source;
+  try {
+    const module = new PyModule(file.path, text, tree, setup.around?.(file.path), glimpse);
     const error = firstError(tree);
     if (error !== undefined) {
       const at = module.lines.position(error.start);
@@ -70,9 +116,10 @@ export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: Li
         }
       );
     }
-    if (isTooDeep(text, module.root)) return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
+    if (isTooDeep(text, tree.root, glimpse.outline))
+      return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
     const imports = new Map<Finding, readonly Import[]>();
-    const found = transforms.flatMap((transform) => findingsOf(setup, transform, module, imports));
+    const found = candidates.flatMap((transform) => findingsOf(setup, transform, module, imports));
     if (found.length > 0 || speaksPython2(module)) {
       const problem = notPython(file, text);
       if (problem !== undefined) return problem;

@@ -1,3 +1,4 @@
+import { Glimpse, spanAt } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
 import { Lines } from '../text/lines.js';
@@ -31,6 +32,7 @@ export class PyModule {
     tree: SyntaxTree,
     /** The project that the file is part of. */
     readonly around: Surroundings = ALONE,
+    private readonly glimpse = new Glimpse(text),
   ) {
     this.root = tree.root;
     this.lines = new Lines(text);
@@ -43,16 +45,54 @@ export class PyModule {
 
   /** The nodes where a literal occurs in code (not in strings or comments): the entry points of `detect`. */
   at(literal: string): readonly PyNode[] {
-    const known = this.#hits.get(literal);
-    if (known !== undefined) return known;
+    let found = this.#hits.get(literal);
+    if (found === undefined) {
+      found = this.#nodesAt(literal, () => true);
+      this.#hits.set(literal, found);
+    }
+    return found;
+  }
+
+  /**
+   * The same, but only in functions whose text may hold what is looked for (or outside of all, where the rest may): the
+   * others are not even parsed. `may` is false only where it cannot be.
+   */
+  atWhere(literal: string, may: (stretch: string) => boolean): readonly PyNode[] {
+    const answers = new Map<number, boolean>();
+    const { stretches, outline } = this.glimpse;
+    return this.#nodesAt(literal, (offset) => {
+      const index = spanAt(outline?.pieces ?? [], offset) ?? stretches.length - 1;
+      let answer = answers.get(index);
+      if (answer === undefined) {
+        answer = may(stretches[index] ?? this.text);
+        answers.set(index, answer);
+      }
+      return answer;
+    });
+  }
+
+  #nodesAt(literal: string, isWanted: (offset: number) => boolean): readonly PyNode[] {
     const lead = /^\W*/.exec(literal)?.[0].length ?? 0;
     const found: PyNode[] = [];
     for (let from = this.text.indexOf(literal); from !== -1; from = this.text.indexOf(literal, from + 1)) {
+      if (this.#isQuiet(from) || !isWanted(from)) continue;
       const node = this.root.descendantAt(lead === literal.length ? from : from + lead);
       if (!NOT_CODE.has(node.type) && found.at(-1) !== node) found.push(node);
     }
-    this.#hits.set(literal, found);
     return found;
+  }
+
+  /** Whether a place is known to be in a comment or a string, without a look at the tree. */
+  #isQuiet(offset: number): boolean {
+    const quiet = this.glimpse.outline?.quiet ?? [];
+    let low = 0;
+    let high = quiet.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((quiet[middle] ?? Infinity) <= offset) low = middle + 1;
+      else high = middle;
+    }
+    return low % 2 === 1;
   }
 
   /** A fact about a node or the file that is computed once: `make` must be a module-level function. */
@@ -123,6 +163,7 @@ export class PyModule {
       from !== -1 && from < end;
       from = this.text.indexOf(name, from + 1)
     ) {
+      if (!isWord(this.text, from, name.length) || this.#isQuiet(from)) continue;
       const node = this.root.descendantAt(from, from + name.length);
       if (node.type !== 'identifier' || node.text !== name) continue;
       const role = roleOf(node);
@@ -158,6 +199,15 @@ export class PyModule {
     }
     return scope;
   }
+}
+
+/** Whether no letter, digit or underscore of ASCII goes on before or behind. */
+function isWord(text: string, start: number, length: number): boolean {
+  return !isWordPart(text.charCodeAt(start - 1)) && !isWordPart(text.charCodeAt(start + length));
+}
+
+function isWordPart(code: number): boolean {
+  return (code | 32) >= 97 && (code | 32) <= 122 ? code >= 65 : code === 95 || (code >= 48 && code <= 57);
 }
 
 function belongsInside(owner: PyNode, child: PyNode, node: PyNode): boolean {

@@ -1,4 +1,5 @@
 import type { PyNode } from './node.js';
+import type { Outline } from './outline.js';
 
 /** CPython's own limit; nothing it runs has brackets nested deeper. */
 const DEEPEST = 200;
@@ -7,7 +8,8 @@ const OPENING = '([{';
 const CLOSING = ')]}';
 
 /** Whether brackets nest deeper than Python takes. */
-export function isTooDeep(text: string, root: PyNode): boolean {
+export function isTooDeep(text: string, root: PyNode, outline: Outline | undefined): boolean {
+  if (outline !== undefined) return outline.depth > DEEPEST;
   return apparentDepth(text) > DEEPEST && realDepth(root) > DEEPEST;
 }
 

@@ -21,6 +21,14 @@ export interface BackendNode {
 
 type Expand = (node: PyNode) => readonly PyNode[];
 
+/** The text that nodes are part of, and where in it the text begins that their tree was made from. */
+interface Source {
+  readonly text: string;
+  readonly offset: number;
+  /** What stands for the body of a function that starts there and was left out, if one was. */
+  bodyAt?(start: number): Expand | undefined;
+}
+
 /** A syntax node. One object per place in the tree, so compare with `===`. */
 export class PyNode implements Span {
   readonly type: string;
@@ -37,13 +45,13 @@ export class PyNode implements Span {
     readonly parent: PyNode | undefined,
     /** Position among the parent's children. */
     readonly index: number,
-    private readonly source: string,
+    private readonly source: Source,
     private readonly expand?: Expand | undefined,
   ) {
     this.type = cursor.nodeType;
     this.isNamed = cursor.nodeIsNamed;
-    this.start = cursor.startIndex;
-    this.end = cursor.endIndex;
+    this.start = cursor.startIndex + source.offset;
+    this.end = cursor.endIndex + source.offset;
     this.#fieldName = parent === undefined ? undefined : cursor.currentFieldName;
   }
 
@@ -52,7 +60,7 @@ export class PyNode implements Span {
   }
 
   get text(): string {
-    return this.source.slice(this.start, this.end);
+    return this.source.text.slice(this.start, this.end);
   }
 
   /** All children, punctuation and comments included. */
@@ -132,7 +140,12 @@ export class PyNode implements Span {
  * The tree of a module. Its statements, and the bodies of functions and classes, are made when they are first looked into:
  * the rest costs nothing.
  */
-export function moduleTree(backend: BackendNode, source: string): PyNode {
+export function moduleTree(
+  backend: BackendNode,
+  text: string,
+  bodyAt?: (start: number) => Expand | undefined,
+): PyNode {
+  const source: Source = { text, offset: 0, ...(bodyAt && { bodyAt }) };
   const inside: Expand = (statement) => {
     const node = backend.child(statement.index);
     return node === null ? [] : bodyOf(node, source)(statement);
@@ -144,6 +157,31 @@ export function moduleTree(backend: BackendNode, source: string): PyNode {
         withCursor(backend, (again) => statementsBelow(again, root, source, inside)),
       ),
   );
+}
+
+/** The children of a function's body, from a tree of that function alone; undefined where the tree is not one of it. */
+export function bodyOfFunction(
+  backend: BackendNode,
+  body: PyNode,
+  text: string,
+  offset: number,
+): readonly PyNode[] | undefined {
+  return withCursor(backend, (cursor) => {
+    const found: BackendNode[] = [];
+    for (let more = cursor.gotoFirstChild(); more; more = cursor.gotoNextSibling()) {
+      if (cursor.nodeType === 'function_definition') found.push(cursor.currentNode);
+      else if (cursor.nodeType !== 'comment') return undefined;
+    }
+    const [definition] = found;
+    if (definition === undefined || found.length > 1) return undefined;
+    return withCursor(definition, (inner) => {
+      let more = inner.gotoFirstChild();
+      while (more && inner.nodeType !== 'block') more = inner.gotoNextSibling();
+      if (!more || inner.startIndex + offset !== body.start || inner.endIndex + offset !== body.end)
+        return undefined;
+      return childrenBelow(inner, body, { text, offset });
+    });
+  });
 }
 
 function withCursor<T>(node: BackendNode, use: (cursor: BackendCursor) => T): T {
@@ -158,7 +196,7 @@ function withCursor<T>(node: BackendNode, use: (cursor: BackendCursor) => T): T 
 function statementsBelow(
   cursor: BackendCursor,
   root: PyNode,
-  source: string,
+  source: Source,
   expand: Expand,
 ): readonly PyNode[] {
   const found: PyNode[] = [];
@@ -170,12 +208,12 @@ function statementsBelow(
 
 const DEFINITIONS: ReadonlySet<string> = new Set(['function_definition', 'class_definition']);
 
-function bodyOf(backend: BackendNode, source: string): Expand {
+function bodyOf(backend: BackendNode, source: Source): Expand {
   return (block) => withCursor(backend, (cursor) => childrenBelow(cursor, block, source));
 }
 
 /** Everything below the node where the cursor stands, in one go; bodies of definitions wait until they are asked for. */
-function childrenBelow(cursor: BackendCursor, top: PyNode, source: string): readonly PyNode[] {
+function childrenBelow(cursor: BackendCursor, top: PyNode, source: Source): readonly PyNode[] {
   const found: PyNode[] = [];
   const open = [{ node: top, children: found }];
   for (let more = cursor.gotoFirstChild(); more; ) {
@@ -187,7 +225,7 @@ function childrenBelow(cursor: BackendCursor, top: PyNode, source: string): read
       around.node,
       around.children.length,
       source,
-      waits ? bodyOf(cursor.currentNode, source) : undefined,
+      waits ? (source.bodyAt?.(cursor.startIndex) ?? bodyOf(cursor.currentNode, source)) : undefined,
     );
     around.children.push(node);
     if (!waits && cursor.gotoFirstChild()) {

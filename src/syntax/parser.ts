@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import { type BackendNode, moduleTree, type PyNode } from './node.js';
+import { type BackendNode, bodyOfFunction, moduleTree, type PyNode } from './node.js';
+import type { Outline, Piece } from './outline.js';
 
 export type Backend = 'native' | 'wasm';
 
@@ -14,7 +15,15 @@ export interface SyntaxTree {
 export interface PythonParser {
   readonly backend: Backend;
   parse(text: string): SyntaxTree;
+  /**
+   * The same tree, but the body of a function is parsed when it is first looked into; errors in others go unseen. Looking
+   * into it throws `NotInPieces` where a function alone does not parse as it does in its file.
+   */
+  parseInPieces(text: string, outline: Outline): SyntaxTree;
 }
+
+/** A text has to be parsed as a whole. */
+export class NotInPieces extends Error {}
 
 interface BackendTree {
   readonly rootNode: BackendNode & { readonly hasError: boolean };
@@ -48,14 +57,7 @@ function loadNative(): PythonParser | Error {
     };
     const parser = new Parser();
     parser.setLanguage(require('tree-sitter-python'));
-    return {
-      backend: 'native',
-      parse: (text) => {
-        const input = readable(text);
-        const tree = parser.parse((offset) => input.slice(offset, offset + CHUNK));
-        return treeOf(tree, text);
-      },
-    };
+    return new TreeParser('native', (text) => parser.parse((offset) => text.slice(offset, offset + CHUNK)));
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
@@ -66,24 +68,70 @@ async function loadWasm(): Promise<PythonParser> {
   await Parser.init();
   const parser = new Parser();
   parser.setLanguage(await Language.load(grammarPath()));
-  return {
-    backend: 'wasm',
-    parse: (text) => {
-      const tree: BackendTree | null = parser.parse(readable(text));
-      if (tree === null) throw new Error('web-tree-sitter gave no tree');
-      return treeOf(tree, text);
-    },
-  };
+  return new TreeParser('wasm', (text) => {
+    const tree: BackendTree | null = parser.parse(text);
+    if (tree === null) throw new Error('web-tree-sitter gave no tree');
+    return tree;
+  });
 }
 
-function treeOf(tree: BackendTree, text: string): SyntaxTree {
-  const { rootNode } = tree;
-  return {
-    root: moduleTree(rootNode, text),
-    hasError: rootNode.hasError,
-    // Only wasm trees need it; native ones are left to the garbage collector.
-    dispose: () => tree.delete?.(),
-  };
+/** Bodies shorter than this are not worth a parse of their own. */
+const WORTH_A_PIECE = 160;
+
+class TreeParser implements PythonParser {
+  constructor(
+    readonly backend: Backend,
+    private readonly read: (text: string) => BackendTree,
+  ) {}
+
+  parse(text: string): SyntaxTree {
+    const tree = this.read(readable(text));
+    const { rootNode } = tree;
+    return {
+      root: moduleTree(rootNode, text),
+      hasError: rootNode.hasError,
+      // Only wasm trees need it; native ones are left to the garbage collector.
+      dispose: () => tree.delete?.(),
+    };
+  }
+
+  parseInPieces(text: string, { pieces }: Outline): SyntaxTree {
+    const apart = pieces.filter(({ bodyStart, bodyEnd }) => bodyEnd - bodyStart >= WORTH_A_PIECE);
+    const trees = [this.read(readable(withoutBodies(text, apart)))];
+    const [{ rootNode }] = trees as [BackendTree];
+    const byBody = new Map(apart.map((piece) => [piece.bodyStart, piece]));
+    const bodyAt = (start: number) => {
+      const piece = byBody.get(start);
+      if (piece === undefined) return undefined;
+      return (body: PyNode) => {
+        const tree = this.read(readable(text.slice(piece.start, piece.end)));
+        trees.push(tree);
+        const found = tree.rootNode.hasError
+          ? undefined
+          : bodyOfFunction(tree.rootNode, body, text, piece.start);
+        if (found === undefined) throw new NotInPieces();
+        return found;
+      };
+    };
+    return {
+      root: moduleTree(rootNode, text, bodyAt),
+      hasError: rootNode.hasError,
+      dispose: () => {
+        for (const tree of trees) tree.delete?.();
+      },
+    };
+  }
+}
+
+/** The text with a string in place of each body, of the same length, so that offsets hold. */
+function withoutBodies(text: string, pieces: readonly Piece[]): string {
+  let skeleton = '';
+  let from = 0;
+  for (const { bodyStart, bodyEnd } of pieces) {
+    skeleton += `${text.slice(from, bodyStart)}"""${' '.repeat(bodyEnd - bodyStart - 6)}"""`;
+    from = bodyEnd;
+  }
+  return skeleton + text.slice(from);
 }
 
 /** The built package ships the grammar beside its code; a checkout has it in the grammar's own package. */

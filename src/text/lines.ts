@@ -13,12 +13,13 @@ export type Newline = '\n' | '\r\n' | '\r';
 
 /** Physical lines by Python's rules: `\n`, `\r\n` and a lone `\r` each end a line; a form feed does not. */
 export class Lines {
-  readonly #starts: readonly number[];
+  #known: readonly number[] | undefined;
 
-  constructor(readonly text: string) {
-    const starts = [0];
-    for (const match of text.matchAll(/\r\n|\r|\n/g)) starts.push(match.index + match[0].length);
-    this.#starts = starts;
+  constructor(readonly text: string) {}
+
+  get #starts(): readonly number[] {
+    this.#known ??= lineStarts(this.text);
+    return this.#known;
   }
 
   get count(): number {
@@ -78,4 +79,12 @@ export class Lines {
     }
     return '\n';
   }
+}
+
+function lineStarts(text: string): readonly number[] {
+  const starts = [0];
+  if (text.includes('\r')) {
+    for (const match of text.matchAll(/\r\n|\r|\n/g)) starts.push(match.index + match[0].length);
+  } else for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
 }

@@ -1,5 +1,6 @@
 import type { Edit } from '../edit/edit.js';
 import type { PyModule } from '../semantic/module.js';
+import type { Glimpse } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import type { EditBuilder } from './edit-builder.js';
 
@@ -107,8 +108,11 @@ export type Options = Readonly<Record<string, boolean | number | string>>;
 export interface Transform<S extends Site = Site> {
   readonly meta: TransformMeta;
   readonly prefilter: Prefilter;
-  /** Where literals tell little: a look at the text that is false only where no site can be. Saves the parse. */
-  cue?(text: string, path: string): boolean;
+  /**
+   * Where literals tell little: a look at the text that is false only where no site can be. Saves the parse. Where all that
+   * makes a site stands in one function, look at the stretches of `glimpse` instead.
+   */
+  cue?(text: string, path: string, glimpse: Glimpse): boolean;
   /** Sites worth a word; nothing that is not this transform's business. */
   detect(module: PyModule, options: Options): Iterable<S>;
   /** The change for a site of `detect`, assuming no other fix was taken. */

@@ -1,3 +1,4 @@
+import type { Outline } from '../syntax/outline.js';
 import { type Backend, loadParser, type PythonParser, type SyntaxTree } from '../syntax/parser.js';
 import { Failure } from './failure.js';
 
@@ -44,6 +45,10 @@ export class ParserOnDemand implements PythonParser {
 
   parse(text: string): SyntaxTree {
     return this.#loaded.parse(text);
+  }
+
+  parseInPieces(text: string, outline: Outline): SyntaxTree {
+    return this.#loaded.parseInPieces(text, outline);
   }
 
   get #loaded(): PythonParser {

@@ -137,7 +137,7 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
     }
   });
 
-  it('has the same findings without prefilter and cue', () => {
+  it('has the same findings when all of it is parsed, without prefilter and cue', () => {
     const open = court.transforms.map((transform) => ({ ...transform, prefilter: [], cue: () => true }));
     const seen = scanned(engineFor(court, open, options, versions), { ...file, named: true });
     expect(seen.findings).toEqual(scanned(engine, file).findings);

@@ -1,0 +1,272 @@
+/** A function whose body can be parsed apart from the rest of the file. */
+export interface Piece {
+  /** Where `def` or `async def` starts. */
+  readonly start: number;
+  /** The statements of its body: from the first character of the first to the last of the last. */
+  readonly bodyStart: number;
+  readonly bodyEnd: number;
+  /** Where the next statement's line starts: comments in between may belong to the body. */
+  readonly end: number;
+}
+
+/** What a quick reading of a text shows without a parser. */
+export interface Outline {
+  /** Functions that stand in no other function, in source order. */
+  readonly pieces: readonly Piece[];
+  /** Starts and ends, in turn, of comments and of strings that hold no code. */
+  readonly quiet: readonly number[];
+  /** How deep brackets nest. */
+  readonly depth: number;
+}
+
+const TAB = 9;
+const NEWLINE = 10;
+const FORM_FEED = 12;
+const RETURN = 13;
+const SPACE = 32;
+const DOUBLE = 34;
+const HASH = 35;
+const SINGLE = 39;
+const COLON = 58;
+const BACKSLASH = 92;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+/** What the reader leaves to the parser: text that is not Python, or too odd for a quick reading. */
+class Odd extends Error {}
+
+/**
+ * Reads a text once, by lines, strings and brackets; undefined where that is not enough to tell what stands where.
+ * Whoever relies on it has the parser confirm each piece.
+ */
+export function outlineOf(text: string): Outline | undefined {
+  const reader = new OutlineReader(text);
+  try {
+    return reader.read();
+  } catch (error) {
+    if (error instanceof Odd) return undefined;
+    throw error;
+  }
+}
+
+interface OpenPiece {
+  readonly start: number;
+  readonly indent: number;
+  /** Behind the colon of its header. */
+  headerEnd: number;
+  bodyStart: number;
+}
+
+class OutlineReader {
+  readonly #pieces: Piece[] = [];
+  readonly #quiet: number[] = [];
+  #deepest = 0;
+  #at = 0;
+  /** Behind the last character of code. */
+  #codeEnd = 0;
+  #piece: OpenPiece | undefined;
+
+  constructor(private readonly text: string) {}
+
+  read(): Outline {
+    while (this.#at < this.text.length) this.#readLine();
+    this.#close(this.text.length);
+    return { pieces: this.#pieces, quiet: this.#quiet, depth: this.#deepest };
+  }
+
+  /** One logical line, or a blank one. */
+  #readLine(): void {
+    const { text } = this;
+    const lineStart = this.#at;
+    let at = lineStart;
+    let indent = 0;
+    for (let code = text.charCodeAt(at); code === SPACE || code === TAB; code = text.charCodeAt(++at)) {
+      indent = code === TAB ? (indent | 7) + 1 : indent + 1;
+    }
+    this.#at = at;
+    const first = text.charCodeAt(at);
+    if (first !== HASH && first !== NEWLINE && first !== RETURN && at < text.length) {
+      this.#startStatement(at, indent, lineStart);
+    }
+    this.#readCode();
+  }
+
+  #startStatement(at: number, indent: number, lineStart: number): void {
+    if (this.#piece !== undefined && indent <= this.#piece.indent) this.#close(lineStart);
+    if (this.#piece === undefined) {
+      if (isDefinition(this.text, at)) this.#piece = { start: at, indent, headerEnd: -1, bodyStart: -1 };
+    } else if (this.#piece.bodyStart === -1) {
+      if (this.#piece.headerEnd === -1) throw new Odd();
+      this.#piece.bodyStart = at;
+    }
+  }
+
+  #close(end: number): void {
+    const piece = this.#piece;
+    this.#piece = undefined;
+    // A body on the line of its `def` stays where it is.
+    if (piece === undefined || piece.bodyStart === -1) return;
+    const { start, bodyStart } = piece;
+    this.#pieces.push({ start, bodyStart, bodyEnd: this.#codeEnd, end });
+  }
+
+  /** To the end of the logical line. */
+  #readCode(): void {
+    const { text } = this;
+    const { length } = text;
+    let depth = 0;
+    let at = this.#at;
+    let codeEnd = this.#codeEnd;
+    let opensBody = false;
+    for (; at < length; at++) {
+      const code = text.charCodeAt(at);
+      switch (code) {
+        case SPACE:
+        case TAB:
+          continue;
+        case NEWLINE:
+          if (depth > 0) continue;
+          this.#at = at + 1;
+          this.#codeEnd = codeEnd;
+          return;
+        case RETURN:
+          if (text.charCodeAt(at + 1) !== NEWLINE) throw new Odd();
+          continue;
+        case FORM_FEED:
+        case 0:
+          throw new Odd();
+        case HASH: {
+          const end = text.indexOf('\n', at);
+          this.#quiet.push(at, end === -1 ? length : end);
+          at = (end === -1 ? length : end) - 1;
+          continue;
+        }
+        case BACKSLASH:
+          at = this.#behindLineEnd(at + 1) - 1;
+          continue;
+        case DOUBLE:
+        case SINGLE:
+          at = this.#behindString(at) - 1;
+          break;
+        case 40:
+        case 91:
+        case OPEN_BRACE:
+          depth++;
+          if (depth > this.#deepest) this.#deepest = depth;
+          break;
+        case 41:
+        case 93:
+        case CLOSE_BRACE:
+          if (--depth < 0) throw new Odd();
+          break;
+        case COLON:
+          if (depth === 0 && this.#piece?.headerEnd === -1) {
+            this.#piece.headerEnd = at + 1;
+            opensBody = true;
+            codeEnd = at + 1;
+            continue;
+          }
+      }
+      codeEnd = at + 1;
+      if (opensBody) {
+        // `def f(): return 1` has no body of its own.
+        this.#piece = undefined;
+        opensBody = false;
+      }
+    }
+    if (depth > 0) throw new Odd();
+    this.#at = at;
+    this.#codeEnd = codeEnd;
+  }
+
+  /** A backslash joins lines; anything else behind one is no Python. */
+  #behindLineEnd(at: number): number {
+    const { text } = this;
+    const next = text.charCodeAt(at) === RETURN ? at + 1 : at;
+    if (text.charCodeAt(next) !== NEWLINE) throw new Odd();
+    return next + 1;
+  }
+
+  /** Notes a string, unless it is one that may hold code. */
+  #behindString(at: number): number {
+    const end = this.#endOfString(at);
+    if (!isFormatted(this.text, at)) this.#quiet.push(at, end);
+    return end;
+  }
+
+  #endOfString(at: number): number {
+    const { text } = this;
+    const quote = text.charCodeAt(at);
+    const isTriple = text.charCodeAt(at + 1) === quote && text.charCodeAt(at + 2) === quote;
+    const isPlain = !isFormatted(text, at);
+    for (let here = at + (isTriple ? 3 : 1); here < text.length; here++) {
+      const code = text.charCodeAt(here);
+      if (code === quote) {
+        if (!isTriple) return here + 1;
+        if (text.charCodeAt(here + 1) === quote && text.charCodeAt(here + 2) === quote) return here + 3;
+      } else if (code === BACKSLASH) {
+        if (isPlain || text.charCodeAt(here + 1) !== OPEN_BRACE) here++;
+        if (!isPlain && text.startsWith('N{', here)) here = this.#behind('}', here);
+        if (text.charCodeAt(here) === RETURN) here++;
+      } else if (code === NEWLINE && !isTriple) {
+        throw new Odd();
+      } else if (code === OPEN_BRACE && !isPlain) {
+        here = text.charCodeAt(here + 1) === OPEN_BRACE ? here + 1 : this.#endOfField(here + 1);
+      }
+    }
+    throw new Odd();
+  }
+
+  #behind(mark: string, from: number): number {
+    const found = this.text.indexOf(mark, from);
+    if (found === -1) throw new Odd();
+    return found;
+  }
+
+  /** The brace that closes a replacement field of a formatted string. */
+  #endOfField(from: number): number {
+    const { text } = this;
+    let depth = 0;
+    for (let at = from; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === DOUBLE || code === SINGLE) at = this.#endOfString(at) - 1;
+      else if (code === HASH || code === BACKSLASH) throw new Odd();
+      else if (code === 40 || code === 91 || code === OPEN_BRACE) depth++;
+      else if (code === 41 || code === 93) depth--;
+      else if (code === COLON && depth === 0) return this.#endOfFormat(at + 1);
+      else if (code === CLOSE_BRACE && depth-- === 0) return at;
+    }
+    throw new Odd();
+  }
+
+  /** What follows the colon of a field is text again, with fields of its own. */
+  #endOfFormat(from: number): number {
+    const { text } = this;
+    for (let at = from; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === OPEN_BRACE) at = this.#endOfField(at + 1);
+      else if (code === CLOSE_BRACE) return at;
+      else if (code === NEWLINE) throw new Odd();
+    }
+    throw new Odd();
+  }
+}
+
+const DEFINITION = /(?:async[ \t]+)?def[ \t]/y;
+
+function isDefinition(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  if (code !== 100 && code !== 97) return false;
+  DEFINITION.lastIndex = at;
+  return DEFINITION.test(text);
+}
+
+const FORMATTED = /(?<![\w\u0080-\uffff])(?:[rR]?[fFtT]|[fFtT][rR])$/;
+
+/** Whether the prefix of the string that starts with this quote has an `f` or a `t`. */
+function isFormatted(text: string, quote: number): boolean {
+  const last = text.charCodeAt(quote - 1) | 32;
+  // f, r, t: the letters that such a prefix ends with.
+  if (last !== 102 && last !== 114 && last !== 116) return false;
+  return FORMATTED.test(text.slice(Math.max(0, quote - 3), quote));
+}
