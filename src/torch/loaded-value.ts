@@ -21,6 +21,7 @@ export interface Fate {
 export function fateOf(module: PyModule, loaded: PyNode): Fate {
   const flow = new Flow(module);
   flow.follow(loaded, 'mapping');
+  flow.settle();
   return flow;
 }
 
@@ -29,17 +30,17 @@ type Holds = 'mapping' | 'pairs' | 'state';
 
 /** Entries of a checkpoint that hold no tensor, whoever wrote it. */
 const PLAIN_ENTRY =
-  /^(?:\w+_)?(?:epochs?|steps?|iters?|iterations?|args|arch|config|cfg|hparams|hyper_parameters|hyperparameters|model_args|version|seed|date|name|vocab)$/;
+  /^(?:(?:start|global|train|last|current|num|n|total|model|next)_)?(?:epochs?|steps?|iters?|iterations?|args|arch|config|cfg|hparams|hyper_?parameters|version|seed)$/;
 
 const LOOKS: ReadonlySet<string> = new Set(
   'bool dir float format hasattr id int isinstance issubclass len print range repr str type'.split(' '),
 );
 /** Calls that hand the same tensors on in another container. */
 const REPACKS: ReadonlySet<string> = new Set(
-  'OrderedDict copy deepcopy defaultdict dict enumerate list reversed sorted tqdm tuple'.split(' '),
+  'OrderedDict copy deepcopy defaultdict dict enumerate iter list next reversed sorted tqdm tuple'.split(' '),
 );
 const PLAIN_METHODS: ReadonlySet<string> = new Set(
-  'clear cpu cuda dim element_size item keys ndimension numel numpy setdefault size tolist update'.split(' '),
+  'clear cpu cuda dim element_size item keys ndimension numel numpy size tolist update'.split(' '),
 );
 /** Methods that give the same bits back, whatever the device. */
 const PASSING_METHODS: ReadonlySet<string> = new Set(
@@ -52,8 +53,9 @@ const MODULE_METHODS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-const LOGS: ReadonlySet<string> = new Set(
-  'debug error exception format info log print warn warning write'.split(' '),
+/** Methods of others that take it and keep nothing of its device. */
+const TAKES: ReadonlySet<string> = new Set(
+  'copy_ debug error exception format info log print warn warning write'.split(' '),
 );
 const PLAIN_ATTRIBUTES: ReadonlySet<string> = new Set(['dtype', 'ndim', 'requires_grad', 'shape']);
 const TESTED: ReadonlySet<string> = new Set([
@@ -65,12 +67,16 @@ const TESTED: ReadonlySet<string> = new Set([
   'not_operator',
   'while_statement',
 ]);
-const IS_MODULE = 'is a whole module, which would stay on the CPU';
+/** What makes the loaded tensor itself a part of a module. */
+const MAKES_STATE =
+  /(?:^|\.)(?:Parameter|Buffer|setattr|register_buffer|register_parameter|from_pretrained)$/;
+const IS_MODULE = 'is a whole module';
 
 class Flow implements Fate {
   readonly loads: PyNode[] = [];
   readonly strays: Stray[] = [];
   readonly #seen = new Set<PyNode>();
+  readonly #iterated: PyNode[] = [];
 
   constructor(private readonly module: PyModule) {}
 
@@ -131,11 +137,19 @@ class Flow implements Fate {
         this.#stray(value, IS_MODULE, 'no');
         return;
       case 'return_statement':
-        this.#stray(value, 'is returned');
+      case 'expression_list':
+      case 'tuple':
+        this.#stray(value, isReturned(parent) ? 'is returned' : 'is used here too');
         return;
       default:
         if (!TESTED.has(parent.type)) this.#stray(value, 'is used here too');
     }
+  }
+
+  /** What is iterated by itself gives names only if it is a mapping, as what is loaded whole is. */
+  settle(): void {
+    const whole = new Set(this.loads.map((call) => argumentsOf(call)[0]?.text));
+    for (const value of this.#iterated) if (!whole.has(value.text)) this.#stray(value, 'is iterated');
   }
 
   #stray(node: PyNode, does: string, answer: 'no' | 'unknown' = 'unknown'): void {
@@ -146,7 +160,8 @@ class Flow implements Fate {
     const target = assignment.field('left');
     if (target?.type === 'identifier') this.#bind(target, holds);
     else if (target?.type === 'subscript') this.#store(target);
-    else if (target !== undefined) this.#stray(target, 'is kept');
+    else if (target !== undefined)
+      this.#stray(target, 'is kept', target.text.endsWith('.data') ? 'no' : 'unknown');
     if (assignment.parent?.type === 'assignment') this.#assign(assignment.parent, holds);
   }
 
@@ -168,7 +183,8 @@ class Flow implements Fate {
       this.#stray(name, 'is handed to the caller');
     for (const read of this.module.reads(scope, name.text)) {
       if (roleOf(read) === 'delete' || read === name) continue;
-      const reaching = given ? undefined : reachingDefinitions(this.module, read);
+      const traced = !given && scope.kind !== 'comprehension';
+      const reaching = traced ? reachingDefinitions(this.module, read) : undefined;
       if (reaching === undefined || reaching.some(({ node }) => node === name)) this.follow(read, holds);
     }
   }
@@ -195,7 +211,7 @@ class Flow implements Fate {
     if (PLAIN_METHODS.has(name)) return;
     if (name === 'items') this.follow(call, 'pairs');
     else if (name === 'values') this.follow(call, 'state');
-    else if (name === 'get' || name === 'pop') {
+    else if (name === 'get' || name === 'pop' || name === 'setdefault') {
       if (!isPlainEntry(argumentsOf(call)[0])) this.follow(call, 'mapping');
     } else if (name === 'to') {
       if (!/device|cuda|cpu/.test(call.field('arguments')?.text ?? '')) this.follow(call, holds);
@@ -217,7 +233,7 @@ class Flow implements Fate {
       else this.#stray(argument, 'is used here too');
       return;
     }
-    if (method === undefined ? LOOKS.has(name) : LOGS.has(name)) return;
+    if (method === undefined ? LOOKS.has(name) : TAKES.has(name)) return;
     if (REPACKS.has(name)) {
       const rebuilt = holds === 'pairs' && (name === 'dict' || name === 'OrderedDict');
       this.follow(call, rebuilt ? 'mapping' : holds);
@@ -228,7 +244,7 @@ class Flow implements Fate {
       this.#bind(receiver, 'mapping');
       return;
     }
-    this.#stray(argument, `is handed to \`${name}\``);
+    this.#stray(argument, `is handed to \`${name}\``, MAKES_STATE.test(name) ? 'no' : 'unknown');
     this.follow(call, 'mapping');
   }
 
@@ -244,8 +260,12 @@ class Flow implements Fate {
     } else if (holds === 'state') {
       if (target.type === 'identifier') this.#bind(target, 'state');
       else this.#stray(target, 'is used here too');
-    }
+    } else this.#iterated.push(value);
   }
+}
+
+function isReturned(node: PyNode): boolean {
+  return node.closest('return_statement', 'block')?.type === 'return_statement';
 }
 
 function isPlainEntry(key: PyNode | undefined): boolean {

@@ -15,7 +15,9 @@ const SAME = new Set(
   'bfloat16 compile cpu cuda double eval float half requires_grad_ to to_empty train unwrap_model'.split(' '),
 );
 const SHOWS_MODULE = new Set('eval modules named_modules named_parameters parameters train'.split(' '));
-const AVERAGES = /ema|avg|average|shadow|swa|polyak|tracker|meter/i;
+/** Things with modules in them, whose state is their own affair. */
+const KEEPERS =
+  /ema|avg|average|shadow|swa|polyak|tracker|meter|agent|learner|trainer|engine|runner|algo|manager|state/i;
 
 /**
  * Whether `receiver.load_state_dict(state)` copies into tensors that are already where they belong, as torch's modules and
@@ -25,7 +27,7 @@ export function copiesState(module: PyModule, receiver: PyNode): Answer {
   const target = unparenthesized(receiver);
   const made = madeByCopier(module, target, 0);
   if (made === 'yes' || (target.type !== 'identifier' && target.type !== 'attribute')) return made;
-  if (made === 'no' || AVERAGES.test(target.text)) return 'unknown';
+  if (made === 'no' || KEEPERS.test(target.text)) return 'unknown';
   return isUsedAsModule(module, target) ? 'yes' : 'unknown';
 }
 

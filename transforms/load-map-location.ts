@@ -1,0 +1,164 @@
+/*
+ * checkpoint = torch.load(path)
+ * model.load_state_dict(checkpoint["model"])
+ *
+ * checkpoint = torch.load(path, map_location="cpu")
+ * model.load_state_dict(checkpoint["model"])
+ *
+ * `load_state_dict` copies into tensors that already are where they belong, so the device of the loaded ones does not
+ * matter to it. Everything else does to somebody: what is loaded must end in `load_state_dict` of a module or an optimizer
+ * of torch, in entries that hold no tensor (`epoch`, `args`), or where only its names and sizes are looked at.
+ */
+import type { Answer, Fate, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import {
+  argumentsOf,
+  contextManagers,
+  copiesState,
+  enclosingWiths,
+  fateOf,
+  hasSplat,
+  isInExpressionScope,
+  isTestCode,
+  keywordArgument,
+  LOAD,
+  ownsItsLines,
+  Proof,
+  qualifiedName,
+  receiverOf,
+  statementOf,
+} from '../src/toolkit/index.js';
+
+interface LoadSite extends Site {
+  readonly call: PyNode;
+  readonly fate: Fate;
+}
+
+/** Models whose state is sharded, quantized or not there yet: what they do with loaded tensors is their own affair. */
+const OWN_WAYS =
+  /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|DTensor|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|quantiz|init_empty_weights|["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b/i;
+
+export const loadMapLocation: Transform<LoadSite> = {
+  meta: {
+    id: 'load-map-location',
+    summary: 'Load a checkpoint to the CPU when it only fills a model that exists',
+    symptom: 'peak',
+    safety: 'safe',
+    numerics: 'bit-identical',
+    group: 'default',
+    options: {},
+    requires: {},
+    docs: {
+      why: '`torch.load(path)` puts every tensor back on the GPU that it was saved from. Until the result is dropped, that GPU holds the weights twice (and the optimizer state too, which is larger), and every process of a distributed run puts its copy on the same GPU.',
+      does: 'Adds `map_location="cpu"` to the call. `load_state_dict` then copies each tensor from the host to where the model or optimizer has it; the values are the same, bit for bit.',
+      refuses: [
+        'what is loaded is also used in a computation, or is a whole module that is run',
+        '`load_state_dict(…, assign=True)` keeps the loaded tensors themselves',
+        'the arguments of `torch.load` are spread, so `map_location` may be among them',
+        'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
+        'unsafe where the result also is returned, kept, or handed to other code, where the receiver is not proven to be a torch module or optimizer, and in files that shard or quantize models',
+      ],
+      limits: [
+        'Host memory holds the whole checkpoint instead, once per process.',
+        'Nothing changes for a checkpoint that was saved from the CPU.',
+        'A load whose result does not reach `load_state_dict` is not looked at: data, features and pickled modules keep their device.',
+      ],
+    },
+    evidence: {
+      verdict:
+        'Takes the second copy of the weights off the GPU while a checkpoint is loaded; not measured on a GPU, the size of the copy is the size of the checkpoint',
+      measurements: [],
+    },
+    origin: [],
+    example: 'fix-resume-from-checkpoint',
+  },
+
+  prefilter: ['load(', 'load_state_dict', 'torch'],
+  cue: (text) => /\bload\((?![^()\n]*(?:\([^()\n]*\)[^()\n]*)*\bmap_location)/.test(text),
+
+  *detect(module) {
+    for (const node of module.at('load(')) {
+      const call = node.closest('call');
+      const callee = call?.field('function');
+      if (call === undefined || !callee?.contains(node) || call.closest('string') !== undefined) continue;
+      if (!callee.text.endsWith('load') || !LOAD.has(qualifiedName(module, callee) ?? '')) continue;
+      if (keywordArgument(call, 'map_location') !== undefined || positional(call).length > 1) continue;
+      const fate = fateOf(module, call);
+      if (fate.loads.length === 0) continue;
+      yield {
+        node: callee.field('attribute') ?? callee,
+        call,
+        fate,
+        message:
+          'the checkpoint goes to the GPU that it was saved from and stays there beside the model: a second copy of its tensors, for every process on that same GPU',
+      };
+    }
+  },
+
+  fix({ call, fate }, edit, module) {
+    const file = argumentsOf(call)[0];
+    if (file === undefined) return edit.refuse('it is called without a file');
+    const proof = new Proof()
+      .forbid(hasSplat(call), 'its arguments are spread, so `map_location` may be among them')
+      .forbid(!ownsItsLines(module, statementOf(call)), 'its statement shares its line with other code')
+      .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension');
+    for (const { answer, node, does } of fate.strays) {
+      const what = `\`${node.text.replace(/\s+/g, ' ').slice(0, 40)}\``;
+      proof.require(answer, {
+        no: `${what} ${does}, and its device would change`,
+        unknown: `that nothing depends on the device of ${what}, which ${does}`,
+      });
+    }
+    for (const load of fate.loads) {
+      const receiver = receiverOf(load);
+      const shown = receiver === undefined ? 'the receiver' : `\`${receiver.text}\``;
+      proof
+        .require(assigns(load), {
+          no: '`assign=True` keeps the loaded tensors themselves, which would stay on the CPU',
+          unknown: 'that `assign` is not set: the loaded tensors themselves would stay on the CPU',
+        })
+        .require(receiver === undefined ? 'unknown' : copiesState(module, receiver), {
+          no: `${shown} keeps what it is given`,
+          unknown: `that ${shown} is a torch module or optimizer, which copies what it loads`,
+        });
+    }
+    proof
+      .require(
+        OWN_WAYS.test(module.text) ? 'unknown' : 'yes',
+        'that the model takes its state from the CPU: this file shards, quantizes or defers models',
+      )
+      .require(
+        /set_default_(?:device|tensor_type)/.test(module.text) || isUnderDevice(call) ? 'unknown' : 'yes',
+        'that no default device decides where the checkpoint goes',
+      )
+      .require(
+        /\btorch\.load\s*=[^=]/.test(module.text) ? 'unknown' : 'yes',
+        'that what this file puts in the place of `torch.load` takes the keyword',
+      )
+      .require(
+        /\b(?:locals|globals|vars)\(\s*\)/.test(module.text) ? 'unknown' : 'yes',
+        'that nothing reads the result by way of `locals()` or `globals()`',
+      )
+      .require(isTestCode(module, call) ? 'unknown' : 'yes', 'that this test is not about devices');
+    edit.addKeywordAfter(file, 'map_location', '"cpu"');
+    return edit.done('Load the checkpoint to the CPU', proof);
+  },
+};
+
+function positional(call: PyNode): readonly PyNode[] {
+  return argumentsOf(call).filter(({ type }) => type !== 'keyword_argument' && !type.endsWith('_splat'));
+}
+
+/** Whether the call of `load_state_dict` leaves the loaded tensors alone. */
+function assigns(load: PyNode): Answer {
+  if (hasSplat(load)) return 'unknown';
+  const assign = keywordArgument(load, 'assign')?.field('value') ?? positional(load)[2];
+  if (assign === undefined || assign.text === 'False') return 'yes';
+  return assign.text === 'True' ? 'no' : 'unknown';
+}
+
+/** `with torch.device(…)` decides where new tensors go. */
+function isUnderDevice(call: PyNode): boolean {
+  return enclosingWiths(call)
+    .flatMap(contextManagers)
+    .some(({ text }) => /device|fake|meta|init_on/i.test(text));
+}
