@@ -2,7 +2,7 @@ import type { PyModule } from '../semantic/module.js';
 import type { Proof } from './proof.js';
 
 /**
- * Asks for a version of a package. `because` completes "…, and …": what an older one would do with the change.
+ * Asks for a version of a package. `because` completes "before that, …": what an older one makes of the change.
  * A project that pins an older one is refused; one that does not say makes the finding unsafe.
  */
 export function requireVersion(
@@ -14,7 +14,7 @@ export function requireVersion(
 ): Proof {
   const pin = module.versions.pinBelow(name, version);
   return proof.require(module.versions.isAtLeast(name, version), {
-    no: `${pin?.source ?? 'the project'} asks for ${name} ${pin?.text ?? `below ${version}`}, ${because}`,
+    no: `${pin?.source ?? 'the project'} asks for ${name} ${pin?.text ?? `below ${version}`}, where ${because}`,
     unknown: `that ${name} is ${version} or newer: before that, ${because}`,
   });
 }

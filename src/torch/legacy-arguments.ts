@@ -7,6 +7,8 @@ export interface LegacyArgument {
   readonly removed: string;
   /** The first version in which the change means the same; undefined where every version in use does. */
   readonly since: string | undefined;
+  /** What an older version makes of the change, where it is no TypeError. */
+  readonly before?: string;
   /** What to do for a value as it is written; a string says why there is no answer. */
   change(value: string): LegacyChange | string;
 }
@@ -57,8 +59,10 @@ export const LEGACY_TRAINING_ARGUMENTS: ReadonlyMap<string, LegacyArgument> = ne
   ['per_gpu_train_batch_size', renamed('per_device_train_batch_size', undefined, '5.0')],
   ['per_gpu_eval_batch_size', renamed('per_device_eval_batch_size', undefined, '5.0')],
   ['push_to_hub_token', renamed('hub_token', '4.12', '5.0')],
-  // Before 5.0 `warmup_steps` takes whole steps: a ratio there is no warm-up at all.
-  ['warmup_ratio', renamed('warmup_steps', '5.0', '5.15')],
+  [
+    'warmup_ratio',
+    { ...renamed('warmup_steps', '5.0', '5.15'), before: 'a fraction in `warmup_steps` means no warm-up' },
+  ],
   ['adafactor', switched('optim', '"adafactor"', '4.12', '5.0')],
   ['include_inputs_for_metrics', switched('include_for_metrics', '["inputs"]', '4.46', '5.0')],
   ['group_by_length', switched('train_sampling_strategy', '"group_by_length"', '5.5', '5.5')],
