@@ -3,14 +3,15 @@
 export type { Accumulation } from '../semantic/accumulation.js';
 export {
   accumulatedDivisions,
-  accumulatedNames,
   accumulationOf,
   looseComments,
+  mayAccumulate,
 } from '../semantic/accumulation.js';
 export type { Answer } from '../semantic/answer.js';
 export { all, any, not } from '../semantic/answer.js';
 export type { Assigned } from '../semantic/assigned.js';
 export { assignedBy } from '../semantic/assigned.js';
+export { callsNamed, type NamedCall } from '../semantic/called-name.js';
 export * from '../semantic/definitions.js';
 export type { Definition } from '../semantic/flow.js';
 export { definitionOf, reachingDefinitions } from '../semantic/flow.js';
@@ -35,6 +36,7 @@ export type { PyNode } from '../syntax/node.js';
 export * from '../torch/catalog.js';
 export * from '../torch/checkpointing.js';
 export * from '../torch/cuda-cache.js';
+export { doubtsAboutLoop, type EvaluationLoop, evaluationLoops } from '../torch/grad-block.js';
 export { doubtsAbout, hasGradMode } from '../torch/grad-doubts.js';
 export { type Evaluation, evaluations, isFrozen, mayEvaluate } from '../torch/grad-evaluation.js';
 export { hasInferenceFastPath, importsTorch } from '../torch/grad-roles.js';

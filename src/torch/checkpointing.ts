@@ -15,7 +15,7 @@ import { ownsItsLines } from '../syntax/layout.js';
 import type { PyNode } from '../syntax/node.js';
 import { CHECKPOINT, CHECKPOINT_SEQUENTIAL } from './catalog.js';
 import { type Gate, gate } from './gate.js';
-import { argumentsCall, isSwitchedOff, isTrainerClass, usesDeepSpeed } from './huggingface.js';
+import { argumentsCall, isSwitchedOff, isTrainerClass, setsField, usesDeepSpeed } from './huggingface.js';
 import { definitionsOf } from './model-value.js';
 
 export const CHECKPOINTING = 'gradient_checkpointing';
@@ -160,12 +160,19 @@ function findTrainerCalls(module: PyModule): readonly TrainerCall[] {
 /** The call that made a trainer's arguments, where the file shows it and changes nothing in them afterwards. */
 function argumentsMade(module: PyModule, args: PyNode): PyNode | undefined {
   const value = unparenthesized(args);
-  if (value.type === 'call') return argumentsCall(module, value)?.call;
+  if (value.type === 'call') return plainArguments(module, value);
   if (value.type !== 'identifier') return undefined;
   const [only, ...others] = definitionsOf(module, value);
   if (only?.kind !== 'value' || only.value.type !== 'call' || others.length > 0) return undefined;
-  if (/\.gradient_checkpointing(?:_kwargs)?\s*=(?!=)|setattr\(/.test(module.text)) return undefined;
-  return argumentsCall(module, only.value)?.call;
+  if (/\.gradient_checkpointing(?:_kwargs)?\s*=(?!=)|setattr\(|\.set_training\(/.test(module.text))
+    return undefined;
+  return plainArguments(module, only.value);
+}
+
+/** A call for trainer arguments whose class leaves the default of checkpointing alone. */
+function plainArguments(module: PyModule, call: PyNode): PyNode | undefined {
+  const made = argumentsCall(module, call);
+  return made === undefined || setsField(module, made, CHECKPOINTING) ? undefined : made.call;
 }
 
 /** Whether the file itself trains what the call prepares: with a trainer, or by hand. */

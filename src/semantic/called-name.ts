@@ -1,0 +1,38 @@
+import type { PyNode } from '../syntax/node.js';
+import type { PyModule } from './module.js';
+import { importedPath, roleOf } from './names.js';
+
+/** A call and the identifier that names what it calls. */
+export interface NamedCall {
+  readonly call: PyNode;
+  readonly name: PyNode;
+}
+
+/** The calls of whatever is called `word` where it comes from: `word(…)`, `a.word(…)`, and those by an alias of it. In source order. */
+export function callsNamed(module: PyModule, word: string): readonly NamedCall[] {
+  const found = new Map<PyNode, NamedCall>();
+  const add = (name: PyNode): void => {
+    const parent = name.parent;
+    const callee = parent?.type === 'attribute' && parent.field('attribute') === name ? parent : name;
+    const call = callee.parent;
+    if (call?.type === 'call' && call.field('function') === callee) found.set(call, { call, name });
+  };
+  for (const node of module.at(word)) {
+    if (node.type !== 'identifier' || node.text !== word) continue;
+    add(node);
+    const alias = aliasOf(node);
+    if (alias !== undefined) for (const read of module.reads(module.scopeAt(alias), alias.text)) add(read);
+  }
+  return [...found.values()].sort((a, b) => a.name.start - b.name.start);
+}
+
+/** The other name that an import or a plain assignment gives to what a node names. */
+function aliasOf(node: PyNode): PyNode | undefined {
+  const imported = node.closest('aliased_import')?.field('alias');
+  if (imported !== undefined && importedPath(imported) !== undefined) return imported;
+  const value = node.parent?.type === 'attribute' ? node.parent : node;
+  const { parent } = value;
+  if (parent?.type !== 'assignment' || parent.field('right') !== value) return undefined;
+  const left = parent.field('left');
+  return left?.type === 'identifier' && roleOf(left) === 'write' ? left : undefined;
+}
