@@ -1,5 +1,5 @@
 import type { Edit } from '../edit/edit.js';
-import { endsItsLine, keywordAfter, type Layout, startsItsLine } from './layout.js';
+import { endsItsLine, indentationOf, keywordAfter, type Layout, startsItsLine } from './layout.js';
 import type { PyNode } from './node.js';
 
 /** `name=value` as the last argument of a call; undefined where the call has no argument list of its own (`f(x for x in y)`). */
@@ -15,6 +15,18 @@ export function keywordAtEnd(
   const last = list.named.at(-1);
   if (last !== undefined) return keywordAfter(layout, last, name, value);
   return [{ start: open.end, end: open.end, text: `${name}=${value}` }];
+}
+
+/** An argument in front of all others; on a line of its own where the first one has that. Undefined as above. */
+export function argumentAtStart(layout: Layout, call: PyNode, written: string): Edit | undefined {
+  const list = call.field('arguments');
+  const open = list?.children[0];
+  if (list?.type !== 'argument_list' || open === undefined) return undefined;
+  const first = list.named[0];
+  if (first === undefined) return { start: open.end, end: open.end, text: written };
+  const newline = layout.lines.newlineNear(layout.lines.lineAt(first.start));
+  const gap = startsItsLine(layout, first) ? newline + indentationOf(layout, first) : ' ';
+  return { start: first.start, end: first.start, text: `${written},${gap}` };
 }
 
 /** Takes an argument away with its comma. On lines of its own it goes with them and the comment behind it. */

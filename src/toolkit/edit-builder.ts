@@ -1,7 +1,7 @@
 import type { Edit } from '../edit/edit.js';
 import { isNameTaken, nameFor } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
-import { keywordAtEnd, withoutArgument } from '../syntax/arguments.js';
+import { argumentAtStart, keywordAtEnd, withoutArgument } from '../syntax/arguments.js';
 import * as blocks from '../syntax/blocks.js';
 import * as layout from '../syntax/layout.js';
 import type { PyNode } from '../syntax/node.js';
@@ -12,6 +12,15 @@ import type { Proof } from './proof.js';
 export class Unfixable extends Error {
   override readonly name = 'Unfixable';
 }
+
+/** Expressions that a method call can follow without parentheses. */
+const PRIMARY: ReadonlySet<string> = new Set([
+  'attribute',
+  'call',
+  'identifier',
+  'parenthesized_expression',
+  'subscript',
+]);
 
 /**
  * The closed set of verbs in which a transform says its change. Each verb owns its comma, indentation, newline, comment,
@@ -34,6 +43,12 @@ export class EditBuilder {
   /** Adds text right after an expression, e.g. `.detach()`. */
   append(node: PyNode, text: string): void {
     this.#edits.push({ start: node.end, end: node.end, text });
+  }
+
+  /** Adds a method call such as `.detach()` behind an expression, which gets parentheses where it needs them. */
+  appendCall(node: PyNode, call: string): void {
+    if (PRIMARY.has(node.type)) this.append(node, call);
+    else this.replace(node, `(${node.text})${call}`);
   }
 
   insertStatementBefore(statement: PyNode, lines: readonly string[]): void {
@@ -70,6 +85,13 @@ export class EditBuilder {
     const edits = keywordAtEnd(this.module, call, name, value);
     if (edits === undefined) throw new Unfixable('its only argument is a bare generator');
     this.#edits.push(...edits);
+  }
+
+  /** Adds a positional argument in front of all others. */
+  prependArgument(call: PyNode, text: string): void {
+    const edit = argumentAtStart(this.module, call, text);
+    if (edit === undefined) throw new Unfixable('its only argument is a bare generator');
+    this.#edits.push(edit);
   }
 
   /** Takes an argument out of its call, with its comma. */

@@ -1,6 +1,6 @@
 /** The only API of a transform: everything it may say or ask comes from here. */
 
-export type { Accumulation } from '../semantic/accumulation.js';
+export type { Accumulation, Addition } from '../semantic/accumulation.js';
 export {
   accumulatedDivisions,
   accumulationOf,
@@ -25,6 +25,7 @@ export {
 } from '../semantic/imports.js';
 export type { PyModule } from '../semantic/module.js';
 export { binds, roleOf } from '../semantic/names.js';
+export { isProgram } from '../semantic/program.js';
 export { type Repetition, repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
 export * from '../semantic/statements.js';
@@ -36,6 +37,7 @@ export type { PyNode } from '../syntax/node.js';
 export * from '../torch/catalog.js';
 export * from '../torch/checkpointing.js';
 export * from '../torch/cuda-cache.js';
+export { shown } from '../torch/gate.js';
 export { doubtsAboutLoop, type EvaluationLoop, evaluationLoops } from '../torch/grad-block.js';
 export { doubtsAbout, hasGradMode } from '../torch/grad-doubts.js';
 export { type Evaluation, evaluations, isFrozen, mayEvaluate } from '../torch/grad-evaluation.js';
@@ -44,6 +46,13 @@ export { mayWalk, type Walk, walks } from '../torch/grad-walks.js';
 export { recordsNoGraph } from '../torch/gradient.js';
 export * from '../torch/huggingface.js';
 export { inPlaceGates, startOf } from '../torch/in-place-statistic.js';
+export {
+  graphCarrier,
+  isDetachable,
+  isWithoutGrad,
+  type LossRecord,
+  lossRecord,
+} from '../torch/kept-loss.js';
 export { changedInPlace, keptFromElsewhere, strayDevice } from '../torch/kept-term.js';
 export * from '../torch/legacy-arguments.js';
 export { type Fate, fateOf, type Stray } from '../torch/loaded-value.js';
@@ -51,6 +60,7 @@ export { lossTerm } from '../torch/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/loss-use.js';
 export { isPipeline, type ModelLoad, modelLoad } from '../torch/pretrained.js';
 export { mayHaveStatistic, type RunningStatistic, type Update } from '../torch/running-statistic.js';
+export { mayTotal, type RunningTotal, runningTotals } from '../torch/running-total.js';
 export * from '../torch/saving.js';
 export { copiesState } from '../torch/state-receiver.js';
 export { detachGates, keepsGraph, statisticsCuredBy, valuesToDetach } from '../torch/statistic-cure.js';

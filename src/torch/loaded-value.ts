@@ -1,6 +1,7 @@
 import { reachingDefinitions } from '../semantic/flow.js';
 import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
+import { isProgram } from '../semantic/program.js';
 import { argumentsOf, methodName, receiverOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 
@@ -176,7 +177,7 @@ class Flow implements Fate {
   #bind(name: PyNode | undefined, holds: Holds): void {
     const scope = name && this.module.resolve(name);
     if (name === undefined || scope === undefined) return;
-    if (scope.kind === 'class' || (scope.kind === 'module' && !isScript(this.module)))
+    if (scope.kind === 'class' || (scope.kind === 'module' && !isProgram(this.module)))
       this.#stray(name, 'can be read by other modules');
     const given = roleOf(name) === 'read';
     if (given && scope.bindings(name.text).some((binding) => roleOf(binding) === 'parameter'))
@@ -270,9 +271,4 @@ function isReturned(node: PyNode): boolean {
 
 function isPlainEntry(key: PyNode | undefined): boolean {
   return key?.type === 'string' && PLAIN_ENTRY.test(key.text.replace(/^["']|["']$/g, ''));
-}
-
-/** A program rather than something that others import: it reads its command line, or asks whether it is the program. */
-function isScript(module: PyModule): boolean {
-  return /\.parse_args\(|\b__name__\s*==|^#!/m.test(module.text) && !module.path.endsWith('__init__.py');
 }

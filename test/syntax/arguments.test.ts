@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { applyEdits } from '../../src/edit/apply.js';
-import { keywordAtEnd, withoutArgument } from '../../src/syntax/arguments.js';
+import { argumentAtStart, keywordAtEnd, withoutArgument } from '../../src/syntax/arguments.js';
 import { moduleOf, nodeAt } from '../support/module.js';
 
 /** Adds `more=1` to the first call. */
@@ -33,6 +33,32 @@ describe('keywordAtEnd', () => {
 
   it('has no place in a bare generator', () => {
     expect(withMore('f(x for x in y)\n')).toBeUndefined();
+  });
+});
+
+/** Puts `"first"` in front of the arguments of the first call. */
+function withFirst(text: string): string | undefined {
+  const module = moduleOf(text);
+  const call = nodeAt(module, 'f').closest('call');
+  const edit = call && argumentAtStart(module, call, '"first"');
+  return edit && applyEdits(text, [edit]);
+}
+
+describe('argumentAtStart', () => {
+  it.each([
+    ['no argument', 'f()\n', 'f("first")\n'],
+    ['only a comment', 'f(  # why\n)\n', 'f("first"  # why\n)\n'],
+    ['one line', 'f(a, b=1)\n', 'f("first", a, b=1)\n'],
+    ['a spread', 'f(*a)\n', 'f("first", *a)\n'],
+    ['lines', 'f(\n    a=1,\n)\n', 'f(\n    "first",\n    a=1,\n)\n'],
+    ['a comment above', 'f(  # why\n    a,\n)\n', 'f(  # why\n    "first",\n    a,\n)\n'],
+    ['CRLF', 'f(\r\n\ta,\r\n)\r\n', 'f(\r\n\t"first",\r\n\ta,\r\n)\r\n'],
+  ])('with %s', (_, before, after) => {
+    expect(withFirst(before)).toBe(after);
+  });
+
+  it('has no place in a bare generator', () => {
+    expect(withFirst('f(x for x in y)\n')).toBeUndefined();
   });
 });
 
