@@ -26,12 +26,13 @@ export const COMMANDS = {
     about:
       'Looks through Python files for training code that wastes GPU memory. Without paths, the folder you are in.\n' +
       'Exits with 0 when there is nothing to say, 1 with findings, 2 on an error.',
-    options: ['output-format', 'statistics', ...SCAN],
+    options: ['output-format', 'statistics', 'show-settings', ...SCAN],
     examples: [
       ['memfix check src/ train.py', 'findings, explained'],
       ['memfix check --output-format concise --changed', 'one line each, only in files you changed'],
       ['memfix check --select leak .', 'only what holds memory that is never given back'],
       ['memfix check - --stdin-filename train.py < train.py', 'a text on standard input'],
+      ['memfix check --show-settings', 'the config in force, and the versions that the project asks for'],
     ],
   },
   apply: {

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Engine } from '../engine/engine.js';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
+import type { Relied } from '../semantic/surroundings.js';
 import type { CrewSetting } from '../workspace/crew.js';
 import type { Candidate, Discovery } from '../workspace/discover.js';
 import { Examiner } from '../workspace/examine.js';
@@ -69,7 +70,13 @@ export async function lookThrough(context: Context, look: Look, purpose: 'report
   const examiner = new Examiner(tools, decide);
   const cache = await cacheOf(context, project);
   const threads = threadsOf(context, look, decide !== undefined);
-  const means = { examiner, ...(decide && { decide }), ...(cache && { cache }), ...(threads && { threads }) };
+  const means = {
+    examiner,
+    isAsBefore: (relied: Relied) => project.neighbourhood.answersAsBefore(relied),
+    ...(decide && { decide }),
+    ...(cache && { cache }),
+    ...(threads && { threads }),
+  };
   const progress = new Progress(context);
   try {
     const { signal } = context.io;

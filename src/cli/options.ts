@@ -61,6 +61,11 @@ export const OPTIONS = {
     heading: 'Config',
   },
   isolated: { type: 'boolean', summary: 'use no config file', heading: 'Config' },
+  'show-settings': {
+    type: 'boolean',
+    summary: 'print the settings and the versions found, and where; check nothing',
+    heading: 'Config',
+  },
   cache: {
     type: 'boolean',
     shown: 'no-cache',

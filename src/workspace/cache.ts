@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Finding, Skipped, SourceFile, SuppressionNote } from '../engine/outcome.js';
+import type { Relied } from '../semantic/surroundings.js';
 import { codeOf, reasonOf } from './failure.js';
 import { textOf } from './places.js';
 import type { Stamp } from './read.js';
@@ -36,9 +37,11 @@ export interface Memory {
   /** Named by the user, who hears more than a walk would say. */
   readonly explicit: boolean;
   readonly lesson: Lesson;
+  /** What of the project the lesson depends on; absent where it depends on nothing. */
+  readonly relied?: Relied;
 }
 
-const FORMAT = 'memfix cache 1';
+const FORMAT = 'memfix cache 2';
 /** Different settings have a file each; these many are kept. */
 const KEPT_FILES = 8;
 const DRAFT_LIFE = 60 * 60 * 1000;

@@ -115,6 +115,17 @@ function parseToml(path: string): Table {
   }
 }
 
+/** Somebody else's TOML: one that is broken is none of our business. */
+export function tomlIn(text: string): Table | undefined {
+  const toml: typeof import('smol-toml') = require('smol-toml');
+  try {
+    return toml.parse(text);
+  } catch (error) {
+    if (error instanceof toml.TomlError) return undefined;
+    throw error;
+  }
+}
+
 export function isTable(value: unknown): value is Table {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }

@@ -1,5 +1,6 @@
 import type { OptionSpec, Options } from '../toolkit/contract.js';
 import { type ConfigTable, isTable, type Table, withExtended } from './config-file.js';
+import { PACKAGES } from './dependency-files.js';
 import { Failure } from './failure.js';
 import { PathPatterns } from './gitignore.js';
 import { didYouMean } from './resemblance.js';
@@ -49,7 +50,7 @@ const KEYS = [
   'unsafe-fixes',
 ] as const;
 
-const TARGETS = ['python', 'torch', 'transformers'] as const;
+const TARGETS = ['python', ...PACKAGES] as const;
 
 /** Believes a config file only after every word of it was understood. A key replaces the same key of an extended file. */
 export function understand(config: ConfigTable, vocabulary: Vocabulary): Config {

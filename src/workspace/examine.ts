@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Decide, Outcome, Scan, Skipped, SourceFile } from '../engine/outcome.js';
+import type { Relied } from '../semantic/surroundings.js';
 import type { Candidate } from './discover.js';
 import { interpret, isWorthReading, type Opened, Reader, type Stamp } from './read.js';
 import type { Tools } from './tools.js';
@@ -37,6 +38,8 @@ export interface Examined {
   readonly stamp?: Stamp;
   /** Of the bytes, where looking at them again would take longer than hashing them. */
   readonly hash?: string;
+  /** What of the project the sight depends on. */
+  readonly relied?: Relied;
 }
 
 /** Examined as far as that goes without waiting: `unread` waits for the parser, `broken` for its repair. */
@@ -115,15 +118,15 @@ export class Examiner {
     const { file } = read;
     if (engine === undefined || onlyText) return examined({ sight: { kind: 'known', file }, ...mark });
     const scan = engine.scan(file);
-    if (scan.kind === 'skipped' || isSilent(scan)) {
-      return examined({ sight: scan.kind === 'skipped' ? scan : { kind: 'nothing' }, ...mark });
-    }
+    if (scan.kind === 'skipped') return examined({ sight: scan, ...mark });
+    const { relied = [] } = scan;
+    const seen = { sight: isSilent(scan) ? NOTHING : scan, ...mark, ...(relied.length > 0 && { relied }) };
     const isBroken = this.decide !== undefined && takesAny(scan, this.decide);
-    return isBroken
-      ? { kind: 'broken', examined: { sight: scan, ...mark }, file }
-      : examined({ sight: scan, ...mark });
+    return isBroken ? { kind: 'broken', examined: seen, file } : examined(seen);
   }
 }
+
+const NOTHING: Sight = { kind: 'nothing' };
 
 function examined(examined: Examined): Glance {
   return { kind: 'examined', examined };

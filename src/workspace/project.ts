@@ -9,7 +9,8 @@ import { nearestConfig, readConfig } from './config-file.js';
 import { type Discovery, discover } from './discover.js';
 import { Failure } from './failure.js';
 import { changedFiles, type Since } from './git.js';
-import { commonFolder, repositoryRoot } from './places.js';
+import { Neighbourhood } from './neighbourhood.js';
+import { commonFolder, isInside, repositoryRoot } from './places.js';
 import { Vocabulary } from './selection.js';
 
 /** What the command line wishes; a config file answers for what it leaves out. */
@@ -35,6 +36,7 @@ export class Project {
   readonly selected: ReadonlySet<string>;
   readonly unsafeFixes: boolean;
   readonly #fixable: ReadonlySet<string>;
+  #neighbourhood: Neighbourhood | undefined;
 
   constructor(
     readonly request: Request,
@@ -51,7 +53,7 @@ export class Project {
     });
   }
 
-  /** What the scan of a file depends on besides the file. What else a scan comes to ask of a project belongs here too. */
+  /** What the scan of a file depends on besides the file, and besides what it asks of the files around it. */
   get facts(): unknown {
     const known = this.vocabulary.metas.map((meta) => meta.id);
     return [known, [...this.selected], [...this.#fixable], this.config.words];
@@ -60,6 +62,18 @@ export class Project {
   /** The folder that holds everything asked for. */
   get folder(): string {
     return projectFolder(this.request);
+  }
+
+  /** What lies around the files, up to the root of the repository. */
+  get neighbourhood(): Neighbourhood {
+    const { folder } = this;
+    const { cwd } = this.request;
+    this.#neighbourhood ??= new Neighbourhood(
+      cwd,
+      repositoryRoot(folder) ?? (isInside(folder, cwd) ? cwd : folder),
+      this.config.targetVersions,
+    );
+    return this.#neighbourhood;
   }
 
   isFixable(id: string): boolean {
@@ -86,6 +100,8 @@ export class Project {
    */
   async engine(parser: PythonParser): Promise<Engine> {
     const { createEngine } = await import('../engine/engine.js');
+    const { Neighbours } = await import('../engine/neighbours.js');
+    const neighbours = new Neighbours(parser, this.neighbourhood);
     const made = new Map<string, Engine>();
     const engineOf = (ids: ReadonlySet<string>): Engine => {
       const key = [...ids].join();
@@ -96,6 +112,7 @@ export class Project {
         transforms: this.transforms.filter((transform) => ids.has(transform.meta.id)),
         knownIds: new Set(this.transforms.map((transform) => transform.meta.id)),
         optionsFor: (id) => this.#optionsFor(id),
+        around: (path) => neighbours.around(path),
       });
       made.set(key, engine);
       return engine;

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Decide, Outcome, Scan, Skipped } from '../engine/outcome.js';
+import type { Relied } from '../semantic/surroundings.js';
 import { type Cache, type Lesson, type Memory, sameStamp, withFile } from './cache.js';
 import type { CrewSetting } from './crew.js';
 import type { Candidate, Discovery } from './discover.js';
@@ -37,6 +38,8 @@ export interface Means {
   /** The same as the examiner's. */
   readonly decide?: Decide;
   readonly cache?: Cache;
+  /** Whether the project is as it was, as far as an earlier look depended on it. */
+  isAsBefore(relied: Relied): boolean;
   readonly threads?: CrewSetting;
 }
 
@@ -44,7 +47,10 @@ export interface Means {
 export async function visit(discovery: Discovery, means: Means, hooks: VisitHooks): Promise<Visit> {
   const { candidates } = discovery;
   const readAt = Date.now();
-  const memories = candidates.map(({ path, explicit }) => means.cache?.recall(path, explicit));
+  const memories = candidates.map(({ path, explicit }) => {
+    const memory = means.cache?.recall(path, explicit);
+    return memory?.relied === undefined || means.isAsBefore(memory.relied) ? memory : undefined;
+  });
   const sights: (Sight | undefined)[] = [];
   const repairs = new Map<number, Outcome | Skipped>();
   const todo: { readonly index: number; readonly size: number; readonly job: Job }[] = [];
@@ -114,7 +120,7 @@ function recognised(sight: Sight, memory: Memory | undefined): Sight {
 function learn(
   cache: Cache | undefined,
   { path, explicit }: Candidate,
-  { sight, stamp, hash }: Examined,
+  { sight, stamp, hash, relied: asked }: Examined,
   memory: Memory | undefined,
   readAt: number,
 ): void {
@@ -122,7 +128,8 @@ function learn(
   const lesson = sight.kind === 'known' ? memory?.lesson : lessonOf(sight);
   if (lesson === undefined) return;
   if (sight.kind === 'known' && memory !== undefined && sameStamp(memory.stamp, stamp)) return;
-  cache.remember(path, { stamp, explicit, lesson, ...(hash !== undefined && { hash }) }, readAt);
+  const relied = sight.kind === 'known' ? memory?.relied : asked;
+  cache.remember(path, { stamp, explicit, lesson, ...(hash && { hash }), ...(relied && { relied }) }, readAt);
 }
 
 function lessonOf(sight: Sight): Lesson | undefined {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { defaultsOf } from '../../src/dev/engines.js';
 import { createEngine, type Engine, policy } from '../../src/engine/engine.js';
 import type { Decide, Finding, Outcome, Scan, SourceFile } from '../../src/engine/outcome.js';
+import { ALONE } from '../../src/semantic/surroundings.js';
 import { Versions } from '../../src/semantic/versions.js';
 import type { PythonParser } from '../../src/syntax/parser.js';
 import { decode, encode } from '../../src/text/decode.js';
@@ -181,7 +182,7 @@ export function engineFor(
     transforms,
     knownIds: new Set(court.all.map(({ meta }) => meta.id)),
     optionsFor: (id) => ({ ...defaultsOf(court.all.find(({ meta }) => meta.id === id)), ...options }),
-    around: () => ({ versions, relied: {} }),
+    around: () => ({ ...ALONE, versions }),
   });
 }
 

@@ -1,0 +1,41 @@
+import { dirname, resolve } from 'node:path';
+import type { Settings } from '../report/settings.js';
+import type { Found } from '../workspace/dependencies.js';
+import { shownFrom, upward } from '../workspace/places.js';
+import { Project } from '../workspace/project.js';
+import type { Context } from './context.js';
+
+/** What the command line, the config and the project's own files come to. Nothing is scanned. */
+export function settingsOf({ args, io, transforms }: Context): Settings {
+  const project = new Project(args.request(io.cwd), transforms);
+  const { config, selected, unsafeFixes } = project;
+  const files = args.readsStdin
+    ? [args.text('stdin-filename') ?? 'stdin.py']
+    : project.discover().candidates.map(({ path }) => path);
+  const folders = new Set(files.map((file) => dirname(resolve(io.cwd, file))));
+  return {
+    config: config.path === undefined ? null : shownFrom(io.cwd, config.path),
+    transforms: [...selected],
+    unsafeFixes,
+    versions: [...placesOf(project, folders)].map(([{ pins }, folder]) => ({
+      folder: shownFrom(io.cwd, folder),
+      packages: [...pins].flatMap(([name, found]) => found.map((pin) => ({ name, ...pin }))),
+    })),
+  };
+}
+
+/** Each set of versions once, with the uppermost folder that has it, among those asked for. */
+function placesOf({ folder: top, neighbourhood }: Project, folders: Iterable<string>): Map<Found, string> {
+  const places = new Map<Found, string>([[neighbourhood.versionsIn(top), top]]);
+  for (const folder of folders) {
+    const found = neighbourhood.versionsIn(folder);
+    if (places.has(found)) continue;
+    let uppermost = folder;
+    for (const at of upward(folder)) {
+      if (neighbourhood.versionsIn(at) !== found) break;
+      uppermost = at;
+    }
+    places.set(found, uppermost);
+  }
+  return places;
+}

@@ -1,0 +1,104 @@
+import { PyModule } from '../semantic/module.js';
+import type { Relied, Surroundings } from '../semantic/surroundings.js';
+import type { Versions } from '../semantic/versions.js';
+import type { PythonParser, SyntaxTree } from '../syntax/parser.js';
+
+/** How the engine asks for what lies around a file: the disk is on the other side. Paths are those of `SourceFile`. */
+export interface ProjectDoor {
+  /** `key` is the same where the versions are. */
+  versionsFor(path: string): { readonly versions: Versions; readonly key: string };
+  /** The one file that an import of `dotted` in `path` reads; undefined where there is none or no telling. */
+  moduleFor(path: string, dotted: string): ProjectModule | undefined;
+}
+
+export interface ProjectModule {
+  readonly path: string;
+  readonly text: string;
+  /** The same where the text is. */
+  readonly key: string;
+}
+
+/** Trees that are kept from one scan to the next. */
+const KEPT = 64;
+/** Files that one scan may come to read besides its own. */
+const ASKED = 24;
+const LARGEST = 512 * 1024;
+
+/** The other files of a project, parsed when a scan asks for them. */
+export class Neighbours {
+  readonly #trees = new Map<string, { readonly key: string; readonly tree: SyntaxTree }>();
+
+  constructor(
+    private readonly parser: PythonParser,
+    private readonly door: ProjectDoor,
+  ) {}
+
+  /** For one scan, which ends before the next begins: trees go when a new one needs their room. */
+  around(path: string): Surroundings {
+    if (this.#trees.size > KEPT) {
+      for (const { tree } of this.#trees.values()) tree.dispose();
+      this.#trees.clear();
+    }
+    return new Circle(this.door, (found) => this.#treeOf(found)).around(path);
+  }
+
+  #treeOf({ path, text, key }: ProjectModule): SyntaxTree {
+    const known = this.#trees.get(path);
+    if (known?.key === key) return known.tree;
+    known?.tree.dispose();
+    const tree = this.parser.parse(text);
+    this.#trees.set(path, { key, tree });
+    return tree;
+  }
+}
+
+/** What one scan sees and is told. Facts are made anew for each, so that none depends on what was scanned before. */
+class Circle {
+  readonly #modules = new Map<string, PyModule | undefined>();
+  readonly #asked: [from: string, what: string, answer: string][] = [];
+
+  constructor(
+    private readonly door: ProjectDoor,
+    private readonly treeOf: (found: ProjectModule) => SyntaxTree,
+  ) {}
+
+  around(path: string): Surroundings {
+    const circle = this;
+    const found = new Map<string, PyModule | undefined>();
+    let versions: Versions | undefined;
+    return {
+      get versions() {
+        versions ??= circle.#versionsFor(path);
+        return versions;
+      },
+      module(dotted) {
+        if (!found.has(dotted)) found.set(dotted, circle.#moduleFor(path, dotted));
+        return found.get(dotted);
+      },
+      get relied(): Relied {
+        return circle.#asked;
+      },
+    };
+  }
+
+  #versionsFor(path: string): Versions {
+    const { versions, key } = this.door.versionsFor(path);
+    this.#asked.push([path, '', key]);
+    return versions;
+  }
+
+  #moduleFor(path: string, dotted: string): PyModule | undefined {
+    const found = this.door.moduleFor(path, dotted);
+    this.#asked.push([path, dotted, found?.key ?? '']);
+    if (found === undefined || found.text.length > LARGEST) return undefined;
+    if (!this.#modules.has(found.path)) {
+      const tree = this.#modules.size < ASKED ? this.treeOf(found) : undefined;
+      const isSound = tree !== undefined && !tree.hasError;
+      const module = isSound
+        ? new PyModule(found.path, found.text, tree, this.around(found.path))
+        : undefined;
+      this.#modules.set(found.path, module);
+    }
+    return this.#modules.get(found.path);
+  }
+}

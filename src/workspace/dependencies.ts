@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { dirname, join, resolve } from 'node:path';
+import { type Pin, pinOf, Versions } from '../semantic/versions.js';
+import {
+  readEnvironment,
+  readLock,
+  readPyproject,
+  readRequirements,
+  readSetupCfg,
+  type Statement,
+} from './dependency-files.js';
+import type { Folders } from './folders.js';
+import { isInside, shownFrom, textOf } from './places.js';
+
+type Pins = ReadonlyMap<string, readonly Pin[]>;
+type Read = (text: string, source: string) => readonly Statement[];
+
+/** What a folder knows, with what it has from the folders above it. */
+interface Known {
+  /** What is asked for, from the nearest folder that asks for it. */
+  readonly asked: Pins;
+  /** What lock files have chosen, from the nearest one: a workspace has one for all its members. */
+  readonly locked: Pins;
+}
+
+/** The versions of a folder, and a name that is the same where they are. */
+export interface Found {
+  readonly versions: Versions;
+  readonly pins: Pins;
+  readonly key: string;
+}
+
+const NOTHING: Known = { asked: new Map(), locked: new Map() };
+const REQUIREMENTS = /^requirements[\w.-]*\.txt$/i;
+const READERS: readonly (readonly [name: RegExp, read: Read])[] = [
+  [/^pyproject\.toml$/, readPyproject],
+  [/^setup\.cfg$/, readSetupCfg],
+  [/^environment[\w.-]*\.ya?ml$/i, readEnvironment],
+];
+const LOCKS: readonly (readonly [name: RegExp, read: Read])[] = [[/^(?:uv|poetry)\.lock$/, readLock]];
+/** Includes of includes, as deep as a sane project has them. */
+const DEEPEST_INCLUDE = 8;
+
+/** The versions that projects ask for, by folder. Files are read when their folder is first asked about, once. */
+export class Dependencies {
+  readonly #known = new Map<string, Known>();
+  readonly #found = new Map<Known, Found>();
+
+  constructor(
+    private readonly cwd: string,
+    private readonly folders: Folders,
+    /** From the config: these win. */
+    private readonly targets: ReadonlyMap<string, string>,
+  ) {}
+
+  /** The same object for folders that have all from the same place. */
+  foundFor(folder: string): Found {
+    const known = this.#knownIn(folder);
+    let found = this.#found.get(known);
+    if (found === undefined) {
+      const pins = this.#settled(known);
+      const key = createHash('sha1').update(JSON.stringify([...pins]));
+      found = { versions: new Versions(pins), pins, key: key.digest('base64') };
+      this.#found.set(known, found);
+    }
+    return found;
+  }
+
+  #settled({ asked, locked }: Known): Pins {
+    const pins = new Map<string, readonly Pin[]>();
+    for (const name of [...new Set([...asked.keys(), ...locked.keys()])].sort()) {
+      pins.set(name, [...(asked.get(name) ?? []), ...(locked.get(name) ?? [])]);
+    }
+    for (const [name, version] of this.targets) pins.set(name, [target(version)]);
+    return pins;
+  }
+
+  #knownIn(folder: string): Known {
+    let known = this.#known.get(folder);
+    if (known === undefined) {
+      known = this.#look(folder, this.folders.isTop(folder) ? NOTHING : this.#knownIn(dirname(folder)));
+      this.#known.set(folder, known);
+    }
+    return known;
+  }
+
+  #look(folder: string, above: Known): Known {
+    const names = [...this.folders.names(folder)].sort();
+    const asked = pinsOf([...this.#required(folder, names), ...this.#read(folder, names, READERS)]);
+    const locked = pinsOf(this.#read(folder, names, LOCKS));
+    if (asked.size + locked.size === 0) return above;
+    return {
+      asked: new Map([...above.asked, ...asked]),
+      locked: new Map([...above.locked, ...locked]),
+    };
+  }
+
+  /** From `requirements*.txt`, the folder `requirements/`, and what they include. */
+  #required(folder: string, names: readonly string[]): readonly Statement[] {
+    const inner = join(folder, 'requirements');
+    const others = names.includes('requirements') ? [...this.folders.names(inner)].sort() : [];
+    const paths = [
+      ...names.filter((name) => REQUIREMENTS.test(name)).map((name) => join(folder, name)),
+      ...others.filter((name) => name.endsWith('.txt')).map((name) => join(inner, name)),
+    ];
+    const seen = new Set<string>();
+    const top = this.folders.upward(folder).at(-1) ?? folder;
+    const read = (path: string, depth: number): readonly Statement[] => {
+      // What lies outside is somebody else's, and an address is no path.
+      if (seen.has(path) || depth > DEEPEST_INCLUDE || !isInside(path, top)) return [];
+      seen.add(path);
+      const { statements, includes } = readRequirements(textOf(path) ?? '', shownFrom(this.cwd, path));
+      return [...statements, ...includes.flatMap((name) => read(resolve(dirname(path), name), depth + 1))];
+    };
+    return paths.flatMap((path) => read(path, 0));
+  }
+
+  #read(
+    folder: string,
+    names: readonly string[],
+    readers: readonly (readonly [name: RegExp, read: Read])[],
+  ): readonly Statement[] {
+    return readers.flatMap(([pattern, read]) =>
+      names
+        .filter((name) => pattern.test(name))
+        .flatMap((name) => read(textOf(join(folder, name)) ?? '', shownFrom(this.cwd, join(folder, name)))),
+    );
+  }
+}
+
+/** A version that is aimed at is that series: no fix may need a newer one. */
+function target(version: string): Pin {
+  const source = '`target-versions`';
+  return { ...pinOf(`==${version}.*`, source), text: version, source };
+}
+
+function pinsOf(statements: readonly Statement[]): Pins {
+  const pins = new Map<string, Pin[]>();
+  for (const [name, pin] of statements) {
+    const known = pins.get(name);
+    if (known === undefined) pins.set(name, [pin]);
+    else if (!known.some(({ text }) => text === pin.text)) known.push(pin);
+  }
+  return pins;
+}

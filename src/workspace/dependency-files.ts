@@ -1,0 +1,211 @@
+import { next, type Pin, pinOf } from '../semantic/versions.js';
+import { isTable, type Table, tomlIn } from './config-file.js';
+
+/** The packages whose versions decide what a fix may write. */
+export const PACKAGES = [
+  'accelerate',
+  'bitsandbytes',
+  'diffusers',
+  'peft',
+  'torch',
+  'transformers',
+  'trl',
+] as const;
+
+/** What a file says of one package; a package that may have any version is not spoken of. */
+export type Statement = readonly [name: string, pin: Pin];
+
+/** Nobody knows what lies behind an address without going there. */
+const ELSEWHERE = 'from an address';
+
+const KNOWN: ReadonlySet<string> = new Set(PACKAGES);
+const MENTION = new RegExp(`(?<![\\w-])(?:py)?(?:${PACKAGES.join('|')})(?![\\w-])`, 'i');
+
+/** A pip requirements file: its pins, and the files it includes. */
+export function readRequirements(
+  text: string,
+  source: string,
+): { readonly statements: readonly Statement[]; readonly includes: readonly string[] } {
+  const statements: Statement[] = [];
+  const includes: string[] = [];
+  for (const { line, words } of logicalLines(text)) {
+    const included = /^(?:-[rc]\s*|--(?:requirement|constraint)(?:\s+|=))(\S+)/.exec(words)?.[1];
+    if (included !== undefined) includes.push(included);
+    else if (!words.startsWith('-')) statements.push(...requirement(words, `${source}:${line}`));
+  }
+  return { statements, includes };
+}
+
+/** Lines as pip sees them: joined at backslashes, without comments. */
+function* logicalLines(text: string): Generator<{ readonly line: number; readonly words: string }> {
+  let held = '';
+  let first = 0;
+  for (const [index, row] of text.split(/\r\n|\r|\n/).entries()) {
+    if (held === '') first = index + 1;
+    const isComment = /^\s*#/.test(row);
+    if (row.endsWith('\\') && !isComment) {
+      held += `${row.slice(0, -1)} `;
+      continue;
+    }
+    const words = (held + row).replace(/(?:^|\s)#.*$/, '').trim();
+    held = '';
+    if (words !== '') yield { line: first, words };
+  }
+}
+
+/** One requirement (PEP 508): extras, markers and options of the installer aside. */
+function requirement(words: string, source: string): readonly Statement[] {
+  if (/^[\w+]+:\/\//.test(words)) {
+    const name = PACKAGES.find((known) => new RegExp(`(?:[#&]egg=|/)${known}(?![a-z])`, 'i').test(words));
+    return name === undefined ? [] : [[name, { text: ELSEWHERE, source }]];
+  }
+  const [, written = '', rest = ''] =
+    /^([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(.*)$/.exec(words.replace(/\s+--\w.*$/, '')) ?? [];
+  const name = packageOf(written);
+  if (name === undefined) return [];
+  if (rest.startsWith('@')) return [[name, { text: ELSEWHERE, source }]];
+  return stated(name, pinOf(rest.split(';', 1)[0] ?? '', source));
+}
+
+function stated(name: string, pin: Pin | undefined): readonly Statement[] {
+  return pin === undefined ? [] : [[name, pin]];
+}
+
+/** As package indexes compare names; conda calls torch by its other name. */
+function packageOf(written: string): string | undefined {
+  const name = written.toLowerCase().replace(/[-_.]+/g, '-');
+  return name === 'pytorch' ? 'torch' : KNOWN.has(name) ? name : undefined;
+}
+
+/** `pyproject.toml`: PEP 621 with its extras, dependency groups, poetry, uv. What does not parse says nothing. */
+export function readPyproject(text: string, source: string): readonly Statement[] {
+  const table = MENTION.test(text) ? tomlIn(text) : undefined;
+  if (table === undefined) return [];
+  const at = placer(text, source);
+  const project = tableIn(table, 'project');
+  const uv = tableIn(table, 'tool', 'uv');
+  const lists = [
+    project['dependencies'],
+    ...Object.values(tableIn(project, 'optional-dependencies')),
+    ...Object.values(tableIn(table, 'dependency-groups')),
+    uv['dev-dependencies'],
+    uv['constraint-dependencies'],
+    uv['override-dependencies'],
+  ];
+  const requirements = lists.flat().filter((each) => typeof each === 'string');
+  return [
+    ...requirements.flatMap((words) => requirement(words.trim(), at(words))),
+    ...poetryTables(tableIn(table, 'tool', 'poetry')).flatMap((each) => poetryStatements(each, at)),
+    ...Object.entries(tableIn(uv, 'sources')).flatMap(([written, where]): readonly Statement[] => {
+      const name = packageOf(written);
+      const places = [where].flat().filter(isTable);
+      const isElsewhere = places.some((place) => 'git' in place || 'url' in place || 'path' in place);
+      return name !== undefined && isElsewhere ? [[name, { text: ELSEWHERE, source: at(written) }]] : [];
+    }),
+  ];
+}
+
+function poetryTables(poetry: Table): readonly Table[] {
+  const groups = Object.values(tableIn(poetry, 'group')).filter(isTable);
+  return [
+    tableIn(poetry, 'dependencies'),
+    tableIn(poetry, 'dev-dependencies'),
+    ...groups.map((group) => tableIn(group, 'dependencies')),
+  ];
+}
+
+function poetryStatements(dependencies: Table, at: (words: string) => string): readonly Statement[] {
+  return Object.entries(dependencies).flatMap(([written, wishes]) => {
+    const name = packageOf(written);
+    if (name === undefined) return [];
+    const source = at(written);
+    return [wishes].flat().flatMap((wish) => {
+      const constraint = isTable(wish) ? wish['version'] : wish;
+      return typeof constraint === 'string'
+        ? stated(name, poetryPin(constraint, source))
+        : [[name, { text: ELSEWHERE, source }] as const];
+    });
+  });
+}
+
+/** Poetry's own operators, in terms of the others. */
+function poetryPin(constraint: string, source: string): Pin | undefined {
+  const clauses = constraint.split(/\s*,\s*|(?<=[\w*])\s+(?=[\^~<>=!])/).map((clause) => {
+    const [, operator = '', version = ''] = /^(\^|~(?!=)|)\s*(\d[\w.]*\*?)$/.exec(clause.trim()) ?? [];
+    if (version === '') return clause;
+    if (operator === '^') return `>=${version},<${caretEnd(version)}`;
+    if (operator === '~') return `>=${version},<${next(version.split('.').slice(0, 2).join('.'))}`;
+    return `==${version}`;
+  });
+  const pin = pinOf(clauses.join(','), source);
+  return pin && { ...pin, text: constraint };
+}
+
+/** Up to the next change of the first number that is not zero. */
+function caretEnd(version: string): string {
+  const parts = version.split('.');
+  const kept = parts.findIndex((part) => Number.parseInt(part, 10) !== 0);
+  return next(parts.slice(0, kept === -1 ? parts.length : kept + 1).join('.'));
+}
+
+/** `setup.cfg`: what setuptools installs, extras included. */
+export function readSetupCfg(text: string, source: string): readonly Statement[] {
+  const statements: Statement[] = [];
+  let section = '';
+  let key = '';
+  for (const [index, row] of text.split(/\r\n|\r|\n/).entries()) {
+    const head = /^\[([^\]]+)\]/.exec(row)?.[1];
+    if (head !== undefined) section = head.trim();
+    const [, name, value = row] = /^([\w.-]+)\s*[=:]\s*(.*)$/.exec(row) ?? [];
+    if (name !== undefined) key = name;
+    const isList =
+      section === 'options.extras_require' || (section === 'options' && key === 'install_requires');
+    const words = value.replace(/(?:^|\s)#.*$/, '').trim();
+    if (isList && head === undefined && words !== '')
+      statements.push(...requirement(words, `${source}:${index + 1}`));
+  }
+  return statements;
+}
+
+/** A conda environment, with what it has pip install. */
+export function readEnvironment(text: string, source: string): readonly Statement[] {
+  return text.split(/\r\n|\r|\n/).flatMap((row, index) => {
+    const place = `${source}:${index + 1}`;
+    const item = /^\s*-\s+(["']?)(.+?)\1\s*(?:\s#.*)?$/.exec(row)?.[2]?.replace(/^[\w./-]+::/, '');
+    if (item === undefined) return [];
+    // conda's own forms: `name=2.1`, `name=2.1=build`, `name 2.1.*`; the rest reads as pip's.
+    const [, written = '', version = ''] =
+      /^([\w.-]+)\s*(?:=(?!=)|\s(?=\d))\s*([\d.]+)(?:\.?\*)?(?:=\S*)?$/.exec(item) ?? [];
+    const name = packageOf(written);
+    if (name !== undefined) return stated(name, pinOf(`==${version}.*`, place));
+    return requirement(item, place);
+  });
+}
+
+/** `uv.lock` and `poetry.lock`, without a parser: they may be large, and machines write them. */
+export function readLock(text: string, source: string): readonly Statement[] {
+  const statements: Statement[] = [];
+  const entry = /^\[\[package\]\]\r?\nname = "([^"]+)"\r?\nversion = "([^"]+)"/gm;
+  for (const { 1: written = '', 2: version = '', index } of text.matchAll(entry)) {
+    const name = packageOf(written);
+    if (name === undefined) continue;
+    const line = text.slice(0, index).split('\n').length + 2;
+    statements.push(...stated(name, pinOf(`==${version}`, `${source}:${line}`)));
+  }
+  return statements;
+}
+
+/** Says on which line of a file some words stand first, comments aside. */
+function placer(text: string, source: string): (words: string) => string {
+  const rows = text.split(/\r\n|\r|\n/);
+  return (words) => {
+    const row = rows.findIndex((each) => each.includes(words) && !/^\s*#/.test(each));
+    return row === -1 ? source : `${source}:${row + 1}`;
+  };
+}
+
+function tableIn(table: Table, ...keys: readonly string[]): Table {
+  let at: unknown = table;
+  for (const key of keys) at = isTable(at) ? at[key] : undefined;
+  return isTable(at) ? at : {};
+}

@@ -1,0 +1,42 @@
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** What lies in folders, each listed once. */
+export class Folders {
+  readonly #names = new Map<string, ReadonlySet<string>>();
+
+  constructor(
+    /** Where a way up ends that meets no repository. */
+    private readonly top: string,
+  ) {}
+
+  /** A folder that cannot be listed, or that does not exist as for text on standard input, has nothing in it. */
+  names(folder: string): ReadonlySet<string> {
+    let names = this.#names.get(folder);
+    if (names === undefined) {
+      names = new Set(listed(folder));
+      this.#names.set(folder, names);
+    }
+    return names;
+  }
+
+  /** What lies above the root of a repository is someone else's. */
+  isTop(folder: string): boolean {
+    return folder === this.top || this.names(folder).has('.git') || dirname(folder) === folder;
+  }
+
+  /** A folder and those above it, up to the project's. */
+  upward(folder: string): readonly string[] {
+    const folders = [folder];
+    for (let at = folder; !this.isTop(at); folders.push(at)) at = dirname(at);
+    return folders;
+  }
+}
+
+function listed(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { basename, dirname, resolve } from 'node:path';
+import type { ProjectDoor, ProjectModule } from '../engine/neighbours.js';
+import { filesImported } from '../semantic/module-paths.js';
+import type { Relied } from '../semantic/surroundings.js';
+import { decode } from '../text/decode.js';
+import { Dependencies, type Found } from './dependencies.js';
+import { Folders } from './folders.js';
+import { shownFrom, slashed } from './places.js';
+import { Reader } from './read.js';
+
+/** What lies around the files of a run. All of it is read when first asked for, once a run. */
+export class Neighbourhood implements ProjectDoor {
+  readonly #folders: Folders;
+  readonly #dependencies: Dependencies;
+  readonly #sources = new Map<string, ProjectModule | undefined>();
+  #reader: Reader | undefined;
+
+  /** `top`: where the way up ends for files outside a repository. */
+  constructor(
+    private readonly cwd: string,
+    top: string,
+    targets: ReadonlyMap<string, string>,
+  ) {
+    this.#folders = new Folders(top);
+    this.#dependencies = new Dependencies(cwd, this.#folders, targets);
+  }
+
+  versionsFor(path: string): Found {
+    return this.versionsIn(dirname(resolve(this.cwd, path)));
+  }
+
+  versionsIn(folder: string): Found {
+    return this.#dependencies.foundFor(folder);
+  }
+
+  /** More than one file that it could be, and nobody can tell: that depends on how Python is started. */
+  moduleFor(path: string, dotted: string): ProjectModule | undefined {
+    const place = resolve(this.cwd, path);
+    const above = this.#folders.upward(dirname(place)).map(slashed);
+    const groups = filesImported(slashed(place), dotted, above);
+    const [only, ...others] = groups.flatMap((files) => files.find((file) => this.#isThere(file)) ?? []);
+    return only === undefined || others.length > 0 || only === slashed(place)
+      ? undefined
+      : this.#source(only);
+  }
+
+  /** Whether all questions of an earlier scan would be answered as they were. */
+  answersAsBefore(relied: Relied): boolean {
+    return relied.every(([from, what, answer]) => {
+      const now = what === '' ? this.versionsFor(from).key : (this.moduleFor(from, what)?.key ?? '');
+      return now === answer;
+    });
+  }
+
+  #isThere(path: string): boolean {
+    return this.#folders.names(dirname(path)).has(basename(path));
+  }
+
+  #source(path: string): ProjectModule | undefined {
+    if (!this.#sources.has(path)) this.#sources.set(path, this.#read(path));
+    return this.#sources.get(path);
+  }
+
+  #read(path: string): ProjectModule | undefined {
+    const shown = shownFrom(this.cwd, resolve(path));
+    this.#reader ??= new Reader();
+    const opened = this.#reader.open({ path: shown, target: path, explicit: false });
+    const decoded = opened.kind === 'opened' ? decode(opened.bytes) : undefined;
+    // What cannot be read is not known.
+    if (opened.kind !== 'opened' || decoded?.ok !== true) return undefined;
+    const key = createHash('sha1').update(opened.bytes).digest('base64');
+    return { path: shown, text: decoded.source.text, key };
+  }
+}
