@@ -89,7 +89,10 @@ interface NoGradSite extends Site {
 export const noGrad: Transform<NoGradSite> = {
   meta,
   prefilter: [['.eval()', 'parameters()', 'modules()']],
-  cue: (text, path) => (mayEvaluate(text) || mayWalk(text)) && !isTestFile(path, text),
+  cue: (text, path, { stretches }) =>
+    (mayEvaluate(text) || mayWalk(text)) &&
+    !isTestFile(path, text) &&
+    stretches.some((stretch) => mayEvaluate(stretch) || mayWalk(stretch)),
 
   *detect(module) {
     if (isTestFile(module.path, module.text)) return;

@@ -23,7 +23,6 @@ import type {
 } from '../src/toolkit/index.js';
 import {
   accumulatedDivisions,
-  accumulatedNames,
   accumulationOf,
   all,
   assignedBy,
@@ -37,6 +36,7 @@ import {
   keptFromElsewhere,
   looseComments,
   lossTerm,
+  mayAccumulate,
   Proof,
   STACK,
   statementOf,
@@ -99,7 +99,7 @@ export const stackLosses: Transform<SumSite> = {
   },
 
   prefilter: ['torch', ['for', 'while']],
-  cue: (text) => !accumulatedNames(text).next().done,
+  cue: (_text, _path, glimpse) => mayAccumulate(glimpse),
 
   *detect(module) {
     if (!importsPackage(module, 'torch')) return;

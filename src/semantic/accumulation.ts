@@ -1,3 +1,5 @@
+import { namesBeside } from '../syntax/beside.js';
+import type { Glimpse } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import { type Counter, runsOnlyEmpty, zeroGiven } from './counter.js';
 import { countProblem, denominatorOf } from './denominator.js';
@@ -38,17 +40,12 @@ export interface Accumulation {
   readonly problem: string | undefined;
 }
 
-const WORD_AT_END = /[\w\u0080-\uffff]+$/;
-const WORD_AT_START = /^[\w\u0080-\uffff]+/;
-const COMMENT = /#[^\r\n]*[\r\n]/g;
-/** How far from an operator its operand is looked for. */
-const REACH = 120;
-const GAP = /^[\s()\\]+|[\s()\\]+$/g;
 /** A target, maybe among others, and a zero in what is assigned: `total, n = 0.0, 0`, `total = n = 0`. */
 const ZEROED = /^(?:[^=]*=(?!=)){1,4}[^=]*?(?<![\w.])0(?:\.0*)?(?![\w.])/;
 
 /** The names that are divided, added to and set beside a zero, going by the text alone: no node is made to ask it. */
 export function* accumulatedNames(text: string): Generator<string> {
+  if (!text.includes('+') || !/\b(?:for|while)\b/.test(text)) return;
   const divided = namesBeside(text, '/', 'before');
   if (divided.size === 0) return;
   for (const name of namesBeside(text, '+', 'around')) {
@@ -62,11 +59,17 @@ export function* accumulatedNames(text: string): Generator<string> {
   }
 }
 
+/** Whether some function of the file has such a name. */
+export function mayAccumulate({ stretches }: Glimpse): boolean {
+  return stretches.some((stretch) => !accumulatedNames(stretch).next().done);
+}
+
 /** The divisions of the file whose left side could be an accumulated total. */
 export function accumulatedDivisions(module: PyModule): readonly PyNode[] {
+  const names = new Map(module.glimpse.stretches.map((text) => [text, new Set(accumulatedNames(text))]));
   const found = new Set<PyNode>();
-  for (const name of accumulatedNames(module.text)) {
-    for (const node of module.at(name)) {
+  for (const name of new Set([...names.values()].flatMap((some) => [...some]))) {
+    for (const node of module.atWhere(name, (stretch) => names.get(stretch)?.has(name) === true)) {
       const division = node.type === 'identifier' && node.text === name ? divisionOf(node) : undefined;
       if (division !== undefined) found.add(division);
     }
@@ -83,28 +86,6 @@ function divisionOf(name: PyNode): PyNode | undefined {
   const operator = parent.field('operator')?.text;
   if (parent.type === 'binary_operator') return operator === '/' ? parent : undefined;
   return parent.type === 'augmented_assignment' && operator === '/=' ? parent : undefined;
-}
-
-/** The names next to an operator, across spaces, parentheses and line ends. */
-function namesBeside(text: string, operator: string, side: 'before' | 'around'): ReadonlySet<string> {
-  const found = new Set<string>();
-  const add = (word: string | undefined): void => {
-    if (word !== undefined && !/^\d/.test(word)) found.add(word);
-  };
-  for (let at = text.indexOf(operator); at !== -1; at = text.indexOf(operator, at + 1)) {
-    for (const before of withAndWithoutComments(text.slice(Math.max(0, at - REACH), at)))
-      add(WORD_AT_END.exec(before)?.[0]);
-    if (side === 'before') continue;
-    for (const after of withAndWithoutComments(text.slice(at + 1, at + 1 + REACH)))
-      add(WORD_AT_START.exec(after)?.[0]);
-  }
-  return found;
-}
-
-/** Trimmed to what an operator stands beside. A `#` may as well be in a string, so both readings count. */
-function withAndWithoutComments(text: string): readonly string[] {
-  const plain = text.replace(GAP, '');
-  return /#/.test(text) ? [plain, text.replace(COMMENT, '').replace(GAP, '')] : [plain];
 }
 
 /** The accumulation that a division ends; undefined when it is something else, not merely an unsuitable one. */
@@ -177,7 +158,7 @@ function reboundBy(division: PyNode, name: string): PyNode | undefined {
   return target?.type === 'identifier' && target.text === name ? target : undefined;
 }
 
-function additionAt(place: PyNode): (Addition & { readonly reads: readonly PyNode[] }) | undefined {
+export function additionAt(place: PyNode): (Addition & { readonly reads: readonly PyNode[] }) | undefined {
   const operation = place.parent;
   const statement = statementOf(place);
   if (statement.named[0] !== operation || operation?.field('left') !== place) return undefined;

@@ -32,7 +32,7 @@ export class PyModule {
     tree: SyntaxTree,
     /** The project that the file is part of. */
     readonly around: Surroundings = ALONE,
-    private readonly glimpse = new Glimpse(text),
+    readonly glimpse = new Glimpse(text),
   ) {
     this.root = tree.root;
     this.lines = new Lines(text);

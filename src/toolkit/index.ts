@@ -69,5 +69,5 @@ export { isFloating, kindOf } from '../torch/tensor.js';
 export * from '../torch/training-loop.js';
 export type * from './contract.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
+export { requireArrival, requireVersion } from './gates.js';
 export { Proof } from './proof.js';
-export { requireVersion } from './version-gate.js';

@@ -47,7 +47,7 @@ export function mayEvaluate(text: string): boolean {
 
 function findEvaluations(module: PyModule): readonly Evaluation[] {
   const found = new Map<PyNode, Map<string, { model: PyNode; evals: PyNode[] }>>();
-  for (const node of module.at('.eval()')) {
+  for (const node of module.atWhere('.eval()', mayEvaluate)) {
     const call = node.parent?.parent;
     if (call?.type !== 'call' || methodName(call) !== 'eval' || argumentsOf(call).length > 0) continue;
     const model = networkOf(call);
@@ -72,7 +72,7 @@ function findEvaluations(module: PyModule): readonly Evaluation[] {
 }
 
 /** `model` of `model.eval()`, `model.to(device).eval()` and `model = build().eval()`. */
-function networkOf(evalCall: PyNode): PyNode | undefined {
+export function networkOf(evalCall: PyNode): PyNode | undefined {
   let outer = evalCall;
   while (
     outer.parent?.type === 'attribute' &&

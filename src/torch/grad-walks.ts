@@ -30,7 +30,7 @@ export function walks(module: PyModule): readonly Walk[] {
 
 function findWalks(module: PyModule): readonly Walk[] {
   const found = new Map<PyNode, Walk>();
-  const calls = WALKERS.flatMap((word) => module.at(word)).flatMap((node) => {
+  const calls = WALKERS.flatMap((word) => module.atWhere(word, mayWalk)).flatMap((node) => {
     const call = node.parent?.parent;
     const name = call?.type === 'call' ? methodName(call) : undefined;
     return call !== undefined && /^(?:named_)?(?:parameters|modules)$/.test(name ?? '') ? [call] : [];
