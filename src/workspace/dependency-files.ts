@@ -30,8 +30,9 @@ export function readRequirements(
   const includes: string[] = [];
   for (const { line, words } of logicalLines(text)) {
     const included = /^(?:-[rc]\s*|--(?:requirement|constraint)(?:\s+|=))(\S+)/.exec(words)?.[1];
+    const wanted = words.replace(/^(?:-e|--editable)[\s=]+/, '');
     if (included !== undefined) includes.push(included);
-    else if (!words.startsWith('-')) statements.push(...requirement(words, `${source}:${line}`));
+    else if (!wanted.startsWith('-')) statements.push(...requirement(wanted, `${source}:${line}`));
   }
   return { statements, includes };
 }
@@ -175,7 +176,7 @@ export function readEnvironment(text: string, source: string): readonly Statemen
     if (item === undefined) return [];
     // conda's own forms: `name=2.1`, `name=2.1=build`, `name 2.1.*`; the rest reads as pip's.
     const [, written = '', version = ''] =
-      /^([\w.-]+)\s*(?:=(?!=)|\s(?=\d))\s*([\d.]+)(?:\.?\*)?(?:=\S*)?$/.exec(item) ?? [];
+      /^([\w.-]+)\s*(?:=(?!=)|\s(?=\d))\s*(\d+(?:\.\d+)*)(?:\.?\*)?(?:=\S*)?$/.exec(item) ?? [];
     const name = packageOf(written);
     if (name !== undefined) return stated(name, pinOf(`==${version}.*`, place));
     return requirement(item, place);

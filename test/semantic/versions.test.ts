@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { compareVersions, pinOf, Versions } from '../../src/semantic/versions.js';
+
+function asked(...specifiers: readonly string[]): Versions {
+  const pins = specifiers.flatMap((text) => pinOf(text, 'requirements.txt:1') ?? []);
+  return new Versions(new Map([['transformers', pins]]));
+}
+
+describe('what a specifier says about 4.46', () => {
+  test.each([
+    ['>=4.46', 'yes'],
+    ['>=4.46.0', 'yes'],
+    ['>4.46', 'yes'],
+    ['>=4.45.9', 'unknown'],
+    ['>=4.40,<5', 'unknown'],
+    ['>=4.40, <4.46', 'no'],
+    ['<4.46', 'no'],
+    ['<4.46.1', 'unknown'],
+    ['<=4.46', 'unknown'],
+    ['<=4.45.2', 'no'],
+    ['==4.46.3', 'yes'],
+    ['==4.45.3', 'no'],
+    ['===4.46.0', 'yes'],
+    ['==v4.46', 'yes'],
+    ['==4.*', 'unknown'],
+    ['==4.45.*', 'no'],
+    ['==4.46.*', 'yes'],
+    ['~=4.40', 'unknown'],
+    ['~=4.40.1', 'no'],
+    ['~=4.46', 'yes'],
+    ['~=3.0', 'no'],
+    ['!=4.45', 'unknown'],
+    ['!=4.45,>=4.46', 'yes'],
+    ['==4.46.0+cu118', 'yes'],
+    ['(>=4.46)', 'yes'],
+    ['>=4.46,', 'yes'],
+    // Not yet that version, though some of it may be in.
+    ['>=4.46.0.dev0', 'unknown'],
+    ['==4.46rc1', 'unknown'],
+    ['<4.46.0.dev0', 'no'],
+    ['==4.46.1.post1', 'yes'],
+    ['1!4.46', 'unknown'],
+    ['@ git+https://example.org/transformers', 'unknown'],
+    ['latest', 'unknown'],
+    ['>=4.46 || <3', 'unknown'],
+  ])('%s: %s', (specifier, answer) => {
+    expect(asked(specifier).isAtLeast('transformers', '4.46')).toBe(answer);
+  });
+
+  test.each(['', '*', '  '])('%j allows any version and says nothing', (specifier) => {
+    expect(pinOf(specifier, 'a')).toBeUndefined();
+  });
+});
+
+describe('several lines', () => {
+  test('all of them must allow it, and one that does not is enough', () => {
+    expect(asked('>=4.46', '==4.50').isAtLeast('transformers', '4.46')).toBe('yes');
+    expect(asked('>=4.40', '==4.50').isAtLeast('transformers', '4.46')).toBe('unknown');
+    expect(asked('>=4.30', '==4.40').isAtLeast('transformers', '4.46')).toBe('no');
+    expect(asked('==4.50', 'a branch').isAtLeast('transformers', '4.46')).toBe('unknown');
+    expect(asked().isAtLeast('transformers', '4.46')).toBe('unknown');
+    expect(asked('==4.50').isAtLeast('torch', '2.0')).toBe('unknown');
+  });
+
+  test('the line that is in the way is named', () => {
+    expect(asked('>=4.30', '==4.40').pinBelow('transformers', '4.46')).toMatchObject({ text: '==4.40' });
+    expect(asked('>=4.30').pinBelow('transformers', '4.46')).toBeUndefined();
+  });
+});
+
+test('versions compare by number', () => {
+  expect(compareVersions('4.9', '4.10')).toBeLessThan(0);
+  expect(compareVersions('2', '2.0.0')).toBe(0);
+  expect(compareVersions('10', '9.9')).toBeGreaterThan(0);
+});

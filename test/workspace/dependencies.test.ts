@@ -1,0 +1,281 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Dependencies } from '../../src/workspace/dependencies.js';
+import { Folders } from '../../src/workspace/folders.js';
+import { type Files, folderWith, put, repositoryWith } from './folders.js';
+
+/** What is found for a folder, as `package specifier @ place`. */
+function found(cwd: string, folder = '.', targets: Readonly<Record<string, string>> = {}): readonly string[] {
+  const dependencies = new Dependencies(cwd, new Folders(cwd), new Map(Object.entries(targets)));
+  const { pins } = dependencies.foundFor(join(cwd, folder));
+  return [...pins].flatMap(([name, all]) => all.map(({ text, source }) => `${name} ${text} @ ${source}`));
+}
+
+const inFolder = (files: Files) => found(folderWith(files));
+
+describe('requirements files', () => {
+  test('extras, markers, comments, options, hashes and continued lines', () => {
+    const text = [
+      '# transformers==1.0',
+      '--extra-index-url https://download.example.org/whl',
+      'torch==2.1.0+cu118  # the GPU build',
+      'Transformers[torch,sentencepiece] >=4.40, <4.46 ; python_version >= "3.9"',
+      'peft \\',
+      '    ~=0.10.0 \\',
+      '    --hash=sha256:abc',
+      'bitsandbytes (>=0.43)',
+      'torchvision==0.16',
+      'accelerate',
+      'my-trl==0.1',
+      'trl == 0.9.*',
+    ].join('\r\n');
+    expect(inFolder({ 'requirements.txt': text })).toEqual([
+      'bitsandbytes >=0.43 @ requirements.txt:8',
+      'peft ~=0.10.0 @ requirements.txt:5',
+      'torch ==2.1.0+cu118 @ requirements.txt:3',
+      'transformers >=4.40, <4.46 @ requirements.txt:4',
+      'trl == 0.9.* @ requirements.txt:12',
+    ]);
+  });
+
+  test('addresses are known to be unknown', () => {
+    const text = [
+      'transformers @ git+https://user:secret@example.org/huggingface/transformers@v4.40',
+      'git+https://example.org/huggingface/peft.git@main#egg=peft',
+      'https://example.org/whl/torch-2.1.0%2Bcu118-cp310-cp310-linux_x86_64.whl',
+      '-e git+https://example.org/huggingface/trl.git#egg=trl',
+    ].join('\n');
+    expect(inFolder({ 'requirements.txt': text })).toEqual([
+      'peft from an address @ requirements.txt:2',
+      'torch from an address @ requirements.txt:3',
+      'transformers from an address @ requirements.txt:1',
+      'trl from an address @ requirements.txt:4',
+    ]);
+  });
+
+  test('includes and constraints are followed, in circles and out of the project not', () => {
+    const outer = folderWith({
+      'secret.txt': 'trl==0.1\n',
+      'repo/.git/HEAD': '',
+      'repo/requirements.txt':
+        '-r deps/base.txt\n--constraint=deps/limits.txt\n-r ../secret.txt\n-r https://x/y.txt\n',
+      'repo/deps/base.txt': 'torch>=2.0\n-r ../requirements.txt\n',
+      'repo/deps/limits.txt': 'peft<0.12\n',
+    });
+    expect(found(join(outer, 'repo'))).toEqual([
+      'peft <0.12 @ deps/limits.txt:1',
+      'torch >=2.0 @ deps/base.txt:1',
+    ]);
+  });
+
+  test('every file of the name counts, and the folder of the name', () => {
+    const files = {
+      'requirements-dev.txt': 'torch>=2.0\n',
+      'requirements_gpu.txt': 'torch==2.4\n',
+      'requirements/train.txt': 'trl==0.9\n',
+      'requirements/notes.md': 'peft==1\n',
+      'old-requirements.txt': 'peft==1\n',
+    };
+    expect(inFolder(files)).toEqual([
+      'torch >=2.0 @ requirements-dev.txt:1',
+      'torch ==2.4 @ requirements_gpu.txt:1',
+      'trl ==0.9 @ requirements/train.txt:1',
+    ]);
+  });
+
+  test('what cannot be read says nothing', () => {
+    const cwd = folderWith();
+    mkdirSync(join(cwd, 'requirements.txt'));
+    expect(found(cwd)).toEqual([]);
+    expect(found(cwd, 'not/there')).toEqual([]);
+  });
+});
+
+describe('pyproject.toml', () => {
+  test('PEP 621, its extras, groups and uv', () => {
+    const text = `
+[project]
+name = "x"  # transformers
+dependencies = [
+    "numpy",
+    "transformers[torch]>=4.40,<4.46; python_version > '3.8'",
+    "torch",
+]
+[project.optional-dependencies]
+train = ["trl>=0.9"]
+[dependency-groups]
+gpu = ["bitsandbytes==0.43.1", { include-group = "other" }]
+[tool.uv]
+constraint-dependencies = ["peft<0.12"]
+[tool.uv.sources]
+accelerate = { git = "https://example.org/accelerate" }
+torch = { index = "pytorch-cu121" }
+`;
+    expect(inFolder({ 'pyproject.toml': text })).toEqual([
+      'accelerate from an address @ pyproject.toml:16',
+      'bitsandbytes ==0.43.1 @ pyproject.toml:12',
+      'peft <0.12 @ pyproject.toml:14',
+      'transformers >=4.40,<4.46 @ pyproject.toml:6',
+      'trl >=0.9 @ pyproject.toml:10',
+    ]);
+  });
+
+  test('poetry and its operators', () => {
+    const cwd = folderWith({
+      'pyproject.toml': `
+[tool.poetry.dependencies]
+python = "^3.9"
+torch = "^2.1"
+transformers = { version = "~4.40", extras = ["torch"] }
+peft = "0.10.*"
+diffusers = "*"
+trl = [{ version = ">=0.8 <0.9", python = "<3.10" }, { version = "^0.9", python = ">=3.10" }]
+accelerate = { git = "https://example.org/accelerate" }
+[tool.poetry.group.gpu.dependencies]
+bitsandbytes = "^0.43.1"
+`,
+    });
+    expect(found(cwd)).toEqual([
+      'accelerate from an address @ pyproject.toml:9',
+      'bitsandbytes ^0.43.1 @ pyproject.toml:11',
+      'peft 0.10.* @ pyproject.toml:6',
+      'torch ^2.1 @ pyproject.toml:4',
+      'transformers ~4.40 @ pyproject.toml:5',
+      'trl >=0.8 <0.9 @ pyproject.toml:8',
+      'trl ^0.9 @ pyproject.toml:8',
+    ]);
+    const { versions } = new Dependencies(cwd, new Folders(cwd), new Map()).foundFor(cwd);
+    const asked = [
+      ['torch', '2.1', 'yes'],
+      ['torch', '2.2', 'unknown'],
+      ['torch', '3.0', 'no'],
+      ['transformers', '4.40', 'yes'],
+      ['transformers', '4.41', 'no'],
+      ['peft', '0.11', 'no'],
+      ['bitsandbytes', '0.44', 'no'],
+      ['bitsandbytes', '0.43.1', 'yes'],
+      ['trl', '0.9', 'no'],
+    ] as const;
+    for (const [name, version, answer] of asked)
+      expect([name, version, versions.isAtLeast(name, version)]).toEqual([name, version, answer]);
+  });
+
+  test('one that is broken says nothing', () => {
+    expect(inFolder({ 'pyproject.toml': '[project]\ndependencies = ["torch==2.1"\n' })).toEqual([]);
+    expect(inFolder({ 'pyproject.toml': 'project = "torch"\n[tool]\npoetry = ["torch"]\n' })).toEqual([]);
+  });
+});
+
+describe('other files', () => {
+  test('setup.cfg', () => {
+    const text = `[metadata]
+name = torch
+[options]
+python_requires = >=3.8
+install_requires =
+    torch>=1.13,<2.1
+    transformers ~= 4.30  # for the tokenizer
+package_dir =
+    = src
+[options.extras_require]
+train =
+    trl==0.7
+peft = peft<0.6
+`;
+    expect(inFolder({ 'setup.cfg': text })).toEqual([
+      'peft <0.6 @ setup.cfg:13',
+      'torch >=1.13,<2.1 @ setup.cfg:6',
+      'transformers ~= 4.30 @ setup.cfg:7',
+      'trl ==0.7 @ setup.cfg:12',
+    ]);
+  });
+
+  test('conda environments', () => {
+    const text = `name: train
+channels: [pytorch, nvidia]
+dependencies:
+  - python=3.10
+  - pytorch::pytorch=2.1   # with CUDA
+  - pytorch-cuda=11.8
+  - "accelerate>=0.26,<0.30"
+  - peft 0.10.*
+  - diffusers=0.27.2=pyhd8ed1ab_0
+  - pip:
+      - transformers==4.40.1
+      - trl
+`;
+    const cwd = folderWith({ 'environment.yml': text });
+    expect(found(cwd)).toEqual([
+      'accelerate >=0.26,<0.30 @ environment.yml:7',
+      'diffusers ==0.27.2.* @ environment.yml:9',
+      'peft ==0.10.* @ environment.yml:8',
+      'torch ==2.1.* @ environment.yml:5',
+      'transformers ==4.40.1 @ environment.yml:11',
+    ]);
+  });
+
+  test('lock files', () => {
+    const uv = `version = 1
+
+[[package]]
+name = "transformers"
+version = "4.46.1"
+source = { registry = "https://example.org/simple" }
+dependencies = [
+    { name = "torch" },
+]
+
+[[package]]
+name = "torchvision"
+version = "0.19.0"
+`;
+    expect(inFolder({ 'uv.lock': uv })).toEqual(['transformers ==4.46.1 @ uv.lock:5']);
+    const poetry = '[[package]]\r\nname = "torch"\r\nversion = "2.4.0"\r\ndescription = "x"\r\n';
+    expect(inFolder({ 'poetry.lock': poetry })).toEqual(['torch ==2.4.0 @ poetry.lock:3']);
+  });
+});
+
+describe('whose files', () => {
+  const MONOREPO = {
+    'uv.lock': '[[package]]\nname = "torch"\nversion = "2.2.0"\n',
+    'requirements.txt': 'torch>=2.0\ntransformers==4.40\n',
+    'packages/new/pyproject.toml': '[project]\ndependencies = ["transformers>=4.46"]\n',
+    'packages/old/train.py': '',
+  };
+
+  test('the nearest folder that speaks of a package; a lock above it counts too', () => {
+    const cwd = repositoryWith(MONOREPO);
+    expect(found(cwd, 'packages/new/src/deep')).toEqual([
+      'torch >=2.0 @ requirements.txt:1',
+      'torch ==2.2.0 @ uv.lock:3',
+      'transformers >=4.46 @ packages/new/pyproject.toml:2',
+    ]);
+    expect(found(cwd, 'packages/old')).toContain('transformers ==4.40 @ requirements.txt:2');
+  });
+
+  test('nothing above the root of the repository, and nothing above the top without one', () => {
+    const outer = folderWith({ 'requirements.txt': 'torch==1.0\n', 'repo/.git/HEAD': '', 'plain/a.py': '' });
+    expect(found(join(outer, 'repo'))).toEqual([]);
+    expect(found(join(outer, 'plain'))).toEqual([]);
+    expect(found(outer, 'plain')).toEqual(['torch ==1.0 @ requirements.txt:1']);
+  });
+
+  test('`target-versions` wins, and is a series', () => {
+    const cwd = folderWith({ 'requirements.txt': 'torch==1.0\n' });
+    expect(found(cwd, '.', { torch: '2.4' })).toEqual(['torch 2.4 @ `target-versions`']);
+    const { versions } = new Dependencies(cwd, new Folders(cwd), new Map([['torch', '2.4']])).foundFor(cwd);
+    expect(['2.4', '2.5'].map((version) => versions.isAtLeast('torch', version))).toEqual(['yes', 'no']);
+  });
+
+  test('folders that have all from one place share it; its name follows from the content', () => {
+    const cwd = repositoryWith(MONOREPO);
+    const fresh = () => new Dependencies(cwd, new Folders(cwd), new Map());
+    const dependencies = fresh();
+    expect(dependencies.foundFor(join(cwd, 'packages/old'))).toBe(dependencies.foundFor(cwd));
+    const before = fresh().foundFor(cwd).key;
+    expect(fresh().foundFor(cwd).key).toBe(before);
+    put(cwd, { 'requirements.txt': 'torch>=2.0\ntransformers==4.41\n' });
+    expect(fresh().foundFor(cwd).key).not.toBe(before);
+  });
+});
