@@ -80,6 +80,27 @@ export const COMMANDS = {
     options: ['output', ...EVERYWHERE],
     examples: [['memfix explain no-grad', 'why evaluation without no_grad costs memory']],
   },
+  budget: {
+    summary: 'what a training run needs on a GPU, and how to make it fit',
+    operands: '<7B | config.json>',
+    about:
+      'Adds up weights, gradients, optimizer state and activations, says which GPUs hold that, and names what the sum\n' +
+      'takes for granted. With `--fit`, the smallest set of changes that reaches a size, those that change the training\n' +
+      'least first. Activations are an estimate; everything else is arithmetic.\n' +
+      'Exits with 0, or with `--fit` 1 when nothing reaches that size; 2 on an error.',
+    options: [
+      ...['dtype', 'layers', 'hidden', 'vocabulary'],
+      ...['optimizer', 'master-weights', 'lora-rank', 'trainable', 'batch', 'sequence', 'checkpointing'],
+      ...['gpus', 'parallel', 'offload', 'fit', 'activations', 'gradients', 'optimizer-state', 'overhead'],
+      ...['example', 'output-format', 'output', ...EVERYWHERE],
+    ] as readonly OptionName[],
+    examples: [
+      ['memfix budget 7B --batch 4 --fit 24GB', 'full fine-tuning, and what it takes to fit'],
+      ['memfix budget config.json --lora-rank 64 --dtype int4', 'adapters on a model in 4 bits'],
+      ['memfix budget 13B --gpus 2 --parallel sharded --output-format json', 'for a program'],
+      ['memfix budget --example 13b', 'a budget done by hand, and what is wrong in it'],
+    ],
+  },
   undo: {
     summary: 'take back the last apply',
     operands: '[path]',

@@ -2,6 +2,10 @@ import { COMMANDS, type CommandName, commandInfo } from './commands.js';
 import { type OptionInfo, type OptionName, optionInfo } from './options.js';
 
 const HEADINGS: readonly OptionInfo['heading'][] = [
+  'Model',
+  'Training',
+  'GPUs',
+  'Figures of your own',
   'Which fixes',
   'Which files',
   'Writing',

@@ -1,3 +1,15 @@
+export type Heading =
+  | 'Model'
+  | 'Training'
+  | 'GPUs'
+  | 'Figures of your own'
+  | 'Which fixes'
+  | 'Which files'
+  | 'Writing'
+  | 'Output'
+  | 'Config'
+  | 'Other';
+
 /** One option of the command line: how it is parsed, and the line of help that explains it. */
 export interface OptionInfo {
   readonly type: 'boolean' | 'string';
@@ -9,7 +21,7 @@ export interface OptionInfo {
   /** Shown instead of the name where the option can also be denied. */
   readonly shown?: string;
   readonly summary: string;
-  readonly heading: 'Which fixes' | 'Which files' | 'Writing' | 'Output' | 'Config' | 'Other';
+  readonly heading: Heading;
 }
 
 export const OPTIONS = {
@@ -79,6 +91,46 @@ export const OPTIONS = {
     heading: 'Other',
   },
   strict: { type: 'boolean', summary: 'treat a skipped file as an error', heading: 'Other' },
+  dtype: budgeted(
+    'Model',
+    'TYPE',
+    'of the weights: fp32, mixed (autocast), bf16 (default), fp16, int8 or int4',
+  ),
+  layers: budgeted('Model', 'N', 'number of layers; guessed from the parameters when not given'),
+  hidden: budgeted('Model', 'N', 'width of the model; guessed when not given'),
+  vocabulary: budgeted('Model', 'N', 'size of the vocabulary (default 32000)'),
+  optimizer: budgeted(
+    'Training',
+    'NAME',
+    'adamw (default), adamw-fused, adamw-8bit, sgd-momentum, sgd, adafactor',
+  ),
+  'master-weights': { ...training('keep an fp32 copy of half-precision weights'), type: 'boolean' },
+  'lora-rank': budgeted('Training', 'R', 'train adapters of this rank on every linear layer'),
+  trainable: budgeted(
+    'Training',
+    'PART',
+    'how much is trained: 1.5% or 239M (default: all, or the adapters)',
+  ),
+  batch: budgeted('Training', 'N', 'sequences per step and GPU (default 1)'),
+  sequence: budgeted('Training', 'N', 'tokens of a sequence (default 2048)'),
+  checkpointing: { ...training('gradient checkpointing is on'), type: 'boolean' },
+  gpus: budgeted('GPUs', 'N', 'number of GPUs (default 1)'),
+  parallel: budgeted(
+    'GPUs',
+    'HOW',
+    'data (default: each holds everything), sharded (FSDP, ZeRO-3) or model (layers)',
+  ),
+  offload: budgeted('GPUs', 'WHAT', 'to host memory: none (default), optimizer or all'),
+  fit: budgeted('GPUs', 'SIZE', 'propose the gentlest changes that fit a GPU of this size, such as 24GB'),
+  activations: budgeted('Figures of your own', 'SIZE', 'activations, instead of the estimate'),
+  gradients: budgeted('Figures of your own', 'SIZE', 'gradients'),
+  'optimizer-state': budgeted('Figures of your own', 'SIZE', 'optimizer state'),
+  overhead: budgeted('Figures of your own', 'SIZE', 'anything else'),
+  example: budgeted(
+    'Other',
+    'NAME',
+    'a budget from the documents beside the same run computed: 13b or 7b-lora',
+  ),
   help: { type: 'boolean', short: 'h', summary: 'show this help', heading: 'Other' },
   version: { type: 'boolean', short: 'V', summary: 'show the version', heading: 'Other' },
 } as const satisfies Readonly<Record<string, OptionInfo>>;
@@ -99,6 +151,14 @@ function files(summary: string) {
 
 function writing(summary: string) {
   return { type: 'boolean', summary, heading: 'Writing' } as const;
+}
+
+function training(summary: string) {
+  return { summary, heading: 'Training' } as const;
+}
+
+function budgeted<H extends Heading>(heading: H, value: string, summary: string) {
+  return { type: 'string', value, summary, heading } as const;
 }
 
 function output(summary: string) {

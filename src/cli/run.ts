@@ -70,6 +70,8 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
       return (await import('./commands/list.js')).list;
     case 'explain':
       return (await import('./commands/explain.js')).explain;
+    case 'budget':
+      return (await import('./commands/budget.js')).budget;
     case 'undo':
       return (await import('./commands/undo.js')).undo;
   }

@@ -11,6 +11,7 @@ interface Import {
 /** Lowest room first: a room may import the rooms above it in this list, and itself. */
 const ROOMS = [
   'text',
+  'budget',
   'edit',
   'syntax',
   'semantic',
