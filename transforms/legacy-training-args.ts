@@ -11,7 +11,6 @@
 import type { Given, LegacyArgument, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsCall,
-  arrives,
   definitionBehind,
   givenIn,
   hasParameter,
@@ -20,6 +19,7 @@ import {
   LEGACY_TRAINING_ARGUMENTS,
   libraryOf,
   Proof,
+  requireArrival,
   requireVersion,
   setsField,
   siblingOf,
@@ -109,12 +109,8 @@ export const legacyTrainingArgs: Transform<LegacySite> = {
     const library = (call && libraryOf(module, call)) ?? 'transformers';
     if (legacy.since !== undefined) requireKnown(proof, module, legacy, library, change.kind !== 'remove');
     const to = change.kind === 'remove' ? undefined : change.to;
-    proof
+    requireArrival(proof, given)
       .forbid(to !== undefined && siblingOf(given, to) !== undefined, `\`${to}\` is given as well`)
-      .require(arrives(given), {
-        no: 'the dict is changed before it is spread into the call',
-        unknown: 'that nobody else reads or changes the dict it stands in',
-      })
       .forbid(
         (given.dict?.reads.length ?? 0) > 0 || (isArgument && isAttribute(module, name)),
         `this file uses \`${name}\` again, by its old name`,

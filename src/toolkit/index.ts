@@ -58,6 +58,7 @@ export * from '../torch/legacy-arguments.js';
 export { type Fate, fateOf, type Stray } from '../torch/loaded-value.js';
 export { lossTerm } from '../torch/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/loss-use.js';
+export * from '../torch/old-amp.js';
 export { isPipeline, type ModelLoad, modelLoad } from '../torch/pretrained.js';
 export { mayHaveStatistic, type RunningStatistic, type Update } from '../torch/running-statistic.js';
 export { mayTotal, type RunningTotal, runningTotals } from '../torch/running-total.js';

@@ -1,3 +1,4 @@
+import { arrives, type Given } from '../semantic/given.js';
 import type { PyModule } from '../semantic/module.js';
 import type { Proof } from './proof.js';
 
@@ -16,5 +17,13 @@ export function requireVersion(
   return proof.require(module.versions.isAtLeast(name, version), {
     no: `${pin?.source ?? 'the project'} asks for ${name} ${pin?.text ?? `below ${version}`}, where ${because}`,
     unknown: `that ${name} is ${version} or newer: before that, ${because}`,
+  });
+}
+
+/** Asks that a setting reaches its call as it is written. */
+export function requireArrival(proof: Proof, given: Given): Proof {
+  return proof.require(arrives(given), {
+    no: 'the dict is changed before it is spread into the call',
+    unknown: 'that nobody else reads or changes the dict it stands in',
   });
 }
