@@ -89,14 +89,15 @@ async function survey(name: string, at: string): Promise<Ledger> {
 }
 
 async function examine(ledger: Ledger, label: string, bytes: Buffer): Promise<void> {
-  if (!engine.mayMatch(bytes)) return;
+  const among = engine.among(bytes);
+  if (among.length === 0) return;
   const decoded = decode(bytes);
   if (!decoded.ok) {
     ledger.skipped.push(decoded.reason);
     return;
   }
   const file: SourceFile = { path: label, source: decoded.source };
-  const scan = engine.scan(file);
+  const scan = engine.scan(file, among);
   if (scan.kind === 'skipped') {
     ledger.skipped.push(scan.reason);
     return;

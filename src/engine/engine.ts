@@ -4,7 +4,7 @@ import { pythonProblem, type SyntaxProblem } from '../syntax/soundness.js';
 import type { Span } from '../text/lines.js';
 import type { Options, Transform } from '../toolkit/contract.js';
 import type { Decide, Finding, Outcome, Preview, Scan, Skipped, SourceFile } from './outcome.js';
-import { passes } from './prefilter.js';
+import { Prefilter } from './prefilter.js';
 import { editableRegion } from './region.js';
 import { previewOf, repair } from './repair.js';
 import { scanOf } from './scan.js';
@@ -22,9 +22,10 @@ export interface EngineSetup {
 
 /** Pure: texts in, findings and texts out. Disk, git and keyboard live with the caller. */
 export interface Engine {
-  /** Whether any selected transform could match; on raw bytes, before decoding. */
-  mayMatch(bytes: Uint8Array): boolean;
-  scan(file: SourceFile): Scan | Skipped;
+  /** The selected transforms that could match, going by their literals; on raw bytes, before decoding. */
+  among(bytes: Uint8Array): readonly Transform[];
+  /** `among`, where it is known already, saves looking for the literals once more. */
+  scan(file: SourceFile, among?: readonly Transform[]): Scan | Skipped;
   /**
    * Asks `decide` once for every fixable finding, applies, verifies, repeats to a fixed point. A finding that only appears
    * in a later pass is asked about then; one that waited for an earlier fix keeps its answer.
@@ -38,12 +39,11 @@ export interface Engine {
 }
 
 export function createEngine(setup: EngineSetup): Engine {
+  const prefilter = new Prefilter(setup.transforms);
+  const among = (bytes: Uint8Array): readonly Transform[] => prefilter.passing(bytes);
   return {
-    mayMatch: (bytes) => {
-      const haystack = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      return setup.transforms.some((transform) => passes(transform.prefilter, haystack));
-    },
-    scan: (file) => scanOf(setup, file),
+    among,
+    scan: (file, some) => scanOf(setup, file, some),
     repair: (file, decide) => repair(setup, file, decide),
     preview: previewOf,
     editableRegion,

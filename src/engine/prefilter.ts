@@ -1,20 +1,54 @@
 import type { Glimpse } from '../syntax/glimpse.js';
-import type { Prefilter, Transform } from '../toolkit/contract.js';
+import { Literals } from '../text/literals.js';
+import type { Transform } from '../toolkit/contract.js';
 
-interface Haystack {
-  includes(literal: string): boolean;
+/** The literals of all transforms, looked for in one pass over the bytes of a file. */
+export class Prefilter {
+  readonly #literals: Literals;
+  readonly #wanted: readonly (readonly [Transform, readonly (readonly number[])[]])[];
+
+  constructor(transforms: readonly Transform[]) {
+    const index = new Map<string, number>();
+    const indexOf = (literal: string): number => {
+      const known = index.get(literal) ?? index.size;
+      index.set(literal, known);
+      return known;
+    };
+    this.#wanted = transforms.map((transform) => [
+      transform,
+      transform.prefilter.map((wanted) => [wanted].flat().map(indexOf)),
+    ]);
+    this.#literals = new Literals([...index.keys()]);
+  }
+
+  /** The transforms whose literals occur: all of the outer list, one of each inner list. */
+  passing(bytes: Uint8Array): readonly Transform[] {
+    const found = this.#literals.in(bytes);
+    return this.#wanted
+      .filter(([, groups]) => groups.every((group) => group.some((literal) => found.has(literal))))
+      .map(([transform]) => transform);
+  }
 }
 
-/** All of the outer list, one of each inner list. Literals are ASCII, so bytes and decoded text agree. */
-export function passes(prefilter: Prefilter, haystack: Haystack): boolean {
-  return prefilter.every((wanted) =>
-    typeof wanted === 'string'
-      ? haystack.includes(wanted)
-      : wanted.some((literal) => haystack.includes(literal)),
+/** The same for a text, whose bytes nobody has looked at. */
+export function passingText(transforms: readonly Transform[], text: string): readonly Transform[] {
+  return transforms.filter(({ prefilter }) =>
+    prefilter.every((wanted) => [wanted].flat().some((literal) => text.includes(literal))),
   );
 }
 
-/** Whether a transform could have a site in this text: its literals, then its own cue. */
-export function mayHaveSite(transform: Transform, path: string, glimpse: Glimpse): boolean {
-  return passes(transform.prefilter, glimpse.text) && (transform.cue?.(glimpse.text, path, glimpse) ?? true);
+/** Of transforms whose literals occur, those whose own cue does not say that there is no site. */
+export function withCue(
+  transforms: readonly Transform[],
+  path: string,
+  glimpse: Glimpse,
+): readonly Transform[] {
+  const answers = new Map<unknown, boolean>();
+  return transforms.filter(({ cue }) => {
+    if (cue === undefined) return true;
+    // Transforms that look for the same share their cue.
+    const answer = answers.get(cue) ?? cue(glimpse.text, path, glimpse);
+    answers.set(cue, answer);
+    return answer;
+  });
 }

@@ -12,7 +12,7 @@ import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import type { EngineSetup } from './engine.js';
 import { belowFloor } from './floor.js';
 import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
-import { mayHaveSite } from './prefilter.js';
+import { passingText, withCue } from './prefilter.js';
 import { Suppressions } from './suppression.js';
 
 /** A scan together with the module it was made on, for as long as the tree lives. */
@@ -43,9 +43,13 @@ function notPython(file: SourceFile, text: string): Skipped | undefined {
 }
 
 /** What a file has to say. Most have nothing, and are not even parsed. */
-export function scanOf(setup: EngineSetup, file: SourceFile): Scan | Skipped {
+export function scanOf(
+  setup: EngineSetup,
+  file: SourceFile,
+  among = passingText(setup.transforms, file.source.text),
+): Scan | Skipped {
   const glimpse = new Glimpse(file.source.text);
-  const candidates = candidatesFor(setup, file.path, glimpse);
+  const candidates = withCue(among, file.path, glimpse);
   if (candidates.length === 0 && file.named !== true && !file.source.text.includes('memfix:')) {
     return { kind: 'scan', file, findings: [], suppressed: [], notes: [] };
   }
@@ -55,12 +59,10 @@ export function scanOf(setup: EngineSetup, file: SourceFile): Scan | Skipped {
 
 /** Parses, finds and fixes on paper; `use` gets the result while the tree is alive. */
 export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: LiveScan) => T): T | Skipped {
-  const glimpse = new Glimpse(file.source.text);
-  return scanWhole(setup, file, candidatesFor(setup, file.path, glimpse), glimpse, use);
-}
-
-function candidatesFor({ transforms }: EngineSetup, path: string, glimpse: Glimpse): readonly Transform[] {
-  return transforms.filter((transform) => mayHaveSite(transform, path, glimpse));
+  const { text } = file.source;
+  const glimpse = new Glimpse(text);
+  const candidates = withCue(passingText(setup.transforms, text), file.path, glimpse);
+  return scanWhole(setup, file, candidates, glimpse, use);
 }
 
 function scanWhole<T>(

@@ -107,8 +107,9 @@ export class Examiner {
     const onlyText = isKnown && repairs !== true;
     const engine = this.tools.loaded;
     if (engine === undefined && !onlyText) return { kind: 'unread' };
-    if (engine !== undefined && !isKnown) {
-      const worth = isWorthReading(candidate, bytes, (some) => engine.mayMatch(some));
+    const among = onlyText ? undefined : engine?.among(bytes);
+    if (among !== undefined && !isKnown) {
+      const worth = isWorthReading(candidate, bytes, among.length > 0);
       if (worth !== 'yes') return examined({ sight: { kind: worth }, stamp });
     }
     if (!this.tools.parser.isLoaded && !onlyText) return { kind: 'unread' };
@@ -117,7 +118,7 @@ export class Examiner {
     if (read.kind === 'skipped') return examined({ sight: read, ...mark });
     const { file } = read;
     if (engine === undefined || onlyText) return examined({ sight: { kind: 'known', file }, ...mark });
-    const scan = engine.scan(file);
+    const scan = engine.scan(file, among);
     if (scan.kind === 'skipped') return examined({ sight: scan, ...mark });
     const { relied = [] } = scan;
     const seen = { sight: isSilent(scan) ? NOTHING : scan, ...mark, ...(relied.length > 0 && { relied }) };

@@ -1,5 +1,4 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
-import type { Engine } from '../engine/engine.js';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
 import { decode } from '../text/decode.js';
 import type { Candidate } from './discover.js';
@@ -73,10 +72,10 @@ export class Reader {
 export function isWorthReading(
   { explicit }: Candidate,
   bytes: Buffer,
-  mayMatch: Engine['mayMatch'],
+  mayMatch: boolean,
 ): 'yes' | 'nothing' | 'generated' {
   if (explicit) return 'yes';
-  if (!mayMatch(bytes)) return 'nothing';
+  if (!mayMatch) return 'nothing';
   return isGenerated(bytes) ? 'generated' : 'yes';
 }
 
