@@ -25,7 +25,7 @@ export {
 } from '../semantic/imports.js';
 export type { PyModule } from '../semantic/module.js';
 export { binds, roleOf } from '../semantic/names.js';
-export { isProgram } from '../semantic/program.js';
+export { isOlderBranch, isPrivate, isProgram } from '../semantic/program.js';
 export { type Repetition, repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
 export * from '../semantic/statements.js';

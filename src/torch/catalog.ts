@@ -233,3 +233,29 @@ export function copiesLoadedState(path: string): boolean {
 export function isKbitPreparation(path: string): boolean {
   return /^peft\.(?:\w+\.)*prepare_model_for_kbit_training$/.test(path);
 }
+
+export const TORCH = 'torch.';
+export const TORCH_DISTRIBUTED = 'torch.distributed.';
+
+/** Libraries that take a number out of a tensor, or raise. */
+export const CPU_LIBRARIES = /^(?:math|numpy|sklearn|scipy|pandas|matplotlib)\./;
+
+/** Makers of a tensor of zeros, the last one by its argument. */
+export function isZeroFactory(path: string): boolean {
+  return /^torch\.(?:zeros|tensor|scalar_tensor)$/.test(path);
+}
+
+export const OLD_AMP = 'torch.cuda.amp';
+export const NEW_AMP = 'torch.amp';
+export const FLOAT16 = 'torch.float16';
+
+/** What moved out of the CUDA namespace: the version that first has it outside, and the arguments that come by position. */
+export const AMP_NAMES: ReadonlyMap<
+  string,
+  { readonly since: string; readonly positional: readonly string[] }
+> = new Map([
+  ['autocast', { since: '1.10', positional: ['enabled', 'dtype', 'cache_enabled'] }],
+  ['GradScaler', { since: '2.3', positional: [] }],
+  ['custom_fwd', { since: '2.4', positional: [] }],
+  ['custom_bwd', { since: '2.4', positional: [] }],
+]);

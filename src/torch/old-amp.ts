@@ -1,0 +1,93 @@
+import { qualifiedName } from '../semantic/imports.js';
+import type { PyModule } from '../semantic/module.js';
+import { importedPath, roleOf } from '../semantic/names.js';
+import type { PyNode } from '../syntax/node.js';
+import { AMP_NAMES, OLD_AMP } from './catalog.js';
+
+/** A use of one of the names that moved. */
+export interface AmpUse {
+  /** `autocast`, `GradScaler`, … */
+  readonly name: string;
+  /** The expression that names it. */
+  readonly node: PyNode;
+  readonly kind: 'call' | 'decorator' | 'annotation' | 'value';
+}
+
+/** A use that spells the whole path: `torch.cuda.amp.autocast`, from a node inside it. */
+export function dottedAmpUse(module: PyModule, inside: PyNode): AmpUse | undefined {
+  const top = topOfPath(inside);
+  const path = qualifiedName(module, top);
+  const name = path?.startsWith(`${OLD_AMP}.`) ? path.slice(OLD_AMP.length + 1) : undefined;
+  return name !== undefined && AMP_NAMES.has(name) ? { name, node: top, kind: kindOfUse(top) } : undefined;
+}
+
+/** An import that binds the old namespace or names of it, and all that the file does with them. */
+export interface AmpImport {
+  readonly statement: PyNode;
+  /** What to write anew: the path that is imported from. */
+  readonly path: PyNode;
+  readonly bound: readonly PyNode[];
+  /** Undefined where a use is none of the names that moved. */
+  readonly uses: readonly AmpUse[] | undefined;
+  /** The names are bound once, by this import alone. */
+  readonly isOnlyBinding: boolean;
+}
+
+export function ampImport(module: PyModule, statement: PyNode): AmpImport | undefined {
+  const path =
+    statement.field('module_name') ??
+    statement.named.find((each) => each.type === 'aliased_import')?.field('name');
+  const bound = statement.named
+    .filter((each) => each !== path || each.type === 'aliased_import')
+    .flatMap((each) => [each.field('alias') ?? each.named.at(-1) ?? each])
+    .filter((each) => roleOf(each) === 'import');
+  const paths = bound.map((each) => importedPath(each) ?? '');
+  const isOurs = (each: string): boolean =>
+    each === OLD_AMP || (each.startsWith(`${OLD_AMP}.`) && AMP_NAMES.has(each.slice(OLD_AMP.length + 1)));
+  if (path === undefined || bound.length === 0 || !paths.every(isOurs)) return undefined;
+  const uses: AmpUse[] = [];
+  let known = true;
+  let isOnlyBinding = true;
+  for (const [index, each] of bound.entries()) {
+    const scope = module.resolve(each);
+    if (scope === undefined) return undefined;
+    isOnlyBinding &&= module.writes(scope, each.text).length === 1;
+    for (const read of module.reads(scope, each.text)) {
+      const use = paths[index] === OLD_AMP ? dottedAmpUse(module, read) : bareUse(read, paths[index]);
+      if (use === undefined) known = false;
+      else uses.push(use);
+    }
+  }
+  return { statement, path, bound, uses: known ? uses : undefined, isOnlyBinding };
+}
+
+function bareUse(read: PyNode, path = ''): AmpUse | undefined {
+  if (topOfPath(read) !== read) return undefined;
+  return { name: path.slice(OLD_AMP.length + 1), node: read, kind: kindOfUse(read) };
+}
+
+function topOfPath(inside: PyNode): PyNode {
+  let top = inside;
+  if (top.parent?.type === 'attribute' && top.parent.field('attribute') === top) top = top.parent;
+  while (top.parent?.type === 'attribute' && top.parent.field('object') === top) top = top.parent;
+  return top;
+}
+
+function kindOfUse(node: PyNode): AmpUse['kind'] {
+  const { parent } = node;
+  if (parent?.type === 'call' && parent.field('function') === node) return 'call';
+  if (parent?.type === 'decorator') return 'decorator';
+  return node.closest('type', 'block', 'module')?.type === 'type' ? 'annotation' : 'value';
+}
+
+const OTHER_DTYPE =
+  /bfloat16|\bbf16\b|set_autocast|mixed_precision|ccelerat|ightning|\bFabric\b|deepspeed|transformers|rainer\(/;
+
+/**
+ * Whether a region of another dtype may be around a node: not where the file trains by hand in float16 and the node is not
+ * part of a module that others run.
+ */
+export function mayBeInOtherAutocast(module: PyModule, node: PyNode): boolean {
+  if (OTHER_DTYPE.test(module.text) || node.closest('class_definition') !== undefined) return true;
+  return !/\.backward\(/.test(module.text);
+}
