@@ -117,6 +117,20 @@ function runsBefore(module: PyModule, binding: PyNode, at: PyNode, scope: Scope)
   return binding.start < at.start;
 }
 
+/**
+ * The last name of a `from <package> import …` of the module that has certainly run before a node: one more name can stand
+ * behind it.
+ */
+export function extendableImport(module: PyModule, packageName: string, at: PyNode): PyNode | undefined {
+  const names = module.root.named.flatMap((statement) => {
+    if (statement.type !== 'import_from_statement') return [];
+    if (statement.field('module_name')?.text !== packageName) return [];
+    const last = statement.named.at(-1);
+    return last === undefined || last.type === 'wildcard_import' ? [] : [last];
+  });
+  return names.find((name) => runsBefore(module, name, at, module.scope));
+}
+
 /** Whether the file's code could bind `name` at `at` at all, certainly or not. */
 export function isNameTaken(module: PyModule, name: string, at: PyNode): boolean {
   return (

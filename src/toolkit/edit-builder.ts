@@ -1,5 +1,5 @@
 import type { Edit } from '../edit/edit.js';
-import { isNameTaken, nameFor } from '../semantic/imports.js';
+import { extendableImport, isNameTaken, nameFor } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { argumentAtStart, keywordAtEnd, withoutArgument } from '../syntax/arguments.js';
 import * as blocks from '../syntax/blocks.js';
@@ -134,6 +134,22 @@ export class EditBuilder {
     if (!layout.startsItsLine(this.module, functionNode))
       throw new Unfixable('its `def` does not start its line');
     this.#edits.push(layout.decorate(this.module, functionNode, expression));
+  }
+
+  /** Adds `"name": value` right after an existing entry of a dict, in that entry's own style. */
+  addEntryAfter(pair: PyNode, name: string, value: string): void {
+    this.#edits.push(...layout.entryAfter(this.module, pair, name, value));
+  }
+
+  /** Like `name`, for a member of a package: an import that the file has of that package gets one more name. */
+  importedName(path: string, at: PyNode): string {
+    const known = nameFor(this.module, path, at);
+    if (known !== undefined) return known;
+    const [, packageName = path, member = path] = /^(.*)\.(\w+)$/.exec(path) ?? [];
+    const last = extendableImport(this.module, packageName, at);
+    if (last === undefined || isNameTaken(this.module, member, at)) return this.name(path, at);
+    this.#edits.push(...layout.itemAfter(this.module, last, member));
+    return member;
   }
 
   /** The text by which a dotted name can be written at `at`; asks for `import <package>` when the file has none. */

@@ -5,6 +5,7 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { statementOf } from '../../src/semantic/statements.js';
 import {
   decorate,
+  entryAfter,
   insertAfter,
   insertBefore,
   keywordAfter,
@@ -86,6 +87,22 @@ describe('keywordAfter', () => {
 
   it('takes the spaces around = only where nothing else stands there', () => {
     expect(withMore('f(on= # why\n  True)\n')).toBe('f(on= # why\n  True, more=1)\n');
+  });
+});
+
+describe('entryAfter', () => {
+  it.each([
+    ['lines', 'd = {\n    "on": 1,  # why\n}\n', 'd = {\n    "on": 1,  # why\n    "more": 1,\n}\n'],
+    ['a last entry without a comma', "d = {\n    'on': 1\n}\n", "d = {\n    'on': 1,\n    'more': 1\n}\n"],
+    ['a closing brace', 'd = {\n    "on": 1}\n', 'd = {\n    "on": 1,\n    "more": 1}\n'],
+    ['one line', 'd = {"on": 1, "x": 2}\n', 'd = {"on": 1, "more": 1, "x": 2}\n'],
+  ])('with %s', (_, before, after) => {
+    const added = edited(before, (module) => {
+      const pair = nodeAt(module, 'on').closest('pair');
+      if (pair === undefined) throw new Error('the sample has no entry `on`');
+      return entryAfter(module, pair, 'more', '1');
+    });
+    expect(added).toBe(after);
   });
 });
 
