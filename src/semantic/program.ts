@@ -21,7 +21,11 @@ export function isOlderBranch(node: PyNode): boolean {
     if (ancestor.type === 'except_clause') return true;
     const condition =
       ancestor.type === 'conditional_expression' ? ancestor.named[1] : ancestor.field('condition');
-    if (condition !== undefined && /version|hasattr|torch\.amp\b|TORCH_/i.test(condition.text)) return true;
+    if (
+      condition !== undefined &&
+      /version|hasattr\(\s*(?:torch|transformers)|torch\.amp\b|TORCH_/i.test(condition.text)
+    )
+      return true;
   }
   return false;
 }
