@@ -30,15 +30,16 @@ export interface Suspicion {
   readonly words: string;
 }
 
-/** What the calls of a function could do to gradients, the worst first. */
+/** What the calls of a function, or of a part of it, could do to gradients, the worst first. */
 export function suspicionsOf(
   module: PyModule,
   functionNode: PyNode,
   models: ReadonlySet<string>,
   trace: GradTrace,
+  part = functionNode.field('body') ?? functionNode,
 ): readonly Suspicion[] {
   const found: Suspicion[] = [];
-  for (const node of (functionNode.field('body') ?? functionNode).walk()) {
+  for (const node of part.walk()) {
     if (node.type !== 'call') continue;
     const training = trainingCall(module, node);
     if (training !== undefined) return [training];

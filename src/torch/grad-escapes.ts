@@ -15,9 +15,14 @@ export interface Escape {
   readonly into: PyNode | undefined;
 }
 
-/** The values that leave the function and may carry a graph: returned, yielded, or stored where others see them. */
-export function* escapesOf(module: PyModule, functionNode: PyNode, trace: GradTrace): Generator<Escape> {
-  for (const node of (functionNode.field('body') ?? functionNode).walk()) {
+/** The values that leave the function, from anywhere or from a part of it, and may carry a graph: returned, yielded, or stored where others see them. */
+export function* escapesOf(
+  module: PyModule,
+  functionNode: PyNode,
+  trace: GradTrace,
+  part = functionNode.field('body') ?? functionNode,
+): Generator<Escape> {
+  for (const node of part.walk()) {
     const own = enclosingFunction(node) === functionNode && node.closest('lambda') === undefined;
     const found = own
       ? (handedBack(node, trace) ?? stored(module, functionNode, node, trace))

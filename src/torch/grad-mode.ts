@@ -164,7 +164,7 @@ function moveOf(node: PyNode): readonly { readonly value: PyNode; readonly targe
 }
 
 /** Names that get the value of `origin`, or of each other, and end in a statement that differentiates. */
-function differentiates(module: PyModule, caller: PyNode, origin: PyNode): boolean {
+export function differentiates(module: PyModule, caller: PyNode, origin: PyNode): boolean {
   const uses = gradUses(module).filter(({ node }) => caller.contains(node));
   if (uses.length === 0) return false;
   const names = new Set<string>();
