@@ -1,0 +1,199 @@
+/*
+ * x = checkpoint(block, x)                        x = checkpoint(block, x, mask=mask)
+ *
+ * x = checkpoint(block, x, use_reentrant=False)   x = checkpoint(block, x, mask=mask, use_reentrant=False)
+ *
+ * The call must be resolved to torch: many projects have a `checkpoint` of their own. Left out, torch warns and takes the
+ * re-entrant form, which raises on keyword arguments for the block: there `False` cannot change a working program. Elsewhere
+ * it can (a gradient appears where no input required one, a block that recomputes differently raises), so it is unsafe;
+ * with `value = "preserve"` today's `True` is written down instead, and nothing changes.
+ */
+import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import {
+  argumentsOf,
+  CHECKPOINT,
+  CHECKPOINT_SEQUENTIAL,
+  callsNamed,
+  checkpointCall,
+  enclosingWiths,
+  isInExpressionScope,
+  isTestCode,
+  isTestFile,
+  keywordArgument,
+  ownsItsLines,
+  Proof,
+  qualifiedName,
+  statementOf,
+  swallowsErrors,
+  usesDeepSpeed,
+} from '../src/toolkit/index.js';
+
+const FORM = 'use_reentrant';
+/** The ways to get at `torch.utils.checkpoint`, and to call what is in it, by its own name or another. */
+const IMPORT =
+  /\btorch\s*\.\s*utils\s*(?:\.\s*checkpoint|import|as)\b|\bfrom\s+torch\s+import\s*(?:\([^)]*|.*)\butils\b/;
+const CALL =
+  /(?<!\w)checkpoint(?:_sequential)?(?:\s*\(|\s+as\b)|=\s*[\w.]*\bcheckpoint(?:_sequential)?\b(?!\s*[.(=])/;
+/** Keywords that torch takes itself in both forms, or whose value decides. */
+const OF_TORCH: ReadonlySet<string> = new Set([
+  'context_fn',
+  'debug',
+  'determinism_check',
+  'early_stop',
+  'preserve_rng_state',
+]);
+
+interface ReentrantSite extends Site {
+  readonly call: PyNode;
+  readonly sequential: boolean;
+}
+
+export const checkpointUseReentrant: Transform<ReentrantSite> = {
+  meta: {
+    id: 'checkpoint-use-reentrant',
+    summary: 'Pass `use_reentrant` to `torch.utils.checkpoint` explicitly',
+    symptom: 'future-break',
+    safety: 'safe',
+    numerics: 'bit-identical',
+    group: 'default',
+    options: {
+      value: {
+        type: 'string',
+        default: 'recommended',
+        summary: '"recommended" writes `False`; "preserve" writes `True`, which is what happens today',
+      },
+    },
+    requires: { torch: '2.0' },
+    docs: {
+      why: 'Without `use_reentrant`, torch 2.1 to 2.11 warn on every call, announce that it will raise, and take the re-entrant form. That form gives no gradient where no input of the block requires one, does not support `torch.autograd.grad`, and raises on keyword arguments for the block.',
+      does: 'Adds `use_reentrant=False` as the last argument, which torch recommends. Where keyword arguments are passed to the block the call raises today, and the fix is safe; elsewhere it is unsafe. With `value = "preserve"` it adds `use_reentrant=True`, the form in use today, which is safe.',
+      refuses: [
+        '`checkpoint` is not torch’s own: nothing is said',
+        'the arguments are spread with `**`, so the keyword may be given twice',
+        'the file replaces `torch.utils.checkpoint.checkpoint` by something else',
+        '`False` with DeepSpeed in the code: ZeRO-3 needs the re-entrant form',
+        'the call stands in a lambda or a comprehension, or its statement shares its line with other code',
+      ],
+      limits: [
+        'Before torch 2.0 `checkpoint_sequential` does not know the keyword.',
+        'Peak memory is the same in both forms; only the warning, the keyword arguments and the missing gradients differ.',
+        'A block that saves other tensors when it is recomputed raises in the non-re-entrant form, where the re-entrant one computes a wrong gradient silently.',
+        'Tests are not looked at: they may be about the default.',
+      ],
+    },
+    evidence: {
+      verdict:
+        'Nil on memory; it removes a warning, and `False` gives gradients where the re-entrant form loses them. torch 2.11 still only warns, whatever the warning says',
+      measurements: [
+        {
+          what: 'peak allocated of a checkpointed training step, `use_reentrant` unset → False (True is the same)',
+          before: '6443 MiB',
+          after: '6443 MiB',
+          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, batch 8 × 1024, fp32',
+        },
+        {
+          what: 'gradient through a checkpointed block whose input requires none',
+          before: 'none (re-entrant)',
+          after: 'present',
+          setup: 'NVIDIA H200, torch 2.11',
+        },
+      ],
+    },
+    origin: [{ document: 'GPU memory audit report (Fourier LS-LoRA)', section: '5', fidelity: 'inspired' }],
+    example: 'fix-keyword-for-the-block',
+  },
+
+  prefilter: ['checkpoint', 'torch'],
+  cue: (text, path) => IMPORT.test(text) && CALL.test(text) && !isTestFile(path, text),
+
+  *detect(module) {
+    for (const { call, name } of [
+      ...callsNamed(module, 'checkpoint'),
+      ...callsNamed(module, 'checkpoint_sequential'),
+    ]) {
+      const found = checkpointCall(module, call);
+      if (found === undefined || isChosen(call, found.sequential) || isTestCode(module, call)) continue;
+      const raises = keywordsForBlock(call, found.sequential);
+      yield {
+        node: name,
+        call,
+        sequential: found.sequential,
+        message:
+          raises === undefined
+            ? 'torch warns here and recomputes in the re-entrant form, which loses the gradient where no input of the block requires one'
+            : `torch raises here: the re-entrant form, which it takes by default, does not pass \`${raises}\` on`,
+      };
+    }
+  },
+
+  fix({ call, sequential }, edit, module, options) {
+    const raises = keywordsForBlock(call, sequential) !== undefined;
+    const value = options['value'] === 'preserve' && !raises ? 'True' : 'False';
+    const proof = new Proof()
+      .forbid(!ownsItsLines(module, statementOf(call)), 'its statement shares its line with other code')
+      .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension')
+      .forbid(
+        argumentsOf(call).some(
+          ({ type }) => type === 'dictionary_splat' || (sequential && type === 'list_splat'),
+        ),
+        'its arguments are spread, so the form may already be among them',
+      )
+      .forbid(isReplaced(module), 'this file replaces the `checkpoint` of torch by something else');
+    if (value === 'False' && !raises) {
+      proof
+        .forbid(
+          usesDeepSpeed(module) === 'yes',
+          'this file uses DeepSpeed, and ZeRO-3 needs the re-entrant form',
+        )
+        .require(
+          'unknown',
+          'that an input of the block requires a gradient today, and that the block recomputes alike',
+        );
+    }
+    if (raises) {
+      proof.require(
+        mayBeCaught(call) ? 'unknown' : 'yes',
+        'that the error of today, which the code around may catch, is not what it waits for',
+      );
+    }
+    edit.appendKeyword(call, FORM, value);
+    return edit.done(
+      value === 'True' ? 'Write down the re-entrant form' : 'Choose the non-re-entrant form',
+      proof,
+      { numerics: value === 'False' && !raises ? 'changes-training' : 'bit-identical' },
+    );
+  },
+};
+
+/** `checkpoint_sequential(functions, segments, input, use_reentrant)` takes it by position as well. */
+function isChosen(call: PyNode, sequential: boolean): boolean {
+  if (keywordArgument(call, FORM) !== undefined) return true;
+  const positional = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
+  return sequential && positional.length > 3 && !positional.some(({ type }) => type.endsWith('splat'));
+}
+
+/** The first keyword that is meant for the block: only the non-re-entrant form passes it on. */
+function keywordsForBlock(call: PyNode, sequential: boolean): string | undefined {
+  if (sequential) return undefined;
+  const names = argumentsOf(call).flatMap((each) =>
+    each.type === 'keyword_argument' ? [each.field('name')?.text ?? ''] : [],
+  );
+  return names.find((name) => !OF_TORCH.has(name) && name !== 'function');
+}
+
+function mayBeCaught(call: PyNode): boolean {
+  const tried = call.closest('try_statement', 'function_definition');
+  return tried?.type === 'try_statement' || enclosingWiths(call).some(swallowsErrors);
+}
+
+/** `torch.utils.checkpoint.checkpoint = partial(…)`: who calls it then, nobody knows. */
+function isReplaced(module: PyModule): boolean {
+  return ['.checkpoint', '.checkpoint_sequential'].some((name) =>
+    module.at(name).some(({ parent }) => {
+      const assignment = parent?.parent;
+      if (assignment?.type !== 'assignment' || assignment.field('left') !== parent) return false;
+      const path = parent && qualifiedName(module, parent);
+      return path === CHECKPOINT || path === CHECKPOINT_SEQUENTIAL;
+    }),
+  );
+}
