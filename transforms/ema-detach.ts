@@ -16,22 +16,12 @@ import {
   mayHaveStatistic,
   Proof,
   statisticsCuredBy,
-  unparenthesized,
   valuesToDetach,
 } from '../src/toolkit/index.js';
 
 interface StatisticSite extends Site {
   readonly statistic: RunningStatistic;
 }
-
-/** Expressions that `.detach()` can follow without parentheses. */
-const PRIMARY: readonly string[] = [
-  'identifier',
-  'attribute',
-  'call',
-  'subscript',
-  'parenthesized_expression',
-];
 
 export const emaDetach: Transform<StatisticSite> = {
   meta: {
@@ -98,10 +88,7 @@ export const emaDetach: Transform<StatisticSite> = {
   fix({ statistic }, edit, module) {
     const proof = new Proof();
     for (const { answer, otherwise } of detachGates(module, statistic)) proof.require(answer, otherwise);
-    for (const value of valuesToDetach(module, statistic)) {
-      if (PRIMARY.includes(value.type)) edit.append(value, '.detach()');
-      else edit.replace(value, `(${unparenthesized(value).text}).detach()`);
-    }
+    for (const value of valuesToDetach(module, statistic)) edit.appendCall(value, '.detach()');
     return edit.done(`Detach what \`self.${statistic.name}\` keeps`, proof);
   },
 };

@@ -1,0 +1,110 @@
+import type { Answer } from '../semantic/answer.js';
+import { importsPackage } from '../semantic/imports.js';
+import type { PyModule } from '../semantic/module.js';
+import { enclosingFunction, enclosingLoops, unparenthesized } from '../semantic/statements.js';
+import type { PyNode } from '../syntax/node.js';
+import { type Gate, shown } from './gate.js';
+import { gradUseIn } from './grad.js';
+import {
+  differentiatingCaller,
+  entersGradOff,
+  isGradOff,
+  onlyRunsGradOff,
+  switchesGradOff,
+} from './grad-mode.js';
+import { mayCarryGradient, recordsNoGraph } from './gradient.js';
+import { lossTerm } from './loss-term.js';
+import { isProvenTensor } from './proven-tensor.js';
+import { type Fate, fatesOf } from './record-fate.js';
+import { backwards, isDifferentiated, spendingBackward, stalingLoop } from './spent-graph.js';
+import { kindOf } from './tensor.js';
+
+/** A variable that keeps values for people to read, and would keep their graphs. */
+export interface LossRecord {
+  /** What the code does not prove about where the record goes. */
+  readonly gates: readonly Gate[];
+  /** Each value is differentiated in its own round: backward has freed what its graph held. */
+  readonly spent: boolean;
+}
+
+/** Undefined where the variable is differentiated, or may be by those who get it: then it is a loss, and no record. */
+export function lossRecord(
+  module: PyModule,
+  binding: PyNode,
+  values: readonly PyNode[],
+): LossRecord | undefined {
+  const fates = fatesOf(module, binding);
+  if (fates.some(({ kind }) => kind === 'differentiated')) return undefined;
+  const spending = values.map((value) => spendingBackward(module, value)?.call);
+  const spent = spending.every((call) => call !== undefined);
+  const staling = values.map((value) => stalingLoop(module, value));
+  const gates: Gate[] = [];
+  for (const fate of fates) {
+    if (fate.kind === 'returned' && isDifferentiatedByCaller(module, fate)) return undefined;
+    // Between the addition and the backward of its round the graph is still whole.
+    const whole = values.some(
+      (value, at) => fate.node.start > value.end && fate.node.end < (spending[at]?.start ?? 0),
+    );
+    if (spent && !whole) continue;
+    if (staling.every((loop) => loop !== undefined && !loop.contains(fate.node))) continue;
+    const trains = values.every((value) =>
+      enclosingLoops(value).some((loop) => backwards(module).some(({ call }) => loop.contains(call))),
+    );
+    if (!trains) return undefined;
+    const how = fate.kind === 'returned' ? 'which is returned' : 'which others get';
+    gates.push({
+      answer: 'unknown',
+      otherwise: `nobody differentiates \`${shown(fate.node)}\`, ${how}`,
+    });
+  }
+  return { gates, spent };
+}
+
+function isDifferentiatedByCaller(module: PyModule, { node }: Fate): boolean {
+  const around = enclosingFunction(node);
+  return around !== undefined && differentiatingCaller(module, around) !== undefined;
+}
+
+/** Hooks that a framework runs without gradients. */
+const GRADLESS_HOOK = /^(?:validation|test|predict|eval|valid)_step$|^on_(?:validation|test|predict)_/;
+
+/** The place runs without gradients, or stands in an evaluation, which is the business of `no-grad`. */
+export function isWithoutGrad(module: PyModule, place: PyNode): boolean {
+  if (switchesGradOff(module) || recordsNoGraph(module, place) || isGradOff(module, place)) return true;
+  const around = enclosingFunction(place);
+  if (around === undefined) return false;
+  if (GRADLESS_HOOK.test(around.field('name')?.text ?? '')) return true;
+  if (onlyRunsGradOff(module, around) || entersGradOff(module, around)) return true;
+  const evaluates = module.at('.eval(').some((hit) => around.contains(hit));
+  return evaluates && gradUseIn(module, around) === undefined;
+}
+
+/** Whether a value that may hang on a graph has `.detach()`; undefined where nothing says that it is a tensor at all. */
+export function isDetachable(module: PyModule, value: PyNode): Answer | undefined {
+  if (!importsPackage(module, 'torch') || !mayCarryGradient(module, value)) return undefined;
+  if (isTensorHere(module, value)) return 'yes';
+  const term = lossTerm(module, value);
+  if (term === undefined) return undefined;
+  return kindOf(module, value) === 'unknown' && term.scalar === 'no' ? 'no' : 'unknown';
+}
+
+/** By what it is made of, or because it is differentiated right there. */
+function isTensorHere(module: PyModule, value: PyNode): boolean {
+  const node = unparenthesized(value);
+  if (isProvenTensor(module, node) || isDifferentiated(module, node)) return true;
+  const sides = node.type === 'binary_operator' ? [node.field('left'), node.field('right')] : [];
+  return sides.some((side) => side !== undefined && isTensorHere(module, side));
+}
+
+/** The part of a product or sum that brings the graph, where only one does: `loss` of `loss * batch_size`. */
+export function graphCarrier(module: PyModule, value: PyNode): PyNode {
+  const node = unparenthesized(value);
+  if (node.type !== 'binary_operator') return value;
+  const carrying = [node.field('left'), node.field('right')].flatMap((side) =>
+    side !== undefined && mayCarryGradient(module, side) ? [side] : [],
+  );
+  const [only, ...others] = carrying;
+  return only !== undefined && others.length === 0 && isTensorHere(module, only)
+    ? graphCarrier(module, only)
+    : value;
+}

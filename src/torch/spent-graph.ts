@@ -1,0 +1,245 @@
+import { calledDefinition, classAround } from '../semantic/definitions.js';
+import { reachingDefinitions } from '../semantic/flow.js';
+import { qualifiedName } from '../semantic/imports.js';
+import type { PyModule } from '../semantic/module.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  enclosingLoops,
+  keywordArgument,
+  methodName,
+  receiverOf,
+  statementOf,
+  swallowsErrors,
+  unparenthesized,
+} from '../semantic/statements.js';
+import type { PyNode } from '../syntax/node.js';
+import { isPythonNumber } from './python-number.js';
+import { steppedOptimizer } from './training-loop.js';
+
+/** `value.backward()`, `scaler.scale(value).backward()`, `accelerator.backward(value)`. */
+export interface Backward {
+  readonly call: PyNode;
+  /** What is differentiated. */
+  readonly value: PyNode;
+  /** The graph stays usable after it. */
+  readonly retains: boolean;
+}
+
+const MAX_DEPTH = 8;
+/** Objects that differentiate what they are given. */
+const ENGINE = /accelerator|fabric|engine|strategy|trainer|model|amp|runner|^self$/i;
+
+export function backwards(module: PyModule): readonly Backward[] {
+  return module.memo(findBackwards, module);
+}
+
+function findBackwards(module: PyModule): readonly Backward[] {
+  return module.at('backward(').flatMap(({ text, parent }) => {
+    const call = parent?.type === 'attribute' ? parent.parent : undefined;
+    if (!/^(?:manual_)?backward$/.test(text) || call?.type !== 'call' || call.field('function') !== parent)
+      return [];
+    const receiver = receiverOf(call);
+    const [first] = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
+    const engine = text !== 'backward' || ENGINE.test(receiver?.text ?? '');
+    const value = first !== undefined && engine ? first : receiver;
+    if (value === undefined) return [];
+    const retains = ['retain_graph', 'create_graph'].some((name) => {
+      const given = keywordArgument(call, name)?.field('value');
+      return given !== undefined && given.type !== 'false';
+    });
+    return [{ call, value, retains: retains || argumentsOf(call).length > 2 }];
+  });
+}
+
+/** The backward that differentiates the value in the same round, certainly: its graph is used up, nobody can do it again. */
+export function spendingBackward(module: PyModule, value: PyNode): Backward | undefined {
+  const parts = partsOf(module, value);
+  return backwardsBeside(module, value).find(
+    (each) => !each.retains && (isSame(module, each.value, value) || includes(module, each.value, parts)),
+  );
+}
+
+/** The value itself, perhaps scaled, is differentiated in the same round: it is a tensor. */
+export function isDifferentiated(module: PyModule, value: PyNode): boolean {
+  return backwardsBeside(module, value).some((each) => {
+    let node = unparenthesized(each.value);
+    for (let depth = 0; depth < MAX_DEPTH && !isSame(module, node, value); depth++) {
+      const inner = scaledBy(module, node);
+      if (inner === undefined) return false;
+      node = unparenthesized(inner);
+    }
+    return isSame(module, node, value);
+  });
+}
+
+/** What a number, `.mean()` or a gradient scaler is applied to. */
+function scaledBy(module: PyModule, node: PyNode): PyNode | undefined {
+  const [only, ...others] = operandsOf(node).flatMap((each) =>
+    each === undefined || isPythonNumber(module, each) === 'yes' || /accum/i.test(each.text) ? [] : [each],
+  );
+  if (only !== undefined) return others.length === 0 ? only : undefined;
+  const definitions = node.type === 'identifier' ? (reachingDefinitions(module, node) ?? []) : [];
+  const [single, ...more] = definitions.filter(({ kind }) => kind !== 'update');
+  if (more.length > 0) return undefined;
+  return single?.kind === 'value' || single?.kind === 'with' ? single.value : undefined;
+}
+
+function backwardsBeside(module: PyModule, value: PyNode): readonly Backward[] {
+  const [loop] = enclosingLoops(value);
+  return backwards(module).filter(
+    ({ call }) =>
+      enclosingLoops(call)[0] === loop &&
+      enclosingFunction(call) === enclosingFunction(value) &&
+      runsBeside(call, value),
+  );
+}
+
+/** The same variable, attribute or element, which nothing has set in between. */
+function isSame(module: PyModule, one: PyNode, other: PyNode): boolean {
+  const [a, b] = [unparenthesized(one), unparenthesized(other)];
+  if (a.text !== b.text || !/^(?:identifier|attribute|subscript)$/.test(a.type)) return false;
+  const [from, to] = [a, b].map((node) => {
+    let root = node;
+    while (root.type !== 'identifier') {
+      const inner = root.field('object') ?? root.field('value');
+      if (inner === undefined) return undefined;
+      root = inner;
+    }
+    return (reachingDefinitions(module, root) ?? []).filter(({ kind }) => kind !== 'update');
+  });
+  if (from === undefined || to === undefined || from.length === 0) return false;
+  return from.length === to.length && from.every(({ node }) => to.some((found) => found.node === node));
+}
+
+/** Whenever the value's statement is run to the end of its round, so is the call: no condition is in between. */
+function runsBeside(call: PyNode, value: PyNode): boolean {
+  let statement = statementOf(call);
+  while (statement.parent?.parent?.type === 'with_statement' && !swallowsErrors(statement.parent.parent))
+    statement = statement.parent.parent;
+  return statement.parent?.contains(value) ?? false;
+}
+
+/** The operands of a sum, a product or a scaled loss. */
+function operandsOf(expression: PyNode): readonly (PyNode | undefined)[] {
+  const node = unparenthesized(expression);
+  if (node.type === 'binary_operator' && /^[-+*/]$/.test(node.field('operator')?.text ?? ''))
+    return [node.field('left'), node.field('right')];
+  if (node.type === 'unary_operator') return [node.field('argument')];
+  const name = node.type === 'call' ? (methodName(node) ?? '') : '';
+  if (name === 'scale' || name === 'scale_loss') return argumentsOf(node).slice(0, 1);
+  return /^(?:mean|sum|to|float|cpu|cuda|squeeze)$/.test(name) ? [receiverOf(node)] : [];
+}
+
+/** The bindings whose tensors a value is made of. */
+function partsOf(module: PyModule, value: PyNode, depth = 0): ReadonlySet<PyNode> {
+  const node = unparenthesized(value);
+  const found = new Set<PyNode>();
+  const definitions = node.type === 'identifier' ? (reachingDefinitions(module, node) ?? []) : [];
+  const [only, ...others] = definitions;
+  const inner = only?.kind === 'value' && others.length === 0 ? [only.value] : operandsOf(node);
+  for (const { node: binding } of definitions) found.add(binding);
+  for (const each of depth > MAX_DEPTH ? [] : inner)
+    if (each !== undefined) for (const part of partsOf(module, each, depth + 1)) found.add(part);
+  return found;
+}
+
+/** Whichever way the expression got its value, one of these bindings is in it. */
+function includes(module: PyModule, expression: PyNode, parts: ReadonlySet<PyNode>, depth = 0): boolean {
+  const node = unparenthesized(expression);
+  if (depth > MAX_DEPTH) return false;
+  const inside = (inner: PyNode | undefined): boolean =>
+    inner !== undefined && includes(module, inner, parts, depth + 1);
+  if (node.type !== 'identifier') return operandsOf(node).some(inside);
+  // What is added to a loss, or divides it, leaves it in the sum.
+  const given = (reachingDefinitions(module, node) ?? []).filter(({ kind }) => kind !== 'update');
+  return (
+    given.length > 0 &&
+    given.every(
+      (found) =>
+        parts.has(found.node) || ((found.kind === 'value' || found.kind === 'with') && inside(found.value)),
+    )
+  );
+}
+
+/**
+ * The outermost loop around the value that differentiates and then steps an optimizer, both with a network that the value
+ * was computed with: the weights have changed in place, so autograd refuses to differentiate the value after the loop.
+ */
+export function stalingLoop(module: PyModule, value: PyNode): PyNode | undefined {
+  const roots = networksOf(module, value);
+  return enclosingLoops(value).findLast(
+    (loop) =>
+      optimizerSteps(module).some((step) => loop.contains(step)) &&
+      backwards(module).some(
+        (each) =>
+          loop.contains(each.call) && [...networksOf(module, each.value)].some((name) => roots.has(name)),
+      ),
+  );
+}
+
+function optimizerSteps(module: PyModule): readonly PyNode[] {
+  return module.memo(findSteps, module);
+}
+
+function findSteps(module: PyModule): readonly PyNode[] {
+  return module.at('.step(').flatMap(({ text, parent }) => {
+    const call = text === 'step' ? parent?.parent : undefined;
+    // A step of `higher` and its like makes new weights and keeps the graph.
+    const changes = call?.type === 'call' && !/diff/i.test(receiverOf(call)?.text ?? '');
+    return changes && steppedOptimizer(module, call) !== undefined ? [call] : [];
+  });
+}
+
+/** Criteria have no weights, nor has what prepares the data. */
+const WEIGHTLESS = /crit|loss|token|transform|preproc|augment|collate|sampler|_fn$|func/i;
+const CUTS: ReadonlySet<string> = new Set(['detach', 'item', 'tolist', 'numpy', 'long', 'argmax']);
+
+/** The networks, as written, whose weights the value was computed with. */
+function networksOf(module: PyModule, value: PyNode): ReadonlySet<string> {
+  const found = new Set<string>();
+  const pending = [value];
+  const seen = new Set<PyNode>();
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    const node = unparenthesized(at);
+    if (seen.has(node)) continue;
+    seen.add(node);
+    if (node.type === 'identifier') {
+      for (const each of reachingDefinitions(module, node) ?? [])
+        if ('value' in each) pending.push(each.value);
+    } else if (node.type === 'attribute') {
+      const object = node.field('object');
+      if (object !== undefined && node.field('attribute')?.text !== 'data') pending.push(object);
+    } else if (node.type === 'call') {
+      if (CUTS.has(methodName(node) ?? '')) continue;
+      for (const name of calledNetworks(module, node)) found.add(name);
+      const receiver = receiverOf(node);
+      pending.push(...argumentsOf(node), ...(receiver === undefined ? [] : [receiver]));
+    } else if (node.type === 'keyword_argument') {
+      pending.push(...node.named.slice(1));
+    } else if (node.type !== 'lambda') pending.push(...node.named);
+  }
+  return found;
+}
+
+/** `model` of `model(x)` and `model.encode(x)`; functions, imported or of the file, and methods of values are none. */
+function calledNetworks(module: PyModule, call: PyNode): readonly string[] {
+  const callee = call.field('function');
+  if (callee === undefined || qualifiedName(module, callee) !== undefined) return [];
+  if (WEIGHTLESS.test(callee.text) || calledDefinition(module, call)?.type === 'function_definition')
+    return [];
+  if (callee.type === 'identifier') return module.resolve(callee) === undefined ? [] : [callee.text];
+  const object = callee.type === 'attribute' ? callee.field('object') : undefined;
+  if (object === undefined || isComputed(module, object)) return [];
+  return object.type === 'identifier' && object.text === classAround(call)?.self
+    ? [callee.text]
+    : [callee.text, object.text];
+}
+
+/** A value that was computed here: its methods are no networks. */
+function isComputed(module: PyModule, object: PyNode): boolean {
+  const node = unparenthesized(object);
+  if (node.type === 'attribute') return false;
+  const definitions = node.type === 'identifier' ? (reachingDefinitions(module, node) ?? []) : undefined;
+  return definitions === undefined || definitions.some(({ kind }) => kind !== 'parameter');
+}
