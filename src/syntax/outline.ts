@@ -32,6 +32,15 @@ const BACKSLASH = 92;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
+/** By character: 1 for those that say nothing about lines, strings and brackets. */
+const PLAIN = new Uint8Array(128).fill(1);
+for (const code of [0, NEWLINE, FORM_FEED, RETURN, DOUBLE, HASH, SINGLE, COLON, BACKSLASH]) PLAIN[code] = 0;
+for (const bracket of '()[]{}') PLAIN[bracket.charCodeAt(0)] = 0;
+
+function isBlank(code: number): boolean {
+  return code === SPACE || code === TAB || code === NEWLINE || code === RETURN || code === BACKSLASH;
+}
+
 /** What the reader leaves to the parser: text that is not Python, or too odd for a quick reading. */
 class Odd extends Error {}
 
@@ -96,7 +105,6 @@ class OutlineReader {
     if (this.#piece === undefined) {
       if (isDefinition(this.text, at)) this.#piece = { start: at, indent, headerEnd: -1, bodyStart: -1 };
     } else if (this.#piece.bodyStart === -1) {
-      if (this.#piece.headerEnd === -1) throw new Odd();
       this.#piece.bodyStart = at;
     }
   }
@@ -116,29 +124,28 @@ class OutlineReader {
     const { length } = text;
     let depth = 0;
     let at = this.#at;
-    let codeEnd = this.#codeEnd;
-    let opensBody = false;
+    const start = at;
     for (; at < length; at++) {
       const code = text.charCodeAt(at);
+      if (code > 127 || PLAIN[code] === 1) continue;
       switch (code) {
-        case SPACE:
-        case TAB:
-          continue;
         case NEWLINE:
           if (depth > 0) continue;
+          this.#endLine(start, at);
           this.#at = at + 1;
-          this.#codeEnd = codeEnd;
           return;
         case RETURN:
           if (text.charCodeAt(at + 1) !== NEWLINE) throw new Odd();
           continue;
-        case FORM_FEED:
-        case 0:
-          throw new Odd();
         case HASH: {
+          if (depth === 0) this.#endLine(start, at);
           const end = text.indexOf('\n', at);
           this.#quiet.push(at, end === -1 ? length : end);
           at = (end === -1 ? length : end) - 1;
+          if (depth === 0) {
+            this.#at = at + 2;
+            return;
+          }
           continue;
         }
         case BACKSLASH:
@@ -147,36 +154,40 @@ class OutlineReader {
         case DOUBLE:
         case SINGLE:
           at = this.#behindString(at) - 1;
-          break;
+          continue;
         case 40:
         case 91:
         case OPEN_BRACE:
           depth++;
           if (depth > this.#deepest) this.#deepest = depth;
-          break;
+          continue;
         case 41:
         case 93:
         case CLOSE_BRACE:
           if (--depth < 0) throw new Odd();
-          break;
+          continue;
         case COLON:
-          if (depth === 0 && this.#piece?.headerEnd === -1) {
-            this.#piece.headerEnd = at + 1;
-            opensBody = true;
-            codeEnd = at + 1;
-            continue;
-          }
-      }
-      codeEnd = at + 1;
-      if (opensBody) {
-        // `def f(): return 1` has no body of its own.
-        this.#piece = undefined;
-        opensBody = false;
+          if (depth === 0 && this.#piece?.headerEnd === -1) this.#piece.headerEnd = at + 1;
+          continue;
+        default:
+          throw new Odd();
       }
     }
     if (depth > 0) throw new Odd();
-    this.#at = at;
-    this.#codeEnd = codeEnd;
+    this.#endLine(start, length);
+    this.#at = length;
+  }
+
+  /** The code of a logical line lies between these; what is behind it is no code. */
+  #endLine(start: number, behind: number): void {
+    let end = behind;
+    while (end > start && isBlank(this.text.charCodeAt(end - 1))) end--;
+    if (end === start) return;
+    this.#codeEnd = end;
+    if (this.#piece?.bodyStart !== -1) return;
+    if (this.#piece.headerEnd === -1) throw new Odd();
+    // `def f(): return 1` has no body of its own.
+    if (this.#piece.headerEnd < end) this.#piece = undefined;
   }
 
   /** A backslash joins lines; anything else behind one is no Python. */
