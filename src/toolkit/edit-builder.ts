@@ -94,6 +94,14 @@ export class EditBuilder {
     this.#edits.push(edit);
   }
 
+  /** Of an expression only one part of it is left: `x.to(d)` becomes `x`. A comment between them must not be lost. */
+  keepOnly(whole: PyNode, part: PyNode): void {
+    const lost = [...whole.walk()].some((node) => node.type === 'comment' && !part.contains(node));
+    if (lost) throw new Unfixable('a comment stands in the way');
+    if (part.start > whole.start) this.#edits.push({ start: whole.start, end: part.start, text: '' });
+    if (part.end < whole.end) this.#edits.push({ start: part.end, end: whole.end, text: '' });
+  }
+
   /** Takes an argument out of its call, with its comma. */
   removeArgument(argument: PyNode): void {
     this.#edits.push(...withoutArgument(this.module, argument));

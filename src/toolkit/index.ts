@@ -37,6 +37,7 @@ export type { PyNode } from '../syntax/node.js';
 export * from '../torch/catalog.js';
 export * from '../torch/checkpointing.js';
 export * from '../torch/cuda-cache.js';
+export { isCpu, isDevice } from '../torch/device-value.js';
 export { shown } from '../torch/gate.js';
 export { doubtsAboutLoop, type EvaluationLoop, evaluationLoops } from '../torch/grad-block.js';
 export { doubtsAbout, hasGradMode } from '../torch/grad-doubts.js';
@@ -56,6 +57,7 @@ export {
 export { changedInPlace, keptFromElsewhere, strayDevice } from '../torch/kept-term.js';
 export * from '../torch/legacy-arguments.js';
 export { type Fate, fateOf, type Stray } from '../torch/loaded-value.js';
+export { isWeight, type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../torch/low-rank.js';
 export { lossTerm } from '../torch/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/loss-use.js';
 export * from '../torch/old-amp.js';
@@ -68,6 +70,7 @@ export { detachGates, keepsGraph, statisticsCuredBy, valuesToDetach } from '../t
 export type { TensorKind } from '../torch/tensor.js';
 export { isFloating, kindOf } from '../torch/tensor.js';
 export * from '../torch/training-loop.js';
+export { isTraced } from '../torch/wrapping.js';
 export type * from './contract.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
 export { requireArrival, requireVersion } from './gates.js';

@@ -259,3 +259,46 @@ export const AMP_NAMES: ReadonlyMap<
   ['custom_fwd', { since: '2.4', positional: [] }],
   ['custom_bwd', { since: '2.4', positional: [] }],
 ]);
+
+/** Functions that multiply two matrices as `@` does. */
+export const MATRIX_PRODUCTS: ReadonlySet<string> = new Set([
+  'torch.matmul',
+  'torch.mm',
+  'torch.linalg.matmul',
+]);
+export const MATMUL = 'torch.matmul';
+
+export const BITS_AND_BYTES_CONFIG = 'transformers.BitsAndBytesConfig';
+
+/** What `BitsAndBytesConfig` takes; transformers 4 picks these out of the keywords of `from_pretrained`. */
+export const BITS_AND_BYTES_KEYWORDS: ReadonlySet<string> = new Set([
+  'load_in_8bit',
+  'load_in_4bit',
+  'llm_int8_threshold',
+  'llm_int8_skip_modules',
+  'llm_int8_enable_fp32_cpu_offload',
+  'llm_int8_has_fp16_weight',
+  'bnb_4bit_compute_dtype',
+  'bnb_4bit_quant_type',
+  'bnb_4bit_use_double_quant',
+  'bnb_4bit_quant_storage',
+]);
+
+/** What puts adapters of peft into its first argument. */
+export function isPeftModelMaker(path: string): boolean {
+  return /^peft\.(?:\w+\.)*(?:get_peft_model|Peft(?:Mixed)?Model(?:For\w+)?\.from_pretrained)$/.test(path);
+}
+export const DEVICE = 'torch.device';
+/** The index of the current GPU. */
+export const CUDA_ORDINAL = 'torch.cuda.current_device';
+
+/** Makers of the same tensor on every device. `torch.tensor` is not among them: its data come from the host either way. */
+export const DEVICE_FACTORIES: ReadonlySet<string> = new Set(
+  ['arange', 'empty', 'eye', 'full', 'linspace', 'ones', 'zeros'].map((name) => `torch.${name}`),
+);
+/** Makers whose numbers come from the generator of the device they are made on. */
+export const RANDOM_FACTORIES: ReadonlySet<string> = new Set(
+  ['rand', 'randint', 'randn', 'randperm', 'normal', 'bernoulli', 'multinomial'].map(
+    (name) => `torch.${name}`,
+  ),
+);

@@ -99,6 +99,19 @@ function mayCast(module: PyModule): boolean {
   );
 }
 
+/** The file has code compiled from its source or traced with placeholders, where not all of Python is allowed. */
+export function isTraced(module: PyModule): boolean {
+  return usesTorchScript(module) || FX.some((each) => isNamed(module, each));
+}
+
+const FX: readonly string[] = [
+  'fx',
+  'symbolic_trace',
+  'prepare_fx',
+  'prepare_qat_fx',
+  'create_feature_extractor',
+];
+
 function usesTorchScript(module: PyModule): boolean {
   return module.at('jit').some((hit) => {
     return [hit.parent, hit.parent?.parent].some((place) => {
