@@ -64,17 +64,19 @@ class Circle {
 
   around(path: string): Surroundings {
     const circle = this;
-    const found = new Map<string, PyModule | undefined>();
+    const found = new Map<string, ProjectModule | undefined>();
+    const find = (dotted: string) => {
+      if (!found.has(dotted)) found.set(dotted, circle.#find(path, dotted));
+      return found.get(dotted);
+    };
     let versions: Versions | undefined;
     return {
       get versions() {
         versions ??= circle.#versionsFor(path);
         return versions;
       },
-      module(dotted) {
-        if (!found.has(dotted)) found.set(dotted, circle.#moduleFor(path, dotted));
-        return found.get(dotted);
-      },
+      text: (dotted) => find(dotted)?.text,
+      module: (dotted) => circle.#parsed(find(dotted)),
       get relied(): Relied {
         return circle.#asked;
       },
@@ -87,9 +89,13 @@ class Circle {
     return versions;
   }
 
-  #moduleFor(path: string, dotted: string): PyModule | undefined {
+  #find(path: string, dotted: string): ProjectModule | undefined {
     const found = this.door.moduleFor(path, dotted);
     this.#asked.push([path, dotted, found?.key ?? '']);
+    return found;
+  }
+
+  #parsed(found: ProjectModule | undefined): PyModule | undefined {
     if (found === undefined || found.text.length > LARGEST) return undefined;
     if (!this.#modules.has(found.path)) {
       const tree = this.#modules.size < ASKED ? this.treeOf(found) : undefined;

@@ -1,27 +1,36 @@
 import { dirname, join } from 'node:path/posix';
 
 /**
- * The files that an import of `dotted` may read, for a file at `path`: groups of paths, one for each folder that the
- * import may start from. In one group the package wins over the file beside it, as in Python. `folders`: the file's own
- * folder and those above it, up to the project's, nearest first.
+ * The one file that an import of `dotted` in the file at `path` reads, among those that are there. `folders`: the file's
+ * own folder and those above it, up to the project's, nearest first; an absolute import may start from any of them, or
+ * from `src/` in it. Where it could be more than one file, that depends on how Python is started, and there is no telling.
  */
-export function filesImported(
+export function fileImported(
   path: string,
   dotted: string,
   folders: readonly string[],
-): readonly (readonly string[])[] {
-  const level = /^\.*/.exec(dotted)?.[0].length ?? 0;
-  const names = dotted.slice(level).split('.').filter(Boolean);
-  if (level > 0) {
-    let start = dirname(path);
-    for (let up = 1; up < level; up++) start = dirname(start);
-    return [filesAt(start, names)];
-  }
-  if (names.length === 0) return [];
-  return folders.flatMap((folder) => [filesAt(folder, names), filesAt(join(folder, 'src'), names)]);
+  isThere: (file: string) => boolean,
+): string | undefined {
+  const places = placesOf(path, dotted, folders);
+  const found = new Set(places.flatMap((place) => filesAt(place).find(isThere) ?? []));
+  const [only] = found;
+  return found.size === 1 && only !== path ? only : undefined;
 }
 
-function filesAt(folder: string, names: readonly string[]): readonly string[] {
-  const place = join(folder, ...names);
-  return names.length === 0 ? [join(place, '__init__.py')] : [join(place, '__init__.py'), `${place}.py`];
+/** Where the module could be, without `.py` or `/__init__.py`. */
+function placesOf(path: string, dotted: string, folders: readonly string[]): readonly string[] {
+  const level = /^\.*/.exec(dotted)?.[0].length ?? 0;
+  const names = dotted.slice(level).split('.').filter(Boolean);
+  if (level === 0) {
+    if (names.length === 0) return [];
+    return folders.flatMap((folder) => [join(folder, ...names), join(folder, 'src', ...names)]);
+  }
+  let start = dirname(path);
+  for (let up = 1; up < level; up++) start = dirname(start);
+  return [names.length === 0 ? `${start}/` : join(start, ...names)];
+}
+
+/** The package wins over the file beside it, as in Python. */
+function filesAt(place: string): readonly string[] {
+  return place.endsWith('/') ? [join(place, '__init__.py')] : [join(place, '__init__.py'), `${place}.py`];
 }

@@ -5,7 +5,9 @@ import { Versions } from './versions.js';
 export interface Surroundings {
   /** Of the packages that the file's project asks for. */
   readonly versions: Versions;
-  /** The file of the project that an import from here names: `models.base`, `.base`. Undefined where that is not certain. */
+  /** The text of the project's file that an import from here names: `models.base`, `.base`. Undefined where that is not certain. */
+  text(dotted: string): string | undefined;
+  /** The same, parsed. Also undefined where it does not parse, is very large, or where a scan has asked for very many. */
   module(dotted: string): PyModule | undefined;
   /** What was asked so far, for telling whether the same answers would be given later. */
   readonly relied: Relied;
@@ -18,4 +20,9 @@ export interface Surroundings {
 export type Relied = readonly (readonly [from: string, what: string, answer: string])[];
 
 /** A file by itself. */
-export const ALONE: Surroundings = { versions: new Versions(), module: () => undefined, relied: [] };
+export const ALONE: Surroundings = {
+  versions: new Versions(),
+  text: () => undefined,
+  module: () => undefined,
+  relied: [],
+};

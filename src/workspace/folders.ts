@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 
 /** What lies in folders, each listed once. */
 export class Folders {
@@ -18,6 +18,13 @@ export class Folders {
       this.#names.set(folder, names);
     }
     return names;
+  }
+
+  /** Whether there is something of this name, in its own case; no folder is listed that is not there. */
+  has(path: string): boolean {
+    const folder = dirname(path);
+    if (folder === path) return true;
+    return (this.#names.has(folder) || this.has(folder)) && this.names(folder).has(basename(path));
   }
 
   /** What lies above the root of a repository is someone else's. */

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { basename, dirname, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { ProjectDoor, ProjectModule } from '../engine/neighbours.js';
-import { filesImported } from '../semantic/module-paths.js';
+import { fileImported } from '../semantic/module-paths.js';
 import type { Relied } from '../semantic/surroundings.js';
 import { decode } from '../text/decode.js';
 import { Dependencies, type Found } from './dependencies.js';
 import { Folders } from './folders.js';
-import { shownFrom, slashed } from './places.js';
+import { isInside, shownFrom, slashed } from './places.js';
 import { Reader } from './read.js';
 
 /** What lies around the files of a run. All of it is read when first asked for, once a run. */
@@ -34,15 +34,12 @@ export class Neighbourhood implements ProjectDoor {
     return this.#dependencies.foundFor(folder);
   }
 
-  /** More than one file that it could be, and nobody can tell: that depends on how Python is started. */
   moduleFor(path: string, dotted: string): ProjectModule | undefined {
     const place = resolve(this.cwd, path);
     const above = this.#folders.upward(dirname(place)).map(slashed);
-    const groups = filesImported(slashed(place), dotted, above);
-    const [only, ...others] = groups.flatMap((files) => files.find((file) => this.#isThere(file)) ?? []);
-    return only === undefined || others.length > 0 || only === slashed(place)
-      ? undefined
-      : this.#source(only);
+    const file = fileImported(slashed(place), dotted, above, (each) => this.#folders.has(each));
+    // Dots may lead out of the project.
+    return file === undefined || !isInside(file, above.at(-1) ?? file) ? undefined : this.#source(file);
   }
 
   /** Whether all questions of an earlier scan would be answered as they were. */
@@ -51,10 +48,6 @@ export class Neighbourhood implements ProjectDoor {
       const now = what === '' ? this.versionsFor(from).key : (this.moduleFor(from, what)?.key ?? '');
       return now === answer;
     });
-  }
-
-  #isThere(path: string): boolean {
-    return this.#folders.names(dirname(path)).has(basename(path));
   }
 
   #source(path: string): ProjectModule | undefined {

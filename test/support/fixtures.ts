@@ -1,7 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
+import { dirname } from 'node:path/posix';
 import { root } from '../../src/dev/project.js';
+import type { ProjectDoor } from '../../src/engine/neighbours.js';
 import type { Finding } from '../../src/engine/outcome.js';
+import { fileImported } from '../../src/semantic/module-paths.js';
 import { type Pin, pinOf, Versions } from '../../src/semantic/versions.js';
 import type { Numerics, Options, Safety } from '../../src/toolkit/contract.js';
 
@@ -34,6 +37,8 @@ export interface FixtureCase {
   readonly options: Options;
   /** From the key `versions` there, e.g. `{ "versions": { "transformers": ">=4.46" } }`. */
   readonly versions: Versions;
+  /** Other files of the project, from the folder `project/`: path to text, as seen from `input.py`. */
+  readonly project: ReadonlyMap<string, string>;
 }
 
 export const fixturesFolder = join(root, 'fixtures');
@@ -63,6 +68,7 @@ function readCase(name: string, folder: string): FixtureCase {
     output: read(join(folder, 'output.py')),
     recorded: findings === undefined ? undefined : JSON.parse(findings.toString('utf8')),
     ...settingsIn(options),
+    project: projectIn(join(folder, 'project')),
   };
 }
 
@@ -73,6 +79,28 @@ function settingsIn(json: Buffer | undefined): Pick<FixtureCase, 'options' | 've
     return [name, pin === undefined ? [] : [pin]];
   });
   return { options, versions: new Versions(new Map(pins)) };
+}
+
+function projectIn(folder: string): ReadonlyMap<string, string> {
+  if (!existsSync(folder)) return new Map();
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.py'),
+  );
+  return new Map(names.map((name) => [name.split(sep).join('/'), readFileSync(join(folder, name), 'utf8')]));
+}
+
+/** The project of a case as the engine asks for it. */
+export function doorOf({ versions, project }: Pick<FixtureCase, 'versions' | 'project'>): ProjectDoor {
+  return {
+    versionsFor: () => ({ versions, key: '' }),
+    moduleFor(path, dotted) {
+      const folders = [dirname(path)];
+      for (let at = dirname(path); at !== '.'; folders.push(at)) at = dirname(at);
+      const file = fileImported(path, dotted, folders, (each) => project.has(each));
+      const text = file && project.get(file);
+      return file === undefined || text === undefined ? undefined : { path: file, text, key: text };
+    },
+  };
 }
 
 function read(path: string): Buffer | undefined {

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { defaultsOf } from '../../src/dev/engines.js';
 import { createEngine, type Engine, policy } from '../../src/engine/engine.js';
+import { Neighbours, type ProjectDoor } from '../../src/engine/neighbours.js';
 import type { Decide, Finding, Outcome, Scan, SourceFile } from '../../src/engine/outcome.js';
-import { ALONE } from '../../src/semantic/surroundings.js';
-import { Versions } from '../../src/semantic/versions.js';
 import type { PythonParser } from '../../src/syntax/parser.js';
 import { decode, encode } from '../../src/text/decode.js';
 import { Lines } from '../../src/text/lines.js';
 import type { Options, Transform } from '../../src/toolkit/contract.js';
 import {
   allowsUnsafe,
+  doorOf,
   type FixtureCase,
   type Recorded,
   record,
@@ -35,8 +35,9 @@ const UNSAFE = policy({ unsafe: true, fixable: () => true });
 
 export function caseLaws(court: Court, fixture: FixtureCase): void {
   const file = sourceFile(fixture.input);
-  const { options, versions } = fixture;
-  const engine = engineFor(court, court.transforms, options, versions);
+  const { options } = fixture;
+  const door = doorOf(fixture);
+  const engine = engineFor(court, court.transforms, options, door);
   const { withId } = court;
   const decide = allowsUnsafe(fixture) ? UNSAFE : SAFE;
   const expected = fixture.kind === 'fix' ? fixture.output : fixture.input;
@@ -79,7 +80,7 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
     for (const [answer, judge] of [
       [SAFE, engine],
       [UNSAFE, engine],
-      [UNSAFE, engineFor(court, court.all, {}, versions)],
+      [UNSAFE, engineFor(court, court.all, {}, door)],
     ] as const) {
       const once = { ...file, source: { ...file.source, text: (await repaired(judge, file, answer)).after } };
       expect((await repaired(judge, once, answer)).after).toBe(once.source.text);
@@ -140,7 +141,7 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
 
   it('has the same findings when all of it is parsed, without prefilter and cue', () => {
     const open = court.transforms.map((transform) => ({ ...transform, prefilter: [], cue: () => true }));
-    const seen = scanned(engineFor(court, open, options, versions), { ...file, named: true });
+    const seen = scanned(engineFor(court, open, options, door), { ...file, named: true });
     expect(seen.findings).toEqual(scanned(engine, file).findings);
   });
 
@@ -175,14 +176,15 @@ export function engineFor(
   court: Court,
   transforms: readonly Transform[],
   options: Options,
-  versions = new Versions(),
+  door?: ProjectDoor,
 ): Engine {
+  const neighbours = door && new Neighbours(court.parser, door);
   return createEngine({
     parser: court.parser,
     transforms,
     knownIds: new Set(court.all.map(({ meta }) => meta.id)),
     optionsFor: (id) => ({ ...defaultsOf(court.all.find(({ meta }) => meta.id === id)), ...options }),
-    around: () => ({ ...ALONE, versions }),
+    ...(neighbours && { around: (path: string) => neighbours.around(path) }),
   });
 }
 

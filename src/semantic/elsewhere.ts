@@ -1,0 +1,105 @@
+import type { PyNode } from '../syntax/node.js';
+import { ancestryOf } from './definitions.js';
+import type { PyModule } from './module.js';
+import { importedPath, roleOf } from './names.js';
+
+/** A `def` or `class` of another file of the project. Its node belongs to its own module. */
+export interface Elsewhere {
+  readonly module: PyModule;
+  readonly node: PyNode;
+}
+
+/** Imports of imports are followed this far. */
+const MAX_HOPS = 5;
+
+/** Never a file of the project, as far as it matters here: not worth a look around. */
+const PACKAGES: ReadonlySet<string> = new Set(
+  'abc argparse collections copy dataclasses enum functools io itertools json logging math numpy os pathlib random re sys time torch tqdm typing warnings'.split(
+    ' ',
+  ),
+);
+
+/**
+ * The definition behind a dotted path of `qualifiedName`, where the path leads into the project: through packages that
+ * pass a name on, by its one definition there. Undefined where any of that is not certain.
+ */
+export function definedElsewhere(module: PyModule, path: string): Elsewhere | undefined {
+  const known = module.memo(nothingYet, module);
+  if (!known.has(path)) known.set(path, find(module, path, 0));
+  return known.get(path);
+}
+
+function nothingYet(): Map<string, Elsewhere | undefined> {
+  return new Map();
+}
+
+function find(module: PyModule, path: string, hops: number): Elsewhere | undefined {
+  const [, dots = '', rest = ''] = /^(\.*)(.*)$/.exec(path) ?? [];
+  const names = rest.split('.');
+  const name = names.pop() ?? '';
+  const owner = dots + names.join('.');
+  if (owner === '' || name === '' || hops > MAX_HOPS || PACKAGES.has(owner.split('.', 1)[0] ?? ''))
+    return undefined;
+  const text = module.around.text(owner);
+  // What the file does not even mention can only come to it by `import *`.
+  if (text === undefined || !(text.includes(name) || text.includes('*'))) return undefined;
+  const other = module.around.module(owner);
+  if (other === undefined) return undefined;
+  return other.scope.has(name) ? boundIn(other, name, hops) : passedOn(other, name, hops);
+}
+
+function boundIn(other: PyModule, name: string, hops: number): Elsewhere | undefined {
+  const [only, ...more] = other.writes(other.scope, name);
+  if (only === undefined || more.length > 0) return undefined;
+  const role = roleOf(only);
+  if (role === 'def' || role === 'class')
+    return only.parent === undefined ? undefined : { module: other, node: only.parent };
+  const path = importedPath(only);
+  return path === undefined ? undefined : find(other, path, hops + 1);
+}
+
+/** A name that comes by `from x import *`, where only one of them has it. */
+function passedOn(other: PyModule, name: string, hops: number): Elsewhere | undefined {
+  if (name.startsWith('_')) return undefined;
+  const found = other.at('*').flatMap((node) => {
+    const statement = node.closest('wildcard_import')?.closest('import_from_statement');
+    const from = statement?.field('module_name')?.text;
+    if (from === undefined) return [];
+    return find(other, `${from}${from.endsWith('.') ? '' : '.'}${name}`, hops + 1) ?? [];
+  });
+  return found.length === 1 ? found[0] : undefined;
+}
+
+export interface Lineage {
+  /** The classes of other files of the project among the bases, and their bases. */
+  readonly elsewhere: readonly Elsewhere[];
+  /** Dotted names of the bases that lead out of the project, written here or there. */
+  readonly imported: readonly string[];
+  /** A base somewhere that is neither in the project nor a plain import. */
+  readonly unknown: boolean;
+}
+
+/** A class's bases across the files of the project. By itself, a file knows of what it imports only the name. */
+export function lineageOf(module: PyModule, classNode: PyNode): Lineage {
+  return module.memo(findLineage, classNode);
+}
+
+function findLineage(module: PyModule, classNode: PyNode): Lineage {
+  const elsewhere: Elsewhere[] = [];
+  const imported: string[] = [];
+  let unknown = false;
+  const pending: Elsewhere[] = [{ module, node: classNode }];
+  for (let at = pending.shift(); at !== undefined; at = pending.shift()) {
+    const ancestry = ancestryOf(at.module, at.node);
+    unknown ||= ancestry.unknown;
+    for (const path of ancestry.imported) {
+      const found = definedElsewhere(at.module, path);
+      if (found?.node.type !== 'class_definition') imported.push(path);
+      else if (!elsewhere.some(({ node }) => node === found.node)) {
+        elsewhere.push(found);
+        pending.push(found);
+      }
+    }
+  }
+  return { elsewhere, imported, unknown };
+}

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { Neighbours } from '../../src/engine/neighbours.js';
+import { definedElsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
+import { PyModule } from '../../src/semantic/module.js';
+import { Versions } from '../../src/semantic/versions.js';
+import { loadParser } from '../../src/syntax/parser.js';
+import { doorOf } from '../support/fixtures.js';
+import { nodeAt } from '../support/module.js';
+
+const parser = await loadParser();
+
+/** The file `path` of a project. */
+function fileOf(project: Readonly<Record<string, string>>, path: string): PyModule {
+  const door = doorOf({ versions: new Versions(), project: new Map(Object.entries(project)) });
+  const text = project[path] ?? '';
+  return new PyModule(path, text, parser.parse(text), new Neighbours(parser, door).around(path));
+}
+
+function placeOf(
+  project: Readonly<Record<string, string>>,
+  path: string,
+  dotted: string,
+): string | undefined {
+  const found = definedElsewhere(fileOf(project, path), dotted);
+  return found && `${found.module.path}: ${found.node.type} ${found.node.field('name')?.text}`;
+}
+
+describe('a definition in another file', () => {
+  const PROJECT = {
+    'train.py': '',
+    'helpers.py':
+      'def mean(values):\n    return sum(values)\n\n\nif FAST:\n    def twice(): ...\nelse:\n    def twice(): ...\n',
+    'src/lib/__init__.py': 'from .nets import Net as Model\nfrom .extra import *\n',
+    'src/lib/nets.py': 'from ..root import Base\n\n\nclass Net(Base):\n    pass\n\n\n_hidden = 1\n',
+    'src/lib/extra.py': 'def spare(): ...\n\n\ndef _own(): ...\n',
+    'src/lib/deep/run.py': 'import lib\n',
+    'models/__init__.py': 'class Package: ...\n',
+    'models.py': 'class File: ...\n',
+    'loop_a.py': 'from loop_b import x\n',
+    'loop_b.py': 'from loop_a import x\n',
+    'broken.py': 'def f(:\n',
+  };
+
+  test.each([
+    ['train.py', 'helpers.mean', 'helpers.py: function_definition mean'],
+    ['train.py', '.helpers.mean', 'helpers.py: function_definition mean'],
+    ['train.py', 'lib.nets.Net', 'src/lib/nets.py: class_definition Net'],
+    ['train.py', 'lib.Model', 'src/lib/nets.py: class_definition Net'],
+    ['train.py', 'lib.spare', 'src/lib/extra.py: function_definition spare'],
+    ['src/lib/deep/run.py', 'lib.Model', 'src/lib/nets.py: class_definition Net'],
+    ['src/lib/deep/run.py', '..nets.Net', 'src/lib/nets.py: class_definition Net'],
+    ['src/lib/nets.py', '.spare', 'src/lib/extra.py: function_definition spare'],
+    ['train.py', 'models.Package', 'models/__init__.py: class_definition Package'],
+  ])('%s: %s is %s', (path, dotted, place) => {
+    expect(placeOf(PROJECT, path, dotted)).toBe(place);
+  });
+
+  test.each([
+    ['defined twice', 'helpers.twice'],
+    ['hidden from a star', 'lib._own'],
+    ['a package beside a file wins', 'models.File'],
+    ['no definition', 'lib.nets._hidden'],
+    ['not there', 'helpers.median'],
+    ['another package', 'transformers.Trainer'],
+    ['a circle', 'loop_a.x'],
+    ['a file that does not parse', 'broken.f'],
+    ['a module', 'helpers'],
+    ['nothing', ''],
+    ['dots', '..'],
+  ])('%s is not known', (_, dotted) => {
+    expect(placeOf(PROJECT, 'train.py', dotted)).toBeUndefined();
+  });
+
+  test('two files that it could be are none', () => {
+    const project = { 'a/run.py': '', 'a/util.py': 'def f(): ...\n', 'util.py': 'def f(): ...\n' };
+    expect(placeOf(project, 'a/run.py', 'util.f')).toBeUndefined();
+    expect(placeOf(project, 'a/run.py', '.util.f')).toBe('a/util.py: function_definition f');
+    expect(placeOf(project, 'util.py', 'util.f')).toBeUndefined();
+  });
+});
+
+describe('bases across files', () => {
+  const PROJECT = {
+    'net.py':
+      'from lib import Base\nimport torch.nn as nn\n\n\nclass Net(Base): ...\n\n\nclass Odd(nn.Module, other()): ...\n',
+    'lib.py':
+      'from torch import nn\nfrom mixins import Logging\n\n\nclass Root(nn.Module): ...\n\n\nclass Base(Root, Logging): ...\n',
+    'mixins.py': 'from lib import Base\nfrom somewhere import Thing\n\n\nclass Logging(Thing): ...\n',
+  };
+  const lineage = (project: Readonly<Record<string, string>>, name: string) => {
+    const module = fileOf(project, 'net.py');
+    const classNode = nodeAt(module, `class ${name}`).closest('class_definition') ?? nodeAt(module, name);
+    const { elsewhere, imported, unknown } = lineageOf(module, classNode);
+    return { elsewhere: elsewhere.map(({ node }) => node.field('name')?.text), imported, unknown };
+  };
+
+  test('are followed to where they leave the project', () => {
+    expect(lineage(PROJECT, 'Net')).toEqual({
+      elsewhere: ['Base', 'Logging'],
+      imported: ['torch.nn.Module', 'somewhere.Thing'],
+      unknown: false,
+    });
+    expect(lineage(PROJECT, 'Odd')).toMatchObject({ imported: ['torch.nn.Module'], unknown: true });
+  });
+
+  test('of a file by itself are names', () => {
+    const { 'net.py': alone } = PROJECT;
+    expect(lineage({ 'net.py': alone }, 'Net')).toEqual({
+      elsewhere: [],
+      imported: ['lib.Base'],
+      unknown: false,
+    });
+  });
+});
+
+test('what was asked is told once, with a name for the answer', () => {
+  const project = { 'a.py': 'from b import f\n', 'b.py': 'from c import f\n' };
+  const module = fileOf(project, 'a.py');
+  definedElsewhere(module, 'b.f');
+  definedElsewhere(module, 'b.g');
+  expect(module.around.relied).toEqual([
+    ['a.py', 'b', project['b.py']],
+    ['b.py', 'c', ''],
+  ]);
+});
