@@ -219,7 +219,8 @@ function rewriteAutocast(call: PyNode, edit: EditBuilder, module: PyModule, proo
   const dtype = needsDtype ? edit.name(FLOAT16, call) : undefined;
   for (const [index, argument] of positional.entries()) {
     const last = argument === given.at(-1) && dtype !== undefined ? `, dtype=${dtype}` : '';
-    edit.replace(argument, `${index === 0 ? `${DEVICE}, ` : ''}${names[index]}=${argument.text}${last}`);
+    const value = argument.type === 'named_expression' ? `(${argument.text})` : argument.text;
+    edit.replace(argument, `${index === 0 ? `${DEVICE}, ` : ''}${names[index]}=${value}${last}`);
   }
   if (positional.length === 0) {
     const both = given.length === 0 && dtype !== undefined;

@@ -57,11 +57,13 @@ export {
 export { changedInPlace, keptFromElsewhere, strayDevice } from '../torch/kept-term.js';
 export * from '../torch/legacy-arguments.js';
 export { type Fate, fateOf, type Stray } from '../torch/loaded-value.js';
-export { isWeight, type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../torch/low-rank.js';
 export { lossTerm } from '../torch/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/loss-use.js';
+export { isWeight, type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../torch/low-rank.js';
 export * from '../torch/old-amp.js';
+export * from '../torch/optimizer-call.js';
 export { isPipeline, type ModelLoad, modelLoad } from '../torch/pretrained.js';
+export { hasAdapters, isTransformersModel } from '../torch/pretrained-value.js';
 export { mayHaveStatistic, type RunningStatistic, type Update } from '../torch/running-statistic.js';
 export { mayTotal, type RunningTotal, runningTotals } from '../torch/running-total.js';
 export * from '../torch/saving.js';

@@ -302,3 +302,12 @@ export const RANDOM_FACTORIES: ReadonlySet<string> = new Set(
     (name) => `torch.${name}`,
   ),
 );
+
+/** The two Adam optimizers under their public and their full names. */
+export const ADAM_CLASSES: ReadonlyMap<string, 'Adam' | 'AdamW'> = new Map([
+  ['torch.optim.Adam', 'Adam'],
+  ['torch.optim.adam.Adam', 'Adam'],
+  ['torch.optim.AdamW', 'AdamW'],
+  ['torch.optim.adamw.AdamW', 'AdamW'],
+]);
+export const ADAMW = 'torch.optim.AdamW';
