@@ -219,7 +219,8 @@ function childrenBelow(cursor: BackendCursor, top: PyNode, source: Source): read
   for (let more = cursor.gotoFirstChild(); more; ) {
     const around = open.at(-1);
     if (around === undefined) break;
-    const waits = cursor.nodeType === 'block' && DEFINITIONS.has(around.node.type);
+    const waits =
+      around.node.type === 'block' || (cursor.nodeType === 'block' && DEFINITIONS.has(around.node.type));
     const node = new PyNode(
       cursor,
       around.node,
