@@ -1,5 +1,6 @@
 import type { Answer } from '../semantic/answer.js';
 import { ancestryOf, classAround, classBehind, methodsOf } from '../semantic/definitions.js';
+import { type Elsewhere, lineageOf } from '../semantic/elsewhere.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
@@ -14,7 +15,7 @@ import type { PyNode } from '../syntax/node.js';
 import { isModuleClass, PLAIN_BASES } from './catalog.js';
 
 export interface ModuleKind {
-  /** The class is an `nn.Module`. Unknown when a base comes from elsewhere. */
+  /** The class is an `nn.Module`. Unknown when a base comes from outside the project. */
   readonly isModule: Answer;
   /** Its Trainer decides about DDP and precision. */
   readonly isLightning: boolean;
@@ -23,13 +24,24 @@ export interface ModuleKind {
 }
 
 export function moduleKind(module: PyModule, classNode: PyNode): ModuleKind {
-  const { imported, unknown } = ancestryOf(module, classNode);
+  const { imported, unknown } = lineageOf(module, classNode);
   const last = imported.map((path) => path.slice(path.lastIndexOf('.') + 1));
   const isLightning = last.includes('LightningModule');
   const isPretrained = last.some((name) => name.endsWith('PreTrainedModel') || name === 'ModelMixin');
   const known = isLightning || isPretrained || imported.some(isModuleClass);
   const open = unknown || imported.some((path) => !PLAIN_BASES.has(path));
   return { isModule: known ? 'yes' : open ? 'unknown' : 'no', isLightning, isPretrained };
+}
+
+/** What a base class would have to mention to meddle with how attributes, buffers and checkpoints work. */
+const MEDDLING =
+  /\b(?:__(?:setattr|getattr|getattribute|slots|dict)__|(?:set|get|del)attr|vars|register_buffer|_?(?:named_)?buffers|(?:load_)?state_dict|_apply|half|bfloat16|jit|(?:Distributed)?DataParallel)\b/;
+
+/** The base class in another file that may know an attribute of this class, or handle all of them its own way. */
+export function attributeElsewhere(module: PyModule, classNode: PyNode, name: string): Elsewhere | undefined {
+  return lineageOf(module, classNode).elsewhere.find(
+    ({ node }) => MEDDLING.test(node.text) || new RegExp(`\\b${name}\\b`).test(node.text),
+  );
 }
 
 /** The same-file classes that an instance's attributes may be shared with: bases, subclasses, and subclasses of bases. */

@@ -7,6 +7,7 @@ import {
   methodNamed,
   overridesOf,
 } from '../semantic/definitions.js';
+import { definedElsewhere, type Elsewhere } from '../semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../semantic/flow.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
@@ -22,6 +23,7 @@ import {
 } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { GRAD_OFF, NN_MODULE, TENSOR_TYPES } from './catalog.js';
+import { moduleKind } from './modules.js';
 import { callFact, instanceFact } from './tensor-calls.js';
 import {
   arithmetic,
@@ -142,12 +144,18 @@ class TensorFacts {
       const others = overridesOf(this.module, call, definition);
       return others === undefined
         ? UNKNOWN
-        : either([definition, ...others].map((each) => this.#returned(each)));
+        : either([definition, ...others].map((each) => this.returned(each)));
     }
     const callee = call.field('function');
-    return callee === undefined
-      ? UNKNOWN
-      : either(this.#instances(callee).map((made) => this.#instanceCall(made)));
+    if (callee === undefined) return UNKNOWN;
+    const found = this.#elsewhere(callee);
+    if (found?.node.type === 'function_definition') return facts(found.module).returned(found.node);
+    return either(this.#instances(callee).map((made) => this.#instanceCall(made)));
+  }
+
+  #elsewhere(callee: PyNode): Elsewhere | undefined {
+    const path = qualifiedName(this.module, callee);
+    return path === undefined ? undefined : definedElsewhere(this.module, path);
   }
 
   /** The calls that made the object an expression stands for, when all of its assignments are calls. */
@@ -172,15 +180,24 @@ class TensorFacts {
     const known = instanceFact(this.module, made);
     if (known !== undefined) return known;
     const classNode = classBehind(this.module, made);
+    const callee = classNode === undefined ? made.field('function') : undefined;
+    const found = callee && this.#elsewhere(callee);
+    if (found?.node.type === 'class_definition' && moduleKind(found.module, found.node).isModule === 'yes')
+      return facts(found.module).called(found.node);
     if (classNode === undefined || !ancestryOf(this.module, classNode).imported.includes(NN_MODULE))
       return UNKNOWN;
+    return this.called(classNode);
+  }
+
+  /** What calling an instance of a module class of this file gives. */
+  called(classNode: PyNode): TensorFact {
     const forward =
       methodNamed(this.module, classNode, '__call__') ?? methodNamed(this.module, classNode, 'forward');
-    return forward === undefined ? UNKNOWN : this.#returned(forward);
+    return forward === undefined ? UNKNOWN : this.returned(forward);
   }
 
   /** What every `return` gives; nothing is said about generators, coroutines, or functions that may end without one. */
-  #returned(definition: PyNode, index?: number): TensorFact {
+  returned(definition: PyNode, index?: number): TensorFact {
     if (
       isAsync(definition) ||
       !decoratorsOf(definition).every((decorator) => isTransparent(this.module, decorator))
@@ -238,11 +255,14 @@ class TensorFacts {
       case 'loop':
         return this.#element(definition.node, definition.iterable);
       case 'part': {
-        const made =
-          definition.value.type === 'call' ? calledDefinition(this.module, definition.value) : undefined;
+        const { value } = definition;
         const targets = definition.node.parent;
-        if (made?.type !== 'function_definition' || targets?.parent?.type !== 'assignment') return UNKNOWN;
-        return this.#returned(made, targets.named.indexOf(definition.node));
+        if (value.type !== 'call' || targets?.parent?.type !== 'assignment') return UNKNOWN;
+        const made = calledDefinition(this.module, value);
+        const found = made === undefined ? this.#elsewhere(value.field('function') ?? value) : undefined;
+        const node = made ?? found?.node;
+        if (node?.type !== 'function_definition') return UNKNOWN;
+        return facts(found?.module ?? this.module).returned(node, targets.named.indexOf(definition.node));
       }
       default:
         return UNKNOWN;

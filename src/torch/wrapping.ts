@@ -1,4 +1,4 @@
-import { ancestryOf } from '../semantic/definitions.js';
+import { lineageOf } from '../semantic/elsewhere.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { argumentsOf, methodName, receiverOf } from '../semantic/statements.js';
@@ -12,7 +12,7 @@ import {
   TORCH_JIT,
 } from './catalog.js';
 import { type Gate, gate } from './gate.js';
-import { moduleKind } from './modules.js';
+import { attributeElsewhere, moduleKind } from './modules.js';
 import { isProvenTensor } from './proven-tensor.js';
 import { kindOf } from './tensor.js';
 
@@ -25,10 +25,11 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
     DISTRIBUTED_CLUES.some((clue) => module.at(clue).length > 0) ||
     TRAINERS.some((each) => isNamed(module, each));
   const walker = BUFFER_WALKERS.find((each) => isNamed(module, each));
-  const { imported, unknown } = ancestryOf(module, classNode);
+  const { imported, unknown } = lineageOf(module, classNode);
   const others = imported.filter(
     (path) => path !== NN_MODULE && !PLAIN_BASES.has(path) && !path.endsWith('.LightningModule'),
   );
+  const isTouched = attributeElsewhere(module, classNode, name) !== undefined;
   const norm = NORM_BUFFERS.has(name) ? imported.find((path) => /Norm(?:\dd)?$/.test(path)) : undefined;
   return [
     gate(
@@ -42,7 +43,7 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
     gate(!castsToHalf(module), `the file casts to half precision, and ${self} would be cast as a buffer`),
     gate(norm === undefined, `${self} is already a buffer of the base class`),
     {
-      answer: others.length > 0 || unknown ? 'unknown' : 'yes',
+      answer: others.length > 0 || unknown || isTouched ? 'unknown' : 'yes',
       otherwise: `no base class from elsewhere has an attribute \`${name}\``,
     },
     {

@@ -1,27 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { Neighbours } from '../../src/engine/neighbours.js';
 import { definedElsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
-import { PyModule } from '../../src/semantic/module.js';
-import { Versions } from '../../src/semantic/versions.js';
-import { loadParser } from '../../src/syntax/parser.js';
-import { doorOf } from '../support/fixtures.js';
-import { nodeAt } from '../support/module.js';
-
-const parser = await loadParser();
-
-/** The file `path` of a project. */
-function fileOf(project: Readonly<Record<string, string>>, path: string): PyModule {
-  const door = doorOf({ versions: new Versions(), project: new Map(Object.entries(project)) });
-  const text = project[path] ?? '';
-  return new PyModule(path, text, parser.parse(text), new Neighbours(parser, door).around(path));
-}
+import { moduleIn, nodeAt } from '../support/module.js';
 
 function placeOf(
   project: Readonly<Record<string, string>>,
   path: string,
   dotted: string,
 ): string | undefined {
-  const found = definedElsewhere(fileOf(project, path), dotted);
+  const found = definedElsewhere(moduleIn(project, path), dotted);
   return found && `${found.module.path}: ${found.node.type} ${found.node.field('name')?.text}`;
 }
 
@@ -88,7 +74,7 @@ describe('bases across files', () => {
     'mixins.py': 'from lib import Base\nfrom somewhere import Thing\n\n\nclass Logging(Thing): ...\n',
   };
   const lineage = (project: Readonly<Record<string, string>>, name: string) => {
-    const module = fileOf(project, 'net.py');
+    const module = moduleIn(project, 'net.py');
     const classNode = nodeAt(module, `class ${name}`).closest('class_definition') ?? nodeAt(module, name);
     const { elsewhere, imported, unknown } = lineageOf(module, classNode);
     return { elsewhere: elsewhere.map(({ node }) => node.field('name')?.text), imported, unknown };
@@ -115,7 +101,7 @@ describe('bases across files', () => {
 
 test('what was asked is told once, with a name for the answer', () => {
   const project = { 'a.py': 'from b import f\n', 'b.py': 'from c import f\n' };
-  const module = fileOf(project, 'a.py');
+  const module = moduleIn(project, 'a.py');
   definedElsewhere(module, 'b.f');
   definedElsewhere(module, 'b.g');
   expect(module.around.relied).toEqual([

@@ -1,11 +1,21 @@
+import { Neighbours } from '../../src/engine/neighbours.js';
 import { PyModule } from '../../src/semantic/module.js';
+import { Versions } from '../../src/semantic/versions.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { loadParser } from '../../src/syntax/parser.js';
+import { doorOf } from './fixtures.js';
 
 const parser = await loadParser();
 
 export function moduleOf(text: string): PyModule {
   return new PyModule('sample.py', text, parser.parse(text));
+}
+
+/** The file `path` of a project, which sees the others. */
+export function moduleIn(project: Readonly<Record<string, string>>, path: string): PyModule {
+  const door = doorOf({ versions: new Versions(), project: new Map(Object.entries(project)) });
+  const text = project[path] ?? '';
+  return new PyModule(path, text, parser.parse(text), new Neighbours(parser, door).around(path));
 }
 
 /** The node at the nth occurrence of a word. */
