@@ -1,0 +1,132 @@
+/**
+ *   optimizer.zero_grad(set_to_none=False)     optimizer.zero_grad()
+ *
+ * Since torch 2.0 `zero_grad()` drops the gradients; `set_to_none=False` keeps a full copy of the parameters alive, filled
+ * with zeros, through the next forward. It is deliberate in nearly every case: code that takes `p.grad` to be a tensor,
+ * captured CUDA graphs. Such files are refused. Never adds `set_to_none=True`: the plain call is right.
+ */
+import {
+  type Answer,
+  argumentsOf,
+  calledDefinition,
+  hasSplat,
+  importsTorch,
+  isModel,
+  isOptimizer,
+  isTestCode,
+  methodName,
+  Proof,
+  type PyModule,
+  type PyNode,
+  receiverOf,
+  type Site,
+  type Transform,
+  takesGradAsTensor,
+} from '../src/toolkit/index.js';
+
+const METHOD = 'zero_grad';
+/** Gradients at fixed addresses, or views of one flat tensor. */
+const FIXED_PLACES = /CUDAGraph|cuda\.graph\b|make_graphed_callables|reduce-overhead|max-autotune/;
+const FLAT = /deepspeed|FullyShardedDataParallel|\bFSDP\b|fully_shard|\bapex\b|horovod|megatron/i;
+
+interface ZeroGradSite extends Site {
+  readonly call: PyNode;
+  readonly argument: PyNode;
+}
+
+export const zeroGradNone: Transform<ZeroGradSite> = {
+  meta: {
+    id: 'zero-grad-none',
+    summary: 'Let `zero_grad()` drop the gradients instead of filling them with zeros',
+    symptom: 'peak',
+    safety: 'unsafe',
+    numerics: 'changes-training',
+    group: 'opt-in',
+    options: {},
+    requires: { torch: '2.0' },
+    docs: {
+      why: '`zero_grad(set_to_none=False)` writes zeros into every gradient and keeps it. Through the next forward, one full copy of the parameters holds nothing but zeros.',
+      does: 'Takes `set_to_none=False` out of the call. The default since torch 2.0 is to drop the gradients. Nothing is ever added: a plain `zero_grad()` is already right.',
+      refuses: [
+        'the file takes a `.grad` to be a tensor without asking whether it is `None`',
+        'the file captures CUDA graphs, whose gradients must stay where they are',
+        'the class of the receiver is in the file and has a `zero_grad` of its own',
+      ],
+      limits: [
+        'Always unsafe: a parameter that gets no gradient in a step is passed over by the optimizer where the gradient is `None`; with zeros, momentum and weight decay still move it.',
+        'Other files may read `.grad`; only this one is looked at. Before torch 2.0 the default was `False`, and the change does nothing.',
+      ],
+    },
+    evidence: {
+      verdict:
+        'Real, and small: the peak falls by one copy of the parameters (5 % in a small GPT), and the step is no slower',
+      measurements: [
+        {
+          what: 'peak allocated of a training step with AdamW; the parameters are 514 MiB',
+          before: '9763 MiB, 146.1 ms',
+          after: '9248 MiB, 144.9 ms',
+          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, 32000 tokens, batch 8 × 1024, fp32',
+        },
+      ],
+    },
+    origin: [],
+    example: 'fix-training-step',
+  },
+
+  prefilter: [METHOD, ['set_to_none', 'zero_grad(False']],
+  cue: (text) => /zero_grad\(\s*(?:set_to_none\s*=\s*)?False/.test(text),
+
+  *detect(module) {
+    if (importsTorch(module) === 'no' && !/optim|torch/.test(module.text)) return;
+    for (const node of module.at(METHOD)) {
+      const call = node.parent?.parent;
+      if (call?.type !== 'call' || methodName(call) !== METHOD || node.text !== METHOD) continue;
+      const [argument, ...more] = argumentsOf(call);
+      const value = argument?.type === 'keyword_argument' ? argument.field('value') : argument;
+      if (argument === undefined || value?.type !== 'false' || more.length > 0 || hasSplat(call)) continue;
+      if (argument.type === 'keyword_argument' && argument.field('name')?.text !== 'set_to_none') continue;
+      if (receiverOf(call)?.text.startsWith('super()') || isTestCode(module, call)) continue;
+      yield {
+        node,
+        call,
+        argument,
+        message:
+          '`set_to_none=False` keeps a zero for every parameter alive through the next forward: one full copy of them',
+      };
+    }
+  },
+
+  fix({ call, argument }, edit, module) {
+    const taken = takesGradAsTensor(module);
+    const proof = new Proof()
+      .forbid(calledDefinition(module, call) !== undefined, 'this file has a `zero_grad` of its own')
+      .forbid(
+        taken !== undefined,
+        `this file takes \`${taken?.text}\` to be a tensor, which it would no longer be`,
+      )
+      .forbid(
+        /getattr\([^)]*["']grad["']/.test(module.text),
+        'this file reads gradients by name, which may then be None',
+      )
+      .forbid(FIXED_PLACES.test(module.text), 'captured CUDA graphs need gradients that stay where they are')
+      .require(FLAT.test(module.text) ? 'unknown' : 'yes', {
+        no: '',
+        unknown:
+          'that the gradients are no views of one flat tensor, as sharding and fused optimizers make them',
+      })
+      .require(owner(module, receiverOf(call)), {
+        no: 'its receiver is neither an optimizer nor a model of torch',
+        unknown: `that \`${receiverOf(call)?.text ?? ''}\` is an optimizer or a model of torch`,
+      });
+    const list = call.field('arguments');
+    if (list === undefined || list.childOfType('comment') !== undefined) edit.removeArgument(argument);
+    else edit.replace(list, '()');
+    return edit.done('Drop the gradients', proof);
+  },
+};
+
+function owner(module: PyModule, receiver: PyNode | undefined): Answer {
+  if (receiver === undefined) return 'no';
+  const made = isOptimizer(module, receiver);
+  return made === 'no' ? (isModel(module, receiver) === 'yes' ? 'yes' : 'unknown') : made;
+}
