@@ -1,0 +1,139 @@
+/*
+ * optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=wd)
+ *
+ * optimizer = adamw_8bit()(model.parameters(), lr=lr, weight_decay=wd)
+ *
+ * `adamw_8bit` is defined once per file: bitsandbytes' AdamW8bit where it can be imported, else torch's AdamW, said in the
+ * output. The arguments stay as they are, so only those that both classes take are allowed; the fallback uses no name but
+ * torch's own. Never safe: the state is rounded to 8 bits.
+ */
+import type { AdamCall, Site, Transform } from '../src/toolkit/index.js';
+import {
+  ADAMW,
+  adamArguments,
+  adamCalls,
+  hasSplat,
+  isInExpressionScope,
+  isMadeOnGpu,
+  isTestCode,
+  isTestFile,
+  optimizerDoes,
+  otherEngine,
+  ownsItsLines,
+  Proof,
+  statementOf,
+} from '../src/toolkit/index.js';
+
+interface OptimizerSite extends Site {
+  readonly made: AdamCall;
+}
+
+const HELPER = 'adamw_8bit';
+/** What both classes take, with the same meaning and the same defaults. */
+const SHARED: readonly string[] = ['params', 'lr', 'betas', 'eps', 'weight_decay'];
+
+export const adamw8bit: Transform<OptimizerSite> = {
+  meta: {
+    id: 'adamw-8bit',
+    summary: 'Keep the state of AdamW in 8 bits where bitsandbytes is installed',
+    symptom: 'peak',
+    safety: 'unsafe',
+    numerics: 'changes-training',
+    group: 'opt-in',
+    options: {},
+    requires: {},
+    docs: {
+      why: 'AdamW keeps two 32-bit numbers for every parameter that is trained: 8 bytes, where the parameter itself has 2 or 4. bitsandbytes keeps them in 8 bits each, block by block.',
+      does: 'Defines `adamw_8bit()` above the code that needs it, which gives `bitsandbytes.optim.AdamW8bit`, or `torch.optim.AdamW` with a printed note where bitsandbytes cannot be imported, and makes the optimizer with that class. The arguments are not touched.',
+      refuses: [
+        'the call has an argument that bitsandbytes does not take (`fused`, `foreach`, `maximize`, `capturable`, …) or refuses (`amsgrad`), or spreads its arguments',
+        'the file calls `load_state_dict` of the optimizer: a 32-bit state does not fit',
+        'the file uses DeepSpeed, FSDP, XLA or another engine that splits or moves the state, or no GPU at all',
+        'the file asks for the class of the optimizer',
+        'the file already chooses between the two where the optimizer is made',
+        'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
+      ],
+      limits: [
+        'Training changes: the state is rounded. bitsandbytes advises 32-bit state for embeddings (`StableEmbedding`, or an override), which this fix does not set up.',
+        'Tensors of fewer than 4096 elements keep 32-bit state.',
+        'With LoRA little is trained, and little is saved. For a transformers Trainer, `optim="adamw_bnb_8bit"` does the same.',
+        'A checkpoint of the optimizer cannot be read by the other class.',
+      ],
+    },
+    evidence: {
+      verdict:
+        'State of 2 instead of 8 bytes per trained parameter, by its layout (105 → 26 GB for 13.14B parameters); not measured on a GPU here, and training changes',
+      measurements: [],
+    },
+    origin: [
+      { document: 'Memory optimization implementation report', section: 'Subtask 1.2', fidelity: 'inspired' },
+    ],
+    example: 'fix-as-documented',
+  },
+
+  prefilter: ['AdamW', 'torch', 'optim'],
+  cue: (text, path) => /\bAdamW\s*\(/.test(text) && !isTestFile(path, text),
+
+  *detect(module) {
+    for (const made of adamCalls(module, ['AdamW'])) {
+      if (isTestCode(module, made.call) || isAlternative(made)) continue;
+      const callee = made.call.field('function');
+      yield {
+        node: callee?.field('attribute') ?? callee ?? made.call,
+        made,
+        message: '`AdamW` keeps 8 bytes of state for every parameter that is trained; in 8 bits they are 2',
+      };
+    }
+  },
+
+  fix({ made }, edit, module) {
+    const { call } = made;
+    const { keywords, positional } = adamArguments(call);
+    const foreign = keywords.find((name) => !SHARED.includes(name));
+    const engine = otherEngine(module);
+    const callee = call.field('function');
+    const proof = new Proof()
+      .forbid(hasSplat(call), 'its arguments are spread, and bitsandbytes may not take them')
+      .forbid(foreign !== undefined, `bitsandbytes does not take \`${foreign}\` as torch does`)
+      .forbid(positional > SHARED.length, 'bitsandbytes does not take `amsgrad` as torch does')
+      .forbid(!ownsItsLines(module, statementOf(call)), 'its statement shares its line with other code')
+      .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension')
+      .forbid(optimizerDoes(module, made, 'load_state_dict'), 'a saved 32-bit state is loaded into it')
+      .forbid(engine !== undefined, `\`${engine}\` of this file splits or moves the state`)
+      .forbid(/\bisinstance\([^\n]*AdamW/.test(module.text), 'this file asks for the class of the optimizer')
+      .require(isMadeOnGpu(module, made), {
+        no: 'this file does not use a GPU, and bitsandbytes needs one',
+        unknown: 'that the parameters are on a GPU',
+      })
+      .require('unknown', 'that 8-bit state trains this model as well');
+    if (proof.refuted !== undefined || callee === undefined) return edit.done('', proof);
+    const place = edit.placeForFunction(call);
+    edit.defineFunction(
+      HELPER,
+      [
+        `def ${HELPER}():`,
+        '\ttry:',
+        '\t\tfrom bitsandbytes.optim import AdamW8bit',
+        '\texcept ImportError:',
+        '\t\tprint("bitsandbytes is not installed: AdamW keeps 32-bit state")',
+        `\t\treturn ${edit.name(ADAMW, place)}`,
+        '\treturn AdamW8bit',
+      ],
+      call,
+    );
+    edit.replace(callee, `${HELPER}()`);
+    return edit.done('Keep the state of AdamW in 8 bits', proof);
+  },
+};
+
+/** The function, or the choice around it, has the 8-bit class already. */
+function isAlternative({ call }: AdamCall): boolean {
+  for (const ancestor of call.ancestors()) {
+    const isChoice = ['if_statement', 'try_statement', 'conditional_expression', 'function_definition'];
+    const text = isChoice.includes(ancestor.type) ? ancestor.text : '';
+    if (/8bit|\bbnb\b|bitsandbytes/i.test(text.replace(/#.*/g, '').replaceAll(`${HELPER}()(`, '')))
+      return true;
+    if (ancestor.type === 'function_definition') return false;
+  }
+  return false;
+}

@@ -1,0 +1,132 @@
+/*
+ * optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
+ *
+ * optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)
+ *
+ * The default step works on lists of all parameters and makes temporary copies of about their size; the fused kernel makes
+ * none. Never safe: sums round differently in the last place, and parameters that are not floating point, or not on a
+ * device that has the kernel, raise. Calls that choose an implementation themselves are left alone.
+ */
+import type { AdamCall, Site, Transform } from '../src/toolkit/index.js';
+import {
+  adamArguments,
+  adamCalls,
+  hasSplat,
+  isInExpressionScope,
+  isMadeOnGpu,
+  isTestCode,
+  isTestFile,
+  keywordArgument,
+  optimizerDoes,
+  otherEngine,
+  ownsItsLines,
+  Proof,
+  requireVersion,
+  statementOf,
+} from '../src/toolkit/index.js';
+
+interface OptimizerSite extends Site {
+  readonly made: AdamCall;
+}
+
+const CHOICES: readonly string[] = ['fused', 'foreach', 'capturable', 'differentiable'];
+
+export const fusedOptimizer: Transform<OptimizerSite> = {
+  meta: {
+    id: 'fused-optimizer',
+    summary: 'Update the parameters with the fused kernel of Adam and AdamW',
+    symptom: 'peak',
+    safety: 'unsafe',
+    numerics: 'rounding',
+    group: 'opt-in',
+    options: {},
+    requires: { torch: '2.0' },
+    docs: {
+      why: 'On a GPU the default step of `Adam` and `AdamW` (`foreach`) works on lists of all parameters at once. Its intermediate results need about one more copy of the parameters, at the moment when gradients and state are there as well. The fused kernel keeps them in registers.',
+      does: 'Adds `fused=True` as the last argument of `torch.optim.Adam(…)` or `AdamW(…)`.',
+      refuses: [
+        'the call chooses `fused`, `foreach`, `capturable` or `differentiable` itself, or spreads its arguments',
+        'the learning rate is a tensor, or `step` is given a closure',
+        'the file uses DeepSpeed, FSDP, XLA or another engine that takes the place of the step, or no GPU at all',
+        'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
+      ],
+      limits: [
+        'Results differ in the last place from those of the default step.',
+        'Before torch 2.4 the parameters must be on the GPU when the optimizer is made; parameters that are not floating point raise on every version.',
+        '`load_state_dict` brings the setting of the run that was saved: resuming an older checkpoint turns the fused kernel off again.',
+        'Where activations set the peak, and not the step, the peak stays the same.',
+      ],
+    },
+    evidence: {
+      verdict:
+        'The cheapest real saving in hand-written loops: 16 % less at the peak of an optimizer step, and faster',
+      measurements: [
+        {
+          what: 'peak allocated of an AdamW step, default → fused',
+          before: '3172 MiB',
+          after: '2660 MiB',
+          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, fp32',
+        },
+        {
+          what: 'time of the same step (`foreach=False`: 2848 MiB, 25 ms)',
+          before: '13.9 ms',
+          after: '12.5 ms',
+          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, fp32',
+        },
+      ],
+    },
+    origin: [],
+    example: 'fix-training-script',
+  },
+
+  prefilter: ['Adam', 'torch', 'optim'],
+  cue: (text, path) => /\bAdamW?\s*\(/.test(text) && !isTestFile(path, text),
+
+  *detect(module) {
+    for (const made of adamCalls(module, ['Adam', 'AdamW'])) {
+      const { keywords } = adamArguments(made.call);
+      if (keywords.some((name) => CHOICES.includes(name)) || isTestCode(module, made.call)) continue;
+      const callee = made.call.field('function');
+      yield {
+        node: callee?.field('attribute') ?? callee ?? made.call,
+        made,
+        message: `the default step of \`${made.name}\` makes temporary copies of about the size of all parameters, on top of gradients and state`,
+      };
+    }
+  },
+
+  fix({ made }, edit, module) {
+    const { call } = made;
+    const engine = otherEngine(module);
+    const onGpu = isMadeOnGpu(module, made);
+    const proof = new Proof()
+      .forbid(hasSplat(call), 'its arguments are spread, so an implementation may already be chosen')
+      .forbid(!ownsItsLines(module, statementOf(call)), 'its statement shares its line with other code')
+      .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension')
+      .forbid(
+        adamArguments(call).positional === 0 && keywordArgument(call, 'params') === undefined,
+        'it has no parameters',
+      )
+      .forbid(
+        /\b(?:tensor|Tensor|as_tensor)\(/.test(keywordArgument(call, 'lr')?.text ?? ''),
+        'its learning rate is a tensor',
+      )
+      .forbid(optimizerDoes(module, made, 'step', true), '`step` is given a closure')
+      .forbid(
+        engine !== undefined,
+        `\`${engine}\` of this file takes the place of the step or moves its state`,
+      )
+      .forbid(onGpu === 'no', 'this file does not use a GPU');
+    if (onGpu === 'unknown')
+      requireVersion(
+        proof,
+        module,
+        'torch',
+        '2.4',
+        'the parameters must be on the GPU when the optimizer is made, which this file does not show',
+      );
+    else requireVersion(proof, module, 'torch', '2.0', '`fused` does not exist for it');
+    edit.appendKeyword(call, 'fused', 'True');
+    return edit.done('Use the fused kernel', proof);
+  },
+};
