@@ -35,6 +35,7 @@ import {
   isReport,
   keptFromElsewhere,
   looseComments,
+  lossRecord,
   lossTerm,
   mayAccumulate,
   Proof,
@@ -176,7 +177,8 @@ function gates(module: PyModule, sum: Accumulation): Proof {
   if (stray !== undefined)
     proof.require('unknown', `\`${shown(stray)}\` is on the device of the other terms`);
   proof.forbid(
-    sum.meanUses.length > 0 && sum.meanUses.every(isReport),
+    (sum.meanUses.length > 0 && sum.meanUses.every(isReport)) ||
+      lossRecord(module, sum.zeroed, values) !== undefined,
     `the mean of \`${sum.name}\` is only reported as a number`,
   );
   if (sum.sequence !== undefined && /loader|_dl$|dataset|iter/i.test(sum.sequence.text)) {

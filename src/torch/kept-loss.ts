@@ -33,6 +33,7 @@ export function lossRecord(
   binding: PyNode,
   values: readonly PyNode[],
 ): LossRecord | undefined {
+  if (isReadByText(module, binding)) return undefined;
   const fates = fatesOf(module, binding);
   if (fates.some(({ kind }) => kind === 'differentiated')) return undefined;
   const spending = values.map((value) => spendingBackward(module, value)?.call);
@@ -58,6 +59,18 @@ export function lossRecord(
     });
   }
   return { gates, spent };
+}
+
+/** `locals()`, `exec(…)`: what they do with the variable is not in the code. */
+function isReadByText(module: PyModule, binding: PyNode): boolean {
+  const around = enclosingFunction(binding) ?? module.root;
+  return ['locals(', 'vars(', 'exec(', 'eval('].some((word) =>
+    module
+      .at(word)
+      .some(
+        (hit) => around.contains(hit) && hit.parent?.type === 'call' && hit.parent.field('function') === hit,
+      ),
+  );
 }
 
 function isDifferentiatedByCaller(module: PyModule, { node }: Fate): boolean {

@@ -29,9 +29,13 @@ export function isFreshContainer(value: PyNode): boolean {
   return type === 'call' && FRESH.test(value.field('function')?.text ?? '');
 }
 
-/** Calls that give a text, a number or a line in a log; of methods the receiver is not asked. */
+/** Calls that give a text, a number or a line in a log, whoever has them. */
 const REPORTING =
-  /^(?:print|pprint|info|debug|warning|warn|error|critical|exception|write|writelines|format|echo|log|log_(?:metrics?|scalars?|dict|values?|stats|history|step|epoch|message|line|info|row)|add_scalars?|add_histogram|set_postfix|set_postfix_str|set_description|set_description_str)$/;
+  /^(?:pprint|echo|log_(?:metrics?|scalars?|dict|values?|stats|history|step|epoch|message|line|row)|add_scalars?|add_histogram|set_postfix|set_postfix_str|set_description|set_description_str)$/;
+/** The same, where it is a logger that has them. */
+const LOGGING = /^(?:log|info|debug|warning|warn|error|critical|exception|print|write)$/;
+const LOGGER =
+  /log|wandb|writer|tensorboard|experiment|mlflow|neptune|comet|bar$|tqdm|progress|accelerator|fabric|console|run$|^self$/i;
 const NUMBER_BUILTINS: ReadonlySet<string> = new Set(
   'bool float format hasattr hash id int isinstance len print repr str type'.split(' '),
 );
@@ -178,8 +182,10 @@ class RecordTrace {
     const made = calledDefinition(this.module, call);
     const trains = made?.type === 'function_definition' && gradUseReached(this.module, made) !== undefined;
     if (DIFFERENTIATES.test(name) || trains) return this.#add('differentiated', call);
-    if (made === undefined && REPORTING.test(name)) return undefined;
     const receiver = receiverOf(call);
+    if (name === 'format' && /string$/.test(receiver?.type ?? '')) return undefined;
+    const logs = REPORTING.test(name) || (LOGGING.test(name) && LOGGER.test(receiver?.text ?? ''));
+    if (made === undefined && logs) return call.parent?.type === 'expression_statement' ? undefined : call;
     if (receiver !== undefined && TAKING.has(methodName(call) ?? '')) {
       this.#store(receiver);
       return undefined;
@@ -220,6 +226,7 @@ class RecordTrace {
   #bind(binding: PyNode | undefined): void {
     const scope = binding && this.module.resolve(binding);
     if (binding === undefined || scope === undefined) return;
+    if (scope.kind === 'class' || scope !== this.module.scopeAt(binding)) this.#add('escapes', binding);
     for (const place of this.module.reads(scope, binding.text)) {
       const definitions = reachingDefinitions(this.module, place);
       const reached =

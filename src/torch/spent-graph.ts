@@ -1,6 +1,6 @@
 import { calledDefinition, classAround } from '../semantic/definitions.js';
 import { reachingDefinitions } from '../semantic/flow.js';
-import { qualifiedName } from '../semantic/imports.js';
+import { importsPackage, qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import {
   argumentsOf,
@@ -27,8 +27,8 @@ export interface Backward {
 }
 
 const MAX_DEPTH = 8;
-/** Objects that differentiate what they are given. */
-const ENGINE = /accelerator|fabric|engine|strategy|trainer|model|amp|runner|^self$/i;
+/** Objects that differentiate what they are given; with DeepSpeed the model does. */
+const ENGINE = /accelerator|fabric|engine|strategy/i;
 
 export function backwards(module: PyModule): readonly Backward[] {
   return module.memo(findBackwards, module);
@@ -41,7 +41,10 @@ function findBackwards(module: PyModule): readonly Backward[] {
       return [];
     const receiver = receiverOf(call);
     const [first] = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
-    const engine = text !== 'backward' || ENGINE.test(receiver?.text ?? '');
+    const engine =
+      text !== 'backward' ||
+      ENGINE.test(receiver?.text ?? '') ||
+      (importsPackage(module, 'deepspeed') && /model/i.test(receiver?.text ?? ''));
     const value = first !== undefined && engine ? first : receiver;
     if (value === undefined) return [];
     const retains = ['retain_graph', 'create_graph'].some((name) => {
@@ -91,7 +94,7 @@ function backwardsBeside(module: PyModule, value: PyNode): readonly Backward[] {
     ({ call }) =>
       enclosingLoops(call)[0] === loop &&
       enclosingFunction(call) === enclosingFunction(value) &&
-      runsBeside(call, value),
+      runsBeside(module, call, value),
   );
 }
 
@@ -113,11 +116,17 @@ function isSame(module: PyModule, one: PyNode, other: PyNode): boolean {
 }
 
 /** Whenever the value's statement is run to the end of its round, so is the call: no condition is in between. */
-function runsBeside(call: PyNode, value: PyNode): boolean {
+function runsBeside(module: PyModule, call: PyNode, value: PyNode): boolean {
   let statement = statementOf(call);
   while (statement.parent?.parent?.type === 'with_statement' && !swallowsErrors(statement.parent.parent))
     statement = statement.parent.parent;
-  return statement.parent?.contains(value) ?? false;
+  if (!(statement.parent?.contains(value) ?? false)) return false;
+  if (call.start < value.start) return true;
+  // What leaves the round in between leaves the graph as it is.
+  const [round = statement.parent] = enclosingLoops(value);
+  return !['continue', 'break', 'return'].some((word) =>
+    module.at(word).some((hit) => round?.contains(hit) && hit.start > value.start && hit.start < call.start),
+  );
 }
 
 /** The operands of a sum, a product or a scaled loss. */
