@@ -118,7 +118,10 @@ export class PyModule {
     if (scope === undefined) {
       const kind = scopeKind(node);
       if (kind === undefined) throw new TypeError(`a ${node.type} opens no scope`);
-      scope = new Scope(kind, node, node.parent === undefined ? undefined : this.scopeAt(node));
+      const parent = node.parent === undefined ? undefined : this.scopeAt(node);
+      scope = new Scope(kind, node, parent, (name, within) =>
+        this.#identifiers(name, within, (offset) => this.#isInsideFunctionOf(within, offset)),
+      );
       this.#scopes.set(node, scope);
     }
     return scope;
@@ -156,22 +159,38 @@ export class PyModule {
     const key = `${name}@${scope.node.start}:${scope.kind}`;
     const known = this.#facts.get(key) as readonly PyNode[] | undefined;
     if (known !== undefined) return known;
-    const found: PyNode[] = [];
-    const end = scope.node.end;
-    for (
-      let from = this.text.indexOf(name, scope.node.start);
-      from !== -1 && from < end;
-      from = this.text.indexOf(name, from + 1)
-    ) {
-      if (!isWord(this.text, from, name.length) || this.#isQuiet(from)) continue;
-      const node = this.root.descendantAt(from, from + name.length);
-      if (node.type !== 'identifier' || node.text !== name) continue;
+    const found = [...this.#identifiers(name, scope.node)].filter((node) => {
       const role = roleOf(node);
-      if (role === 'none' || role === 'global' || role === 'nonlocal') continue;
-      if (this.resolve(node) === scope) found.push(node);
-    }
+      return role !== 'none' && role !== 'global' && role !== 'nonlocal' && this.resolve(node) === scope;
+    });
     this.#facts.set(key, found);
     return found;
+  }
+
+  /** The identifiers of a name in a node, in source order. */
+  *#identifiers(
+    name: string,
+    within: PyNode,
+    isBesidesThePoint: (offset: number) => boolean = () => false,
+  ): Generator<PyNode> {
+    const { text } = this;
+    for (
+      let from = text.indexOf(name, within.start);
+      from !== -1 && from < within.end;
+      from = text.indexOf(name, from + 1)
+    ) {
+      if (!isWord(text, from, name.length) || this.#isQuiet(from) || isBesidesThePoint(from)) continue;
+      const node = this.root.descendantAt(from, from + name.length);
+      if (node.type === 'identifier' && node.text === name) yield node;
+    }
+  }
+
+  /** Whether a place is in the body of a function that stands inside a node: what is bound there is not the node's. */
+  #isInsideFunctionOf(node: PyNode, offset: number): boolean {
+    const pieces = this.glimpse.outline?.pieces ?? [];
+    const piece = pieces[spanAt(pieces, offset) ?? -1];
+    if (piece === undefined || offset < piece.bodyStart || offset >= piece.bodyEnd) return false;
+    return node === this.root || piece.start > node.start;
   }
 
   reads(scope: Scope, name: string): readonly PyNode[] {

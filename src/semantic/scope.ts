@@ -18,21 +18,31 @@ export function scopeKind(node: PyNode): ScopeKind | undefined {
   return SCOPE_KINDS.get(node.type);
 }
 
+/** What a scope says about one name. */
+interface Held {
+  readonly bindings: readonly PyNode[];
+  readonly isGlobal: boolean;
+  readonly isNonlocal: boolean;
+}
+
+/** The identifiers of a name in a node, in source order. */
+type Find = (name: string, within: PyNode) => Iterable<PyNode>;
+
+/** The names of a module, class, function, lambda or comprehension, each looked up when it is asked for. */
 export class Scope {
-  #bindings: ReadonlyMap<string, readonly PyNode[]> | undefined;
-  #globals: ReadonlySet<string> | undefined;
-  #nonlocals: ReadonlySet<string> | undefined;
+  readonly #held = new Map<string, Held>();
+  #names: ReadonlySet<string> | undefined;
 
   constructor(
     readonly kind: ScopeKind,
     readonly node: PyNode,
     readonly parent: Scope | undefined,
+    private readonly find: Find,
   ) {}
 
   /** The identifiers that bind `name` in this very scope, in source order. Writes through `global` are not among them. */
   bindings(name: string): readonly PyNode[] {
-    this.#collect();
-    return this.#bindings?.get(name) ?? [];
+    return this.#hold(name).bindings;
   }
 
   has(name: string): boolean {
@@ -40,71 +50,76 @@ export class Scope {
   }
 
   get names(): Iterable<string> {
-    this.#collect();
-    return this.#bindings?.keys() ?? [];
+    this.#names ??= this.#collect();
+    return this.#names;
   }
 
   declaresGlobal(name: string): boolean {
-    this.#collect();
-    return this.#globals?.has(name) ?? false;
+    return this.#hold(name).isGlobal;
   }
 
   declaresNonlocal(name: string): boolean {
-    this.#collect();
-    return this.#nonlocals?.has(name) ?? false;
+    return this.#hold(name).isNonlocal;
   }
 
-  #collect(): void {
-    if (this.#bindings !== undefined) return;
-    const found = new Map<string, PyNode[]>();
-    const globals = new Set<string>();
-    const nonlocals = new Set<string>();
-    for (const identifier of ownIdentifiers(this)) {
+  #hold(name: string): Held {
+    const known = this.#held.get(name);
+    if (known !== undefined) return known;
+    const found: PyNode[] = [];
+    let isGlobal = false;
+    let isNonlocal = false;
+    for (const identifier of this.find(name, this.node)) {
+      if (!this.#owns(identifier)) continue;
       const role = roleOf(identifier);
-      const name = identifier.text;
-      if (role === 'global') globals.add(name);
-      else if (role === 'nonlocal') nonlocals.add(name);
-      else if (binds(role)) {
-        const list = found.get(name);
-        if (list === undefined) found.set(name, [identifier]);
-        else list.push(identifier);
-      }
+      if (role === 'global') isGlobal = true;
+      else if (role === 'nonlocal') isNonlocal = true;
+      else if (binds(role)) found.push(identifier);
     }
-    for (const name of [...globals, ...nonlocals]) found.delete(name);
-    this.#bindings = found;
-    this.#globals = globals;
-    this.#nonlocals = nonlocals;
+    const held = { bindings: isGlobal || isNonlocal ? [] : found, isGlobal, isNonlocal };
+    this.#held.set(name, held);
+    return held;
+  }
+
+  /** Whether what an identifier binds, if anything, belongs to this scope. */
+  #owns(identifier: PyNode): boolean {
+    if ((this.kind === 'comprehension') !== isComprehensionTarget(identifier)) return false;
+    let child = identifier;
+    for (const ancestor of identifier.ancestors()) {
+      if (ancestor === this.node) {
+        if (this.kind === 'module' || this.kind === 'comprehension') return true;
+        return ancestor.field('body') === child || ancestor.field('parameters') === child;
+      }
+      if (!lets(ancestor, child, identifier)) return false;
+      child = ancestor;
+    }
+    return false;
+  }
+
+  #collect(): ReadonlySet<string> {
+    const found = new Set<string>();
+    for (const node of this.node.walk((inner) => scopeKind(inner) === undefined || hasWalrus(inner))) {
+      const identifier = isDefinition(node) ? node.field('name') : node;
+      if (identifier?.type === 'identifier' && this.has(identifier.text)) found.add(identifier.text);
+    }
+    return found;
   }
 }
 
-/** Identifiers whose binding, if any, belongs to this scope. */
-function* ownIdentifiers(scope: Scope): Generator<PyNode> {
-  const comprehension = scope.kind === 'comprehension';
-  for (const part of ownParts(scope)) {
-    for (const node of part.walk((inner) => entersWithin(inner))) {
-      if (node.type === 'identifier') {
-        if (comprehension === isComprehensionTarget(node)) yield node;
-      } else if (node !== part || part !== scope.node) {
-        if (node.type === 'function_definition' || node.type === 'class_definition') {
-          const name = node.field('name');
-          if (name !== undefined && node !== scope.node) yield name;
-        } else if (scopeKind(node) === 'comprehension' && !comprehension) {
-          yield* walrusTargets(node);
-        }
-      }
-    }
-  }
+/** Whether a name goes past the scope that a node opens, to the one around it: definitions' own names, and a walrus. */
+function lets(node: PyNode, child: PyNode, identifier: PyNode): boolean {
+  const kind = scopeKind(node);
+  if (kind === undefined) return true;
+  if (kind === 'comprehension')
+    return identifier.parent?.type === 'named_expression' && identifier.parent.field('name') === identifier;
+  return isDefinition(node) && child === identifier && node.field('name') === identifier;
 }
 
-function ownParts(scope: Scope): readonly PyNode[] {
-  const { node } = scope;
-  if (scope.kind === 'module' || scope.kind === 'comprehension') return [node];
-  return [node.field('parameters'), node.field('body')].filter((part) => part !== undefined);
+function isDefinition({ type }: PyNode): boolean {
+  return type === 'function_definition' || type === 'class_definition';
 }
 
-/** Definitions are looked into only for what belongs outside them, which their callers handle by name. */
-function entersWithin(node: PyNode): boolean {
-  return scopeKind(node) === undefined;
+function hasWalrus(node: PyNode): boolean {
+  return scopeKind(node) === 'comprehension' && node.text.includes(':=');
 }
 
 /** In a comprehension only the `for` targets are its own; a walrus belongs to the scope around it. */
@@ -113,12 +128,4 @@ function isComprehensionTarget(identifier: PyNode): boolean {
     roleOf(identifier) === 'loop' &&
     identifier.closest('for_in_clause', 'for_statement')?.type === 'for_in_clause'
   );
-}
-
-function* walrusTargets(comprehension: PyNode): Generator<PyNode> {
-  for (const node of comprehension.walk((inner) => inner.type !== 'lambda')) {
-    if (node.type !== 'named_expression') continue;
-    const name = node.field('name');
-    if (name !== undefined) yield name;
-  }
 }
