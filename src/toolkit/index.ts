@@ -23,6 +23,7 @@ export {
   nameFor,
   qualifiedName,
 } from '../semantic/imports.js';
+export { neededBehind } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
 export { binds, roleOf } from '../semantic/names.js';
 export { isOlderBranch, isPrivate, isProgram } from '../semantic/program.js';
@@ -48,6 +49,7 @@ export { mayWalk, type Walk, walks } from '../torch/grad-walks.js';
 export { recordsNoGraph } from '../torch/gradient.js';
 export * from '../torch/huggingface.js';
 export { inPlaceGates, startOf } from '../torch/in-place-statistic.js';
+export { type KeptList, keptLists, mayKeepList } from '../torch/kept-list.js';
 export {
   graphCarrier,
   isDetachable,
@@ -66,11 +68,13 @@ export * from '../torch/old-amp.js';
 export * from '../torch/optimizer-call.js';
 export { isPipeline, type ModelLoad, modelLoad } from '../torch/pretrained.js';
 export { hasAdapters, isTransformersModel } from '../torch/pretrained-value.js';
+export { isFreeOfRandomness } from '../torch/randomness.js';
 export { mayHaveStatistic, type RunningStatistic, type Update } from '../torch/running-statistic.js';
 export { mayTotal, type RunningTotal, runningTotals } from '../torch/running-total.js';
 export * from '../torch/saving.js';
 export { copiesState } from '../torch/state-receiver.js';
 export { detachGates, keepsGraph, statisticsCuredBy, valuesToDetach } from '../torch/statistic-cure.js';
+export { type StepTensors, stepTensors } from '../torch/step-tensors.js';
 export type { TensorKind } from '../torch/tensor.js';
 export { isFloating, kindOf } from '../torch/tensor.js';
 export * from '../torch/training-loop.js';

@@ -48,8 +48,9 @@ export function lossRecord(
     );
     if (spent && !whole) continue;
     if (staling.every((loop) => loop !== undefined && !loop.contains(fate.node))) continue;
+    // Where the loop does not train, what others get may well be the loss.
     const trains = values.every((value) =>
-      enclosingLoops(value).some((loop) => backwards(module).some(({ call }) => loop.contains(call))),
+      backwards(module).some(({ call }) => enclosingLoops(value)[0]?.contains(call)),
     );
     if (!trains) return undefined;
     const how = fate.kind === 'returned' ? 'which is returned' : 'which others get';
