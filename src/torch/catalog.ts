@@ -311,3 +311,22 @@ export const ADAM_CLASSES: ReadonlyMap<string, 'Adam' | 'AdamW'> = new Map([
   ['torch.optim.adamw.AdamW', 'AdamW'],
 ]);
 export const ADAMW = 'torch.optim.AdamW';
+
+export const MULTIHEAD_ATTENTION = 'torch.nn.MultiheadAttention';
+/** What holds other layers and does nothing of its own. */
+export const LAYER_CONTAINERS: ReadonlySet<string> = new Set(layers(['ModuleList', 'Sequential']));
+
+/** Layers that draw no random numbers when they run. */
+export function isSteadyLayer(path: string): boolean {
+  return /^torch\.nn\.(?:Linear|Bilinear|Embedding|Identity|Flatten|Unflatten|(?:Transposed?)?Conv(?:Transpose)?[123]d|(?:Layer|Group|RMS)Norm|(?:Batch|Instance)Norm[123]d|(?:Leaky|P)?ReLU6?|E?LU|[CGS]ELU|SiLU|Mish|Hard(?:swish|tanh|sigmoid)|Tanh|Sigmoid|Softplus|(?:Log)?Softmax|(?:Adaptive)?(?:Max|Avg)Pool[123]d|Upsample|PixelShuffle|ZeroPad2d)$/.test(
+    path,
+  );
+}
+
+/** Wraps a layer so that it is checkpointed whenever it runs. */
+export function isCheckpointWrapper(path: string): boolean {
+  return /^torch\.distributed\.algorithms\._checkpoint\.(?:\w+\.)*(?:checkpoint_wrapper|CheckpointWrapper)$/.test(
+    path,
+  );
+}
+export const PARTIAL = 'functools.partial';

@@ -1,0 +1,152 @@
+/*
+ * return x @ (self.lora_A @ self.lora_B)
+ *
+ * return (x @ self.lora_A) @ self.lora_B
+ *
+ * The factors must be those of a low-rank matrix, by the shapes that `__init__` gives them or by their names, and what stands
+ * in front must be an activation: with square factors, or in linear attention (`q @ (k.T @ v)`), the order is chosen well.
+ */
+import type { MatrixProduct, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import {
+  isTestCode,
+  isWeight,
+  type LowRank,
+  lowRank,
+  matrixProduct,
+  Proof,
+  unparenthesized,
+} from '../src/toolkit/index.js';
+
+const OPERATORS = /@[\s\\]*\(/;
+const CALLS = /,(?:[\s(]|#[^\n]*\n)*(?:\w+\.)*(?:matmul|mm)\s*\(/;
+
+interface ProductSite extends Site {
+  readonly product: PyNode;
+  readonly outer: MatrixProduct;
+  readonly inner: MatrixProduct;
+  readonly factors: LowRank;
+}
+
+export const matmulAssociation: Transform<ProductSite> = {
+  meta: {
+    id: 'matmul-association',
+    summary: 'Send the input through the low-rank factors instead of multiplying them out first',
+    symptom: 'peak',
+    safety: 'unsafe',
+    numerics: 'rounding',
+    group: 'opt-in',
+    options: {},
+    requires: {},
+    docs: {
+      why: '`x @ (A @ B)` builds the full matrix that the low rank was meant to avoid, keeps it for the backward pass, and builds its gradient there. `(x @ A) @ B` goes through the small dimension: the same result up to rounding, for a fraction of the work.',
+      does: 'Moves the parentheses: `x @ (A @ B)` becomes `(x @ A) @ B`, and `torch.matmul(x, torch.matmul(A, B))` becomes `torch.matmul(torch.matmul(x, A), B)`.',
+      refuses: [
+        'the shapes that `__init__` gives the factors show that the new order would cost more',
+        'nested calls span lines, or a comment stands before the first factor',
+      ],
+      limits: [
+        'Results differ in the last bits, so every finding is unsafe.',
+        'Factors are known by their shapes in `__init__` (`nn.Parameter(torch.zeros(d, rank))`) or by names such as `lora_A`; others are not looked at.',
+        'Products of weights alone, such as a merge, and `F.linear(x, B @ A)` are left alone.',
+      ],
+    },
+    evidence: {
+      verdict:
+        'Multiplying the factors out first takes many times as long, and memory for the full matrix and its gradient',
+      measurements: [
+        {
+          what: 'forward and backward of a low-rank product, `x @ (A @ B)` → `(x @ A) @ B`',
+          before: '19 × the time',
+          after: '0.57 ms',
+          setup: 'NVIDIA H200, torch 2.11, fp32',
+        },
+        {
+          what: 'peak allocated of another low-rank product',
+          before: '706 MiB',
+          after: '452 MiB',
+          setup: 'NVIDIA H200, torch 2.11',
+        },
+      ],
+    },
+    origin: [
+      {
+        document: 'Memory leak solutions (LLM-QAT GPT-2)',
+        section: '4. LoRA Adapter Optimization',
+        fidelity: 'inspired',
+      },
+    ],
+    example: 'fix-as-documented',
+  },
+
+  prefilter: [['lora', 'LoRA', 'Lora', 'LORA', 'rank', 'Rank', 'RANK', 'Parameter']],
+  cue: (text) => OPERATORS.test(text) || CALLS.test(text),
+
+  *detect(module) {
+    const seen = new Set<PyNode>();
+    const hits = [
+      ...module.atWhere('@', (text) => OPERATORS.test(text)),
+      ...['matmul', 'mm('].flatMap((name) => module.atWhere(name, (text) => CALLS.test(text))),
+    ];
+    for (const hit of hits) {
+      const node = hit.text === '@' ? hit.parent : hit.closest('call');
+      if (node === undefined || seen.has(node)) continue;
+      seen.add(node);
+      const outer = matrixProduct(module, node);
+      const inner = outer && matrixProduct(module, unparenthesized(outer.right));
+      if (outer === undefined || inner === undefined || isMixed(outer, inner)) continue;
+      if (isWeight(module, outer.left)) continue;
+      const factors = lowRank(module, inner.left, inner.right);
+      if (factors === undefined || isTestCode(module, node)) continue;
+      yield {
+        node: inner.left,
+        product: node,
+        outer,
+        inner,
+        factors,
+        message: `\`${short(inner.left)}\` and \`${short(inner.right)}\` are multiplied out to the full matrix, which is kept for the backward pass, before the input meets them`,
+      };
+    }
+  },
+
+  fix({ product, outer, inner, factors }, edit) {
+    const isNested = outer.callee !== undefined;
+    const opening = outer.right.children[1];
+    const proof = new Proof()
+      .require(factors.low, {
+        no: 'its factors are not of low rank: the other order costs more',
+        unknown: 'that the rank is small against the other sizes',
+      })
+      .require(factors.matrices, 'that both factors are matrices')
+      .forbid(isNested && outer.right.text.includes('\n'), 'its nested calls span lines')
+      .forbid(opening?.type === 'comment', 'a comment stands before the first factor');
+    if (isNested) {
+      edit.replace(outer.left, `${outer.callee}(${outer.left.text}, ${inner.left.text})`);
+      edit.replace(outer.right, inner.right.text);
+    } else edit.replace(product, reordered(product.text, outer, inner));
+    return edit.done('Multiply the input by one factor after the other', proof);
+  },
+};
+
+/** The operator outside and a function inside, or the other way round, or two pairs of parentheses. */
+function isMixed(outer: MatrixProduct, inner: MatrixProduct): boolean {
+  if (outer.callee !== undefined || inner.callee !== undefined) return outer.callee !== inner.callee;
+  return outer.right.named[0]?.type !== 'binary_operator';
+}
+
+/** `x @ (A @ B)` with the parentheses moved; those that hold several lines together stay around all of them. */
+function reordered(text: string, outer: MatrixProduct, inner: MatrixProduct): string {
+  const input = outer.left.text;
+  const operator = text.slice(input.length, text.length - outer.right.text.length);
+  const inside = outer.right.text.slice(1, -1);
+  const first = inner.left.text;
+  const rest = inside.trimStart().slice(first.length);
+  if (!inside.includes('\n')) return `(${input}${operator}${first})${rest.trimEnd()}`;
+  const lead = inside.slice(0, inside.length - inside.trimStart().length);
+  const gap = lead.includes('\n') ? operator.trimEnd() + lead : operator;
+  return `((${input}${gap}${first})${rest})`;
+}
+
+function short(node: PyNode): string {
+  const text = node.text.replace(/\s+/g, ' ');
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
+}
