@@ -71,7 +71,7 @@ export function nameFor(module: PyModule, path: string, at: PyNode): string | un
   let best: { readonly name: string; readonly path: string } | undefined;
   for (let scope: Scope | undefined = from; scope !== undefined; scope = scope.parent) {
     if (scope.kind === 'class' || scope.kind === 'comprehension') continue;
-    for (const name of scope.names) {
+    for (const name of module.importedNames(scope)) {
       const bound = certainImport(module, scope, name, at);
       if (bound === undefined || !isPrefix(bound, path)) continue;
       if (module.lookup(name, from) !== scope) continue;

@@ -119,9 +119,7 @@ export class PyModule {
       const kind = scopeKind(node);
       if (kind === undefined) throw new TypeError(`a ${node.type} opens no scope`);
       const parent = node.parent === undefined ? undefined : this.scopeAt(node);
-      scope = new Scope(kind, node, parent, (name, within) =>
-        this.#identifiers(name, within, (offset) => this.#isInsideFunctionOf(within, offset)),
-      );
+      scope = new Scope(kind, node, parent, (name) => this.ownWords(name, node));
       this.#scopes.set(node, scope);
     }
     return scope;
@@ -159,7 +157,8 @@ export class PyModule {
     const key = `${name}@${scope.node.start}:${scope.kind}`;
     const known = this.#facts.get(key) as readonly PyNode[] | undefined;
     if (known !== undefined) return known;
-    const found = [...this.#identifiers(name, scope.node)].filter((node) => {
+    const found = [...this.#words(name, scope.node)].filter((node) => {
+      if (node.type !== 'identifier') return false;
       const role = roleOf(node);
       return role !== 'none' && role !== 'global' && role !== 'nonlocal' && this.resolve(node) === scope;
     });
@@ -167,21 +166,31 @@ export class PyModule {
     return found;
   }
 
-  /** The identifiers of a name in a node, in source order. */
-  *#identifiers(
-    name: string,
-    within: PyNode,
-    isBesidesThePoint: (offset: number) => boolean = () => false,
-  ): Generator<PyNode> {
+  /** The names that imports in a scope bind there. */
+  importedNames(scope: Scope): ReadonlySet<string> {
+    return this.memo(namesImportedBy, scope.node);
+  }
+
+  /** The nodes at a word of code in a node, in source order. */
+  *#words(word: string, within: PyNode): Generator<PyNode> {
+    yield* this.#wordsExcept(word, within, () => false);
+  }
+
+  /** The same, without a look into functions that stand in the node: what they bind is not the node's. */
+  *ownWords(word: string, within: PyNode): Generator<PyNode> {
+    yield* this.#wordsExcept(word, within, (offset) => this.#isInsideFunctionOf(within, offset));
+  }
+
+  *#wordsExcept(word: string, within: PyNode, isLeftOut: (offset: number) => boolean): Generator<PyNode> {
     const { text } = this;
     for (
-      let from = text.indexOf(name, within.start);
+      let from = text.indexOf(word, within.start);
       from !== -1 && from < within.end;
-      from = text.indexOf(name, from + 1)
+      from = text.indexOf(word, from + 1)
     ) {
-      if (!isWord(text, from, name.length) || this.#isQuiet(from) || isBesidesThePoint(from)) continue;
-      const node = this.root.descendantAt(from, from + name.length);
-      if (node.type === 'identifier' && node.text === name) yield node;
+      if (!isWord(text, from, word.length) || this.#isQuiet(from) || isLeftOut(from)) continue;
+      const node = this.root.descendantAt(from, from + word.length);
+      if (node.text === word) yield node;
     }
   }
 
@@ -200,6 +209,8 @@ export class PyModule {
   }
 
   writes(scope: Scope, name: string): readonly PyNode[] {
+    // From elsewhere a variable is written only by way of a declaration.
+    if (!this.memo(hasDeclarations, this)) return scope.bindings(name);
     const all = this.occurrences(scope, name);
     let found = this.#writes.get(all);
     if (found === undefined) {
@@ -218,6 +229,24 @@ export class PyModule {
     }
     return scope;
   }
+}
+
+function hasDeclarations(module: PyModule): boolean {
+  return /\b(?:global|nonlocal)[ \t]/.test(module.text);
+}
+
+function namesImportedBy(module: PyModule, node: PyNode): ReadonlySet<string> {
+  const scope = module.scopeOf(node);
+  const found = new Set<string>();
+  for (const keyword of module.ownWords('import', node)) {
+    const statement = keyword.parent;
+    if (statement?.type !== 'import_statement' && statement?.type !== 'import_from_statement') continue;
+    for (const inner of statement.walk()) {
+      if (inner.type === 'identifier' && roleOf(inner) === 'import' && module.scopeAt(inner) === scope)
+        found.add(inner.text);
+    }
+  }
+  return found;
 }
 
 /** Whether no letter, digit or underscore of ASCII goes on before or behind. */

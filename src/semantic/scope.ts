@@ -25,13 +25,12 @@ interface Held {
   readonly isNonlocal: boolean;
 }
 
-/** The identifiers of a name in a node, in source order. */
-type Find = (name: string, within: PyNode) => Iterable<PyNode>;
+/** The places of a name in the scope's text, in source order; not in functions that stand in it. */
+type Find = (name: string) => Iterable<PyNode>;
 
 /** The names of a module, class, function, lambda or comprehension, each looked up when it is asked for. */
 export class Scope {
   readonly #held = new Map<string, Held>();
-  #names: ReadonlySet<string> | undefined;
 
   constructor(
     readonly kind: ScopeKind,
@@ -49,11 +48,6 @@ export class Scope {
     return this.bindings(name).length > 0;
   }
 
-  get names(): Iterable<string> {
-    this.#names ??= this.#collect();
-    return this.#names;
-  }
-
   declaresGlobal(name: string): boolean {
     return this.#hold(name).isGlobal;
   }
@@ -68,8 +62,8 @@ export class Scope {
     const found: PyNode[] = [];
     let isGlobal = false;
     let isNonlocal = false;
-    for (const identifier of this.find(name, this.node)) {
-      if (!this.#owns(identifier)) continue;
+    for (const identifier of this.find(name)) {
+      if (identifier.type !== 'identifier' || !this.#owns(identifier)) continue;
       const role = roleOf(identifier);
       if (role === 'global') isGlobal = true;
       else if (role === 'nonlocal') isNonlocal = true;
@@ -94,15 +88,6 @@ export class Scope {
     }
     return false;
   }
-
-  #collect(): ReadonlySet<string> {
-    const found = new Set<string>();
-    for (const node of this.node.walk((inner) => scopeKind(inner) === undefined || hasWalrus(inner))) {
-      const identifier = isDefinition(node) ? node.field('name') : node;
-      if (identifier?.type === 'identifier' && this.has(identifier.text)) found.add(identifier.text);
-    }
-    return found;
-  }
 }
 
 /** Whether a name goes past the scope that a node opens, to the one around it: definitions' own names, and a walrus. */
@@ -116,10 +101,6 @@ function lets(node: PyNode, child: PyNode, identifier: PyNode): boolean {
 
 function isDefinition({ type }: PyNode): boolean {
   return type === 'function_definition' || type === 'class_definition';
-}
-
-function hasWalrus(node: PyNode): boolean {
-  return scopeKind(node) === 'comprehension' && node.text.includes(':=');
 }
 
 /** In a comprehension only the `for` targets are its own; a walrus belongs to the scope around it. */
