@@ -13,9 +13,10 @@ import {
 } from '../semantic/statements.js';
 import { isTestCode } from '../semantic/test-code.js';
 import type { PyNode } from '../syntax/node.js';
-import { differentiatingModule, gradUseIn, gradUseReached } from './grad.js';
+import { gradUseIn, gradUseReached } from './grad.js';
 import { suspicionsOf, trainingCallReached } from './grad-calls.js';
 import type { GradDoubt } from './grad-doubts.js';
+import { differentiatingModuleAround } from './grad-elsewhere.js';
 import { escapesOf, shown } from './grad-escapes.js';
 import { isForward, isFrozen, networkOf } from './grad-evaluation.js';
 import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './grad-forward.js';
@@ -134,7 +135,7 @@ function* refusals(module: PyModule, { loop, models }: EvaluationLoop): Generato
       via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
     );
   }
-  const inner = differentiatingModule(module);
+  const inner = differentiatingModuleAround(module);
   if (inner !== undefined) yield no(`it may run \`${inner.name}\`, whose forward ${inner.use.words}`);
   const training = trainingCallReached(module, loop);
   if (training !== undefined) yield no(training.words);

@@ -3,11 +3,18 @@ import { definitionOf } from '../semantic/flow.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
-import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../semantic/statements.js';
+import {
+  decoratorsOf,
+  enclosingFunction,
+  methodName,
+  receiverOf,
+  unparenthesized,
+} from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { OPTIMIZERS, TORCH_JIT } from './catalog.js';
 
-import { reachedFrom } from './grad.js';
+import { gradUseReached, reachedFrom } from './grad.js';
+import { functionElsewhere, gradUseElsewhere } from './grad-elsewhere.js';
 import { shown } from './grad-escapes.js';
 import {
   KEEPS,
@@ -21,7 +28,7 @@ import {
   TRAINS,
 } from './grad-names.js';
 import { givenTo } from './grad-parts.js';
-import type { GradTrace } from './grad-trace.js';
+import { GradTrace } from './grad-trace.js';
 import { KNOWN_PACKAGES } from './grad-values.js';
 
 /** A call whose code is elsewhere. `trains`: its name says so. `opaque`: it gets what it would need to train or differentiate. */
@@ -65,6 +72,12 @@ export function trainingCallReached(module: PyModule, functionNode: PyNode): Sus
 export function trainingCall(module: PyModule, call: PyNode): Suspicion | undefined {
   const callee = call.field('function');
   if (callee === undefined || calledDefinition(module, call) !== undefined) return undefined;
+  const elsewhere = gradUseElsewhere(module, callee);
+  if (elsewhere !== undefined)
+    return {
+      kind: 'trains',
+      words: `it calls \`${shown(callee)}\` of ${elsewhere.path}, which ${elsewhere.use.words}`,
+    };
   const name = nameOf(callee);
   const optimizer = givenTo(call).find((given) =>
     /^(?:self\.)?_?(?:optim\w*|opt|optimizers?|grad_scaler)$/i.test(bare(given).text),
@@ -110,6 +123,7 @@ function opaqueCall(
   if (path !== undefined && KNOWN_PACKAGES.test(path)) return undefined;
   if (callee.type === 'identifier' && module.resolve(callee) === undefined && BUILTINS.test(callee.text))
     return undefined;
+  if (isHarmlessElsewhere(module, callee)) return undefined;
   const name = nameOf(callee);
   const receiver = receiverOf(call);
   const given = givenTo(call).map(bare);
@@ -143,6 +157,36 @@ function opaqueCall(
   return graph === undefined
     ? undefined
     : `that \`${shown(callee)}\`, which is not in this file, does not differentiate \`${shown(graph)}\``;
+}
+
+/** A function of another file of the project that is as free of suspicion as one of this file would have to be. */
+function isHarmlessElsewhere(module: PyModule, callee: PyNode): boolean {
+  const found = functionElsewhere(module, callee);
+  if (found === undefined || decoratorsOf(found.node).length > 0) return false;
+  const known = found.module.memo(nobodyYet, found.module);
+  // One that runs itself on the way is not taken apart.
+  if (!known.has(found.node)) {
+    known.set(found.node, false);
+    known.set(found.node, isHarmless(found.module, found.node));
+  }
+  return known.get(found.node) === true;
+}
+
+function nobodyYet(): Map<PyNode, boolean> {
+  return new Map();
+}
+
+/** What it calls by a parameter's name is a network; the other parameters may be results of one. */
+function isHarmless(module: PyModule, functionNode: PyNode): boolean {
+  if (gradUseReached(module, functionNode) !== undefined) return false;
+  if (trainingCallReached(module, functionNode) !== undefined) return false;
+  const networks = new Set<string>();
+  for (const node of (functionNode.field('body') ?? functionNode).walk()) {
+    const callee = node.type === 'call' ? node.field('function') : undefined;
+    if (callee !== undefined && isParameter(module, functionNode, callee)) networks.add(callee.text);
+  }
+  const trace = new GradTrace(module, functionNode, networks, 'graph');
+  return suspicionsOf(module, functionNode, networks, trace).length === 0;
 }
 
 /** Python's own functions, without those that run code or call back. */

@@ -2,8 +2,9 @@ import type { PyModule } from '../semantic/module.js';
 import { isAsync, receiverOf } from '../semantic/statements.js';
 import { isTestCode } from '../semantic/test-code.js';
 import type { PyNode } from '../syntax/node.js';
-import { differentiatingModule, gradUseReached } from './grad.js';
+import { gradUseReached } from './grad.js';
 import { suspicionsOf, trainingCallReached } from './grad-calls.js';
+import { differentiatingModuleAround } from './grad-elsewhere.js';
 import { escapesOf, shown } from './grad-escapes.js';
 import { type Evaluation, returnsOwnModel, runsInEvalMode } from './grad-evaluation.js';
 import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './grad-forward.js';
@@ -114,7 +115,7 @@ function* refusals(
       via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
     );
   }
-  const inner = runs.length === 0 ? undefined : differentiatingModule(module);
+  const inner = runs.length === 0 ? undefined : differentiatingModuleAround(module);
   if (inner !== undefined) yield no(`it may run \`${inner.name}\`, whose forward ${inner.use.words}`);
   if (isTrainingByName(functionNode)) yield no('its name says that it trains');
   const training = trainingCallReached(module, functionNode);

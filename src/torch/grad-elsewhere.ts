@@ -1,0 +1,63 @@
+import { methodNamed } from '../semantic/definitions.js';
+import { definedElsewhere, type Elsewhere } from '../semantic/elsewhere.js';
+import { definitionOf } from '../semantic/flow.js';
+import { qualifiedName } from '../semantic/imports.js';
+import type { PyModule } from '../semantic/module.js';
+import { importedPath } from '../semantic/names.js';
+import type { PyNode } from '../syntax/node.js';
+import { differentiatingModule, type GradUse, gradUseReached } from './grad.js';
+
+/** What a function of another file of the project does with gradients, if this is what a call runs. */
+export function gradUseElsewhere(
+  module: PyModule,
+  callee: PyNode,
+): { readonly use: GradUse; readonly path: string } | undefined {
+  const found = functionElsewhere(module, callee);
+  const reached = found && gradUseReached(found.module, found.node);
+  return found && reached && { use: reached.use, path: found.module.path };
+}
+
+/** `helpers.f`, an imported `f`, or a method of an object made of an imported class. */
+export function functionElsewhere(module: PyModule, callee: PyNode): Elsewhere | undefined {
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) {
+    const found = definedElsewhere(module, path);
+    return found?.node.type === 'function_definition' ? found : undefined;
+  }
+  const object = callee.type === 'attribute' ? callee.field('object') : undefined;
+  const scope = object?.type === 'identifier' ? module.resolve(object) : undefined;
+  const [only, ...others] =
+    scope === undefined || object === undefined ? [] : module.writes(scope, object.text);
+  if (only === undefined || others.length > 0) return undefined;
+  const made = definitionOf(only);
+  const maker =
+    made.kind === 'value' && made.value.type === 'call' ? made.value.field('function') : undefined;
+  const classPath = maker && qualifiedName(module, maker);
+  const owner = classPath === undefined ? undefined : definedElsewhere(module, classPath);
+  if (owner?.node.type !== 'class_definition') return undefined;
+  const method = methodNamed(owner.module, owner.node, callee.field('attribute')?.text ?? '');
+  return method && { module: owner.module, node: method };
+}
+
+/** The same as `differentiatingModule`, also for the files of the project that this one imports classes from. */
+export function differentiatingModuleAround(
+  module: PyModule,
+): { readonly name: string; readonly use: GradUse } | undefined {
+  return module.memo(findDifferentiating, module);
+}
+
+function findDifferentiating(module: PyModule): { readonly name: string; readonly use: GradUse } | undefined {
+  const own = differentiatingModule(module);
+  if (own !== undefined) return own;
+  const seen = new Set<PyModule>();
+  for (const name of module.importedNames(module.scope)) {
+    const [binding] = /^[A-Z]/.test(name) ? module.writes(module.scope, name) : [];
+    const path = binding && importedPath(binding);
+    const found = path === undefined ? undefined : definedElsewhere(module, path);
+    if (found?.node.type !== 'class_definition' || seen.has(found.module)) continue;
+    seen.add(found.module);
+    const theirs = differentiatingModule(found.module);
+    if (theirs !== undefined) return theirs;
+  }
+  return undefined;
+}
