@@ -330,3 +330,35 @@ export function isCheckpointWrapper(path: string): boolean {
   );
 }
 export const PARTIAL = 'functools.partial';
+
+export const HALF: ReadonlySet<string> = new Set(['torch.float16', 'torch.half']);
+export const BFLOAT16 = 'torch.bfloat16';
+
+/** The function, and the module that is made once and called. */
+export const CROSS_ENTROPY: ReadonlySet<string> = new Set([
+  'torch.nn.functional.cross_entropy',
+  'torch.nn.CrossEntropyLoss',
+  'torch.nn.modules.loss.CrossEntropyLoss',
+]);
+export const FLOAT32: ReadonlySet<string> = new Set(['torch.float32', 'torch.float']);
+
+const fsdp = (name: string): readonly string[] => [
+  `torch.distributed.fsdp.${name}`,
+  `torch.distributed.fsdp.fully_sharded_data_parallel.${name}`,
+];
+export const FSDP: ReadonlySet<string> = new Set(fsdp('FullyShardedDataParallel'));
+export const CPU_OFFLOAD: ReadonlySet<string> = new Set(fsdp('CPUOffload'));
+
+/** Debugging that slows every step down, or keeps a record of every allocation, until it is switched off. */
+export const DETECT_ANOMALY: ReadonlySet<string> = new Set(
+  ['torch.autograd.', 'torch.autograd.anomaly_mode.'].flatMap((prefix) => [
+    `${prefix}set_detect_anomaly`,
+    `${prefix}detect_anomaly`,
+  ]),
+);
+export const RECORD_HISTORY = 'torch.cuda.memory._record_memory_history';
+
+export const VARIABLE: ReadonlySet<string> = new Set([
+  'torch.autograd.Variable',
+  'torch.autograd.variable.Variable',
+]);
