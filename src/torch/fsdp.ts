@@ -1,0 +1,53 @@
+import { qualifiedName } from '../semantic/imports.js';
+import type { PyModule } from '../semantic/module.js';
+import { argumentsOf, enclosingLoops, keywordArgument } from '../semantic/statements.js';
+import type { PyNode } from '../syntax/node.js';
+import { CPU_OFFLOAD, FSDP } from './catalog.js';
+import { type TrainingLoop, trainingLoops } from './training-loop.js';
+
+/** Calls of `CPUOffload(…)` of torch that may offload parameters. */
+export function cpuOffloads(module: PyModule): readonly PyNode[] {
+  return callsNamed(module, 'CPUOffload', CPU_OFFLOAD).filter((call) => {
+    const value = keywordArgument(call, 'offload_params')?.field('value') ?? argumentsOf(call)[0];
+    return value !== undefined && value.type !== 'false' && value.type !== 'none';
+  });
+}
+
+/** Calls that wrap a module in `FullyShardedDataParallel`. */
+export function shardings(module: PyModule): readonly PyNode[] {
+  const names = ['FullyShardedDataParallel', 'FSDP'];
+  return [...new Set(names.flatMap((name) => callsNamed(module, name, FSDP)))];
+}
+
+function callsNamed(module: PyModule, name: string, paths: ReadonlySet<string>): readonly PyNode[] {
+  return module.at(`${name}(`).flatMap((node) => {
+    const call = node.closest('call');
+    const callee = call?.field('function');
+    if (call === undefined || !callee?.contains(node) || call.closest('string') !== undefined) return [];
+    return paths.has(qualifiedName(module, callee) ?? '') ? [call] : [];
+  });
+}
+
+/** Training loops that call `backward` more than once per step, where the code shows it, with the call that is repeated. */
+export function accumulatingLoops(
+  module: PyModule,
+): readonly { readonly loop: TrainingLoop; readonly backward: PyNode }[] {
+  return trainingLoops(module).flatMap((loop) => {
+    const backward = loop.backwards.find(
+      (call) => enclosingLoops(call)[0] !== loop.loop || isSteppedSometimes(loop, call),
+    );
+    return backward === undefined ? [] : [{ loop, backward }];
+  });
+}
+
+/** Every step of the loop is under a condition by remainder that its backward is not under. */
+function isSteppedSometimes({ loop, steps }: TrainingLoop, backward: PyNode): boolean {
+  return steps.every((step) => {
+    for (const ancestor of step.ancestors()) {
+      if (ancestor === loop || ancestor.contains(backward)) return false;
+      const condition = ancestor.type === 'if_statement' ? (ancestor.field('condition')?.text ?? '') : '';
+      if (/%/.test(condition) && !/%\s*1\b(?!\d)/.test(condition)) return true;
+    }
+    return false;
+  });
+}
