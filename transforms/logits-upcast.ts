@@ -76,7 +76,7 @@ export const logitsUpcast: Transform = {
       const cast = hit.parent?.parent;
       if (cast?.type !== 'call' || hit.parent?.field('attribute') !== hit || !isCast(module, cast)) continue;
       const source = receiverOf(cast);
-      if (source === undefined || !/ogits\b[^\n]*$/.test(source.text)) continue;
+      if (source === undefined || !/ogits\b[^\n]*\.(?:float|to)\s*\([^()]*\)$/.test(cast.text)) continue;
       const loss = entropyFrom(module, cast);
       if (loss === undefined || !isVocabulary(module, source, loss.way)) continue;
       if (recordsNoGraph(module, cast) || isTestCode(module, cast)) continue;
