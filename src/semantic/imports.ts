@@ -148,26 +148,35 @@ function findStarImport(module: PyModule): boolean {
 
 /** Whether some import of the file, wherever it stands, is of this package or of a part of it. */
 export function importsPackage(module: PyModule, name: string): boolean {
-  return importStatements(module).some((statement) => {
-    if (statement.type === 'import_from_statement') return isPart(statement.field('module_name'), name);
-    return statement.named.some((each) => isPart(each.field('name') ?? each, name));
-  });
+  const answers = module.memo(emptyAnswers, module);
+  let answer = answers.get(name);
+  if (answer === undefined) {
+    answer = findsImportOf(module, name);
+    answers.set(name, answer);
+  }
+  return answer;
+}
+
+function emptyAnswers(): Map<string, boolean> {
+  return new Map();
+}
+
+/** By the text, so that nothing else is read: the path stands on the line of its keyword, or behind a backslash. */
+function findsImportOf({ root, text }: PyModule, name: string): boolean {
+  const [first = name] = name.split('.');
+  for (const match of text.matchAll(/(?:^|[;:])[ \t\f]*(?:import|from)\b(?=([^\n]*))/gm)) {
+    const { index, 0: start, 1: rest = '' } = match;
+    if (!rest.includes(first) && !rest.includes('\\')) continue;
+    const statement = root.descendantAt(index + start.search(/import|from/)).parent;
+    if (statement?.type === 'import_from_statement') {
+      if (isPart(statement.field('module_name'), name)) return true;
+    } else if (statement?.type === 'import_statement') {
+      if (statement.named.some((each) => isPart(each.field('name') ?? each, name))) return true;
+    }
+  }
+  return false;
 }
 
 function isPart(path: PyNode | undefined, name: string): boolean {
-  return path !== undefined && isPrefix(name, path.text.replace(/\s/g, ''));
-}
-
-/** All imports of the file, those in functions and under conditions too. Found by the text, so that nothing else is read. */
-function importStatements(module: PyModule): readonly PyNode[] {
-  return module.memo(findImports, module);
-}
-
-function findImports({ root, text }: PyModule): readonly PyNode[] {
-  const found = new Set<PyNode>();
-  for (const { index, 0: start } of text.matchAll(/(?:^|[;:])[ \t\f]*(?:import|from)\b/gm)) {
-    const node = root.descendantAt(index + start.search(/import|from/)).parent;
-    if (node?.type === 'import_statement' || node?.type === 'import_from_statement') found.add(node);
-  }
-  return [...found];
+  return path !== undefined && isPrefix(name, path.text.replace(/[\s\\]/g, ''));
 }

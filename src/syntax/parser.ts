@@ -76,7 +76,7 @@ async function loadWasm(): Promise<PythonParser> {
 }
 
 /** Bodies shorter than this are not worth a parse of their own. */
-const WORTH_A_PIECE = 160;
+const WORTH_A_PIECE = 48;
 
 class TreeParser implements PythonParser {
   constructor(
