@@ -64,8 +64,9 @@ export function isFreeOfRandomness(module: PyModule, callable: PyNode): boolean 
   return !REPLACES.test(module.text) && isSteady(module, callable, 0);
 }
 
-/** Hooks, adapters and methods that are put in the place of others. */
-const REPLACES = /register_\w*hook|\.(?:forward|__call__)\s*=(?!=)|\bsetattr\(|\bpeft\b|\.apply\(/;
+/** Hooks and methods put in the place of others; and models of libraries whose layers are given adapters, which have dropout. */
+const REPLACES =
+  /register_\w*hook|\.(?:forward|__call__)\s*=(?!=)|\bsetattr\(|\.apply\(|\b(?:peft|transformers|diffusers)\b|PreTrainedModel\b|ModelMixin\b|lora/i;
 
 function isSteady(module: PyModule, callable: PyNode, depth: number): boolean {
   if (depth > MAX_DEPTH) return false;
