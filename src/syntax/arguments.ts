@@ -1,20 +1,20 @@
 import type { Edit } from '../edit/edit.js';
-import { endsItsLine, indentationOf, keywordAfter, type Layout, startsItsLine } from './layout.js';
+import { endsItsLine, indentationOf, keywordsAfter, type Layout, startsItsLine } from './layout.js';
 import type { PyNode } from './node.js';
 
-/** `name=value` as the last argument of a call; undefined where the call has no argument list of its own (`f(x for x in y)`). */
-export function keywordAtEnd(
+/** `name=value` as the last arguments of a call; undefined where it has no argument list of its own (`f(x for x in y)`). */
+export function keywordsAtEnd(
   layout: Layout,
   call: PyNode,
-  name: string,
-  value: string,
+  added: readonly (readonly [name: string, value: string])[],
 ): readonly Edit[] | undefined {
   const list = call.field('arguments');
   const open = list?.children[0];
   if (list?.type !== 'argument_list' || open === undefined) return undefined;
   const last = list.named.at(-1);
-  if (last !== undefined) return keywordAfter(layout, last, name, value);
-  return [{ start: open.end, end: open.end, text: `${name}=${value}` }];
+  if (last !== undefined) return keywordsAfter(layout, last, added);
+  const text = added.map(([name, value]) => `${name}=${value}`).join(', ');
+  return [{ start: open.end, end: open.end, text }];
 }
 
 /** An argument in front of all others; on a line of its own where the first one has that. Undefined as above. */

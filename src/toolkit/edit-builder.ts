@@ -1,7 +1,7 @@
 import type { Edit } from '../edit/edit.js';
 import { extendableImport, isNameTaken, nameFor } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
-import { argumentAtStart, keywordAtEnd, withoutArgument } from '../syntax/arguments.js';
+import { argumentAtStart, keywordsAtEnd, withoutArgument } from '../syntax/arguments.js';
 import * as blocks from '../syntax/blocks.js';
 import * as layout from '../syntax/layout.js';
 import type { PyNode } from '../syntax/node.js';
@@ -82,7 +82,11 @@ export class EditBuilder {
 
   /** Adds `name=value` as the last argument of a call, in the style of the one before it. */
   appendKeyword(call: PyNode, name: string, value: string): void {
-    const edits = keywordAtEnd(this.module, call, name, value);
+    this.appendKeywords(call, [[name, value]]);
+  }
+
+  appendKeywords(call: PyNode, added: readonly (readonly [name: string, value: string])[]): void {
+    const edits = keywordsAtEnd(this.module, call, added);
     if (edits === undefined) throw new Unfixable('its only argument is a bare generator');
     this.#edits.push(...edits);
   }

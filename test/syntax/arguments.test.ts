@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { applyEdits } from '../../src/edit/apply.js';
-import { argumentAtStart, keywordAtEnd, withoutArgument } from '../../src/syntax/arguments.js';
+import { argumentAtStart, keywordsAtEnd, withoutArgument } from '../../src/syntax/arguments.js';
 import { moduleOf, nodeAt } from '../support/module.js';
 
 /** Adds `more=1` to the first call. */
 function withMore(text: string): string | undefined {
   const module = moduleOf(text);
   const call = nodeAt(module, 'f').closest('call');
-  const edits = call && keywordAtEnd(module, call, 'more', '1');
+  const edits = call && keywordsAtEnd(module, call, [['more', '1']]);
   return edits && applyEdits(text, edits);
 }
 
-describe('keywordAtEnd', () => {
+describe('keywordsAtEnd', () => {
   it.each([
     ['no argument', 'f()\n', 'f(more=1)\n'],
     ['no argument, a space', 'f( )\n', 'f(more=1 )\n'],
@@ -29,6 +29,24 @@ describe('keywordAtEnd', () => {
     ['a call in it', 'f(g(a))\n', 'f(g(a), more=1)\n'],
   ])('with %s', (_, before, after) => {
     expect(withMore(before)).toBe(after);
+  });
+
+  it.each([
+    ['no argument', 'f()\n', 'f(b=1, c=2)\n'],
+    ['one line', 'f(a)\n', 'f(a, b=1, c=2)\n'],
+    ['lines', 'f(\n    a,\n)\n', 'f(\n    a,\n    b=1,\n    c=2,\n)\n'],
+    ['a comment, no comma', 'f(\n    a  # why\n)\n', 'f(\n    a,  # why\n    b=1,\n    c=2\n)\n'],
+    ['leading commas', 'f(\n    z\n  , a\n)\n', 'f(\n    z\n  , a\n  , b=1\n  , c=2\n)\n'],
+  ])('adds two behind %s', (_, before, after) => {
+    const module = moduleOf(before);
+    const call = nodeAt(module, 'f').closest('call');
+    const edits =
+      call &&
+      keywordsAtEnd(module, call, [
+        ['b', '1'],
+        ['c', '2'],
+      ]);
+    expect(edits && applyEdits(before, edits)).toBe(after);
   });
 
   it('has no place in a bare generator', () => {
@@ -55,6 +73,24 @@ describe('argumentAtStart', () => {
     ['CRLF', 'f(\r\n\ta,\r\n)\r\n', 'f(\r\n\t"first",\r\n\ta,\r\n)\r\n'],
   ])('with %s', (_, before, after) => {
     expect(withFirst(before)).toBe(after);
+  });
+
+  it.each([
+    ['no argument', 'f()\n', 'f(b=1, c=2)\n'],
+    ['one line', 'f(a)\n', 'f(a, b=1, c=2)\n'],
+    ['lines', 'f(\n    a,\n)\n', 'f(\n    a,\n    b=1,\n    c=2,\n)\n'],
+    ['a comment, no comma', 'f(\n    a  # why\n)\n', 'f(\n    a,  # why\n    b=1,\n    c=2\n)\n'],
+    ['leading commas', 'f(\n    z\n  , a\n)\n', 'f(\n    z\n  , a\n  , b=1\n  , c=2\n)\n'],
+  ])('adds two behind %s', (_, before, after) => {
+    const module = moduleOf(before);
+    const call = nodeAt(module, 'f').closest('call');
+    const edits =
+      call &&
+      keywordsAtEnd(module, call, [
+        ['b', '1'],
+        ['c', '2'],
+      ]);
+    expect(edits && applyEdits(before, edits)).toBe(after);
   });
 
   it('has no place in a bare generator', () => {
