@@ -12,6 +12,7 @@ import {
   onlyRunsGradOff,
   switchesGradOff,
 } from './grad-mode.js';
+import { walks } from './grad-walks.js';
 import { mayCarryGradient, recordsNoGraph } from './gradient.js';
 import { lossTerm } from './loss-term.js';
 import { isProvenTensor } from './proven-tensor.js';
@@ -89,7 +90,9 @@ export function isWithoutGrad(module: PyModule, place: PyNode): boolean {
   if (around === undefined) return false;
   if (GRADLESS_HOOK.test(around.field('name')?.text ?? '')) return true;
   if (onlyRunsGradOff(module, around) || entersGradOff(module, around)) return true;
-  const evaluates = module.at('.eval(').some((hit) => around.contains(hit));
+  const evaluates =
+    module.at('.eval(').some((hit) => around.contains(hit)) ||
+    walks(module).some(({ functionNode }) => functionNode === around);
   return evaluates && gradUseIn(module, around) === undefined;
 }
 

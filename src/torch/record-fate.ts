@@ -169,7 +169,9 @@ class RecordTrace {
     const callee = call.field('function');
     const path = callee && qualifiedName(this.module, callee);
     if (path?.startsWith(TORCH)) {
-      if (isDifferentiation(path)) return this.#add('differentiated', call);
+      if (isDifferentiation(path) || /grad\w*$/.test(path)) return this.#add('differentiated', call);
+      // An optimizer, a module, a `Variable`: an object that holds it.
+      if (/\.[A-Z]\w*$/.test(path)) this.#add('escapes', node);
       const ends = onlyLooks(path) || (path.startsWith(TORCH_DISTRIBUTED) && !path.includes('.nn.'));
       return ends ? undefined : call;
     }

@@ -14,6 +14,7 @@ import {
   unparenthesized,
 } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
+import { LOSS_FUNCTIONS } from './catalog.js';
 import { isPythonNumber } from './python-number.js';
 import { steppedOptimizer } from './training-loop.js';
 
@@ -140,6 +141,13 @@ function operandsOf(expression: PyNode): readonly (PyNode | undefined)[] {
   return /^(?:mean|sum|to|float|cpu|cuda|squeeze)$/.test(name) ? [receiverOf(node)] : [];
 }
 
+/** What a loss function of torch is given first: the gradient goes on there. */
+function judgedBy(module: PyModule, node: PyNode): PyNode | undefined {
+  const callee = node.type === 'call' ? node.field('function') : undefined;
+  const path = callee && qualifiedName(module, callee);
+  return path !== undefined && LOSS_FUNCTIONS.has(path) ? argumentsOf(node)[0] : undefined;
+}
+
 /** The bindings whose tensors a value is made of. */
 function partsOf(module: PyModule, value: PyNode, depth = 0): ReadonlySet<PyNode> {
   const node = unparenthesized(value);
@@ -159,7 +167,7 @@ function includes(module: PyModule, expression: PyNode, parts: ReadonlySet<PyNod
   if (depth > MAX_DEPTH) return false;
   const inside = (inner: PyNode | undefined): boolean =>
     inner !== undefined && includes(module, inner, parts, depth + 1);
-  if (node.type !== 'identifier') return operandsOf(node).some(inside);
+  if (node.type !== 'identifier') return [...operandsOf(node), judgedBy(module, node)].some(inside);
   // What is added to a loss, or divides it, leaves it in the sum.
   const given = (reachingDefinitions(module, node) ?? []).filter(({ kind }) => kind !== 'update');
   return (
