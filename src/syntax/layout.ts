@@ -110,31 +110,45 @@ export function keywordsAfter(
   keyword: PyNode,
   added: readonly (readonly [name: string, value: string])[],
 ): readonly Edit[] {
-  const { lines, text } = layout;
   const given = keyword.field('name');
   const givenValue = keyword.field('value');
-  const between = given && givenValue ? text.slice(given.end, givenValue.start) : '=';
+  const between = given && givenValue ? layout.text.slice(given.end, givenValue.start) : '=';
   const equals = /^[ \t]*=[ \t]*$/.test(between) ? between : '=';
   const written = added.map(([name, value]) => `${name}${equals}${value}`);
-  const line = lines.lineAt(keyword.end);
+  return itemAfter(layout, keyword, ...written);
+}
+
+/** `"name": value` behind an existing entry of a dict, with the neighbour's quotes. */
+export function entryAfter(layout: Layout, pair: PyNode, name: string, value: string): readonly Edit[] {
+  const quote = /^["']/.exec(pair.field('key')?.text ?? '')?.[0] ?? '"';
+  return itemAfter(layout, pair, `${quote}${name}${quote}: ${value}`);
+}
+
+/**
+ * More items of a list of arguments, entries or imported names. Behind an item on a line of its own each gets a line of its
+ * own below it, after any comment and with its comma on the same side; otherwise they follow on the same line.
+ */
+export function itemAfter(layout: Layout, item: PyNode, ...written: readonly string[]): readonly Edit[] {
+  const { lines, text } = layout;
+  const line = lines.lineAt(item.end);
   const end = lines.end(line);
-  const rest = text.slice(keyword.end, end);
+  const rest = text.slice(item.end, end);
   const newline = lines.newlineNear(line);
-  const leading = leadingComma(layout, keyword);
+  const leading = leadingComma(layout, item);
   if (leading !== undefined && /^[ \t]*(?:#.*)?$/s.test(rest)) {
     return [insertion(end, written.map((each) => `${newline}${leading}${each}`).join(''))];
   }
-  const indentation = `${newline}${indentationOf(layout, keyword)}`;
-  const below = written.map((each) => `${indentation}${each}`).join(',');
+  const indentation = indentationOf(layout, item);
+  const below = written.map((each) => `${newline}${indentation}${each}`).join(',');
   const beside = `, ${written.join(', ')}`;
-  const starts = startsItsLine(layout, keyword);
-  if (starts && /^[ \t]*,?[ \t]*\)/.test(rest)) return [insertion(keyword.end, `,${below}`)];
-  if (!starts || !/^[ \t]*,?[ \t]*(?:#.*)?$/s.test(rest)) return [insertion(keyword.end, beside)];
-  const comma = keyword.next?.type === ',' ? keyword.next : undefined;
+  const starts = startsItsLine(layout, item);
+  if (starts && /^[ \t]*,?[ \t]*[)}]/.test(rest)) return [insertion(item.end, `,${below}`)];
+  if (!starts || !/^[ \t]*,?[ \t]*(?:#.*)?$/s.test(rest)) return [insertion(item.end, beside)];
+  const comma = item.next?.type === ',' ? item.next : undefined;
   if (comma !== undefined && comma.end <= end) return [insertion(end, `${below},`)];
-  if (comma !== undefined) return [insertion(keyword.end, beside)];
-  if (end === keyword.end) return [insertion(end, `,${below}`)];
-  return [insertion(keyword.end, ','), insertion(end, below)];
+  if (comma !== undefined) return [insertion(item.end, beside)];
+  if (end === item.end) return [insertion(end, `,${below}`)];
+  return [insertion(item.end, ','), insertion(end, below)];
 }
 
 function insertion(at: number, text: string): Edit {
