@@ -40,14 +40,26 @@ export function accumulatingLoops(
   });
 }
 
-/** Every step of the loop is under a condition by remainder that its backward is not under. */
-function isSteppedSometimes({ loop, steps }: TrainingLoop, backward: PyNode): boolean {
+/** Every step of the loop is under a condition by remainder that its backward is not under, or such a condition skips it. */
+function isSteppedSometimes({ loop, body, steps }: TrainingLoop, backward: PyNode): boolean {
+  const skips = [...body.walk()].some(
+    (node) =>
+      node.type === 'continue_statement' &&
+      node.start > backward.end &&
+      enclosingLoops(node)[0] === loop &&
+      isByRemainder(node.closest('if_statement')),
+  );
+  if (skips) return true;
   return steps.every((step) => {
     for (const ancestor of step.ancestors()) {
       if (ancestor === loop || ancestor.contains(backward)) return false;
-      const condition = ancestor.type === 'if_statement' ? (ancestor.field('condition')?.text ?? '') : '';
-      if (/%/.test(condition) && !/%\s*1\b(?!\d)/.test(condition)) return true;
+      if (isByRemainder(ancestor)) return true;
     }
     return false;
   });
+}
+
+function isByRemainder(statement: PyNode | undefined): boolean {
+  const condition = statement?.type === 'if_statement' ? (statement.field('condition')?.text ?? '') : '';
+  return condition.includes('%') && !/%\s*1\b/.test(condition);
 }

@@ -1,0 +1,80 @@
+/*
+ * model = FSDP(model, cpu_offload=CPUOffload(offload_params=True))
+ * for i, batch in enumerate(loader):
+ *     loss = model(batch) / 4
+ *     loss.backward()               # keeps the gradient of this micro-batch only
+ *     if (i + 1) % 4 == 0:
+ *         optimizer.step()
+ *
+ * Advice without a diff: which micro-batches belong under `no_sync()` is the loop's own arithmetic. FSDP2 with
+ * `CPUOffloadPolicy` accumulates as it should (measured), and so do accelerate's `accumulate` and code that uses `no_sync`.
+ */
+import type { Site, Transform } from '../src/toolkit/index.js';
+import { accumulatingLoops, cpuOffloads, isTestCode, isTestFile } from '../src/toolkit/index.js';
+
+/** `model.no_sync()`, and accelerate, which enters it. */
+const SYNCS_ITSELF = /\bno_sync\b|\.accumulate\(/;
+
+export const fsdpOffloadAccumulation: Transform<Site> = {
+  meta: {
+    id: 'fsdp-offload-accumulation',
+    summary: 'Report gradient accumulation that FSDP with CPU offload throws away',
+    symptom: 'peak',
+    safety: 'advice',
+    numerics: 'changes-training',
+    group: 'default',
+    options: {},
+    requires: {},
+    docs: {
+      why: 'With `CPUOffload(offload_params=True)`, `FullyShardedDataParallel` copies the reduced gradient to the CPU after each backward pass and puts it in the place of the one before. Between two optimizer steps only the last micro-batch counts: a run that should average 8 of them trains on one, with the loss divided by 8.',
+      does: 'Reports the `backward()` of a loop that steps only now and then, or of a loop inside the one that steps, in a file that makes `CPUOffload(offload_params=True)`.',
+      refuses: [],
+      limits: [
+        'The wrap and the loop must stand in one file.',
+        "Silent where the file uses `no_sync()`, accelerate's `accumulate()`, or FSDP2 (`fully_shard` with `CPUOffloadPolicy`), which accumulates as it should.",
+      ],
+    },
+    evidence: {
+      verdict: 'Real: all gradients but the last are lost, without a warning',
+      measurements: [
+        {
+          what: 'gradient after 1, 2 and 3 backward passes without a step, without offload → with `CPUOffload(offload_params=True)`',
+          before: '4, 8, 12',
+          after: '4, 4, 4',
+          setup: 'NVIDIA H200, torch 2.11, one process, a linear layer',
+        },
+        {
+          what: 'the same with FSDP2 and `CPUOffloadPolicy`',
+          before: '4, 8, 12',
+          after: '4, 8, 12',
+          setup: 'NVIDIA H200, torch 2.11, one process, a linear layer',
+        },
+      ],
+    },
+    origin: [
+      { document: 'Memory optimization implementation report', section: 'Subtask 1.4', fidelity: 'inspired' },
+    ],
+    example: 'report-modulo',
+  },
+
+  prefilter: ['CPUOffload(', '.backward(', '.step('],
+  cue: (text, path) => !SYNCS_ITSELF.test(text) && !isTestFile(path, text),
+
+  *detect(module) {
+    const [offload] = cpuOffloads(module);
+    if (offload === undefined || SYNCS_ITSELF.test(module.text)) return;
+    for (const { backward } of accumulatingLoops(module)) {
+      if (isTestCode(module, backward)) continue;
+      yield {
+        node: backward.field('function')?.field('attribute') ?? backward,
+        message: `with \`${offload.text.replace(/\s+/g, ' ')}\` each backward pass replaces the gradient of the one before: of the micro-batches between two steps only the last one counts`,
+      };
+    }
+  },
+
+  fix(_site, edit) {
+    return edit.advise(
+      'Run all but the last micro-batch of a step under `model.no_sync()`, or shard with FSDP2 and `CPUOffloadPolicy`, which accumulates',
+    );
+  },
+};
