@@ -9,8 +9,18 @@ import { type TrainingLoop, trainingLoops } from './training-loop.js';
 export function cpuOffloads(module: PyModule): readonly PyNode[] {
   return callsNamed(module, 'CPUOffload', CPU_OFFLOAD).filter((call) => {
     const value = keywordArgument(call, 'offload_params')?.field('value') ?? argumentsOf(call)[0];
-    return value !== undefined && value.type !== 'false' && value.type !== 'none';
+    return value !== undefined && value.type !== 'false' && value.type !== 'none' && !isForSome(call);
   });
+}
+
+/** A condition about something else than offloading decides: the model that is trained may be left out. */
+function isForSome(call: PyNode): boolean {
+  for (const ancestor of call.ancestors()) {
+    const condition =
+      ancestor.type === 'conditional_expression' ? ancestor.named[1] : ancestor.field('condition');
+    if (condition !== undefined && !/offload|__name__/i.test(condition.text)) return true;
+  }
+  return false;
 }
 
 /** Calls that wrap a module in `FullyShardedDataParallel`. */
