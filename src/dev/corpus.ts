@@ -1,15 +1,17 @@
 /**
- * `npm run corpus -- <folder> [--transform id] [--show safe|unsafe|advice|refused]`: every transform over a folder of
- * checkouts, read only. Crashes, results that CPython refuses and results that change again are failures.
+ * `npm run corpus -- <folder> [--transform id] [--show safe|unsafe|advice|refused] [--alone]`: every transform over a
+ * folder of checkouts, read only. Crashes, results that CPython refuses and results that change again are failures.
+ * `--alone` keeps each file from seeing its project.
  */
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { transforms } from '../../transforms/index.js';
 import { type Engine, policy } from '../engine/engine.js';
 import type { Finding, SourceFile } from '../engine/outcome.js';
 import { formatHunk, hunksBetween } from '../report/diff.js';
 import { decode, encode } from '../text/decode.js';
+import { Neighbourhood } from '../workspace/neighbourhood.js';
 import { chosenParser } from '../workspace/parser-choice.js';
 import { complaints } from './cpython.js';
 import { engineWithDefaults } from './engines.js';
@@ -36,7 +38,11 @@ class Ledger {
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { show: { type: 'string' }, transform: { type: 'string', multiple: true } },
+  options: {
+    show: { type: 'string' },
+    transform: { type: 'string', multiple: true },
+    alone: { type: 'boolean' },
+  },
 });
 const [folder] = positionals;
 const wanted =
@@ -51,7 +57,7 @@ if (folder === undefined || unknown.length > 0 || !isShow(values.show)) {
 }
 
 const chosen = transforms.filter(({ meta }) => wanted.includes(meta.id));
-const engine = engineWithDefaults(await chosenParser(process.env['MEMFIX_PARSER']), chosen, transforms);
+const parser = await chosenParser(process.env['MEMFIX_PARSER']);
 const ledgers: Ledger[] = [];
 for (const entry of readdirSync(folder, { withFileTypes: true })) {
   if (entry.isDirectory() && !entry.name.startsWith('.'))
@@ -63,11 +69,13 @@ process.exitCode = ledgers.some(({ failures }) => failures.length > 0) ? 1 : 0;
 async function survey(name: string, at: string): Promise<Ledger> {
   const ledger = new Ledger(name);
   const started = performance.now();
+  const door = values.alone === true ? undefined : new Neighbourhood(resolve(at), resolve(at), new Map());
+  const engine = engineWithDefaults(parser, chosen, transforms, door);
   for (const path of pythonFiles(at)) {
     ledger.files++;
     const label = relative(at, path);
     try {
-      await examine(ledger, label, readFileSync(path));
+      await examine(ledger, engine, label, readFileSync(path));
     } catch (error) {
       ledger.failures.push(
         `${label}: crashed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
@@ -88,7 +96,7 @@ async function survey(name: string, at: string): Promise<Ledger> {
   return ledger;
 }
 
-async function examine(ledger: Ledger, label: string, bytes: Buffer): Promise<void> {
+async function examine(ledger: Ledger, engine: Engine, label: string, bytes: Buffer): Promise<void> {
   const among = engine.among(bytes);
   if (among.length === 0) return;
   const decoded = decode(bytes);
@@ -104,12 +112,12 @@ async function examine(ledger: Ledger, label: string, bytes: Buffer): Promise<vo
   }
   ledger.matched++;
   ledger.findings.push(...scan.findings);
-  for (const finding of scan.findings) if (isShown(finding)) show(ledger.name, file, finding);
-  for (const unsafe of [false, true]) await settle(ledger, file, unsafe);
+  for (const finding of scan.findings) if (isShown(finding)) show(ledger.name, engine, file, finding);
+  for (const unsafe of [false, true]) await settle(ledger, engine, file, unsafe);
 }
 
 /** Repairs the file and, if that changed it, once more: the second time must change nothing. */
-async function settle(ledger: Ledger, file: SourceFile, unsafe: boolean): Promise<void> {
+async function settle(ledger: Ledger, engine: Engine, file: SourceFile, unsafe: boolean): Promise<void> {
   const after = await repairedText(ledger, engine, file, unsafe);
   if (after === file.source.text) return;
   ledger.results.push({ file, unsafe, after });
@@ -155,7 +163,7 @@ function isShown({ safety, refusal }: Finding): boolean {
   return values.show === 'refused' ? refusal !== undefined : refusal === undefined && safety === values.show;
 }
 
-function show(repository: string, file: SourceFile, finding: Finding): void {
+function show(repository: string, engine: Engine, file: SourceFile, finding: Finding): void {
   const { before, after } = engine.preview(file, finding);
   const words =
     finding.refusal ??

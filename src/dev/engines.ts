@@ -1,21 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { createEngine, type Engine } from '../engine/engine.js';
+import { Neighbours, type ProjectDoor } from '../engine/neighbours.js';
 import type { SourceFile } from '../engine/outcome.js';
 import type { PythonParser } from '../syntax/parser.js';
 import { decode } from '../text/decode.js';
 import type { Options, Transform } from '../toolkit/contract.js';
 
-/** An engine for these transforms with their options at their defaults. */
+/** An engine for these transforms with their options at their defaults; without a door, for files by themselves. */
 export function engineWithDefaults(
   parser: PythonParser,
   transforms: readonly Transform[],
   all: readonly Transform[],
+  door?: ProjectDoor,
 ): Engine {
+  const neighbours = door && new Neighbours(parser, door);
   return createEngine({
     parser,
     transforms,
     knownIds: new Set(all.map(({ meta }) => meta.id)),
     optionsFor: (id) => defaultsOf(all.find(({ meta }) => meta.id === id)),
+    ...(neighbours && { around: (path: string) => neighbours.around(path) }),
   });
 }
 
