@@ -67,7 +67,7 @@ export const logitsUpcast: Transform = {
     example: 'report-language-head',
   },
 
-  prefilter: ['ogits', ['.float()', 'float32', 'torch.float', '.float '], ['ross_entropy', 'CrossEntropy']],
+  prefilter: ['ogits', ['.float', 'float32'], ['ross_entropy', 'CrossEntropy']],
   cue: (text) =>
     /ogits\b[^\n]*\.(?:float\s*\(|to\s*\()/.test(text) && (VOCABULARY.test(text) || LANGUAGE_HEAD.test(text)),
 

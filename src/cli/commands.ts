@@ -68,10 +68,15 @@ export const COMMANDS = {
   },
   list: {
     summary: 'the catalogue of transforms',
-    operands: '',
-    about: 'Every transform with its symptom, safety and summary.',
+    operands: '[names…]',
+    about:
+      'Every transform, group by group, with its safety, numerics, symptom, summary and measured effect.\n' +
+      'With names (ids, groups or symptoms), only those.',
     options: ['output-format', 'output', ...EVERYWHERE],
-    examples: [['memfix list', 'the catalogue']],
+    examples: [
+      ['memfix list', 'the catalogue'],
+      ['memfix list leak documented', 'what cures leaks, and what documents recommend in vain'],
+    ],
   },
   explain: {
     summary: 'the page of one transform: why, before and after, when it refuses, measured effect',

@@ -127,7 +127,7 @@ function scanTree<T>(
       if (problem !== undefined) return problem;
     }
     found.sort((a, b) => a.span.start - b.span.start || a.transform.localeCompare(b.transform));
-    const suppressions = new Suppressions(module);
+    const suppressions = new Suppressions(module, setup.transforms);
     const findings: Finding[] = [];
     const suppressed: Finding[] = [];
     for (const finding of found) (suppressions.silences(finding) ? suppressed : findings).push(finding);

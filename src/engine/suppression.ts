@@ -2,6 +2,7 @@ import type { Edit } from '../edit/edit.js';
 import type { PyModule } from '../semantic/module.js';
 import { statementOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
+import type { Transform } from '../toolkit/contract.js';
 import type { Finding, SuppressionNote } from './outcome.js';
 
 interface Directive {
@@ -18,8 +19,18 @@ const DIRECTIVE = /#\s*memfix:\s*(file-ignore|ignore)\b(?:\[([^\]]*)\])?/g;
 export class Suppressions {
   readonly #directives: readonly Directive[];
 
-  constructor(private readonly module: PyModule) {
-    this.#directives = readDirectives(module);
+  /** `transforms`: those whose former ids a comment may use. */
+  constructor(
+    private readonly module: PyModule,
+    transforms: readonly Transform[],
+  ) {
+    const own = new Map(
+      transforms.flatMap(({ meta }) => (meta.aliases ?? []).map((alias) => [alias, meta.id])),
+    );
+    this.#directives = readDirectives(module).map((directive) => ({
+      ...directive,
+      ids: directive.ids.map((id) => own.get(id) ?? id),
+    }));
   }
 
   /** Whether a comment silences this finding; remembers that it did. */

@@ -1,4 +1,4 @@
-import type { TransformMeta } from '../toolkit/contract.js';
+import type { Group, TransformMeta } from '../toolkit/contract.js';
 import { widthOf } from './cells.js';
 import { markdownTable } from './page.js';
 import { wrap } from './prose.js';
@@ -9,36 +9,68 @@ type Style = Pick<View, 'paint' | 'width'>;
 
 /** A summary narrower than this reads better below its transform than beside it. */
 const NARROWEST_SUMMARY = 48;
+/** Longer lines are hard to read, however wide the terminal. */
+const WIDEST_SUMMARY = 88;
 
-/** The catalogue for `memfix list`: a table where the summaries have room, else one entry below the other. */
+const GROUPS: readonly (readonly [Group, string])[] = [
+  ['default', 'on unless you say otherwise'],
+  ['opt-in', 'real effects that change training, checkpoints or needs: name them with `--select`'],
+  [
+    'documented',
+    'as documents recommend them, without the effect that they claim: name them with `--select`',
+  ],
+];
+
+/** The catalogue for `memfix list`, group by group: a table where the summaries have room, else one entry below the other. */
 export function renderCatalogue(metas: readonly TransformMeta[], style: Style): string {
-  if (metas.length === 0) return '';
-  const rows = metas.map((meta) => facts(meta, style));
-  const unpainted = rows.map((row) => row.map(({ text }) => ({ text })));
-  const room = style.width - Math.max(...table(unpainted).map(widthOf)) - GAP.length;
-  const output = room >= NARROWEST_SUMMARY ? wide(metas, rows, room, style) : stacked(metas, style);
-  return output.map((line) => `${line}\n`).join('');
+  const head = HEADS.map((text) => ({ text, paint: style.paint.dim }));
+  // The groups share their columns, so that the eye finds them again.
+  const all = [head, ...metas.map((meta) => facts(meta, style))];
+  const columns = head.map((_, index) => Math.max(...all.map((row) => widthOf(row[index]?.text ?? ''))));
+  const room = style.width - columns.reduce((sum, width) => sum + width + GAP.length, 0);
+  const isWide = room >= NARROWEST_SUMMARY;
+  const lines = grouped(metas).flatMap(([name, meaning, members], index) => [
+    ...(index === 0 ? [] : ['']),
+    ...wrap(`${name} (${members.length}): ${meaning}`, style.width, { first: '', rest: GAP }).map(
+      style.paint.bold,
+    ),
+    ...(isWide
+      ? wide(members, columns, Math.min(room, WIDEST_SUMMARY), style)
+      : members.flatMap((meta) => stacked(meta, style))),
+  ]);
+  return lines.map((line) => `${line}\n`).join('');
 }
 
-/** The README's table. */
+/** The README's tables, one for each group. */
 export function catalogueMarkdown(metas: readonly TransformMeta[]): string {
-  return markdownTable(
-    ['transform', 'what it does', 'symptom', 'safety', 'numerics', 'group'],
-    metas.map((meta) => [
-      `[\`${meta.id}\`](transforms/${meta.id}.md)`,
-      meta.summary,
-      meta.symptom,
-      meta.safety,
-      meta.numerics,
-      meta.group,
-    ]),
-  );
+  return grouped(metas)
+    .map(([name, meaning, members]) => {
+      const rows = members.map((meta) => [
+        `[\`${meta.id}\`](transforms/${meta.id}.md)`,
+        meta.summary,
+        meta.symptom,
+        meta.safety,
+        meta.numerics,
+      ]);
+      const heads = ['transform', 'what it does', 'symptom', 'safety', 'numerics'];
+      return `**${name}**: ${meaning}\n\n${markdownTable(heads, rows)}`;
+    })
+    .join('\n\n');
 }
 
-function facts({ id, group, safety, numerics, symptom }: TransformMeta, { paint }: Style): TableCell[] {
+type Members = readonly [name: Group, meaning: string, members: readonly TransformMeta[]];
+
+function grouped(metas: readonly TransformMeta[]): readonly Members[] {
+  return GROUPS.map(([name, meaning]): Members => {
+    return [name, meaning, metas.filter(({ group }) => group === name)];
+  }).filter(([, , members]) => members.length > 0);
+}
+
+const HEADS: readonly string[] = ['transform', 'safety', 'numerics', 'symptom'];
+
+function facts({ id, safety, numerics, symptom }: TransformMeta, { paint }: Style): TableCell[] {
   return [
     { text: id, paint: paint.bold },
-    { text: group },
     { text: safety, paint: paint[SAFETY_TONE[safety]] },
     { text: numerics },
     { text: symptom },
@@ -46,30 +78,45 @@ function facts({ id, group, safety, numerics, symptom }: TransformMeta, { paint 
 }
 
 function wide(
-  metas: readonly TransformMeta[],
-  rows: readonly TableCell[][],
+  members: readonly TransformMeta[],
+  columns: readonly number[],
   room: number,
-  { paint }: Style,
+  style: Style,
 ): string[] {
-  const heads = ['transform', 'group', 'safety', 'numerics', 'symptom', 'summary'];
-  const body = metas.flatMap((meta, index) => {
-    const [first = '', ...rest] = wrap(meta.summary, room, { first: '', rest: '' });
-    const row = rows[index] ?? [];
-    return [[...row, { text: first }], ...rest.map((text) => [...row.map(() => ({ text: '' })), { text }])];
+  const { paint } = style;
+  const padded = (row: readonly TableCell[]) =>
+    row.map((cell, index) => ({ ...cell, text: cell.text.padEnd(columns[index] ?? 0) }));
+  const blank = padded(HEADS.map(() => ({ text: '' })));
+  const body = members.flatMap((meta) => {
+    const said = wrap(meta.summary, room, { first: '', rest: '' }).map((text): TableCell => ({ text }));
+    const known = wrap(measured(meta), room, { first: '', rest: '' }).map((text) => ({
+      text,
+      paint: paint.dim,
+    }));
+    return [...said, ...known].map((cell, index) => [
+      ...(index === 0 ? padded(facts(meta, style)) : blank),
+      cell,
+    ]);
   });
-  return table([heads.map((text) => ({ text, paint: paint.dim })), ...body]);
+  const head = [...HEADS, 'what it does, and what was measured'].map((text) => ({ text, paint: paint.dim }));
+  return table([padded(head), ...body]);
 }
 
-function stacked(metas: readonly TransformMeta[], { paint, width }: Style): string[] {
-  return metas.flatMap((meta, index) => {
-    const { id, group, safety, numerics, symptom } = meta;
-    const labels = [group, paint[SAFETY_TONE[safety]](safety), numerics, symptom].join(' · ');
-    const used = widthOf([id, [group, safety, numerics, symptom].join(' · ')].join(GAP));
-    const head = paint.bold(id);
-    return [
-      ...(index === 0 ? [] : ['']),
-      ...(used <= width ? [head + GAP + labels] : [head, GAP + labels]),
-      ...wrap(meta.summary, width, { first: GAP, rest: GAP }),
-    ];
-  });
+function stacked(meta: TransformMeta, { paint, width }: Style): string[] {
+  const { id, safety, numerics, symptom } = meta;
+  const labels = [paint[SAFETY_TONE[safety]](safety), numerics, symptom].join(' · ');
+  const used = widthOf([id, [safety, numerics, symptom].join(' · ')].join(GAP));
+  const head = paint.bold(id);
+  const indent = { first: GAP, rest: GAP };
+  return [
+    ...(used <= width ? [head + GAP + labels] : [head, GAP + labels]),
+    ...wrap(meta.summary, width, indent),
+    ...wrap(measured(meta), width, indent).map(paint.dim),
+  ];
+}
+
+/** The measured truth, as far as its first sentence goes. */
+function measured({ evidence }: TransformMeta): string {
+  const [first = ''] = evidence.verdict.split(/[;.](?:\s|$)/);
+  return evidence.measurements.length === 0 ? `not measured: ${first}` : `measured: ${first}`;
 }

@@ -1,6 +1,14 @@
 import type { TransformMeta } from '../toolkit/contract.js';
 import { printable } from './cells.js';
-import { type Example, exampleDiff, origins, requirements, SUPPRESS_HOW, suppressions } from './page.js';
+import {
+  alternativesTo,
+  type Example,
+  exampleDiff,
+  origins,
+  requirements,
+  SUPPRESS_HOW,
+  suppressions,
+} from './page.js';
 import type { Paint } from './paint.js';
 import { wrap } from './prose.js';
 import { SAFETY_TONE, type View } from './report.js';
@@ -18,12 +26,19 @@ export function terminalPage(meta: TransformMeta, example: Example, { paint, wid
   const { docs, evidence } = meta;
   const section = (title: string, body: readonly string[]) =>
     body.length === 0 ? [] : ['', paint.bold(title), ...body];
+  const isDocumented = meta.group === 'documented';
+  const verdict = [
+    ...prose(evidence.verdict, style, '').map(paint.yellow),
+    ...alternativesTo(meta).map((id) => `Use instead: ${paint.bold(id)} (memfix explain ${id})`),
+    '',
+  ];
   const lines = [
     paint.bold(paint[SAFETY_TONE[meta.safety]](meta.id)),
+    ...(isDocumented ? verdict : []),
     ...prose(meta.summary, style, ''),
     '',
     ...properties(meta, style),
-    ...section('Measured', prose(evidence.verdict, style)),
+    ...(isDocumented ? [] : section('Measured', prose(evidence.verdict, style))),
     ...section('Why', prose(docs.why, style)),
     ...section('What it does', prose(docs.does, style)),
     ...section('Example', coloredDiff(example, paint)),
@@ -47,6 +62,7 @@ function properties(meta: TransformMeta, { paint }: Style): string[] {
     ['safety', meta.safety, paint[SAFETY_TONE[meta.safety]]],
     ['numerics', meta.numerics],
     ['group', meta.group],
+    ...(meta.aliases === undefined ? [] : [['also', meta.aliases.join(', ')] as [string, string]]),
     ['requires', requirements(meta)],
   ];
   return table(

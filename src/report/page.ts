@@ -29,16 +29,27 @@ export function suppressions(id: string): string[] {
   return [`# memfix: ignore[${id}] reason`, `# memfix: file-ignore[${id}]`];
 }
 
+/** What to use instead of a documented fix: the ids that its verdict names. */
+export function alternativesTo({ id, evidence }: TransformMeta): string[] {
+  const named = [...evidence.verdict.matchAll(/`([a-z][a-z0-9]*(?:-[a-z0-9]+)+)`/g)].map(
+    ([, name = '']) => name,
+  );
+  return [...new Set(named)].filter((name) => name !== id);
+}
+
 /** The generated `transforms/<id>.md`. */
 export function markdownPage(meta: TransformMeta, example: Example): string {
   const { docs, evidence } = meta;
+  const isDocumented = meta.group === 'documented';
+  const verdict = `> **Measured:** ${oneLine(evidence.verdict)}`;
   const sections = [
     `<!-- Generated from transforms/${meta.id}.ts; edit that file instead. -->`,
     `# ${meta.id}`,
+    ...(isDocumented ? [verdict, ...instead(meta)] : []),
     meta.summary,
     properties(meta),
     ...optionTable(meta),
-    `> **Measured:** ${oneLine(evidence.verdict)}`,
+    ...(isDocumented ? [] : [verdict]),
     '## Why',
     docs.why.trim(),
     '## What it does',
@@ -61,6 +72,11 @@ export function exampleDiff({ before, after }: Example): string {
   const body = (hunk: Hunk) =>
     hunk.lines.map(({ kind, text }) => `${`${kind}${text}`.replace(/\s+$/, '')}\n`).join('');
   return hunks.map((hunk) => (hunks.length > 1 ? `${hunkHeader(hunk)}\n` : '') + body(hunk)).join('');
+}
+
+function instead(meta: TransformMeta): string[] {
+  const links = alternativesTo(meta).map((id) => `[\`${id}\`](${id}.md)`);
+  return links.length === 0 ? [] : [`Use instead: ${links.join(', ')}`];
 }
 
 function properties(meta: TransformMeta): string {

@@ -28,6 +28,8 @@ export interface Measurement {
 export interface TransformMeta {
   /** kebab-case: file name, fixtures folder, docs page and ignore token. */
   readonly id: string;
+  /** Ids that it had or that were merged into it: they select, ignore and explain it as its own does. */
+  readonly aliases?: readonly string[];
   /** One line for lists: what the fix does. */
   readonly summary: string;
   readonly symptom: Symptom;

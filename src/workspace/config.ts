@@ -127,16 +127,15 @@ class ConfigReader {
   #options(below: ReadonlyMap<string, Options>): ReadonlyMap<string, Options> {
     const merged = new Map(below);
     for (const [id, value] of Object.entries(this.#table('transforms'))) {
-      const ids = this.vocabulary.metas.map((meta) => meta.id);
-      this.#known([id], ids, 'transform', '`transforms`');
+      this.#known([id], this.vocabulary.ids, 'transform', '`transforms`');
       if (!isTable(value)) return this.#fail(`\`transforms.${id}\` must be a table of its options`);
-      const specs = this.vocabulary.meta(id).options;
+      const { id: own, options: specs } = this.vocabulary.meta(id);
       this.#known(Object.keys(value), Object.keys(specs), 'option', `\`transforms.${id}\``);
       const given = Object.entries(value).map(([name, option]) => [
         name,
         this.#option(id, name, option, specs[name]),
       ]);
-      merged.set(id, { ...merged.get(id), ...Object.fromEntries(given) });
+      merged.set(own, { ...merged.get(own), ...Object.fromEntries(given) });
     }
     return merged;
   }

@@ -55,8 +55,7 @@ export class Project {
 
   /** What the scan of a file depends on besides the file, and besides what it asks of the files around it. */
   get facts(): unknown {
-    const known = this.vocabulary.metas.map((meta) => meta.id);
-    return [known, [...this.selected], [...this.#fixable], this.config.words];
+    return [this.vocabulary.ids, [...this.selected], [...this.#fixable], this.config.words];
   }
 
   /** The folder that holds everything asked for. */
@@ -110,7 +109,7 @@ export class Project {
       const engine = createEngine({
         parser,
         transforms: this.transforms.filter((transform) => ids.has(transform.meta.id)),
-        knownIds: new Set(this.transforms.map((transform) => transform.meta.id)),
+        knownIds: new Set(this.vocabulary.ids),
         optionsFor: (id) => this.#optionsFor(id),
         around: (path) => neighbours.around(path),
       });

@@ -26,7 +26,7 @@ export class Vocabulary {
       ['all', 'all'],
       ...GROUPS.map((name) => [name, 'group'] as const),
       ...SYMPTOMS.map((name) => [name, 'symptom'] as const),
-      ...metas.map((meta) => [meta.id, 'id'] as const),
+      ...metas.flatMap(idsOf).map((id) => [id, 'id'] as const),
     ]);
   }
 
@@ -42,13 +42,17 @@ export class Vocabulary {
     }
   }
 
+  /** Every name of a transform, former ones included. */
+  get ids(): readonly string[] {
+    return this.metas.flatMap(idsOf);
+  }
+
   meta(id: string): TransformMeta {
-    const found = this.metas.find((meta) => meta.id === id);
+    const found = this.metas.find((meta) => idsOf(meta).includes(id));
     if (found !== undefined) return found;
-    const ids = this.metas.map((meta) => meta.id);
     throw new Failure(
       'Unknown transform',
-      `There is no transform \`${id}\`.${didYouMean(id, ids)}`,
+      `There is no transform \`${id}\`.${didYouMean(id, this.ids)}`,
       'Run `memfix list` to see every name.',
     );
   }
@@ -76,9 +80,13 @@ export class Vocabulary {
   }
 }
 
+function idsOf({ id, aliases = [] }: TransformMeta): readonly string[] {
+  return [id, ...aliases];
+}
+
 /** `documented` transforms run only when asked for by that word or by their id. */
 function means(name: string, kind: Kind, meta: TransformMeta): boolean {
-  if (kind === 'id') return name === meta.id;
+  if (kind === 'id') return idsOf(meta).includes(name);
   if (kind === 'group') return name === meta.group;
   return meta.group !== 'documented' && (kind === 'all' || name === meta.symptom);
 }

@@ -49,7 +49,12 @@ test('list shows every transform, as a table or as JSON', async () => {
   for (const id of ['drop-hold', 'rare-word', 'told-tale']) expect(stdout).toContain(id);
   const metas: { id: string }[] = JSON.parse((await ask('list', '--output-format', 'json')).stdout);
   expect(metas.map(({ id }) => id)).toContain('told-tale');
-  expect((await ask('list', 'x')).code).toBe(2);
+  const named = await ask('list', 'peak', 'told-tale');
+  expect(named.stdout.match(/^[a-z]+-[a-z]+(?= {2})/gm)).toEqual(['calm-risk', 'rare-word', 'told-tale']);
+  expect(await ask('list', 'peek')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Did you mean `peak`?'),
+  });
 });
 
 test('explain shows the page of one transform', async () => {

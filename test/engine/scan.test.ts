@@ -101,6 +101,16 @@ describe('suppression', () => {
     expect(scanOf('x = "# memfix: ignore[ab]"; aaa\n').findings).toHaveLength(1);
   });
 
+  it('silences a transform by a former id, too', () => {
+    const renamed = engineOf(toy('ab', 'aaa', (edit) => edit.refuse('it is kept'), { aliases: ['old-ab'] }));
+    const scan = renamed.scan(fileOf('aaa  # memfix: ignore[old-ab]\nx = 1  # memfix: ignore[old-ab]\n'));
+    expect(scan).toMatchObject({
+      findings: [],
+      suppressed: [{ transform: 'ab' }],
+      notes: [{ at: { line: 2 }, message: 'unused `# memfix: ignore[ab]`: nothing to silence here' }],
+    });
+  });
+
   it('reports comments that silence nothing', () => {
     const text = 'x = 1  # memfix: ignore[ab]\n# memfix: file-ignore[nope]\ny = 2  # memfix: ignore\n';
     expect(scanOf(text).notes).toEqual([

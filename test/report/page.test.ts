@@ -208,6 +208,28 @@ Suppress it
 `);
   });
 
+  test('of a documented fix leads with the verdict, and with what to use instead', () => {
+    const evidence = { verdict: 'No effect; use `no-grad` or `ema-detach`.', measurements: [] };
+    const told = { ...META, group: 'documented', evidence, aliases: ['old-ema'] } as const;
+    const page = terminalPage(told, EXAMPLE, { paint: noColor, width: 60 });
+    expect(
+      page.startsWith(`\
+register-buffer-ema
+No effect; use \`no-grad\` or \`ema-detach\`.
+Use instead: no-grad (memfix explain no-grad)
+Use instead: ema-detach (memfix explain ema-detach)
+
+Keep a running average in a buffer and update it in place,
+`),
+    ).toBe(true);
+    expect(page).not.toContain('\nMeasured\n');
+    expect(page).toContain('\n  also      old-ema\n');
+    expect(markdownPage(told, EXAMPLE)).toContain(
+      '# register-buffer-ema\n\n> **Measured:** No effect; use `no-grad` or `ema-detach`.\n\n' +
+        'Use instead: [`no-grad`](no-grad.md), [`ema-detach`](ema-detach.md)\n\nKeep a running average',
+    );
+  });
+
   test('text stops widening where it gets hard to read', () => {
     const wide = terminalPage(META, EXAMPLE, { paint: noColor, width: 200 });
     expect(wide).toBe(terminalPage(META, EXAMPLE, { paint: noColor, width: 88 }));
@@ -226,42 +248,55 @@ Suppress it
 describe('the catalogue', () => {
   test('in 60 columns', () => {
     expect(renderCatalogue(ALL, { paint: noColor, width: 60 })).toBe(`\
-register-buffer-ema  default · safe · bit-identical · leak
+default (1): on unless you say otherwise
+register-buffer-ema  safe · bit-identical · leak
   Keep a running average in a buffer and update it in place,
   outside the graph
+  measured: Stops a growth of 1.1 MiB a step
 
+opt-in (1): real effects that change training, checkpoints
+  or needs: name them with \`--select\`
 gradient-checkpointing-kwargs
-  opt-in · unsafe · changes-training · future-break
+  unsafe · changes-training · future-break
   Say \`use_reentrant=False\` beside
   \`gradient_checkpointing=True\`
+  not measured: Silences a warning
 
-no-grad  documented · advice · bit-identical · peak
+documented (1): as documents recommend them, without the
+  effect that they claim: name them with \`--select\`
+no-grad  advice · bit-identical · peak
   Run evaluation without recording gradients
-`);
-  });
-
-  test('in 80 columns', () => {
-    expect(renderCatalogue(ALL, { paint: noColor, width: 80 })).toBe(`\
-register-buffer-ema  default · safe · bit-identical · leak
-  Keep a running average in a buffer and update it in place, outside the graph
-
-gradient-checkpointing-kwargs  opt-in · unsafe · changes-training · future-break
-  Say \`use_reentrant=False\` beside \`gradient_checkpointing=True\`
-
-no-grad  documented · advice · bit-identical · peak
-  Run evaluation without recording gradients
+  measured: Stops a growth of 1.1 MiB a step
 `);
   });
 
   test('as a table where there is room', () => {
     expect(renderCatalogue(ALL, { paint: noColor, width: 140 })).toBe(`\
-transform                      group       safety  numerics          symptom       summary
-register-buffer-ema            default     safe    bit-identical     leak          Keep a running average in a buffer and update it in
-                                                                                   place, outside the graph
-gradient-checkpointing-kwargs  opt-in      unsafe  changes-training  future-break  Say \`use_reentrant=False\` beside
-                                                                                   \`gradient_checkpointing=True\`
-no-grad                        documented  advice  bit-identical     peak          Run evaluation without recording gradients
+default (1): on unless you say otherwise
+transform                      safety  numerics          symptom       what it does, and what was measured
+register-buffer-ema            safe    bit-identical     leak          Keep a running average in a buffer and update it in place, outside
+                                                                       the graph
+                                                                       measured: Stops a growth of 1.1 MiB a step
+
+opt-in (1): real effects that change training, checkpoints or needs: name them with \`--select\`
+transform                      safety  numerics          symptom       what it does, and what was measured
+gradient-checkpointing-kwargs  unsafe  changes-training  future-break  Say \`use_reentrant=False\` beside \`gradient_checkpointing=True\`
+                                                                       not measured: Silences a warning
+
+documented (1): as documents recommend them, without the effect that they claim: name them with \`--select\`
+transform                      safety  numerics          symptom       what it does, and what was measured
+no-grad                        advice  bit-identical     peak          Run evaluation without recording gradients
+                                                                       measured: Stops a growth of 1.1 MiB a step
 `);
+  });
+
+  test('sixty transforms stay within the width, whatever it is', () => {
+    const many = Array.from({ length: 60 }, (_, index) => ({ ...META, id: `${META.id}-${index}` }));
+    for (const width of [40, 60, 80, 100, 120, 160, 240]) {
+      const lines = renderCatalogue(many, { paint: noColor, width }).split('\n');
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
+      expect(lines.some((line) => / $/.test(line))).toBe(false);
+    }
   });
 
   test('colour does not move columns', () => {
@@ -273,11 +308,23 @@ no-grad                        documented  advice  bit-identical     peak       
 
   test('in the README', () => {
     expect(catalogueMarkdown(ALL)).toBe(`\
-| transform | what it does | symptom | safety | numerics | group |
-|---|---|---|---|---|---|
-| [\`register-buffer-ema\`](transforms/register-buffer-ema.md) | Keep a running average in a buffer and update it in place, outside the graph | leak | safe | bit-identical | default |
-| [\`gradient-checkpointing-kwargs\`](transforms/gradient-checkpointing-kwargs.md) | Say \`use_reentrant=False\` beside \`gradient_checkpointing=True\` | future-break | unsafe | changes-training | opt-in |
-| [\`no-grad\`](transforms/no-grad.md) | Run evaluation without recording gradients | peak | advice | bit-identical | documented |`);
+**default**: on unless you say otherwise
+
+| transform | what it does | symptom | safety | numerics |
+|---|---|---|---|---|
+| [\`register-buffer-ema\`](transforms/register-buffer-ema.md) | Keep a running average in a buffer and update it in place, outside the graph | leak | safe | bit-identical |
+
+**opt-in**: real effects that change training, checkpoints or needs: name them with \`--select\`
+
+| transform | what it does | symptom | safety | numerics |
+|---|---|---|---|---|
+| [\`gradient-checkpointing-kwargs\`](transforms/gradient-checkpointing-kwargs.md) | Say \`use_reentrant=False\` beside \`gradient_checkpointing=True\` | future-break | unsafe | changes-training |
+
+**documented**: as documents recommend them, without the effect that they claim: name them with \`--select\`
+
+| transform | what it does | symptom | safety | numerics |
+|---|---|---|---|---|
+| [\`no-grad\`](transforms/no-grad.md) | Run evaluation without recording gradients | peak | advice | bit-identical |`);
   });
 
   test('of nothing is empty', () => {

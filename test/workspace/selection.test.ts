@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { resembling } from '../../src/workspace/resemblance.js';
 import { Vocabulary } from '../../src/workspace/selection.js';
+import { transforms } from '../../transforms/index.js';
 import { metaOf } from '../support/toy.js';
 
 const vocabulary = new Vocabulary([
@@ -32,6 +33,22 @@ test.each([
   [[], [], []],
 ])('select %j ignore %j gives %j', (select, ignore, expected) => {
   expect(resolve(select, ignore)).toEqual(expected);
+});
+
+test('a former id means the same as its own', () => {
+  const renamed = new Vocabulary([metaOf('no-grad', { aliases: ['grad-off'] }), metaOf('other-one')]);
+  renamed.check(['grad-off'], '`--select`');
+  expect([...renamed.resolve({ select: ['grad-off'], ignore: [] })]).toEqual(['no-grad']);
+  expect([...renamed.resolve({ select: ['all'], ignore: ['grad-off'] })]).toEqual(['other-one']);
+  expect(renamed.meta('grad-off').id).toBe('no-grad');
+  expect(renamed.ids).toEqual(['no-grad', 'grad-off', 'other-one']);
+  expect(() => renamed.meta('grad-of')).toThrow('Did you mean `grad-off`?');
+});
+
+test('every name of a real transform means one thing', () => {
+  const { ids } = new Vocabulary(transforms.map(({ meta }) => meta));
+  const names = [...ids, 'all', 'default', 'opt-in', 'documented', 'leak', 'peak', 'sync', 'host-memory'];
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
 test('an unknown name is an error with a suggestion', () => {

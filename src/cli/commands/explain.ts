@@ -13,7 +13,7 @@ export async function explain(context: Context): Promise<number> {
     throw args.misuse('`memfix explain` takes the id of one transform; `memfix list` shows them all.');
   }
   const meta = new Vocabulary(transforms.map((transform) => transform.meta)).meta(id);
-  context.out(terminalPage(meta, exampleOf(id), view));
+  context.out(terminalPage(meta, exampleOf(meta.id), view));
   return EXIT.clean;
 }
 

@@ -1,14 +1,22 @@
 import { renderCatalogue } from '../../report/catalogue.js';
+import type { TransformMeta } from '../../toolkit/contract.js';
+import { Vocabulary } from '../../workspace/selection.js';
 import { type Context, EXIT } from '../context.js';
 
 const FORMATS = ['full', 'json'] as const;
 
 export async function list(context: Context): Promise<number> {
   const { args, transforms, view } = context;
-  if (args.operands.length > 0)
-    throw args.misuse('`memfix list` takes no paths; `memfix explain <id>` shows one transform.');
-  const metas = transforms.map((transform) => transform.meta);
+  const vocabulary = new Vocabulary(transforms.map((transform) => transform.meta));
+  vocabulary.check(args.operands, '`memfix list`');
+  const metas = vocabulary.metas.filter((meta) => isNamed(meta, args.operands));
   const isJson = args.oneOf('output-format', FORMATS, 'full') === 'json';
   context.out(isJson ? `${JSON.stringify(metas, undefined, 2)}\n` : renderCatalogue(metas, view));
   return EXIT.clean;
+}
+
+/** Unlike a selection, a list of a symptom also shows what runs only when it is asked for. */
+function isNamed({ id, aliases = [], group, symptom }: TransformMeta, names: readonly string[]): boolean {
+  const own = ['all', group, symptom, id, ...aliases];
+  return names.length === 0 || names.some((name) => own.includes(name));
 }
