@@ -13,6 +13,7 @@ export type { Assigned } from '../semantic/assigned.js';
 export { assignedBy } from '../semantic/assigned.js';
 export { callsNamed, type NamedCall } from '../semantic/called-name.js';
 export * from '../semantic/definitions.js';
+export * from '../semantic/flag-types.js';
 export type { Definition } from '../semantic/flow.js';
 export { definitionOf, reachingDefinitions } from '../semantic/flow.js';
 export { freeName } from '../semantic/free-name.js';
