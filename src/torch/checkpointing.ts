@@ -33,6 +33,13 @@ export function formGates(module: PyModule, call: PyNode): readonly Gate[] {
     gate(!isInExpressionScope(call), 'it stands in a lambda or a comprehension'),
     gate(!hasSplat(call), 'its arguments are spread, so the keyword may already be among them'),
     gate(!isGiven(call, 'deepspeed'), `\`deepspeed=\` is given, and ${ZERO_3}`),
+    ...surroundingGates(module, call),
+  ];
+}
+
+/** What must hold in the file for that, wherever in it the form is chosen. */
+export function surroundingGates(module: PyModule, at: PyNode): readonly Gate[] {
+  return [
     gate(!usesFsdp(module), 'FSDP may checkpoint by its own settings'),
     {
       answer: not(usesDeepSpeed(module)),
@@ -57,7 +64,7 @@ export function formGates(module: PyModule, call: PyNode): readonly Gate[] {
       otherwise: 'that this run does not want the re-entrant form, which this file asks for elsewhere',
     },
     {
-      answer: isTestCode(module, call) ? 'unknown' : 'yes',
+      answer: isTestCode(module, at) ? 'unknown' : 'yes',
       otherwise: 'that this test is not about the default',
     },
   ];
