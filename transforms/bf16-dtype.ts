@@ -9,11 +9,12 @@
  * train badly. Anything else in the file that is made for float16 (`.half()`, autocast, a GradScaler) keeps it as it is.
  * Results change, so this is always unsafe; it needs a GPU that computes in bfloat16 (Ampere or newer).
  */
-import type { HalfPlace, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { EditBuilder, HalfPlace, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   BFLOAT16,
   halfPlaces,
   importsPackage,
+  isTestCode,
   Proof,
   requireArrival,
   siblingOf,
@@ -80,7 +81,7 @@ export const bf16Dtype: Transform<HalfSite> = {
   *detect(module) {
     const places = halfPlaces(module);
     const [first] = places;
-    if (first === undefined) return;
+    if (first === undefined || isTestCode(module, first.given.name)) return;
     yield {
       node: first.given.name,
       places,
@@ -115,11 +116,7 @@ export const bf16Dtype: Transform<HalfSite> = {
     for (const { given, node, isSwitch, other } of places) {
       if (done.has(node)) continue;
       done.add(node);
-      if (!isSwitch)
-        edit.replace(
-          node,
-          node.type === 'string' ? node.text.replace('float16', 'bfloat16') : edit.name(BFLOAT16, node),
-        );
+      if (!isSwitch) edit.replace(node, inBfloat16(node, edit));
       else if (other === undefined) edit.replace(given.name, given.name.text.replace('fp16', 'bf16'));
       else {
         edit.replace(node, 'False');
@@ -129,6 +126,12 @@ export const bf16Dtype: Transform<HalfSite> = {
     return edit.done('Compute in bfloat16', proof);
   },
 };
+
+function inBfloat16(node: PyNode, edit: EditBuilder): string {
+  if (node.type === 'string') return node.text.replace('float16', 'bfloat16');
+  const object = node.field('object');
+  return object === undefined ? edit.name(BFLOAT16, node) : `${object.text}.bfloat16`;
+}
 
 /** Enough of the code around a name to find it by. */
 function excerpt(name: PyNode | undefined): string {
