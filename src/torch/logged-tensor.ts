@@ -14,9 +14,9 @@ import type { PyNode } from '../syntax/node.js';
 import { isFreshContainer } from './record-fate.js';
 import { backwards } from './spent-graph.js';
 
-/** A tensor that a training loop puts into a dictionary, an attribute or a meter. */
+/** What a training loop puts into a dictionary, an attribute or a meter at one place. */
 export interface LoggedTensor {
-  readonly value: PyNode;
+  readonly values: readonly PyNode[];
   /** What keeps it, as written: `history["loss"]`, `self.losses`, `meter`. */
   readonly store: PyNode;
   /** The name or attribute behind it. */
@@ -54,7 +54,7 @@ function setItem(module: PyModule, assignment: PyNode, loop: PyNode): readonly L
   if (root === undefined || !outlives(module, root, loop)) return [];
   // What is set by a number may be a row of a tensor.
   const named = store.named.slice(1).every(({ type }) => type === 'string');
-  return named || isOwnContainer(module, root) ? [{ value, store, root, kind: 'set' }] : [];
+  return named || isOwnContainer(module, root) ? [{ values: [value], store, root, kind: 'set' }] : [];
 }
 
 /** `self.losses.append(value)`, `history[k].append(value)`, `rows.append((step, value))`, `meter.update(value, n)` */
@@ -65,13 +65,14 @@ function taken(module: PyModule, call: PyNode, loop: PyNode): readonly LoggedTen
   if (store === undefined || first === undefined || root === undefined) return [];
   if (call.parent?.type !== 'expression_statement' || !outlives(module, root, loop)) return [];
   if (methodName(call) === 'append') {
-    const parts = partsOf(first);
+    const values = partsOf(first);
     // A bare value in a variable is the business of `detach-appended-loss`.
-    if (store.type === 'identifier' && parts.includes(first)) return [];
-    return parts.map((value) => ({ value, store, root, kind: 'appended' as const }));
+    return store.type === 'identifier' && values.includes(first)
+      ? []
+      : [{ values, store, root, kind: 'appended' }];
   }
   const meter = methodName(call) === 'update' && METER.test(store.text) && first.type !== 'keyword_argument';
-  return meter && keepsWhatItGets(module, store) ? [{ value: first, store, root, kind: 'meter' }] : [];
+  return meter && keepsWhatItGets(module, store) ? [{ values: [first], store, root, kind: 'meter' }] : [];
 }
 
 /** The values of a tuple, list or dictionary that is written out; else the value itself. */

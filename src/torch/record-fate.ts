@@ -127,6 +127,11 @@ class RecordTrace {
         return this.#attribute(parent);
       case 'argument_list':
         return parent.parent?.type === 'call' ? this.#argument(node, parent.parent) : parent.parent;
+      case 'call':
+        // `sum(x for x in losses)` has no argument list.
+        return parent.field('arguments') === node
+          ? this.#argument(node, parent)
+          : this.#add('escapes', place);
       case 'binary_operator':
         return isFormatting(parent) ? undefined : parent;
       case 'pair':
