@@ -21,7 +21,7 @@ const DTYPES: readonly string[] = [
   'fp8',
 ];
 const WORDS =
-  /(?:==|!=|\bin\b)\s*[([{]?\s*["'](?:bf16|fp16|bfloat16|float16)["']|["'](?:bf16|fp16|bfloat16|float16)["']\s*(?:==|!=)/;
+  /[!=]=[(\s\\]*["'](?:bf16|fp16|b?float16)["']|["'](?:bf16|fp16|b?float16)["'][)\s\\]*[!=]=|\bin[\s\\]*[([{][^)\]}]*["'](?:bf16|fp16|b?float16)["']/;
 /** Things that hold the settings of a run; `accelerator.mixed_precision` is a string whatever the file declares. */
 const HOLDER =
   /(?:^|[._])(?:args?|opts?|options|cfg|conf|config|configuration|hparams|hps?|params|flags|settings|self)$/i;
