@@ -45,6 +45,9 @@ interface CacheSite extends Site {
   readonly gates: readonly (readonly [Answer, string])[];
 }
 
+/** A save or a training that is called, not one that is defined. */
+const SAVES = /(?<!\bdef\s+)\b(?:save_pretrained|save_model|save|train)\s*\(/;
+
 export const emptyCacheBeforeSave: Transform<CacheSite> = {
   meta: {
     id: 'empty-cache-before-save',
@@ -107,7 +110,8 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
     ['save_pretrained', 'save_model', 'save(', 'rainer.train('],
     ['torch', 'transformers', 'trl', 'peft', 'diffusers', 'accelerate'],
   ],
-  cue: (text, path) => !isConverter(path) && !isTestFile(path, text),
+  cue: (text, path, { stretches }) =>
+    !isConverter(path) && !isTestFile(path, text) && stretches.some((stretch) => SAVES.test(stretch)),
 
   *detect(module, options) {
     const trained = (statement: PyNode): boolean =>

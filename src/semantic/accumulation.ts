@@ -50,8 +50,10 @@ export function* accumulatedNames(text: string): Generator<string> {
   if (divided.size === 0) return;
   for (const name of namesBeside(text, '+', 'around')) {
     if (!divided.has(name)) continue;
-    const mentions = text.matchAll(new RegExp(`(?<![\\w.])${name}(?!\\w)`, 'g'));
-    for (const { index } of mentions) {
+    const mention = `(?<![\\w.])${name}(?!\\w)`;
+    // Added to: `name += …`, or `name = …` with the name again in what is assigned.
+    if (!new RegExp(`${mention}\\s*(?:\\+=|=(?!=)[\\s\\S]{0,400}?${mention})`).test(text)) continue;
+    for (const { index } of text.matchAll(new RegExp(mention, 'g'))) {
       if (!ZEROED.test(text.slice(index, index + 200))) continue;
       yield name;
       break;

@@ -13,7 +13,10 @@ export class Glimpse {
     return this.#outline ?? undefined;
   }
 
-  /** The text of each outermost function, and of all that is outside of them; the whole text where that cannot be told. */
+  /**
+   * The code of each outermost function with its decorators, and of all that is outside of them: comments are left out, and
+   * strings are empty. Where that cannot be told, the whole text is one stretch.
+   */
   get stretches(): readonly string[] {
     this.#stretches ??= this.#cut();
     return this.#stretches;
@@ -22,16 +25,42 @@ export class Glimpse {
   #cut(): readonly string[] {
     const { text, outline } = this;
     if (outline === undefined) return [text];
+    const code = new CodeReader(text, outline.quiet);
     const found: string[] = [];
     let outside = '';
-    let from = 0;
-    for (const { start, bodyStart, end } of outline.pieces) {
-      found.push(text.slice(start, end));
-      outside += text.slice(from, bodyStart);
-      from = end;
+    for (const { decorated, bodyStart, end } of outline.pieces) {
+      outside += code.upTo(decorated);
+      const head = code.upTo(bodyStart);
+      outside += head;
+      found.push(head + code.upTo(end));
     }
-    found.push(outside + text.slice(from));
+    found.push(outside + code.upTo(text.length));
     return found;
+  }
+}
+
+/** Hands out a text piece by piece, without what is quiet in it. */
+class CodeReader {
+  #at = 0;
+  #next = 0;
+
+  constructor(
+    private readonly text: string,
+    private readonly quiet: readonly number[],
+  ) {}
+
+  upTo(end: number): string {
+    const { text, quiet } = this;
+    let code = '';
+    for (let start = quiet[this.#next]; start !== undefined && start < end; start = quiet[this.#next]) {
+      code += text.slice(this.#at, start);
+      if (text[start] !== '#') code += '""';
+      this.#at = quiet[this.#next + 1] ?? text.length;
+      this.#next += 2;
+    }
+    code += text.slice(this.#at, end);
+    this.#at = Math.max(this.#at, end);
+    return code;
   }
 }
 

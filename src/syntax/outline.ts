@@ -2,6 +2,8 @@
 export interface Piece {
   /** Where `def` or `async def` starts. */
   readonly start: number;
+  /** Where its first decorator starts, or the same. */
+  readonly decorated: number;
   /** The statements of its body: from the first character of the first to the last of the last. */
   readonly bodyStart: number;
   readonly bodyEnd: number;
@@ -28,6 +30,7 @@ const DOUBLE = 34;
 const HASH = 35;
 const SINGLE = 39;
 const COLON = 58;
+const AT = 64;
 const BACKSLASH = 92;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
@@ -60,6 +63,7 @@ export function outlineOf(text: string): Outline | undefined {
 
 interface OpenPiece {
   readonly start: number;
+  readonly decorated: number;
   readonly indent: number;
   /** Behind the colon of its header. */
   headerEnd: number;
@@ -74,6 +78,8 @@ class OutlineReader {
   /** Behind the last character of code. */
   #codeEnd = 0;
   #piece: OpenPiece | undefined;
+  /** Where the decorators start that a definition is to follow. */
+  #decorated: number | undefined;
 
   constructor(private readonly text: string) {}
 
@@ -103,7 +109,14 @@ class OutlineReader {
   #startStatement(at: number, indent: number, lineStart: number): void {
     if (this.#piece !== undefined && indent <= this.#piece.indent) this.#close(lineStart);
     if (this.#piece === undefined) {
-      if (isDefinition(this.text, at)) this.#piece = { start: at, indent, headerEnd: -1, bodyStart: -1 };
+      const isDecorator = this.text.charCodeAt(at) === AT;
+      if (isDecorator) this.#decorated ??= at;
+      else {
+        const decorated = this.#decorated ?? at;
+        this.#decorated = undefined;
+        if (isDefinition(this.text, at))
+          this.#piece = { start: at, decorated, indent, headerEnd: -1, bodyStart: -1 };
+      }
     } else if (this.#piece.bodyStart === -1) {
       this.#piece.bodyStart = at;
     }
@@ -114,8 +127,8 @@ class OutlineReader {
     this.#piece = undefined;
     // A body on the line of its `def` stays where it is.
     if (piece === undefined || piece.bodyStart === -1) return;
-    const { start, bodyStart } = piece;
-    this.#pieces.push({ start, bodyStart, bodyEnd: this.#codeEnd, end });
+    const { start, decorated, bodyStart } = piece;
+    this.#pieces.push({ start, decorated, bodyStart, bodyEnd: this.#codeEnd, end });
   }
 
   /** To the end of the logical line. */

@@ -33,8 +33,12 @@ export function evaluations(module: PyModule): readonly Evaluation[] {
   return module.memo(findEvaluations, module);
 }
 
+/** A function with such a decorator runs without gradients; on an asynchronous one it has no effect. */
+const DECORATED_OFF = /^(?:@.*\s*)*@(?:[\w.]+\.)?(?:no_grad|inference_mode)\([\s\S]*?(?<!async[ \t]+)\bdef\b/;
+
 /** Whether the text could put a network into evaluation mode and run it; no node is made to ask it. */
 export function mayEvaluate(text: string): boolean {
+  if (!text.includes('.eval()') || (text.startsWith('@') && DECORATED_OFF.test(text))) return false;
   for (const match of text.matchAll(/^[ \t].*\.eval\(\)/gm)) {
     const [line] = match;
     const model = /([\w\u0080-\uffff.]+)\.eval\(\)$/.exec(line)?.[1];

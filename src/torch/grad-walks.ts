@@ -20,7 +20,11 @@ const WALKERS: readonly string[] = ['parameters()', 'modules()'];
 
 /** Whether the text could turn math on parameters into numbers; no node is made to ask it. */
 export function mayWalk(text: string): boolean {
-  return WALKERS.some((word) => text.includes(word)) && /\.(?:item|tolist)\(|\b(?:float|print)\(/.test(text);
+  if (!WALKERS.some((word) => text.includes(word))) return false;
+  return (
+    /\.(?:item|tolist)\(|\b(?:float|print)\(/.test(text) &&
+    /\bin\b[\s\S]{0,400}?(?:parameters|modules)\(\)/.test(text)
+  );
 }
 
 /** The parameter diagnostics of a file, one per function. */

@@ -10,6 +10,7 @@ import {
   statementOf,
   unparenthesized,
 } from '../semantic/statements.js';
+import type { Glimpse } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import { LERP } from './catalog.js';
 import {
@@ -49,6 +50,8 @@ export interface RunningStatistic {
   readonly registration: Registration;
 }
 
+/** A product, not a power and not `**kwargs`; or an average by name. */
+const PRODUCT = /(?<!\*)\*(?!\*)|lerp/;
 /** How long the value of an update may be. */
 const REACH = 800;
 
@@ -56,18 +59,23 @@ export function runningStatistics(module: PyModule): readonly RunningStatistic[]
   return module.memo(findStatistics, module);
 }
 
-/** Whether the text alone could hold an update; no node is made to ask it. */
-export function mayHaveStatistic(text: string): boolean {
+/** Whether some function of the file could hold an update, going by the text alone: no node is made to ask it. */
+export function mayHaveStatistic(_text: string, _path: string, { stretches }: Glimpse): boolean {
+  return stretches.some(mayUpdate);
+}
+
+function mayUpdate(text: string): boolean {
   return !averageMarks(text).next().done;
 }
 
 /** Where `self.name` is assigned a product with itself, or changed by a method that averages in place. */
 function* averageMarks(text: string): Generator<{ name: string; at: number; assigned: boolean }> {
+  if (!PRODUCT.test(text)) return;
   for (const match of text.matchAll(/\bself\.(\w+)(?:[ \t]*=(?!=)|\.mul_\(|\.lerp_\()/g)) {
     const name = match[1] ?? '';
     const assigned = match[0].endsWith('=');
     const value = assigned ? restOfStatement(text, match.index + match[0].length) : '';
-    if (assigned && !(/\*|lerp/.test(value) && new RegExp(`\\bself\\.${name}\\b`).test(value))) continue;
+    if (assigned && !(PRODUCT.test(value) && new RegExp(`\\bself\\.${name}\\b`).test(value))) continue;
     yield { name, at: match.index + 'self.'.length, assigned };
   }
 }
