@@ -86,6 +86,7 @@ export { detachGates, keepsGraph, statisticsCuredBy, valuesToDetach } from '../t
 export { type StepTensors, stepTensors } from '../torch/step-tensors.js';
 export type { TensorKind } from '../torch/tensor.js';
 export { isFloating, kindOf } from '../torch/tensor.js';
+export { type TrainedModel, trainedModels } from '../torch/trained-model.js';
 export * from '../torch/training-loop.js';
 export { isTraced } from '../torch/wrapping.js';
 export type * from './contract.js';
