@@ -90,6 +90,17 @@ export function removeStatement(layout: Layout, statement: PyNode): Edit {
   return { start, end, text: '' };
 }
 
+/** The lines of a statement without its own indentation, with the comment behind it. */
+export function linesOf(layout: Layout, statement: PyNode): readonly string[] {
+  const { lines, text } = layout;
+  const indentation = indentationOf(layout, statement);
+  const end = lines.end(lines.lineAt(statement.end));
+  return text
+    .slice(statement.start, end)
+    .split(/\r\n|\r|\n/)
+    .map((line) => (line.startsWith(indentation) ? line.slice(indentation.length) : line));
+}
+
 /** Comments aside, the block holds nothing else. */
 export function isOnlyStatement(statement: PyNode): boolean {
   return (statement.parent?.named.length ?? 0) <= 1;

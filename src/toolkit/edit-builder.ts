@@ -1,10 +1,12 @@
-import type { Edit } from '../edit/edit.js';
+import type { Edit, FileEdits } from '../edit/edit.js';
 import { extendableImport, isNameTaken, nameFor } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
+import type { NamedFile } from '../semantic/surroundings.js';
 import { argumentAtStart, keywordsAtEnd, withoutArgument } from '../syntax/arguments.js';
 import * as blocks from '../syntax/blocks.js';
 import * as layout from '../syntax/layout.js';
 import type { PyNode } from '../syntax/node.js';
+import { addEntries, setEntry, type YamlEntry, type YamlScalar, type YamlSection } from '../syntax/yaml.js';
 import type { Advice, Fix, Import, Numerics, Refusal, Safety, TransformMeta } from './contract.js';
 import type { Proof } from './proof.js';
 
@@ -29,6 +31,7 @@ const PRIMARY: ReadonlySet<string> = new Set([
 export class EditBuilder {
   readonly #edits: Edit[] = [];
   readonly #imports: Import[] = [];
+  readonly #beside = new Map<string, FileEdits>();
 
   constructor(
     private readonly module: PyModule,
@@ -65,6 +68,12 @@ export class EditBuilder {
   replaceStatement(statement: PyNode, lines: readonly string[]): void {
     this.#requireOwnLines(statement);
     this.#edits.push(layout.replaceStatement(this.module, statement, lines));
+  }
+
+  /** The statement's lines, with the comment behind it, stand above another statement instead. */
+  moveStatement(statement: PyNode, above: PyNode): void {
+    this.insertStatementBefore(above, layout.linesOf(this.module, statement));
+    this.removeStatement(statement);
   }
 
   /** Takes the statement's lines away, with the comment behind it. */
@@ -176,6 +185,22 @@ export class EditBuilder {
     return path;
   }
 
+  /** Gives a key of a YAML file another value on its own place, written the way the old one is. */
+  setInYaml(file: NamedFile, entry: YamlEntry, value: YamlScalar): void {
+    this.#editBeside(file, [setEntry(file.text, entry, value)]);
+  }
+
+  /** Adds keys to a section of a YAML file, behind an entry that has a line of its own. */
+  addToYaml(file: NamedFile, { room }: YamlSection, added: Readonly<Record<string, YamlScalar>>): void {
+    if (room === undefined) throw new Unfixable(`${file.path} has no place for another key`);
+    this.#editBeside(file, [addEntries(room, added)]);
+  }
+
+  #editBeside({ path, text }: NamedFile, edits: readonly Edit[]): void {
+    const known = this.#beside.get(path)?.edits ?? [];
+    this.#beside.set(path, { path, text, edits: [...known, ...edits] });
+  }
+
   /** The whole fix, as safe as its proof. A gate that is disproved makes it a refusal. */
   done(title: string, proof: Proof, stricter: { safety?: Safety; numerics?: Numerics } = {}): Fix | Refusal {
     const refuted = proof.refuted;
@@ -185,6 +210,7 @@ export class EditBuilder {
       title,
       edits: this.#edits,
       imports: this.#imports,
+      beside: [...this.#beside.values()],
       unproven: proof.unproven,
       safety: strictest(
         this.meta.safety,

@@ -24,6 +24,7 @@ export {
   nameFor,
   qualifiedName,
 } from '../semantic/imports.js';
+export { onlyUse, type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
 export { neededBehind } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
 export { binds, roleOf } from '../semantic/names.js';
@@ -40,6 +41,7 @@ export * from '../torch/catalog.js';
 export * from '../torch/checkpointing.js';
 export { isComputedHere } from '../torch/computed-value.js';
 export { entropyFrom } from '../torch/cross-entropy.js';
+export { type ConstantUse, usesOfName } from '../torch/constant-use.js';
 export * from '../torch/cuda-cache.js';
 export { isCpu, isDevice } from '../torch/device-value.js';
 export { logitCollectors } from '../torch/eval-logits.js';
@@ -54,6 +56,7 @@ export { hasInferenceFastPath, importsTorch } from '../torch/grad-roles.js';
 export { mayWalk, type Walk, walks } from '../torch/grad-walks.js';
 export { recordsNoGraph } from '../torch/gradient.js';
 export { type HalfPlace, halfPlaces, strayHalf } from '../torch/half-precision.js';
+export { type Held, heldTensor } from '../torch/held-tensor.js';
 export * from '../torch/huggingface.js';
 export { inPlaceGates, startOf } from '../torch/in-place-statistic.js';
 export { type KeptList, keptLists, mayKeepList } from '../torch/kept-list.js';
@@ -68,10 +71,20 @@ export { changedInPlace, keptFromElsewhere, strayDevice } from '../torch/kept-te
 export * from '../torch/legacy-arguments.js';
 export { type Fate, fateOf, type Stray } from '../torch/loaded-value.js';
 export { type LoggedTensor, loggedTensors } from '../torch/logged-tensor.js';
+export {
+  type Constant,
+  changesModes,
+  constantAt,
+  isInvariant,
+  keywordValue,
+  loopToLeave,
+  runsFirst,
+} from '../torch/loop-constant.js';
 export { lossTerm } from '../torch/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/loss-use.js';
 export { isWeight, type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../torch/low-rank.js';
 export { isModel } from '../torch/model-value.js';
+export { moduleKind, runsInForward } from '../torch/modules.js';
 export * from '../torch/old-amp.js';
 export * from '../torch/optimizer-call.js';
 export { isPipeline, type ModelLoad, modelLoad } from '../torch/pretrained.js';

@@ -233,6 +233,19 @@ export const DEVICE = 'torch.device';
 /** The index of the current GPU. */
 export const CUDA_ORDINAL = 'torch.cuda.current_device';
 
+export const MODULE_CONTAINERS: ReadonlySet<string> = new Set(['torch.nn.ModuleDict', 'torch.nn.ModuleList']);
+export const PARAMETER_CONTAINERS: ReadonlySet<string> = new Set([
+  'torch.nn.ParameterDict',
+  'torch.nn.ParameterList',
+]);
+
+/** Makers of a tensor from numbers that stand in the code. */
+export const CONSTANT_MAKERS: ReadonlySet<string> = new Set(
+  ['arange', 'as_tensor', 'eye', 'full', 'linspace', 'ones', 'tensor', 'zeros'].map(
+    (name) => `torch.${name}`,
+  ),
+);
+
 /** Makers of the same tensor on every device. `torch.tensor` is not among them: its data come from the host either way. */
 export const DEVICE_FACTORIES: ReadonlySet<string> = new Set(
   ['arange', 'empty', 'eye', 'full', 'linspace', 'ones', 'zeros'].map((name) => `torch.${name}`),

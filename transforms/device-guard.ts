@@ -1,0 +1,169 @@
+/*
+ * scale = self.scale.to(x.device)
+ *
+ * scale = self.scale
+ * if scale.device != x.device:
+ *     scale = scale.to(x.device)
+ *
+ * In `forward` and what it calls, for a parameter or a buffer of the module, which is nearly always there already. Only the
+ * local name is bound; nothing is written to `.data`, which would move the tensor behind the optimizer's back. A plain
+ * tensor attribute is copied at every call, guard or not: it belongs in a buffer, so it is left to `register-tensor-buffer`.
+ */
+import type { Held, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import {
+  argumentsOf,
+  enclosingClass,
+  enclosingFunction,
+  heldTensor,
+  importsPackage,
+  isTraced,
+  methodName,
+  moduleKind,
+  Proof,
+  receiverOf,
+  runsInForward,
+  shown,
+} from '../src/toolkit/index.js';
+
+interface GuardSite extends Site {
+  readonly statement: PyNode;
+  readonly target: PyNode;
+  /** `self.scale` */
+  readonly source: PyNode;
+  readonly held: Held;
+  /** The arguments of `.to()` as they are written. */
+  readonly move: string;
+  /** `x.device` */
+  readonly device: PyNode;
+}
+
+export const deviceGuard: Transform<GuardSite> = {
+  meta: {
+    id: 'device-guard',
+    summary: 'Ask for a move in forward only when the device differs',
+    symptom: 'sync',
+    safety: 'safe',
+    numerics: 'bit-identical',
+    group: 'default',
+    options: {},
+    requires: { torch: '0.4' },
+    docs: {
+      why: 'A parameter or buffer that is moved with `.to(x.device)` in `forward` is nearly always there already; the call then only finds that out, at every step and in every layer. Where it is not there, each call copies it, and the host waits.',
+      does: 'Takes the tensor as it is and moves it only if its device differs, into the local name. The parameter itself stays where it is: the documented `param.data = param.data.to(…)` is never written, since it moves the tensor away from under the optimizer and other users of it.',
+      refuses: [
+        'the tensor is a plain attribute, which stays behind when the module moves: `register-tensor-buffer` is the cure',
+        'the statement shares its line with other code, or a comment stands inside it',
+      ],
+      limits: [
+        'Where the parameter really lives on another device, it is still copied at every call. Move the module instead.',
+        'A module that other code traces with torch.fx cannot compare devices.',
+        'Only assignments are edited; `self.scale.to(x.device)` inside a larger expression is left as it is.',
+      ],
+    },
+    evidence: {
+      verdict:
+        'Next to nothing: `.to()` is a no-op when the tensor is there (0.05 ms for 128 calls, no synchronisation). The popular claim of a transfer at every call holds only for tensors that are left on the CPU, and the guard does not help there.',
+      measurements: [
+        {
+          what: '128 calls of `.to(device)` with the parameter on the GPU already → guarded',
+          before: '0.05 ms, no synchronisations',
+          after: '0.02 ms',
+          setup: 'NVIDIA H200, torch 2.11',
+        },
+        {
+          what: '128 calls with the parameter on the CPU',
+          before: '1.39 ms, 128 synchronisations',
+          after: 'the same',
+          setup: 'NVIDIA H200, torch 2.11',
+        },
+      ],
+    },
+    origin: [
+      {
+        document: 'GPU memory audit report (Fourier LS-LoRA)',
+        section: '2. Repeated CPU→GPU transfers in forward pass',
+        fidelity: 'inspired',
+      },
+    ],
+    example: 'fix-as-documented',
+  },
+
+  prefilter: ['.to(', '.device', ['def forward', '__call__', 'training_step']],
+  cue: (text) => /=[^=\n]*\.to\(\s*(?:device\s*=\s*)?[\w.[\]"']+\.device\b/.test(text),
+
+  *detect(module) {
+    for (const hit of module.at('.to(')) {
+      const call = hit.parent?.parent;
+      const assignment = call?.parent;
+      if (call?.type !== 'call' || assignment?.type !== 'assignment') continue;
+      if (assignment.field('right') !== call || methodName(call) !== 'to') continue;
+      const [target, statement] = [assignment.field('left'), assignment.parent];
+      if (target?.type !== 'identifier' || statement?.type !== 'expression_statement') continue;
+      const device = deviceOf(call);
+      const source = receiverOf(call);
+      const method = enclosingFunction(call);
+      if (device === undefined || source === undefined || method === undefined) continue;
+      if (names(device).includes(target.text) || !runsInForward(module, method)) continue;
+      if (module.resolve(target)?.node !== method) continue;
+      const held = heldTensor(module, source);
+      if (held === 'unknown') continue;
+      const move = (call.field('arguments')?.text ?? '').slice(1, -1);
+      const message = `\`${shown(source)}\` is asked to move at every call, though it is nearly always there already`;
+      yield { node: hit, statement, target, source, held, move, device, message };
+    }
+  },
+
+  fix({ statement, target, source, held, move, device }, edit, module) {
+    const classNode = enclosingClass(enclosingFunction(statement) ?? statement);
+    const name = target.text;
+    const what = `\`${shown(source)}\``;
+    const comment = [...statement.walk()].some(({ type }) => type === 'comment');
+    const type = statement.named[0]?.field('type');
+    const proof = new Proof()
+      .forbid(comment || move.includes('\n'), 'its call goes over several lines')
+      .forbid(
+        held === 'plain',
+        `${what} is a plain tensor, which stays behind when the module moves and is copied at every call: \`register-tensor-buffer\` makes it move along`,
+      )
+      .require(held === 'likely' ? 'unknown' : 'yes', `that ${what} is a tensor`)
+      .require(
+        classNode === undefined ? 'unknown' : moduleKind(module, classNode).isModule,
+        'that this class is an `nn.Module`',
+      )
+      .require(
+        isTraced(module) ? 'unknown' : 'yes',
+        'that the code that TorchScript or torch.fx, which this file uses, takes can compare devices',
+      )
+      .require(
+        importsPackage(module, 'bitsandbytes') ? 'unknown' : 'yes',
+        `that ${what} is not quantised by its first move`,
+      )
+      .require(
+        statement.closest('try_statement') === undefined ? 'yes' : 'unknown',
+        `that nobody sees \`${name}\` when the move fails`,
+      );
+    const typed = type === undefined ? name : `${name}: ${type.text}`;
+    edit.replaceStatement(statement, [
+      `${typed} = ${source.text}`,
+      `if ${name}.device != ${device.text}:`,
+      `\t${name} = ${name}.to(${move})`,
+    ]);
+    return edit.done(`Move \`${name}\` only if its device differs`, proof);
+  },
+};
+
+/** The device of `.to(x.device)`, also beside `non_blocking`; undefined where the move asks for more or for another device. */
+function deviceOf(call: PyNode): PyNode | undefined {
+  const [first, ...others] = argumentsOf(call);
+  const named = first?.type === 'keyword_argument' && first.field('name')?.text === 'device';
+  const device = named ? first.field('value') : first;
+  if (!others.every((other) => other.field('name')?.text === 'non_blocking')) return undefined;
+  if (device?.type !== 'attribute' || device.field('attribute')?.text !== 'device') return undefined;
+  // Read twice now: nothing that runs code, nothing of the module itself.
+  const object = device.field('object');
+  return object?.type === 'identifier' && object.text !== 'self' ? device : undefined;
+}
+
+function names(node: PyNode): readonly string[] {
+  return [...node.walk()].flatMap(({ type, text }) => (type === 'identifier' ? [text] : []));
+}
