@@ -13,11 +13,10 @@
  * checkpointing at all: then somebody has decided. The form is always the non-re-entrant one, which also works behind
  * `get_peft_model`. It trades time for memory and some models refuse it, so it is never safe.
  */
-import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { Site, Transform } from '../src/toolkit/index.js';
 import {
   type ArgumentsCall,
   argumentsCall,
-  argumentsOf,
   CHECKPOINTING,
   CHECKPOINTING_ENABLE,
   CHECKPOINTING_KWARGS,
@@ -26,17 +25,13 @@ import {
   isTestFile,
   isTransformersModel,
   mayTrain,
-  modelLoad,
   NOT_REENTRANT,
-  ownsItsLines,
   Proof,
-  receiverOf,
   setsField,
-  shown,
-  statementOf,
   surroundingGates,
+  type TrainedModel,
   takesLibraryKeyword,
-  trainingLoops,
+  trainedModels,
 } from '../src/toolkit/index.js';
 
 const DECIDED = /gradient_checkpointing|prepare_model_for_kbit|use_checkpoint|grad_checkpoint/;
@@ -44,7 +39,7 @@ const DECIDED = /gradient_checkpointing|prepare_model_for_kbit|use_checkpoint|gr
 interface PeakSite extends Site {
   readonly place:
     | { readonly kind: 'arguments'; readonly made: ArgumentsCall }
-    | { readonly kind: 'model'; readonly statement: PyNode; readonly model: PyNode };
+    | { readonly kind: 'model'; readonly trained: TrainedModel };
 }
 
 export const enableGradientCheckpointing: Transform<PeakSite> = {
@@ -116,19 +111,21 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
       const message = 'the activations of every layer are kept until the backward pass';
       yield { node, place: { kind: 'arguments', made }, message };
     }
-    if (!hasArguments) yield* trainedModels(module);
+    if (hasArguments) return;
+    for (const trained of trainedModels(module)) {
+      if (isTestCode(module, trained.statement)) continue;
+      const message = `the activations of every layer of \`${trained.model.text}\` are kept until the backward pass`;
+      yield { node: trained.model, place: { kind: 'model', trained }, message };
+    }
   },
 
   fix({ place }, edit, module) {
     const proof = new Proof();
     if (place.kind === 'model') {
-      const { statement, model } = place;
+      const { statement, model, value } = place.trained;
       for (const { answer, otherwise } of surroundingGates(module, statement))
         proof.require(answer, otherwise);
-      proof.require(
-        isTransformersModel(module, model),
-        `that \`${shown(model)}\` is a model of transformers`,
-      );
+      proof.require(isTransformersModel(module, value), `that \`${model.text}\` is a model of transformers`);
       edit.insertStatementAfter(statement, [
         `${model.text}.${CHECKPOINTING_ENABLE}(${CHECKPOINTING_KWARGS}=${NOT_REENTRANT})`,
       ]);
@@ -145,6 +142,10 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
         no: `its class has an \`__init__\` that does not take \`${CHECKPOINTING}\``,
         unknown: `that the \`__init__\` of its class hands \`${CHECKPOINTING}\` on`,
       })
+      .require(
+        /Trainer\s*\(/.test(module.text) ? 'yes' : 'unknown',
+        'that a trainer is given these arguments: this file has none',
+      )
       .forbid(
         /Config$/.test(made.call.field('function')?.text ?? '') &&
           module.versions.isAtLeast('trl', '0.29') === 'yes',
@@ -157,48 +158,3 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
     return edit.done('Enable gradient checkpointing', proof);
   },
 };
-
-/** Models that this file loads, gives to an optimizer or to peft, and runs in a loop that trains. */
-function* trainedModels(module: PyModule): Generator<PeakSite> {
-  const loops = trainingLoops(module);
-  if (loops.length === 0) return;
-  for (const node of module.at('from_pretrained')) {
-    const call = node.parent?.parent;
-    if (call?.type !== 'call' || modelLoad(module, call) === undefined || isTestCode(module, call)) continue;
-    const statement = statementOf(call);
-    const assignment = statement.named[0];
-    const model = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
-    if (model?.type !== 'identifier' || !ownsItsLines(module, statement)) continue;
-    const scope = module.resolve(model);
-    const reads = scope === undefined ? [] : module.reads(scope, model.text);
-    const runs = reads.some((read) => isCalled(read) && loops.some(({ body }) => body.contains(read)));
-    const isFrozen = reads.some((read) => methodOn(read) === 'requires_grad_');
-    if (!runs || isFrozen || !reads.some(isTrained)) continue;
-    yield {
-      node: model,
-      place: { kind: 'model', statement, model },
-      message: `the activations of every layer of \`${model.text}\` are kept until the backward pass`,
-    };
-  }
-}
-
-function isCalled(read: PyNode): boolean {
-  return read.parent?.type === 'call' && read.parent.field('function') === read;
-}
-
-function methodOn(read: PyNode): string | undefined {
-  const call = read.parent?.parent;
-  return call?.type === 'call' && receiverOf(call) === read
-    ? read.parent?.field('attribute')?.text
-    : undefined;
-}
-
-/** `model.parameters()`, `model.train()`, `get_peft_model(model, …)`. */
-function isTrained(read: PyNode): boolean {
-  const call = read.closest('call');
-  const isGiven = call !== undefined && argumentsOf(call)[0] === read;
-  return (
-    /^(?:(?:named_)?parameters|train)$/.test(methodOn(read) ?? '') ||
-    (isGiven && /get_peft_model$/.test(call.field('function')?.text ?? ''))
-  );
-}
