@@ -8,12 +8,13 @@ export function assumptionsOf(run: Run): readonly string[] {
 
 /** Figures that came from elsewhere, beside what they should be. */
 function given(run: Run): string[] {
-  const { gradients, optimizer, activations } = run.given;
+  const { adapters, gradients, optimizer, activations } = run.given;
   const own = budgetOf({ ...run, given: {} });
   const row = (name: string) => own.rows.find((other) => other.name === name);
   const found: string[] = [];
   const differs = (a: number, b: number) => Math.abs(a - b) > 0.1 * Math.max(a, b);
   for (const [name, bytes, label] of [
+    ['adapters', adapters, 'Adapters'],
     ['gradients', gradients, 'Gradients'],
     ['optimizer', optimizer, 'Optimizer state'],
   ] as const) {

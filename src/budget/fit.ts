@@ -248,7 +248,7 @@ function peakAfter(run: Run, taken: readonly Taken[]): number {
 /** With the figures that were given: activations shrink as the estimate does, and what a lever replaces is computed. */
 function settingsOf(lever: Lever, run: Run): readonly Setting[] {
   return lever.settings(run).map(({ run: next, what }) => {
-    const { activations, gradients, optimizer, ...given } = next.given;
+    const { activations, adapters, gradients, optimizer, ...given } = next.given;
     const isSameState = next.dtype === run.dtype && next.trainable === run.trainable;
     const keepsState = isSameState && next.optimizer === run.optimizer;
     return {
@@ -258,6 +258,7 @@ function settingsOf(lever: Lever, run: Run): readonly Setting[] {
         given: {
           ...given,
           ...(activations !== undefined && { activations: (activations * passBytes(next)) / passBytes(run) }),
+          ...(adapters !== undefined && isSameState && { adapters }),
           ...(gradients !== undefined && isSameState && { gradients }),
           ...(optimizer !== undefined && keepsState && { optimizer }),
         },

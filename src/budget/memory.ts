@@ -38,6 +38,7 @@ export interface Run {
 }
 
 export interface Given {
+  readonly adapters?: number;
   readonly gradients?: number;
   readonly optimizer?: number;
   readonly activations?: number;
@@ -145,7 +146,9 @@ function states(run: Run): Row[] {
     place('weights', weightBytes(run), `${countOf(parameters)} × ${bytesText(dtype)}${spread}`, away),
     ...(loraRank === undefined
       ? []
-      : [place('adapters', trainable * each, `${trained} × ${each} bytes (fp32)${spread}`, away)]),
+      : given.adapters === undefined
+        ? [place('adapters', trainable * each, `${trained} × ${each} bytes (fp32)${spread}`, away)]
+        : [place('adapters', given.adapters, WHOLE, away, true)]),
     given.gradients === undefined
       ? place('gradients', trainable * each, `${trained} × ${each} bytes${spread}`, away)
       : place('gradients', given.gradients, WHOLE, away, true),

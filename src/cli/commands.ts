@@ -96,7 +96,17 @@ export const COMMANDS = {
     options: [
       ...['dtype', 'layers', 'hidden', 'vocabulary'],
       ...['optimizer', 'master-weights', 'lora-rank', 'trainable', 'batch', 'sequence', 'checkpointing'],
-      ...['gpus', 'parallel', 'offload', 'fit', 'activations', 'gradients', 'optimizer-state', 'overhead'],
+      ...[
+        'gpus',
+        'parallel',
+        'offload',
+        'fit',
+        'activations',
+        'adapters',
+        'gradients',
+        'optimizer-state',
+        'overhead',
+      ],
       ...['example', 'output-format', 'output', ...EVERYWHERE],
     ] as readonly OptionName[],
     examples: [

@@ -123,6 +123,7 @@ export const OPTIONS = {
   offload: budgeted('GPUs', 'WHAT', 'to host memory: none (default), optimizer or all'),
   fit: budgeted('GPUs', 'SIZE', 'propose the gentlest changes that fit a GPU of this size, such as 24GB'),
   activations: budgeted('Figures of your own', 'SIZE', 'activations, instead of the estimate'),
+  adapters: budgeted('Figures of your own', 'SIZE', 'adapters'),
   gradients: budgeted('Figures of your own', 'SIZE', 'gradients'),
   'optimizer-state': budgeted('Figures of your own', 'SIZE', 'optimizer state'),
   overhead: budgeted('Figures of your own', 'SIZE', 'anything else'),

@@ -30,6 +30,15 @@ test('the figures of the documents', async () => {
   expect((await ask(...halved, '--offload', 'optimizer')).stdout).toContain(
     '57.56 GB\n  host memory      26.28 GB\n',
   );
+  const lora = ['7B', '--dtype', 'fp16', '--lora-rank', '128', '--trainable', '239M', '--adapters', '0.5GB'];
+  const rows = (gradients: number, optimizer: number, activations: number, overhead: number) => [
+    ...['--gradients', `${gradients}GB`, '--optimizer-state', `${optimizer}GB`],
+    ...['--activations', `${activations}GB`, '--overhead', `${overhead}GB`],
+  ];
+  const before = (await ask(...lora, ...rows(2.5, 1.5, 5, 1.5))).stdout;
+  expect(before).toContain('  total            25.00 GB\n');
+  expect(before).toContain('Gradients were given as 2.50 GB; 239M trained × 4 bytes is 0.96 GB');
+  expect((await ask(...lora, ...rows(2, 1, 2, 0.5))).stdout).toContain('  total            20.00 GB\n');
   const { stdout } = await ask('--example', '7b-lora');
   expect(stdout).toMatch(
     /\n {2}total +25\.00 GB[\s\S]*\n {2}total +20\.00 GB[\s\S]*\nWhat is wrong in it\n {2}1\. /,

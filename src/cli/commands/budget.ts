@@ -88,11 +88,13 @@ function runOf(args: Arguments, cwd: string): { run: Run; remarks: readonly stri
 }
 
 function givenIn(args: Arguments): Given {
+  const adapters = bytes(args, 'adapters');
   const gradients = bytes(args, 'gradients');
   const optimizer = bytes(args, 'optimizer-state');
   const activations = bytes(args, 'activations');
   const overhead = bytes(args, 'overhead');
   return {
+    ...(adapters !== undefined && { adapters }),
     ...(gradients !== undefined && { gradients }),
     ...(optimizer !== undefined && { optimizer }),
     ...(activations !== undefined && { activations }),
