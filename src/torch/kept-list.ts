@@ -6,6 +6,7 @@ import { argumentsOf, enclosingLoops, receiverOf, statementOf } from '../semanti
 import type { Glimpse } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import { isFreshContainer } from './record-fate.js';
+import { isHandedBack, isOneFunction } from './running-total.js';
 
 /** A variable that starts as an empty list and is appended to from one round of a loop to the next. */
 export interface KeptList {
@@ -33,8 +34,15 @@ function* listNames(text: string): Generator<string> {
     const made = new RegExp(
       `(?<![\\w.])${name}(?!\\w)[^\\r\\n]*=[ \\t(]*(?:[^\\r\\n]*,)?[ \\t]*(?:\\[|list\\(|[\\w.]*deque\\()`,
     );
-    if (made.test(text)) yield name;
+    if (made.test(text) && !isSomethingElse(text, name)) yield name;
   }
+}
+
+/** The text of one function says it: the name is given something else than a list, or is handed back with its graphs. */
+function isSomethingElse(text: string, name: string): boolean {
+  if (!isOneFunction(text)) return false;
+  const other = `^[ \\t]*${name}[ \\t]*=(?!=)(?![ \\t]*(?:\\(|\\[|list\\(|[\\w.]*deque\\())`;
+  return new RegExp(other, 'm').test(text) || isHandedBack(text, name);
 }
 
 /** Whether some function of the file could have such a list. */

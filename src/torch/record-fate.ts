@@ -7,6 +7,7 @@ import { methodName, receiverOf, unparenthesized } from '../semantic/statements.
 import type { PyNode } from '../syntax/node.js';
 import { CPU_LIBRARIES, isDifferentiation, onlyLooks, TORCH, TORCH_DISTRIBUTED } from './catalog.js';
 import { gradUseReached } from './grad.js';
+import { kindOf } from './tensor.js';
 
 /** Where a kept value may need its graph. What only becomes a number, a text or a truth value has no fate. */
 export interface Fate {
@@ -108,7 +109,7 @@ class RecordTrace {
   }
 
   #follow(place: PyNode): void {
-    if (this.#seen.has(place)) return;
+    if (this.#seen.has(place) || kindOf(this.module, place) === 'number') return;
     this.#seen.add(place);
     let node: PyNode | undefined = place;
     while (node?.parent !== undefined) node = this.#above(node, node.parent, place);
@@ -245,7 +246,7 @@ class RecordTrace {
   }
 
   #read(place: PyNode, from: PyNode): void {
-    if (!sameFunction(place, from)) this.#add('escapes', place);
+    if (!sameFunction(place, from) && kindOf(this.module, place) !== 'number') this.#add('escapes', place);
     this.#follow(place);
   }
 }

@@ -42,12 +42,27 @@ function* totalNames(text: string): Generator<string> {
     const added = [...text.matchAll(new RegExp(`${mention}[ \\t]*\\+=[ \\t]*([^\\r\\n]*)`, 'g'))];
     const again = new RegExp(`${mention}[ \\t]*=[\\s(\\\\]*${mention}|\\+[\\s(\\\\]*${mention}`);
     if (!added.some(([, value = '']) => !NUMBER.test(value)) && !again.test(text)) continue;
+    if (isOneFunction(text) && isHandedBack(text, name)) continue;
     for (const { index } of text.matchAll(new RegExp(mention, 'g'))) {
       if (!ZEROED.test(text.slice(index, index + 200))) continue;
       yield name;
       break;
     }
   }
+}
+
+/** No other function is defined inside. */
+export function isOneFunction(text: string): boolean {
+  return text.indexOf('def ') === text.lastIndexOf('def ') && !text.includes('lambda');
+}
+
+/** A function without a backward returns what is in the variable, perhaps joined or divided: it may well be the loss. */
+export function isHandedBack(text: string, name: string): boolean {
+  const again = new RegExp(`(?<![\\w.])${name}[ \\t]*=(?!=)[^\\r\\n]*(?<![\\w.])${name}(?!\\w)`);
+  if (text.includes('backward(') || again.test(text)) return false;
+  const joined = `torch\\.(?:cat|stack)\\(${name}(?:,[^()\\r\\n]*)?\\)`;
+  const plain = `(?:\\w+,[ \\t]*)*${name}(?!\\w)(?:[ \\t]*[-+*/][^.()\\r\\n]*)?`;
+  return new RegExp(`^[ \\t]+return[ \\t]+(?:${plain}|${joined})[ \\t]*(?:#.*)?\\r?$`, 'm').test(text);
 }
 
 /** Whether some function of the file could have such a total. */
