@@ -310,3 +310,9 @@ export const VARIABLE: ReadonlySet<string> = new Set([
   'torch.autograd.Variable',
   'torch.autograd.variable.Variable',
 ]);
+
+export const FSDP_NAME = 'torch.distributed.fsdp.FullyShardedDataParallel';
+export const CPU_OFFLOAD_NAME = 'torch.distributed.fsdp.CPUOffload';
+export const CURRENT_DEVICE = 'torch.cuda.current_device';
+
+export const DATA_LOADER = 'torch.utils.data.DataLoader';

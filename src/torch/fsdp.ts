@@ -1,8 +1,8 @@
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
-import { argumentsOf, enclosingLoops, keywordArgument } from '../semantic/statements.js';
+import { argumentsOf, enclosingLoops, keywordArgument, receiverOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import { CPU_OFFLOAD, FSDP } from './catalog.js';
+import { CPU_OFFLOAD, FSDP, OPTIMIZERS } from './catalog.js';
 import { type TrainingLoop, trainingLoops } from './training-loop.js';
 
 /** Calls of `CPUOffload(…)` of torch that may offload parameters. */
@@ -72,4 +72,31 @@ function isSteppedSometimes({ loop, body, steps }: TrainingLoop, backward: PyNod
 function isByRemainder(statement: PyNode | undefined): boolean {
   const condition = statement?.type === 'if_statement' ? (statement.field('condition')?.text ?? '') : '';
   return condition.includes('%') && !/%\s*1\b/.test(condition);
+}
+
+/** An optimizer over all parameters of one module: `torch.optim.AdamW(model.parameters(), …)`. */
+export interface OptimizerOver {
+  readonly call: PyNode;
+  /** The variable, or the attribute of `self`, that holds the module. */
+  readonly model: PyNode;
+}
+
+export function optimizersOver(module: PyModule): readonly OptimizerOver[] {
+  return module.at('.parameters(').flatMap((node): readonly OptimizerOver[] => {
+    const given = node.closest('call');
+    const model = given && receiverOf(given);
+    const call = given?.parent?.type === 'argument_list' ? given.parent.parent : undefined;
+    const callee = call?.field('function');
+    if (model === undefined || call === undefined || callee === undefined) return [];
+    const isHeld = model.type === 'identifier' || /^self\.\w+$/.test(model.text);
+    const path = qualifiedName(module, callee) ?? '';
+    const isOurs = path.startsWith(OPTIMIZERS) && /\.[A-Z]\w*$/.test(path);
+    return isHeld && isOurs && call.closest('string') === undefined ? [{ call, model }] : [];
+  });
+}
+
+/** An optimizer of the same function is made above the wrap. */
+export function isOptimizerAbove(module: PyModule, wrap: PyNode): boolean {
+  const owner = wrap.closest('function_definition') ?? module.root;
+  return optimizersOver(module).some(({ call }) => owner.contains(call) && call.start < wrap.start);
 }
