@@ -42,7 +42,7 @@ function find(module: PyModule, path: string, hops: number): Elsewhere | undefin
     return undefined;
   const text = module.around.text(owner);
   // What the file does not even mention can only come to it by `import *`.
-  if (text === undefined || !(text.includes(name) || text.includes('*'))) return undefined;
+  if (text === undefined || !(text.includes(name) || /\bimport[ \t]*\*/.test(text))) return undefined;
   const other = module.around.module(owner);
   if (other === undefined) return undefined;
   return other.scope.has(name) ? boundIn(other, name, hops) : passedOn(other, name, hops);
@@ -61,10 +61,9 @@ function boundIn(other: PyModule, name: string, hops: number): Elsewhere | undef
 /** A name that comes by `from x import *`, where only one of them has it. */
 function passedOn(other: PyModule, name: string, hops: number): Elsewhere | undefined {
   if (name.startsWith('_')) return undefined;
-  const found = other.at('*').flatMap((node) => {
-    const statement = node.closest('wildcard_import')?.closest('import_from_statement');
+  const found = [...other.ownWords('import', other.root)].flatMap(({ parent: statement }) => {
     const from = statement?.field('module_name')?.text;
-    if (from === undefined) return [];
+    if (from === undefined || statement?.childOfType('wildcard_import') === undefined) return [];
     return find(other, `${from}${from.endsWith('.') ? '' : '.'}${name}`, hops + 1) ?? [];
   });
   return found.length === 1 ? found[0] : undefined;

@@ -111,7 +111,7 @@ export class Project {
         transforms: this.transforms.filter((transform) => ids.has(transform.meta.id)),
         knownIds: new Set(this.vocabulary.ids),
         optionsFor: (id) => this.#optionsFor(id),
-        around: (path) => neighbours.around(path),
+        around: (path, newer) => neighbours.around(path, newer),
       });
       made.set(key, engine);
       return engine;
@@ -119,8 +119,9 @@ export class Project {
     const engineFor = (path: string) => engineOf(this.#selectedFor(resolve(this.request.cwd, path)));
     return {
       ...engineOf(this.selected),
-      scan: (file) => {
-        const scan = engineFor(file.path).scan(file);
+      scan: (file, among) => {
+        const isOne = this.config.perFileIgnores.length === 0;
+        const scan = engineFor(file.path).scan(file, isOne ? among : undefined);
         return scan.kind === 'scan' ? this.#withFixable(scan) : scan;
       },
       repair: async (file, decide) => {
