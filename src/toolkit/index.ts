@@ -37,11 +37,18 @@ export { isTestCode, isTestFile } from '../semantic/test-code.js';
 export type { Versions } from '../semantic/versions.js';
 export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
+export {
+  accumulatesElsewhere,
+  hasLength,
+  isNoMean,
+  type StrictLoop,
+  strictLoop,
+} from '../torch/accumulation-loop.js';
 export * from '../torch/catalog.js';
 export * from '../torch/checkpointing.js';
 export { isComputedHere } from '../torch/computed-value.js';
-export { entropyFrom } from '../torch/cross-entropy.js';
 export { type ConstantUse, usesOfName } from '../torch/constant-use.js';
+export { entropyFrom } from '../torch/cross-entropy.js';
 export * from '../torch/cuda-cache.js';
 export { isCpu, isDevice } from '../torch/device-value.js';
 export { logitCollectors } from '../torch/eval-logits.js';
@@ -99,7 +106,7 @@ export { detachGates, keepsGraph, statisticsCuredBy, valuesToDetach } from '../t
 export { type StepTensors, stepTensors } from '../torch/step-tensors.js';
 export type { TensorKind } from '../torch/tensor.js';
 export { isFloating, kindOf } from '../torch/tensor.js';
-export { type TrainedModel, trainedModels } from '../torch/trained-model.js';
+export { type TrainedModel, trainedModels, trainingForwards } from '../torch/trained-model.js';
 export * from '../torch/training-loop.js';
 export { isTraced } from '../torch/wrapping.js';
 export type * from './contract.js';

@@ -1,6 +1,6 @@
-import { definitionOf } from '../semantic/flow.js';
 import { type Given, givenIn, siblingOf } from '../semantic/given.js';
 import { qualifiedName } from '../semantic/imports.js';
+import { writtenBehind } from '../semantic/literals.js';
 import type { PyModule } from '../semantic/module.js';
 import { plainString } from '../semantic/strings.js';
 import type { PyNode } from '../syntax/node.js';
@@ -52,11 +52,7 @@ function isQuantizer(module: PyModule, call: PyNode): boolean {
 
 /** The node that says float16, here or in the only assignment of the variable that stands here. */
 function halfBehind(module: PyModule, value: PyNode): PyNode | undefined {
-  const scope = value.type === 'identifier' ? module.resolve(value) : undefined;
-  const writes = scope === undefined ? [] : module.writes(scope, value.text);
-  const [only] = writes;
-  const definition = only === undefined || writes.length > 1 ? undefined : definitionOf(only);
-  const node = definition?.kind === 'value' ? definition.value : value;
+  const { node } = writtenBehind(module, value);
   return isHalf(module, node) ? node : undefined;
 }
 

@@ -1,0 +1,36 @@
+import type { PyNode } from '../syntax/node.js';
+import type { Answer } from './answer.js';
+import { definitionOf } from './flow.js';
+import type { PyModule } from './module.js';
+
+/** What an expression says, and where it is written. */
+export interface Written {
+  readonly node: PyNode;
+  /** The variable that brings it here; undefined where it is written on the spot. */
+  readonly variable: PyNode | undefined;
+}
+
+/** The expression itself, or what the variable in its place is assigned, where that happens exactly once. */
+export function writtenBehind(module: PyModule, value: PyNode): Written {
+  const scope = value.type === 'identifier' ? module.resolve(value) : undefined;
+  const writes = scope === undefined ? [] : module.writes(scope, value.text);
+  const [only] = writes;
+  const definition = only === undefined || writes.length > 1 ? undefined : definitionOf(only);
+  return definition?.kind === 'value'
+    ? { node: definition.value, variable: only }
+    : { node: value, variable: undefined };
+}
+
+/** A whole number above zero, written in digits. */
+export function wholeNumber(node: PyNode): number | undefined {
+  const digits = node.type === 'integer' ? node.text.replaceAll('_', '') : '';
+  return /^[1-9]\d{0,8}$/.test(digits) ? Number(digits) : undefined;
+}
+
+/** Whether a place is all that reads a variable: of a variable of the module, other files may read it too. */
+export function onlyUse(module: PyModule, { variable }: Written): Answer {
+  if (variable === undefined) return 'yes';
+  const scope = module.resolve(variable);
+  if (scope === undefined || scope.kind !== 'function') return 'unknown';
+  return module.reads(scope, variable.text).length <= 1 ? 'yes' : 'unknown';
+}
