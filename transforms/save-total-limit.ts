@@ -1,0 +1,149 @@
+/*
+ * limit = 2 in the configuration:
+ *
+ * TrainingArguments(out, save_steps=500, save_total_limit=10)          TrainingArguments(out, save_steps=500)
+ *
+ * TrainingArguments(out, save_steps=500, save_total_limit=2)           … save_steps=500, save_total_limit=2)
+ *
+ * Nothing happens without a configured limit, and a limit that is lower already stays. The call must be resolved to
+ * transformers or trl; a dict that holds the key counts, with the doubt named where its readers are not in the file.
+ * Always unsafe: the trainer deletes the older checkpoints, and what is deleted is gone.
+ */
+import type { Given, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import {
+  argumentsCall,
+  givenIn,
+  hasSplat,
+  isTestCode,
+  keywordArgument,
+  onlyUse,
+  Proof,
+  plainString,
+  requireArrival,
+  siblingOf,
+  type Written,
+  wholeNumber,
+  writtenBehind,
+} from '../src/toolkit/index.js';
+
+const LIMIT = 'save_total_limit';
+const SAVING = ['save_steps', 'save_strategy'];
+
+interface LimitSite extends Site {
+  readonly given: Given;
+  /** The value to replace; undefined where the setting is to be added behind `given`. */
+  readonly written: Written | undefined;
+}
+
+export const saveTotalLimit: Transform<LimitSite> = {
+  meta: {
+    id: 'save-total-limit',
+    summary: 'Keep at most a configured number of checkpoints on disk',
+    symptom: 'host-memory',
+    safety: 'unsafe',
+    numerics: 'bit-identical',
+    group: 'opt-in',
+    options: {
+      limit: { type: 'integer', default: 0, summary: 'checkpoints to keep; nothing happens while it is 0' },
+    },
+    requires: {},
+    docs: {
+      why: 'Without `save_total_limit` a trainer keeps every checkpoint: weights and, at twice to four times their size, the state of the optimizer. A run of a 7B model with a checkpoint every 500 steps fills a disk in a night, and a full disk ends it.',
+      does: 'With `limit` configured: lowers a `save_total_limit` that is higher or `None`, and adds the keyword behind `save_steps` or `save_strategy` where a call or dict has none. Also through a variable or a dict of the file.',
+      refuses: [
+        'the arguments are spread, so that the keyword may be given twice',
+        'the dict is changed before it is used',
+      ],
+      limits: [
+        'Disk only: neither GPU memory nor host memory changes, whatever the document says about it under memory that grows.',
+        'Older checkpoints are deleted while the run goes on. With `load_best_model_at_end` the best one is kept beside the last.',
+        'Calls that never mention saving are left alone.',
+      ],
+    },
+    evidence: {
+      verdict: 'Nil on GPU and host memory: it frees disk. Not measured on a GPU',
+      measurements: [],
+    },
+    origin: [
+      {
+        document: 'Memory optimization guide (baseline 7B training)',
+        section: 'Troubleshooting, issue 3',
+        fidelity: 'same',
+      },
+    ],
+    example: 'fix-lowered',
+  },
+
+  prefilter: [[LIMIT, ...SAVING]],
+
+  *detect(module, options) {
+    const limit = Number(options['limit']);
+    if (limit < 1) return;
+    for (const given of givenIn(module, LIMIT)) {
+      if (!isSaver(module, given)) continue;
+      const written = writtenBehind(module, given.value);
+      const kept = wholeNumber(written.node);
+      if (written.node.type !== 'none' && (kept === undefined || kept <= limit)) continue;
+      yield {
+        node: given.name,
+        given,
+        written,
+        message: `${kept ?? 'all'} checkpoints stay on disk, each with the state of its optimizer`,
+      };
+    }
+    for (const given of SAVING.flatMap((name) => givenIn(module, name))) {
+      if (!isSaver(module, given) || isCovered(given)) continue;
+      const message = 'every checkpoint stays on disk, each with the state of its optimizer';
+      yield { node: given.name, given, written: undefined, message };
+    }
+  },
+
+  fix({ given, written }, edit, module, options) {
+    const limit = `${Number(options['limit'])}`;
+    const proof = new Proof()
+      .forbid(
+        written === undefined && isSpread(given),
+        'its arguments are spread, so the keyword may already be among them',
+      )
+      .require(
+        given.calls.length > 0 ? 'yes' : 'unknown',
+        'that a trainer of transformers receives this setting, which this file does not show',
+      )
+      .require(
+        written === undefined ? 'yes' : onlyUse(module, written),
+        'that nothing else depends on the variable',
+      )
+      .require('unknown', 'that nobody needs the checkpoints that are deleted');
+    requireArrival(proof, given);
+    if (written !== undefined) edit.replace(written.node, limit);
+    else if (given.entry.type === 'pair') edit.addEntryAfter(given.entry, LIMIT, limit);
+    else edit.addKeywordAfter(given.entry, LIMIT, limit);
+    return edit.done(`Keep ${limit} checkpoint${limit === '1' ? '' : 's'}`, proof);
+  },
+};
+
+/** Trainer arguments of the libraries, or a dict whose readers are out of sight: the keys are theirs alone. */
+function isSaver(module: PyModule, given: Given): boolean {
+  if (isTestCode(module, given.name)) return false;
+  const { calls, dict } = given;
+  if (calls.length === 0) return dict !== undefined && siblingOf(given, 'output_dir') !== undefined;
+  return calls.every((call) => argumentsCall(module, call) !== undefined);
+}
+
+/** A limit is given already, nothing is saved, or the other of the two settings speaks for both. */
+function isCovered(given: Given): boolean {
+  if (siblingOf(given, LIMIT) !== undefined) return true;
+  if (given.calls.some((call) => keywordArgument(call, LIMIT) !== undefined)) return true;
+  const strategy = siblingOf(given, 'save_strategy');
+  if (strategy !== undefined && plainString(strategy.value) === 'no') return true;
+  return given.name.text.includes('save_strategy') && siblingOf(given, 'save_steps') !== undefined;
+}
+
+function isSpread({ calls, dict }: Given): boolean {
+  const isKeyword = dict === undefined;
+  return calls.some((call: PyNode) => (isKeyword ? hasSplat(call) : splats(call) > 1));
+}
+
+function splats(call: PyNode): number {
+  return (call.field('arguments')?.named ?? []).filter(({ type }) => type.endsWith('_splat')).length;
+}
