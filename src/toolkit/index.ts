@@ -17,7 +17,7 @@ export * from '../semantic/flag-types.js';
 export type { Definition } from '../semantic/flow.js';
 export { definitionOf, reachingDefinitions } from '../semantic/flow.js';
 export { freeName } from '../semantic/free-name.js';
-export { arrives, type Given, givenIn, type SettingsDict, siblingOf } from '../semantic/given.js';
+export { arrives, type Given, givenBy, givenIn, type SettingsDict, siblingOf } from '../semantic/given.js';
 export {
   hasStarImport,
   importsPackage,
@@ -87,6 +87,7 @@ export {
   loopToLeave,
   runsFirst,
 } from '../torch/loop-constant.js';
+export { makesLora } from '../torch/lora.js';
 export { lossTerm } from '../torch/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/loss-use.js';
 export { isWeight, type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../torch/low-rank.js';
