@@ -17,7 +17,7 @@ import { mayCarryGradient, recordsNoGraph } from './gradient.js';
 import { lossTerm } from './loss-term.js';
 import { isProvenTensor } from './proven-tensor.js';
 import { type Fate, fatesOf } from './record-fate.js';
-import { backwards, isDifferentiated, spendingBackward, stalingLoop } from './spent-graph.js';
+import { backwards, isDifferentiated, networksOf, spendingBackward, stalingLoop } from './spent-graph.js';
 import { kindOf } from './tensor.js';
 
 /** A variable that keeps values for people to read, and would keep their graphs. */
@@ -36,7 +36,7 @@ export function lossRecord(
 ): LossRecord | undefined {
   if (isReadByText(module, binding)) return undefined;
   const fates = fatesOf(module, binding);
-  if (fates.some(({ kind }) => kind === 'differentiated')) return undefined;
+  if (fates.some(({ kind }) => kind === 'differentiated' || kind === 'gradless')) return undefined;
   const spending = values.map((value) => spendingBackward(module, value)?.call);
   const spent = spending.every((call) => call !== undefined);
   const staling = values.map((value) => stalingLoop(module, value));
@@ -99,6 +99,8 @@ export function isWithoutGrad(module: PyModule, place: PyNode): boolean {
 /** Whether a value that may hang on a graph has `.detach()`; undefined where nothing says that it is a tensor at all. */
 export function isDetachable(module: PyModule, value: PyNode): Answer | undefined {
   if (!importsPackage(module, 'torch') || !mayCarryGradient(module, value)) return undefined;
+  // Data that nobody trains on have no graph, whatever is done with them.
+  if (spendingBackward(module, value) === undefined && networksOf(module, value).size === 0) return undefined;
   if (isTensorHere(module, value)) return 'yes';
   const term = lossTerm(module, value);
   if (term === undefined) return undefined;

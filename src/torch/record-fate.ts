@@ -5,14 +5,17 @@ import type { PyModule } from '../semantic/module.js';
 import { binds, roleOf } from '../semantic/names.js';
 import { methodName, receiverOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import { CPU_LIBRARIES, isDifferentiation, onlyLooks, TORCH, TORCH_DISTRIBUTED } from './catalog.js';
+import { CPU_LIBRARIES, isDifferentiation, NUMPY, onlyLooks, TORCH, TORCH_DISTRIBUTED } from './catalog.js';
 import { gradUseReached } from './grad.js';
 import { kindOf } from './tensor.js';
 
 /** Where a kept value may need its graph. What only becomes a number, a text or a truth value has no fate. */
 export interface Fate {
-  /** `differentiated`: the code shows it. `returned`, `escapes`: somebody else gets it, with its graph. */
-  readonly kind: 'differentiated' | 'returned' | 'escapes';
+  /**
+   * `differentiated`: the code shows it. `returned`, `escapes`: somebody else gets it, with its graph. `gradless`: an array
+   * is made of it, which raises where there is a graph, so there is none.
+   */
+  readonly kind: 'differentiated' | 'returned' | 'escapes' | 'gradless';
   readonly node: PyNode;
 }
 
@@ -51,7 +54,7 @@ const GRAPH_FACTS: ReadonlySet<string> = new Set(
 );
 /** The graph ends there, or there was none. */
 const CUTTING: ReadonlySet<string> = new Set(
-  'data detach detach_ device dim dtype element_size is_cuda item itemsize nelement ndim numel numpy shape size tolist'.split(
+  'data detach detach_ device dim dtype element_size is_cuda item itemsize nelement ndim numel shape size tolist'.split(
     ' ',
   ),
 );
@@ -164,6 +167,7 @@ class RecordTrace {
   #attribute(attribute: PyNode): PyNode | undefined {
     const name = attribute.field('attribute')?.text ?? '';
     if (GRAPH_FACTS.has(name)) return this.#add('differentiated', attribute);
+    if (name === 'numpy') return this.#add('gradless', attribute);
     if (CUTTING.has(name)) return undefined;
     const call = attribute.parent;
     const called = call?.type === 'call' && call.field('function') === attribute;
@@ -181,6 +185,7 @@ class RecordTrace {
       const ends = onlyLooks(path) || (path.startsWith(TORCH_DISTRIBUTED) && !path.includes('.nn.'));
       return ends ? undefined : call;
     }
+    if (path?.startsWith(NUMPY)) return this.#add('gradless', call);
     if (path !== undefined && CPU_LIBRARIES.test(path)) return undefined;
     const name = (callee?.type === 'attribute' ? callee.field('attribute') : callee)?.text ?? '';
     if (callee?.type === 'identifier' && this.module.resolve(callee) === undefined) {

@@ -213,7 +213,7 @@ const WEIGHTLESS = /crit|loss|token|transform|preproc|augment|collate|sampler|_f
 const CUTS: ReadonlySet<string> = new Set(['detach', 'item', 'tolist', 'numpy', 'long', 'argmax']);
 
 /** The networks, as written, whose weights the value was computed with. */
-function networksOf(module: PyModule, value: PyNode): ReadonlySet<string> {
+export function networksOf(module: PyModule, value: PyNode): ReadonlySet<string> {
   const found = new Set<string>();
   const pending = [value];
   const seen = new Set<PyNode>();
@@ -243,14 +243,14 @@ function networksOf(module: PyModule, value: PyNode): ReadonlySet<string> {
 function calledNetworks(module: PyModule, call: PyNode): readonly string[] {
   const callee = call.field('function');
   if (callee === undefined || qualifiedName(module, callee) !== undefined) return [];
-  if (WEIGHTLESS.test(callee.text) || calledDefinition(module, call)?.type === 'function_definition')
-    return [];
-  if (callee.type === 'identifier') return module.resolve(callee) === undefined ? [] : [callee.text];
+  if (calledDefinition(module, call)?.type === 'function_definition') return [];
   const object = callee.type === 'attribute' ? callee.field('object') : undefined;
-  if (object === undefined || isComputed(module, object)) return [];
-  return object.type === 'identifier' && object.text === classAround(call)?.self
-    ? [callee.text]
-    : [callee.text, object.text];
+  if (object === undefined)
+    return module.resolve(callee) === undefined || WEIGHTLESS.test(callee.text) ? [] : [callee.text];
+  if (object.type === 'identifier' && object.text === classAround(call)?.self)
+    return WEIGHTLESS.test(callee.text) ? [] : [callee.text];
+  if (WEIGHTLESS.test(object.text) || isComputed(module, object)) return [];
+  return [callee.text, object.text];
 }
 
 /** A value that was computed here: its methods are no networks. */
