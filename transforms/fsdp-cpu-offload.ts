@@ -41,7 +41,7 @@ interface WrapSite extends Site {
 
 const LOCAL_IMPORT = `from ${FSDP_NAME.replace(/\.\w+$/, '')} import`;
 const OTHER_WRAPPERS =
-  /\b(?:DistributedDataParallel|DataParallel|DDP|fully_shard|deepspeed|Accelerator|Fabric|LightningModule)\b/;
+  /\b(?:DistributedDataParallel|DataParallel|DDP|fully_shard|deepspeed|Accelerator|Fabric|LightningModule|init_rpc|init_device_mesh|parallelize_module|PipelineStage|tp_plan)\b/;
 
 export const fsdpCpuOffload: Transform<WrapSite> = {
   meta: {
