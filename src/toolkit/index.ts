@@ -28,7 +28,7 @@ export { onlyUse, type Written, wholeNumber, writtenBehind } from '../semantic/l
 export { neededBehind } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
 export { binds, roleOf } from '../semantic/names.js';
-export { isOlderBranch, isPrivate, isProgram } from '../semantic/program.js';
+export { firstAction, isOlderBranch, isPrivate, isProgram } from '../semantic/program.js';
 export { type Repetition, repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
 export * from '../semantic/statements.js';
@@ -44,6 +44,7 @@ export {
   type StrictLoop,
   strictLoop,
 } from '../torch/accumulation-loop.js';
+export * from '../torch/allocator.js';
 export * from '../torch/catalog.js';
 export * from '../torch/checkpointing.js';
 export { isComputedHere } from '../torch/computed-value.js';
@@ -66,6 +67,7 @@ export { type HalfPlace, halfPlaces, strayHalf } from '../torch/half-precision.j
 export { type Held, heldTensor } from '../torch/held-tensor.js';
 export * from '../torch/huggingface.js';
 export { inPlaceGates, startOf } from '../torch/in-place-statistic.js';
+export { type JoinedOutputs, joinedOutputs } from '../torch/joined-outputs.js';
 export { type KeptList, keptLists, mayKeepList } from '../torch/kept-list.js';
 export {
   graphCarrier,
@@ -101,7 +103,7 @@ export { isFreeOfRandomness } from '../torch/randomness.js';
 export { mayHaveStatistic, type RunningStatistic, type Update } from '../torch/running-statistic.js';
 export { mayTotal, type RunningTotal, runningTotals } from '../torch/running-total.js';
 export * from '../torch/saving.js';
-export { backwards, spendingBackward } from '../torch/spent-graph.js';
+export { backwards, networksOf, spendingBackward } from '../torch/spent-graph.js';
 export { copiesState } from '../torch/state-receiver.js';
 export { detachGates, keepsGraph, statisticsCuredBy, valuesToDetach } from '../torch/statistic-cure.js';
 export { type StepTensors, stepTensors } from '../torch/step-tensors.js';

@@ -4,6 +4,7 @@ export * from './catalog-losses.js';
 
 export const NO_GRAD = 'torch.no_grad';
 export const EMPTY_CACHE = 'torch.cuda.empty_cache';
+export const COLLECT_GARBAGE = 'gc.collect';
 export const SAVE = 'torch.save';
 export const STACK = 'torch.stack';
 export const CHECKPOINT = 'torch.utils.checkpoint.checkpoint';
@@ -316,3 +317,10 @@ export const CPU_OFFLOAD_NAME = 'torch.distributed.fsdp.CPUOffload';
 export const CURRENT_DEVICE = 'torch.cuda.current_device';
 
 export const DATA_LOADER = 'torch.utils.data.DataLoader';
+
+/** Functions that make one tensor of a list of them; the elements must be tensors of one device. */
+export const JOINING: ReadonlySet<string> = new Set(
+  ['cat', 'concat', 'concatenate', 'hstack', 'stack', 'vstack'].map((name) => `torch.${name}`),
+);
+
+export const SET_ENVIRONMENT = 'os.environ.setdefault';
