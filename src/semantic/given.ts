@@ -40,12 +40,7 @@ function keywords(module: PyModule, name: string): readonly Given[] {
   return module.at(name).flatMap((node) => {
     const entry = node.parent;
     if (node.text !== name || entry?.type !== 'keyword_argument' || entry.field('name') !== node) return [];
-    const value = entry.field('value');
-    const call = entry.parent?.parent;
-    if (value === undefined || call?.type !== 'call' || call.closest('string') !== undefined) return [];
-    const isDict = isBuiltinDict(module, call);
-    if (!isDict) return [{ name: node, value, entry, calls: [call], dict: undefined }];
-    return [ofDict(module, { name: node, value, entry }, call, name)];
+    return givenBy(module, entry) ?? [];
   });
 }
 
@@ -54,13 +49,29 @@ function entries(module: PyModule, name: string): readonly Given[] {
   for (const { index } of module.text.matchAll(new RegExp(`(["'])${name}\\1\\s*:`, 'g'))) {
     const key = module.root.descendantAt(index + 1).closest('string');
     const entry = key?.parent;
-    if (key === undefined || entry?.type !== 'pair' || entry.field('key') !== key) continue;
-    const value = entry.field('value');
-    const dict = entry.parent;
-    if (value === undefined || dict?.type !== 'dictionary' || dict.closest('string') !== undefined) continue;
-    if (plainString(key) === name) found.push(ofDict(module, { name: key, value, entry }, dict, name));
+    if (entry?.type !== 'pair' || entry.field('key') !== key) continue;
+    const given = givenBy(module, entry);
+    if (given !== undefined) found.push(given);
   }
   return found;
+}
+
+/** What a keyword argument, or an entry of a dict, gives to whom; undefined where its name is not written out. */
+export function givenBy(module: PyModule, entry: PyNode): Given | undefined {
+  const value = entry.field('value');
+  const holder = entry.parent;
+  if (value === undefined || holder === undefined || entry.closest('string') !== undefined) return undefined;
+  if (entry.type === 'pair') {
+    const key = entry.field('key');
+    const name = key && plainString(key);
+    if (key === undefined || name === undefined || holder.type !== 'dictionary') return undefined;
+    return ofDict(module, { name: key, value, entry }, holder, name);
+  }
+  const name = entry.field('name');
+  const call = holder.parent;
+  if (name === undefined || call?.type !== 'call') return undefined;
+  if (isBuiltinDict(module, call)) return ofDict(module, { name, value, entry }, call, name.text);
+  return { name, value, entry, calls: [call], dict: undefined };
 }
 
 function isBuiltinDict(module: PyModule, call: PyNode): boolean {

@@ -93,7 +93,7 @@ export { makesLora } from '../torch/lora.js';
 export { lossTerm } from '../torch/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/loss-use.js';
 export { isWeight, type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../torch/low-rank.js';
-export { isModel } from '../torch/model-value.js';
+export { isModel, nameSaysModel } from '../torch/model-value.js';
 export { moduleKind, runsInForward } from '../torch/modules.js';
 export * from '../torch/old-amp.js';
 export * from '../torch/optimizer-call.js';

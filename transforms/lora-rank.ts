@@ -1,0 +1,154 @@
+/*
+ * rank = 64 in the configuration:
+ *
+ * LoraConfig(r=128, lora_alpha=256, target_modules=modules)
+ *
+ * LoraConfig(r=64, lora_alpha=128, target_modules=modules)
+ *
+ * Nothing happens without a configured rank, and a lower rank stays. LoRA scales its update by `lora_alpha / r`, so that a
+ * lower `r` alone would also raise that factor: `lora_alpha` follows in proportion where it is a number beside it (option
+ * `keep-scaling`). A dict counts where it holds other settings of LoRA. Always unsafe: the adapter learns less.
+ */
+import type { Given, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import {
+  givenBy,
+  givenIn,
+  isTestCode,
+  keywordArgument,
+  makesLora,
+  onlyUse,
+  Proof,
+  requireArrival,
+  siblingOf,
+  type Written,
+  wholeNumber,
+  writtenBehind,
+} from '../src/toolkit/index.js';
+
+const SETTINGS = ['lora_alpha', 'lora_dropout'];
+
+interface RankSite extends Site {
+  readonly given: Given;
+  readonly written: Written;
+  readonly rank: number;
+}
+
+export const loraRank: Transform<RankSite> = {
+  meta: {
+    id: 'lora-rank',
+    summary: 'Lower the rank of LoRA adapters to a configured value',
+    symptom: 'peak',
+    safety: 'unsafe',
+    numerics: 'changes-training',
+    group: 'opt-in',
+    options: {
+      rank: { type: 'integer', default: 0, summary: 'the highest rank; nothing happens while it is 0' },
+      'keep-scaling': {
+        type: 'boolean',
+        default: true,
+        summary: 'let `lora_alpha` follow, so that `lora_alpha / r` stays',
+      },
+    },
+    requires: {},
+    docs: {
+      why: 'The parameters that LoRA trains, their gradients and the two states that Adam keeps of them grow with the rank. The document counts 239 million of them at rank 128: in float32, with their gradients and both states, some 3.8 GB.',
+      does: 'With `rank` configured: lowers a higher `r` of peft’s `LoraConfig` (or of unsloth’s `get_peft_model`), written on the spot, in a variable or in a dict, and `lora_alpha` beside it in proportion.',
+      refuses: [
+        '`rank_pattern` or `alpha_pattern` set ranks of their own',
+        'the dict is changed before it is used',
+      ],
+      limits: [
+        'The base model, by far the larger part, stays as it is. The document itself calls this a last resort.',
+        'The adapter can express less: results change, and comparisons with runs of the old rank are no longer fair.',
+        'Adapters that were saved with the old rank do not load into the new one.',
+        'With `use_rslora=True` the factor is `lora_alpha / sqrt(r)`: `lora_alpha` is then left to you.',
+      ],
+    },
+    evidence: {
+      verdict: 'Real but small beside the base model, and it costs capacity. Not measured on a GPU',
+      measurements: [],
+    },
+    origin: [
+      {
+        document: 'Memory optimization guide (baseline 7B training)',
+        section: 'Additional options, 3',
+        fidelity: 'same',
+      },
+    ],
+    example: 'fix-config-and-scaling',
+  },
+
+  prefilter: [[...SETTINGS, 'LoraConfig']],
+
+  *detect(module, options) {
+    const wanted = Number(options['rank']);
+    if (wanted < 1) return;
+    for (const given of ranks(module)) {
+      const written = writtenBehind(module, given.value);
+      const rank = wholeNumber(written.node);
+      if (rank === undefined || rank <= wanted || isTestCode(module, given.name)) continue;
+      yield {
+        node: given.name,
+        given,
+        written,
+        rank,
+        message: `rank ${rank} trains ${rank} rows and columns per layer, with their gradients and optimizer state`,
+      };
+    }
+  },
+
+  fix({ given, written, rank }, edit, module, options) {
+    const wanted = Number(options['rank']);
+    const alpha = options['keep-scaling'] === true ? siblingOf(given, 'lora_alpha')?.value : undefined;
+    const scaled = alpha && scaledAlpha(alpha, wanted / rank);
+    const isRooted = siblingOf(given, 'use_rslora') !== undefined;
+    const proof = new Proof()
+      .forbid(
+        ['rank_pattern', 'alpha_pattern'].some((name) => siblingOf(given, name) !== undefined),
+        'some layers have a rank or a factor of their own',
+      )
+      .require(
+        given.calls.length > 0 ? 'yes' : 'unknown',
+        'that a LoraConfig receives this setting, which this file does not show',
+      )
+      .require(onlyUse(module, written), 'that nothing else depends on the variable')
+      .require(
+        scaled !== undefined && !isRooted ? 'yes' : 'unknown',
+        'that the factor `lora_alpha / r`, which grows, may change',
+      )
+      .require(
+        /resume_from_checkpoint|set_peft_model_state_dict|load_state_dict|load_adapter/.test(module.text)
+          ? 'unknown'
+          : 'yes',
+        'that no adapter of the old rank is loaded',
+      )
+      .require('unknown', 'that the adapter still learns enough');
+    requireArrival(proof, given);
+    edit.replace(written.node, `${wanted}`);
+    if (alpha !== undefined && scaled !== undefined && !isRooted) edit.replace(alpha, `${scaled}`);
+    return edit.done(`Lower the rank to ${wanted}`, proof);
+  },
+};
+
+/** The settings `r` of the file, each once: of LoRA calls, and of dicts that hold other settings of LoRA. */
+function ranks(module: PyModule): readonly Given[] {
+  const entries = new Set<PyNode>();
+  for (const given of SETTINGS.flatMap((name) => givenIn(module, name))) {
+    const rank = siblingOf(given, 'r');
+    if (rank !== undefined) entries.add(rank.entry);
+  }
+  for (const { parent } of module.at('LoraConfig')) {
+    const call = parent?.type === 'call' ? parent : parent?.parent;
+    const rank = call?.type === 'call' ? keywordArgument(call, 'r') : undefined;
+    if (rank !== undefined) entries.add(rank);
+  }
+  return [...entries].flatMap((entry) => {
+    const given = givenBy(module, entry);
+    return given?.calls.every((call) => makesLora(module, call)) ? [given] : [];
+  });
+}
+
+function scaledAlpha(alpha: PyNode, factor: number): number | undefined {
+  const scaled = (wholeNumber(alpha) ?? 0) * factor;
+  return scaled > 0 && Number.isInteger(scaled) ? scaled : undefined;
+}
