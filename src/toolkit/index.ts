@@ -97,7 +97,7 @@ export { isModel, nameSaysModel } from '../torch/model-value.js';
 export { moduleKind, runsInForward } from '../torch/modules.js';
 export * from '../torch/old-amp.js';
 export * from '../torch/optimizer-call.js';
-export { isPipeline, type ModelLoad, modelLoad } from '../torch/pretrained.js';
+export { isPipeline, type ModelLoad, modelLoad, placesModel } from '../torch/pretrained.js';
 export { hasAdapters, isTransformersModel } from '../torch/pretrained-value.js';
 export { isFreeOfRandomness } from '../torch/randomness.js';
 export { mayHaveStatistic, type RunningStatistic, type Update } from '../torch/running-statistic.js';

@@ -1,0 +1,168 @@
+/**
+ *   for x, y in loader:                     accumulation_steps = 4
+ *       optimizer.zero_grad()               optimizer.zero_grad()
+ *       loss = criterion(model(x), y)       for batch_index, (x, y) in enumerate(loader):
+ *       loss.backward()                         loss = criterion(model(x), y)
+ *       optimizer.step()                        (loss / accumulation_steps).backward()
+ *                                               if (batch_index + 1) % accumulation_steps == 0 or batch_index + 1 == len(loader):
+ *                                                   optimizer.step()
+ *                                                   optimizer.zero_grad()
+ *
+ * The strict shape only: one loss, one optimizer, each call a statement of the loop. Clipping and a schedule between and
+ * behind them go along; the last batch always steps. `loss` itself is not scaled, so that what is logged stays the same.
+ * Always unsafe: the effective batch grows, unless the loader's batch is made smaller by the same factor.
+ */
+import {
+  accumulatesElsewhere,
+  type EditBuilder,
+  freeName,
+  hasLength,
+  isNoMean,
+  isTestCode,
+  mayTrain,
+  Proof,
+  type PyModule,
+  type Site,
+  type StrictLoop,
+  strictLoop,
+  type Transform,
+  trainingLoops,
+} from '../src/toolkit/index.js';
+
+const STEPS = 'accumulation_steps';
+const INDEX = 'batch_index';
+
+interface LoopSite extends Site {
+  /** The shape, or why it is not the strict one. */
+  readonly shape: StrictLoop | string;
+}
+
+export const gradientAccumulationLoop: Transform<LoopSite> = {
+  meta: {
+    id: 'gradient-accumulation-loop',
+    summary: 'Step the optimizer every few batches of a hand-written training loop',
+    symptom: 'peak',
+    safety: 'unsafe',
+    numerics: 'changes-training',
+    group: 'opt-in',
+    options: {
+      steps: { type: 'integer', default: 4, summary: 'how many batches make one step' },
+    },
+    requires: {},
+    docs: {
+      why: 'The activations of a whole batch are held until its backward. The same gradient can be gathered from several smaller batches, of which only one is held at a time.',
+      does: 'Divides the loss by the number of batches per step, moves clipping, `step()`, the schedule and `zero_grad()` below a condition that holds every few batches and on the last one, and counts batches with the counter the loop has or with `enumerate`. **Then make the batch of the loader smaller by the same factor**: without that, memory stays as it was and the effective batch grows.',
+      refuses: [
+        'the loop has more than one backward or optimizer, a gradient scaler, a closure, or calls that are not statements of the loop itself',
+        'other statements stand between the backward and the step, or use the optimizer, its schedule or a moving average in every batch',
+        '`continue`, `break`, `return` or `yield` could leave gradients without their step',
+        'the number of batches is not known: a `while` loop, `zip`, a generator',
+        'the loss is a sum over the batch, or compares the examples of a batch with each other',
+        'accelerate, DeepSpeed or Lightning, which accumulate by a setting; FSDP with offloaded parameters, which loses gradients',
+      ],
+      limits: [
+        'The last step of an epoch may gather fewer batches than the others; its gradient is divided by the full number all the same.',
+        'Batch norm sees the smaller batches. A mean over tokens is then a mean of means.',
+        'A schedule in the loop is stepped once per optimizer step: its total must be counted in steps, not in batches.',
+        'Under DistributedDataParallel gradients are synchronised in every batch; wrap the others in `model.no_sync()` to save that time.',
+      ],
+    },
+    evidence: {
+      verdict:
+        'Real, when the batch is made smaller by the same factor: 67 % less memory for 46 % more time at 1 × 16 instead of 8 × 2. Nil on memory alone',
+      measurements: [
+        {
+          what: 'peak allocated and time per step, batch 8 × accumulate 2 → 1 × 16 (same effective batch)',
+          before: '11427 MiB, 295 ms',
+          after: '3759 MiB, 430 ms',
+          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, sequence 1024, fp32',
+        },
+      ],
+    },
+    origin: [
+      { document: 'Memory optimization implementation report', section: 'Subtask 1.3', fidelity: 'same' },
+    ],
+    example: 'fix-plain-loop',
+  },
+
+  prefilter: ['.backward(', '.step(', '.zero_grad('],
+  cue: mayTrain,
+
+  *detect(module) {
+    for (const training of trainingLoops(module)) {
+      const shape = strictLoop(module, training);
+      const [step] = training.steps;
+      const node = step?.field('function')?.field('attribute');
+      if (shape === undefined || node === undefined || isTestCode(module, node)) continue;
+      yield {
+        node,
+        shape,
+        message:
+          'every batch is a step of its own, so the activations of the whole effective batch are held at once',
+      };
+    }
+  },
+
+  fix({ shape }, edit, module, options) {
+    const steps = Number(options['steps']);
+    if (typeof shape === 'string') return edit.refuse(shape);
+    const elsewhere = accumulatesElsewhere(module);
+    const noMean = isNoMean(module, shape.loss);
+    const { data, counter } = shape.pass;
+    const proof = new Proof()
+      .forbid(steps < 2, 'the option `steps` is below 2')
+      .forbid(elsewhere !== undefined, elsewhere ?? '')
+      .forbid(noMean !== undefined, noMean ?? '')
+      .require(hasLength(module, data), {
+        no: `\`${data.text}\` has no length, so that its last batch is not known`,
+        unknown: `that \`${data.text}\` has a length`,
+      })
+      .require(/DistributedDataParallel|\bDDP\b/.test(module.text) ? 'unknown' : 'yes', {
+        no: '',
+        unknown: 'that gradients may be synchronised in every batch: nothing calls `no_sync()`',
+      })
+      .require(shape.schedule === undefined ? 'yes' : 'unknown', {
+        no: '',
+        unknown: `that \`${shape.schedule?.text.split('\n').at(-1)?.trim()}\` counts optimizer steps, of which there are fewer`,
+      });
+    if (!isFree(module, shape, STEPS)) return edit.refuse(`the name \`${STEPS}\` is taken`);
+    const index = counter?.text ?? countBatches(edit, module, shape);
+    if (index === undefined) return edit.refuse(`the name \`${INDEX}\` or \`enumerate\` is taken`);
+    accumulate(edit, shape, index, steps);
+    return edit.done(`Step every ${steps} batches`, proof);
+  },
+};
+
+function isFree(module: PyModule, { loop }: StrictLoop, name: string): boolean {
+  return freeName(module, name, module.scopeAt(loop));
+}
+
+/** Gives the loop a counter of its own. */
+function countBatches(edit: EditBuilder, module: PyModule, shape: StrictLoop): string | undefined {
+  const target = shape.loop.field('left');
+  const iterable = shape.loop.field('right');
+  const known = module.lookup('enumerate', module.scopeAt(shape.loop));
+  if (target === undefined || iterable === undefined || known !== undefined) return undefined;
+  if (!isFree(module, shape, INDEX)) return undefined;
+  edit.replace(target, `${INDEX}, ${target.type === 'pattern_list' ? `(${target.text})` : target.text}`);
+  edit.replace(iterable, `enumerate(${iterable.text})`);
+  return INDEX;
+}
+
+function accumulate(edit: EditBuilder, shape: StrictLoop, index: string, steps: number): void {
+  const { loop, loss, pass, stepRun, zeroGrad } = shape;
+  const [first] = stepRun;
+  const last = stepRun.at(-1);
+  if (first === undefined || last === undefined) return;
+  const moves = !stepRun.includes(zeroGrad);
+  const cleared = zeroGrad.text
+    .replace(/\s*\n\s*/g, ' ')
+    .replace('( ', '(')
+    .replace(/,? \)$/, ')');
+  edit.insertStatementBefore(loop, [`${STEPS} = ${steps}`, ...(moves ? [cleared] : [])]);
+  if (moves) edit.removeStatement(zeroGrad);
+  edit.replace(loss, `(${loss.text} / ${STEPS})`);
+  const [done, number] = pass.start === 1 ? [index, index] : [`${index} + 1`, `(${index} + 1)`];
+  edit.nestUnder(`if ${number} % ${STEPS} == 0 or ${done} == len(${pass.data.text})`, first, last);
+  if (moves) edit.insertStatementAfter(last, [`\t${cleared}`]);
+}
