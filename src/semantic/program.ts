@@ -29,3 +29,48 @@ export function isOlderBranch(node: PyNode): boolean {
   }
   return false;
 }
+
+const IMPORTS: ReadonlySet<string> = new Set([
+  'import_statement',
+  'import_from_statement',
+  'future_import_statement',
+]);
+
+/** The last of the imports that stand above everything the module does, guarded ones included. */
+export function lastOfImports({ root }: PyModule): PyNode | undefined {
+  const first = root.named.findIndex((statement, index) => {
+    if (IMPORTS.has(statement.type)) return false;
+    if (statement.type === 'try_statement') return !onlyImports(statement);
+    const isText = statement.named.length === 1 && statement.named[0]?.type === 'string';
+    return !(index === 0 && statement.type === 'expression_statement' && isText);
+  });
+  const last = root.named[first - 1];
+  return last?.type === 'expression_statement' ? undefined : last;
+}
+
+/** `try: import x` with a handler: what its blocks hold is imports and plain assignments. */
+function onlyImports(statement: PyNode): boolean {
+  const bodies = [
+    statement.field('body'),
+    ...statement.named.flatMap((part) => part.childrenOfType('block')),
+  ];
+  return bodies.every((body) =>
+    (body?.named ?? []).every(
+      (each) =>
+        IMPORTS.has(each.type) || each.type === 'pass_statement' || each.named[0]?.type === 'assignment',
+    ),
+  );
+}
+
+/** Statements that surely run before this one: those above it in its block, and in the blocks around it up to its function. */
+export function* statementsAbove(statement: PyNode): Generator<PyNode> {
+  for (let at: PyNode | undefined = statement; at !== undefined; at = at.parent) {
+    const block: PyNode | undefined = at.parent;
+    if (at.type === 'function_definition' || at.type === 'class_definition') return;
+    if (block?.type !== 'block' && block?.type !== 'module') continue;
+    for (const above of block.named) {
+      if (above === at) break;
+      yield above;
+    }
+  }
+}

@@ -28,7 +28,7 @@ export { onlyUse, type Written, wholeNumber, writtenBehind } from '../semantic/l
 export { neededBehind } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
 export { binds, roleOf } from '../semantic/names.js';
-export { firstAction, isOlderBranch, isPrivate, isProgram } from '../semantic/program.js';
+export { isOlderBranch, isPrivate, isProgram, lastOfImports } from '../semantic/program.js';
 export { type Repetition, repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
 export * from '../semantic/statements.js';

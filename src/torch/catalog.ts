@@ -323,4 +323,4 @@ export const JOINING: ReadonlySet<string> = new Set(
   ['cat', 'concat', 'concatenate', 'hstack', 'stack', 'vstack'].map((name) => `torch.${name}`),
 );
 
-export const SET_ENVIRONMENT = 'os.environ.setdefault';
+export const ENVIRONMENT = 'os.environ';
