@@ -119,8 +119,15 @@ function entry(
 }
 
 /** Long lines are left to the terminal to fold: what changes must not be cut off. */
-function diffLines({ before, after }: Preview, { paint }: Look): string[] {
-  return diffView(before, after, { paint, width: Infinity, margin: '' });
+function diffLines({ before, after, beside = [] }: Preview, { paint }: Look): string[] {
+  const style = { paint, width: Infinity, margin: '' };
+  return [
+    ...diffView(before, after, style),
+    ...beside.flatMap((change) => [
+      paint.bold(`and in ${printable(change.path)}:`),
+      ...diffView(change.before, change.after, style),
+    ]),
+  ];
 }
 
 function clipped(diff: readonly string[], room: number, look: Look): readonly string[] {

@@ -41,7 +41,8 @@ export async function land(
   const outcome = await engine.repair(files.file(path), answeredOnce(path, review.answers));
   if (outcome.kind === 'skipped') return { ...nothing, failed: outcome.reason };
   const bugs = outcome.bugs.length === 0 ? {} : { failed: outcome.bugs.join('; ') };
-  if (outcome.after === outcome.file.source.text) return { ...nothing, ...bugs };
+  if (outcome.after === outcome.file.source.text && outcome.beside.length === 0)
+    return { ...nothing, ...bugs };
   const written = await write(outcome);
   if (!written.ok) return { ...nothing, failed: written.reason };
   const count = (...fates: readonly string[]) =>

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { plural } from '../report/prose.js';
 import { Failure } from '../workspace/failure.js';
 import { guard } from '../workspace/guard.js';
@@ -10,10 +11,11 @@ export interface Unwritten {
   readonly reason: string;
 }
 
+/** `paths`: of files that were looked at, and of others that change with them. */
 export function guardFiles(context: Context, { targets }: Look, paths: readonly string[]): void {
-  const files = paths.flatMap((path) => targets.get(path)?.target ?? []);
+  const files = new Set(paths.map((path) => targets.get(path)?.target ?? resolve(context.io.cwd, path)));
   const leave = { dirty: context.args.flag('allow-dirty'), noVcs: context.args.flag('allow-no-vcs') };
-  guard(files, leave, context.io.cwd);
+  guard([...files], leave, context.io.cwd);
 }
 
 export function sayHowToUndo(context: Context, roots: readonly string[]): void {

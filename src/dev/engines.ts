@@ -19,7 +19,9 @@ export function engineWithDefaults(
     transforms,
     knownIds: new Set(all.map(({ meta }) => meta.id)),
     optionsFor: (id) => defaultsOf(all.find(({ meta }) => meta.id === id)),
-    ...(neighbours && { around: (path: string) => neighbours.around(path) }),
+    ...(neighbours && {
+      around: (path: string, newer?: ReadonlyMap<string, string>) => neighbours.around(path, newer),
+    }),
   });
 }
 

@@ -17,7 +17,7 @@ export interface EngineSetup {
   readonly knownIds: ReadonlySet<string>;
   optionsFor(id: string): Options;
   /** The project around a file, made anew for each scan; without it every file is by itself. */
-  around?(path: string): Surroundings;
+  around?(path: string, newer?: ReadonlyMap<string, string>): Surroundings;
 }
 
 /** Pure: texts in, findings and texts out. Disk, git and keyboard live with the caller. */

@@ -1,5 +1,5 @@
 import { PyModule } from '../semantic/module.js';
-import type { Relied, Surroundings } from '../semantic/surroundings.js';
+import type { NamedFile, Relied, Surroundings } from '../semantic/surroundings.js';
 import type { Versions } from '../semantic/versions.js';
 import type { PythonParser, SyntaxTree } from '../syntax/parser.js';
 
@@ -8,10 +8,12 @@ export interface ProjectDoor {
   /** `key` is the same where the versions are. */
   versionsFor(path: string): { readonly versions: Versions; readonly key: string };
   /** The one file that an import of `dotted` in `path` reads; undefined where there is none or no telling. */
-  moduleFor(path: string, dotted: string): ProjectModule | undefined;
+  moduleFor(path: string, dotted: string): ProjectFile | undefined;
+  /** The one file that code in `path` means by a relative path, whatever it holds. */
+  fileNamed(path: string, name: string): ProjectFile | undefined;
 }
 
-export interface ProjectModule {
+export interface ProjectFile {
   readonly path: string;
   readonly text: string;
   /** The same where the text is. */
@@ -33,16 +35,19 @@ export class Neighbours {
     private readonly door: ProjectDoor,
   ) {}
 
-  /** For one scan, which ends before the next begins: trees go when a new one needs their room. */
-  around(path: string): Surroundings {
+  /**
+   * For one scan, which ends before the next begins: trees go when a new one needs their room. `newer`: what files that
+   * are not Python have become meanwhile, on paper.
+   */
+  around(path: string, newer: ReadonlyMap<string, string> = new Map()): Surroundings {
     if (this.#trees.size > KEPT) {
       for (const { tree } of this.#trees.values()) tree.dispose();
       this.#trees.clear();
     }
-    return new Circle(this.door, (found) => this.#treeOf(found)).around(path);
+    return new Circle(this.door, newer, (found) => this.#treeOf(found)).around(path);
   }
 
-  #treeOf({ path, text, key }: ProjectModule): SyntaxTree {
+  #treeOf({ path, text, key }: ProjectFile): SyntaxTree {
     const known = this.#trees.get(path);
     if (known?.key === key) return known.tree;
     known?.tree.dispose();
@@ -59,12 +64,13 @@ class Circle {
 
   constructor(
     private readonly door: ProjectDoor,
-    private readonly treeOf: (found: ProjectModule) => SyntaxTree,
+    private readonly newer: ReadonlyMap<string, string>,
+    private readonly treeOf: (found: ProjectFile) => SyntaxTree,
   ) {}
 
   around(path: string): Surroundings {
     const circle = this;
-    const found = new Map<string, ProjectModule | undefined>();
+    const found = new Map<string, ProjectFile | undefined>();
     const find = (dotted: string) => {
       if (!found.has(dotted)) found.set(dotted, circle.#find(path, dotted));
       return found.get(dotted);
@@ -77,6 +83,7 @@ class Circle {
       },
       text: (dotted) => find(dotted)?.text,
       module: (dotted) => circle.#parsed(find(dotted)),
+      file: (name) => circle.#named(path, name),
       get relied(): Relied {
         return circle.#asked;
       },
@@ -89,13 +96,22 @@ class Circle {
     return versions;
   }
 
-  #find(path: string, dotted: string): ProjectModule | undefined {
+  #find(path: string, dotted: string): ProjectFile | undefined {
     const found = this.door.moduleFor(path, dotted);
     this.#asked.push([path, dotted, found?.key ?? '']);
     return found;
   }
 
-  #parsed(found: ProjectModule | undefined): PyModule | undefined {
+  #named(path: string, name: string): NamedFile | undefined {
+    const found = this.door.fileNamed(path, name);
+    const question = `:${name}`;
+    if (!this.#asked.some(([from, what]) => from === path && what === question))
+      this.#asked.push([path, question, found?.key ?? '']);
+    if (found === undefined || found.text.length > LARGEST) return undefined;
+    return { path: found.path, text: this.newer.get(found.path) ?? found.text };
+  }
+
+  #parsed(found: ProjectFile | undefined): PyModule | undefined {
     if (found === undefined || found.text.length > LARGEST) return undefined;
     if (!this.#modules.has(found.path)) {
       const tree = this.#modules.size < ASKED ? this.treeOf(found) : undefined;

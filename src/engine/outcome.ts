@@ -1,4 +1,4 @@
-import type { Edit } from '../edit/edit.js';
+import type { Edit, FileEdits } from '../edit/edit.js';
 import type { Relied } from '../semantic/surroundings.js';
 import type { SourceText } from '../text/decode.js';
 import type { Position, Span } from '../text/lines.js';
@@ -10,6 +10,8 @@ export interface SourceFile {
   readonly source: SourceText;
   /** A person asked for this very file: it is parsed, and its syntax told, also where no transform would look at it. */
   readonly named?: boolean;
+  /** What other files, which are not Python, have become on paper: their new texts by path. */
+  readonly newer?: ReadonlyMap<string, string>;
 }
 
 export interface ProposedFix {
@@ -18,6 +20,8 @@ export interface ProposedFix {
   readonly edits: readonly Edit[];
   /** Edits for the imports it needs, on this text. */
   readonly importEdits: readonly Edit[];
+  /** What changes in other files: all of it, or nothing of the fix. */
+  readonly beside?: readonly FileEdits[];
 }
 
 export interface Finding {
@@ -79,6 +83,15 @@ export type Decide = (finding: Finding, preview: Preview) => Decision | Promise<
 export interface Preview {
   readonly before: string;
   readonly after: string;
+  /** The same for the other files that the fix changes. */
+  readonly beside?: readonly BesideChange[];
+}
+
+/** Another file that changes together with the one that was looked at. */
+export interface BesideChange {
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
 }
 
 export type Fate = 'applied' | 'edited' | 'suppressed' | 'declined' | 'dropped';
@@ -93,6 +106,8 @@ export interface Outcome {
   readonly file: SourceFile;
   /** Equal to `file.source.text` when nothing was changed. */
   readonly after: string;
+  /** Other files that must change with it, or none of it may. */
+  readonly beside: readonly BesideChange[];
   /** What became of each finding that was decided, in the order it was decided. */
   readonly settled: readonly Settled[];
   /** What a scan of `after` still finds. */

@@ -3,7 +3,8 @@ import type { Finding, SourceFile } from './outcome.js';
 
 /** The whole lines, without the last newline, that a finding's own edits touch. */
 export function editableLines(lines: Lines, finding: Finding): Span {
-  const edits = finding.fix?.edits ?? [finding.span];
+  const own = finding.fix?.edits ?? [];
+  const edits = own.length === 0 ? [finding.span] : own;
   const first = lines.lineAt(Math.min(...edits.map((edit) => edit.start)));
   const last = lines.lineAt(Math.max(...edits.map((edit) => edit.end)));
   return { start: lines.start(first), end: lines.end(last) };

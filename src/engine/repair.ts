@@ -1,11 +1,13 @@
 import { applyEdits } from '../edit/apply.js';
-import type { Edit } from '../edit/edit.js';
+import type { Edit, FileEdits } from '../edit/edit.js';
 import { plan } from '../edit/plan.js';
 import { importEdit } from '../syntax/import-place.js';
 import { firstError, pythonProblem, type SyntaxProblem, tokensOutside } from '../syntax/soundness.js';
+import { yamlProblem } from '../syntax/yaml.js';
 import type { Span } from '../text/lines.js';
 import type { EngineSetup } from './engine.js';
 import type {
+  BesideChange,
   Decide,
   Decision,
   Finding,
@@ -41,6 +43,8 @@ export async function repair(
   /** Answers given and not yet carried out, by place in the current text. */
   let standing = new Map<string, Decision>();
   let current = file;
+  /** Other files as they have become, with what they were. */
+  const beside = new Map<string, BesideChange>();
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const scanned = scanOf(setup, current);
     if (scanned.kind === 'skipped') {
@@ -55,18 +59,28 @@ export async function repair(
       if (decision.kind === 'skip') settled.push({ finding, fate: 'declined' });
     }
     if ([...standing.values()].every(({ kind }) => kind === 'skip'))
-      return outcomeOf(file, scanned, settled, bugs);
+      return outcomeOf(file, scanned, beside, settled, bugs);
     const step = withScan(setup, current, (live) => applyOnce(live, setup, standing));
     if ('kind' in step)
       return untouched(setup, file, [...bugs, `${file.path} could not be read twice: ${step.reason}`]);
     settled.push(...step.settled);
     bugs.push(...step.bugs);
-    if (step.after === current.source.text) return outcomeOf(file, scanned, settled, bugs);
-    if (seen.has(step.after))
-      return untouched(setup, file, [...bugs, `fixes undo each other in ${file.path}`]);
-    seen.add(step.after);
+    if (step.after === current.source.text && step.beside.length === 0)
+      return outcomeOf(file, scanned, beside, settled, bugs);
+    for (const change of step.beside) {
+      beside.set(change.path, { ...change, before: beside.get(change.path)?.before ?? change.before });
+    }
+    const newer = new Map(file.newer);
+    for (const { path, after } of beside.values()) newer.set(path, after);
+    const state = [step.after, ...[...newer].flat()].join('\0');
+    if (seen.has(state)) return untouched(setup, file, [...bugs, `fixes undo each other in ${file.path}`]);
+    seen.add(state);
     standing = step.standing;
-    current = { ...file, source: { ...file.source, text: step.after } };
+    current = {
+      ...file,
+      source: { ...file.source, text: step.after },
+      ...(newer.size > 0 && { newer }),
+    };
   }
   return untouched(setup, file, [
     ...bugs,
@@ -76,6 +90,7 @@ export async function repair(
 
 interface Step {
   readonly after: string;
+  readonly beside: readonly BesideChange[];
   readonly settled: readonly Settled[];
   readonly bugs: readonly string[];
   readonly standing: Map<string, Decision>;
@@ -95,7 +110,8 @@ function applyOnce(live: LiveScan, setup: EngineSetup, standing: ReadonlyMap<str
       settled.push({ finding, fate: 'dropped' });
     } else choices.push({ finding, decision, edits });
   }
-  const taken = sound(plan(choices, (choice) => choice.edits).taken, live, setup, (choice, problem) => {
+  const planned = onePerFile(plan(choices, (choice) => choice.edits).taken);
+  const taken = sound(planned, live, setup, (choice, problem) => {
     const place = where(scan, choice.finding);
     const who =
       choice.decision.kind === 'edited' ? 'the edited text' : `the fix of ${choice.finding.transform}`;
@@ -120,7 +136,27 @@ function applyOnce(live: LiveScan, setup: EngineSetup, standing: ReadonlyMap<str
     if (!taken.some((choice) => choice.finding === finding))
       waiting.set(placeOf(finding, moved(edits, finding.span.start)), kept);
   }
-  return { after: applyEdits(module.text, edits), settled, bugs, standing: waiting };
+  const beside = taken.flatMap((choice) => besideOf(choice).map(changeOf));
+  return { after: applyEdits(module.text, edits), beside, settled, bugs, standing: waiting };
+}
+
+/** Of fixes that change the same other file, one at a time: the next is planned on what that made of it. */
+function onePerFile(choices: readonly Choice[]): readonly Choice[] {
+  const changed = new Set<string>();
+  return choices.filter((choice) => {
+    const paths = besideOf(choice).map(({ path }) => path);
+    if (paths.some((path) => changed.has(path))) return false;
+    for (const path of paths) changed.add(path);
+    return true;
+  });
+}
+
+function besideOf({ finding, decision }: Choice): readonly FileEdits[] {
+  return decision.kind === 'suppress' ? [] : (finding.fix?.beside ?? []);
+}
+
+function changeOf({ path, text, edits }: FileEdits): BesideChange {
+  return { path, before: text, after: applyEdits(text, edits) };
 }
 
 function editsFor(live: LiveScan, finding: Finding, decision: Decision): readonly Edit[] | undefined {
@@ -156,6 +192,10 @@ function problemAfter(
   live: LiveScan,
   setup: EngineSetup,
 ): SyntaxProblem | undefined {
+  for (const { path, after } of choices.flatMap(besideOf).map(changeOf)) {
+    const problem = /\.ya?ml$/i.test(path) ? yamlProblem(after) : undefined;
+    if (problem !== undefined) return { message: `${path}: ${problem}` };
+  }
   const edits = allEdits(live, choices);
   if (edits.length === 0) return undefined;
   const after = applyEdits(live.module.text, edits);
@@ -224,20 +264,30 @@ export function previewOf(file: SourceFile, finding: Finding): Preview {
   if (finding.fix === undefined) return { before, after: before };
   const [importing] = finding.fix.importEdits;
   const edits = importing === undefined ? finding.fix.edits : withImports(finding.fix.edits, importing);
-  return { before, after: applyEdits(before, edits) };
+  const beside = finding.fix.beside?.map(changeOf);
+  return { before, after: applyEdits(before, edits), ...(beside && { beside }) };
 }
 
 function outcomeOf(
   file: SourceFile,
   remaining: Scan,
+  beside: ReadonlyMap<string, BesideChange>,
   settled: readonly Settled[],
   bugs: readonly string[],
 ): Outcome {
-  return { kind: 'outcome', file, after: remaining.file.source.text, settled, remaining, bugs };
+  return {
+    kind: 'outcome',
+    file,
+    after: remaining.file.source.text,
+    beside: [...beside.values()],
+    settled,
+    remaining,
+    bugs,
+  };
 }
 
 /** Our bug, not the user's loss: the file keeps its text and the bug is told. */
 function untouched(setup: EngineSetup, file: SourceFile, bugs: readonly string[]): Outcome | Skipped {
   const scan = scanOf(setup, file);
-  return scan.kind === 'skipped' ? scan : outcomeOf(file, scan, [], bugs);
+  return scan.kind === 'skipped' ? scan : outcomeOf(file, scan, new Map(), [], bugs);
 }

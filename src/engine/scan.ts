@@ -105,7 +105,7 @@ function scanTree<T>(
 ): T | Skipped {
   const { text } = file.source;
   try {
-    const module = new PyModule(file.path, text, tree, setup.around?.(file.path), glimpse);
+    const module = new PyModule(file.path, text, tree, setup.around?.(file.path, file.newer), glimpse);
     const error = firstError(tree);
     if (error !== undefined) {
       const at = module.lines.position(error.start);
@@ -201,6 +201,7 @@ function findingFor(
       title: result.title,
       edits: result.edits,
       importEdits: importing === undefined ? [] : [importing],
+      ...(result.beside.length > 0 && { beside: result.beside }),
     },
   };
   imports.set(finding, result.imports);

@@ -42,8 +42,13 @@ function findingBlock(file: SourceFile, lines: Lines, finding: Finding, view: Vi
   const remarks = verdict(finding, view);
   if (remarks.length > 0) block.push('', ...remarks);
   if (finding.fix !== undefined) {
-    const { before, after } = previewOf(file, finding);
-    block.push('', ...diffView(before, after, { paint: view.paint, width: view.width, margin: MARGIN }));
+    const { before, after, beside = [] } = previewOf(file, finding);
+    const style = { paint: view.paint, width: view.width, margin: MARGIN };
+    if (before !== after) block.push('', ...diffView(before, after, style));
+    for (const change of beside) {
+      block.push('', `${MARGIN}${view.paint.bold(printable(change.path))}`);
+      block.push(...diffView(change.before, change.after, style));
+    }
     // Blank context at the end would only widen the gap to the next finding.
     while (block.at(-1) === '') block.pop();
   }

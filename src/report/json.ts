@@ -46,6 +46,8 @@ export interface JsonFix {
   readonly title: string;
   /** All of them or none, with those of the imports it needs; in order of place, also where two share one. Never overlapping. */
   readonly edits: readonly JsonEdit[];
+  /** What changes in other files of the project with it, or nothing may. */
+  readonly files: readonly { readonly path: string; readonly edits: readonly JsonEdit[] }[];
 }
 
 export interface JsonEdit {
@@ -146,6 +148,10 @@ function findingJson(scan: Scan, finding: Finding, lines: Lines): JsonFinding {
         : {
             title: fix.title,
             edits: [...fix.importEdits, ...fix.edits].sort(byPosition).map((edit) => editJson(edit, lines)),
+            files: (fix.beside ?? []).map(({ path, text, edits }) => {
+              const places = new Lines(text);
+              return { path, edits: [...edits].sort(byPosition).map((edit) => editJson(edit, places)) };
+            }),
           },
     advice: finding.advice ?? null,
   };

@@ -17,6 +17,18 @@ export function fileImported(
   return found.size === 1 && only !== path ? only : undefined;
 }
 
+/** The one file that a relative path in code may mean: seen from the file's own folder, or from one above it. */
+export function fileNamed(
+  name: string,
+  folders: readonly string[],
+  isThere: (file: string) => boolean,
+): string | undefined {
+  if (!/^[^\\:*?"<>|\0~$]+$/.test(name) || name.startsWith('/')) return undefined;
+  const found = new Set(folders.map((folder) => join(folder, name)).filter(isThere));
+  const [only] = found;
+  return found.size === 1 ? only : undefined;
+}
+
 /** Where the module could be, without `.py` or `/__init__.py`. */
 function placesOf(path: string, dotted: string, folders: readonly string[]): readonly string[] {
   const level = /^\.*/.exec(dotted)?.[0].length ?? 0;

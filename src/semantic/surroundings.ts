@@ -9,13 +9,21 @@ export interface Surroundings {
   text(dotted: string): string | undefined;
   /** The same, parsed. Also undefined where it does not parse, is very large, or where a scan has asked for very many. */
   module(dotted: string): PyModule | undefined;
+  /** The file of the project that code names by this path, whatever it holds. Undefined where that is not certain. */
+  file(name: string): NamedFile | undefined;
   /** What was asked so far, for telling whether the same answers would be given later. */
   readonly relied: Relied;
 }
 
+/** Any file of a project. */
+export interface NamedFile {
+  readonly path: string;
+  readonly text: string;
+}
+
 /**
- * Each question once: who asked, for which module (or, where empty, for versions), and a name for the content of the
- * answer. Plain data: it is kept with results, and travels between threads.
+ * Each question once: who asked, for which module (where empty: for versions; behind a colon: for a file), and a name for
+ * the content of the answer. Plain data: it is kept with results, and travels between threads.
  */
 export type Relied = readonly (readonly [from: string, what: string, answer: string])[];
 
@@ -24,5 +32,6 @@ export const ALONE: Surroundings = {
   versions: new Versions(),
   text: () => undefined,
   module: () => undefined,
+  file: () => undefined,
   relied: [],
 };

@@ -1,4 +1,4 @@
-import type { Edit } from '../edit/edit.js';
+import type { Edit, FileEdits } from '../edit/edit.js';
 import type { PyModule } from '../semantic/module.js';
 import type { Glimpse } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
@@ -85,6 +85,8 @@ export interface Fix {
   readonly title: string;
   readonly edits: readonly Edit[];
   readonly imports: readonly Import[];
+  /** What changes in other files of the project: all of it, or nothing of the fix. */
+  readonly beside: readonly FileEdits[];
   /** Gates that the code does not prove; empty means the fix is as safe as its transform. */
   readonly unproven: readonly string[];
   /** Where the site asks for more care than its transform: never looser. */

@@ -153,6 +153,7 @@ export function leftAsIs(scan: Scan): Outcome {
     kind: 'outcome',
     file: scan.file,
     after: scan.file.source.text,
+    beside: [],
     settled: offered.map((finding) => ({ finding, fate: 'declined' })),
     remaining: scan,
     bugs: [],

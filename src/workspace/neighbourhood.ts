@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import type { ProjectDoor, ProjectModule } from '../engine/neighbours.js';
-import { fileImported } from '../semantic/module-paths.js';
+import type { ProjectDoor, ProjectFile } from '../engine/neighbours.js';
+import { fileImported, fileNamed } from '../semantic/module-paths.js';
 import type { Relied } from '../semantic/surroundings.js';
 import { decode } from '../text/decode.js';
 import { Dependencies, type Found } from './dependencies.js';
@@ -13,7 +13,7 @@ import { Reader } from './read.js';
 export class Neighbourhood implements ProjectDoor {
   readonly #folders: Folders;
   readonly #dependencies: Dependencies;
-  readonly #sources = new Map<string, ProjectModule | undefined>();
+  readonly #sources = new Map<string, ProjectFile | undefined>();
   #reader: Reader | undefined;
 
   /** `top`: where the way up ends for files outside a repository. */
@@ -34,28 +34,38 @@ export class Neighbourhood implements ProjectDoor {
     return this.#dependencies.foundFor(folder);
   }
 
-  moduleFor(path: string, dotted: string): ProjectModule | undefined {
+  moduleFor(path: string, dotted: string): ProjectFile | undefined {
     const place = resolve(this.cwd, path);
     const above = this.#folders.upward(dirname(place)).map(slashed);
     const file = fileImported(slashed(place), dotted, above, (each) => this.#folders.has(each));
-    // Dots may lead out of the project.
-    return file === undefined || !isInside(file, above.at(-1) ?? file) ? undefined : this.#source(file);
+    return this.#source(file, above);
+  }
+
+  fileNamed(path: string, name: string): ProjectFile | undefined {
+    const above = this.#folders.upward(dirname(resolve(this.cwd, path))).map(slashed);
+    return this.#source(
+      fileNamed(name, above, (each) => this.#folders.has(each)),
+      above,
+    );
   }
 
   /** Whether all questions of an earlier scan would be answered as they were. */
   answersAsBefore(relied: Relied): boolean {
     return relied.every(([from, what, answer]) => {
-      const now = what === '' ? this.versionsFor(from).key : (this.moduleFor(from, what)?.key ?? '');
-      return now === answer;
+      if (what === '') return this.versionsFor(from).key === answer;
+      const now = what.startsWith(':') ? this.fileNamed(from, what.slice(1)) : this.moduleFor(from, what);
+      return (now?.key ?? '') === answer;
     });
   }
 
-  #source(path: string): ProjectModule | undefined {
+  #source(path: string | undefined, above: readonly string[]): ProjectFile | undefined {
+    // Dots may lead out of the project.
+    if (path === undefined || !isInside(path, above.at(-1) ?? path)) return undefined;
     if (!this.#sources.has(path)) this.#sources.set(path, this.#read(path));
     return this.#sources.get(path);
   }
 
-  #read(path: string): ProjectModule | undefined {
+  #read(path: string): ProjectFile | undefined {
     const shown = shownFrom(this.cwd, resolve(path));
     this.#reader ??= new Reader();
     const opened = this.#reader.open({ path: shown, target: path, explicit: false });

@@ -240,6 +240,7 @@ describe('json', () => {
               { line: 1, column: 1, endLine: 1, endColumn: 1, start: 0, end: 0, text: 'import torch\n' },
               { line: 1, column: 15, endLine: 1, endColumn: 19, start: 15, end: 19, text: 'loss.detach()' },
             ],
+            files: [],
           },
           advice: null,
         },

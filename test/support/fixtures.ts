@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import { dirname } from 'node:path/posix';
 import { root } from '../../src/dev/project.js';
 import type { ProjectDoor } from '../../src/engine/neighbours.js';
 import type { Finding } from '../../src/engine/outcome.js';
-import { fileImported } from '../../src/semantic/module-paths.js';
+import { fileImported, fileNamed } from '../../src/semantic/module-paths.js';
 import { type Pin, pinOf, Versions } from '../../src/semantic/versions.js';
 import type { Numerics, Options, Safety } from '../../src/toolkit/contract.js';
 
@@ -39,6 +39,8 @@ export interface FixtureCase {
   readonly versions: Versions;
   /** Other files of the project, from the folder `project/`: path to text, as seen from `input.py`. */
   readonly project: ReadonlyMap<string, string>;
+  /** Those of them that the fix changes too, from `project-output/`. */
+  readonly projectOutput: ReadonlyMap<string, string>;
 }
 
 export const fixturesFolder = join(root, 'fixtures');
@@ -69,6 +71,7 @@ function readCase(name: string, folder: string): FixtureCase {
     recorded: findings === undefined ? undefined : JSON.parse(findings.toString('utf8')),
     ...settingsIn(options),
     project: projectIn(join(folder, 'project')),
+    projectOutput: projectIn(join(folder, 'project-output')),
   };
 }
 
@@ -83,24 +86,35 @@ function settingsIn(json: Buffer | undefined): Pick<FixtureCase, 'options' | 've
 
 function projectIn(folder: string): ReadonlyMap<string, string> {
   if (!existsSync(folder)) return new Map();
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.py'),
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
   );
-  return new Map(names.map((name) => [name.split(sep).join('/'), readFileSync(join(folder, name), 'utf8')]));
+  return new Map(
+    files.map(({ parentPath, name }) => {
+      const path = join(parentPath, name);
+      return [relative(folder, path).split(sep).join('/'), readFileSync(path, 'utf8')];
+    }),
+  );
 }
 
 /** The project of a case as the engine asks for it. */
 export function doorOf({ versions, project }: Pick<FixtureCase, 'versions' | 'project'>): ProjectDoor {
+  const isThere = (path: string) => project.has(path);
+  const found = (path: string | undefined) => {
+    const text = path && project.get(path);
+    return path === undefined || text === undefined ? undefined : { path, text, key: text };
+  };
   return {
     versionsFor: () => ({ versions, key: '' }),
-    moduleFor(path, dotted) {
-      const folders = [dirname(path)];
-      for (let at = dirname(path); at !== '.'; folders.push(at)) at = dirname(at);
-      const file = fileImported(path, dotted, folders, (each) => project.has(each));
-      const text = file && project.get(file);
-      return file === undefined || text === undefined ? undefined : { path: file, text, key: text };
-    },
+    moduleFor: (path, dotted) => found(fileImported(path, dotted, foldersAbove(path), isThere)),
+    fileNamed: (path, name) => found(fileNamed(name, foldersAbove(path), isThere)),
   };
+}
+
+function foldersAbove(path: string): readonly string[] {
+  const folders = [dirname(path)];
+  for (let at = dirname(path); at !== '.'; folders.push(at)) at = dirname(at);
+  return folders;
 }
 
 function read(path: string): Buffer | undefined {
@@ -129,6 +143,12 @@ export function record(finding: Finding, withId: boolean): Recorded {
 export function writeRecord(folder: string, recorded: readonly Recorded[]): void {
   const rows = recorded.map((each) => `  ${JSON.stringify(each)}`).join(',\n');
   writeFileSync(join(folder, 'findings.json'), recorded.length === 0 ? '[]\n' : `[\n${rows}\n]\n`);
+}
+
+export function writeProjectOutput(folder: string, path: string, text: string): void {
+  const place = join(folder, 'project-output', path);
+  mkdirSync(join(place, '..'), { recursive: true });
+  if (!existsSync(place)) writeFileSync(place, text);
 }
 
 export function writeOutput(folder: string, output: Buffer): void {

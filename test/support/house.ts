@@ -45,7 +45,7 @@ const PURE_BUILTINS = new Set([
   'node:buffer',
 ]);
 /** For the parsers: `createRequire` for an addon and packages that are not ES modules, and how V8 compiles their wasm. */
-const LOADS_PARSERS = new Set(['src/syntax/parser.ts', 'src/syntax/soundness.ts']);
+const LOADS_PARSERS = new Set(['src/syntax/parser.ts', 'src/syntax/soundness.ts', 'src/syntax/yaml.ts']);
 const PARSER_BUILTINS = new Set(['node:module', 'node:v8']);
 
 const NAMELESS = new Set(['util', 'utils', 'helper', 'helpers', 'common', 'core', 'lib', 'misc', 'shared']);

@@ -15,6 +15,7 @@ import {
   record,
   recording,
   writeOutput,
+  writeProjectOutput,
   writeRecord,
 } from './fixtures.js';
 import { VARIANTS } from './variants.js';
@@ -59,13 +60,18 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
   });
 
   it(fixture.kind === 'fix' ? 'becomes its output, byte for byte' : 'keeps its bytes', async () => {
-    const after = bytesOf(
-      (await repaired(engine, file, fixture.kind === 'report' ? UNSAFE : decide)).after,
-      file,
-    );
+    const outcome = await repaired(engine, file, fixture.kind === 'report' ? UNSAFE : decide);
+    const after = bytesOf(outcome.after, file);
     if (recording && expected === undefined) writeOutput(fixture.folder, after);
     else expect(after.toString('latin1')).toBe(expected?.toString('latin1'));
-    expect(after.equals(fixture.input)).toBe(fixture.kind !== 'fix');
+    if (recording) {
+      for (const { path, after: text } of outcome.beside) writeProjectOutput(fixture.folder, path, text);
+    } else {
+      expect(new Map(outcome.beside.map((change) => [change.path, change.after]))).toEqual(
+        fixture.projectOutput,
+      );
+    }
+    expect(after.equals(fixture.input) && outcome.beside.length === 0).toBe(fixture.kind !== 'fix');
     court.compiles(fixture.name, after);
   });
 
@@ -82,8 +88,12 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
       [UNSAFE, engine],
       [UNSAFE, engineFor(court, court.all, {}, door)],
     ] as const) {
-      const once = { ...file, source: { ...file.source, text: (await repaired(judge, file, answer)).after } };
-      expect((await repaired(judge, once, answer)).after).toBe(once.source.text);
+      const first = await repaired(judge, file, answer);
+      const newer = new Map(first.beside.map(({ path, after }) => [path, after]));
+      const once = { ...file, source: { ...file.source, text: first.after }, newer };
+      const second = await repaired(judge, once, answer);
+      expect(second.after).toBe(once.source.text);
+      expect(second.beside).toEqual([]);
       court.compiles(
         `${fixture.name}, ${judge === engine ? 'alone' : 'with every transform'}`,
         bytesOf(once.source.text, file),
@@ -184,7 +194,9 @@ export function engineFor(
     transforms,
     knownIds: new Set(court.all.map(({ meta }) => meta.id)),
     optionsFor: (id) => ({ ...defaultsOf(court.all.find(({ meta }) => meta.id === id)), ...options }),
-    ...(neighbours && { around: (path: string) => neighbours.around(path) }),
+    ...(neighbours && {
+      around: (path: string, newer?: ReadonlyMap<string, string>) => neighbours.around(path, newer),
+    }),
   });
 }
 

@@ -7,7 +7,7 @@ import { type Context, EXIT } from '../context.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { exitCodeFor, formatOf, present } from '../results.js';
 import { guardFiles, reportUnwritten, sayHowToUndo, type Unwritten } from '../writing.js';
-import { diff, isChanged } from './diff.js';
+import { diff, eachBesideOnce, isChanged, withoutBeside } from './diff.js';
 
 export async function apply(context: Context): Promise<number> {
   const { args } = context;
@@ -20,13 +20,14 @@ export async function apply(context: Context): Promise<number> {
   const format = formatOf(context);
   const look = await prepare(context);
   const seen = await lookThrough(context, look, 'fix');
+  const outcomes = eachBesideOnce(seen);
   guardFiles(
     context,
     look,
-    seen.outcomes.filter(isChanged).map(({ file }) => file.path),
+    outcomes.filter(isChanged).flatMap(({ file, beside }) => [file.path, ...beside.map(({ path }) => path)]),
   );
-  const landed = await writeAll(context, look, seen.outcomes);
-  const bugs = seen.outcomes.flatMap((outcome) => outcome.bugs);
+  const landed = await writeAll(context, look, outcomes);
+  const bugs = outcomes.flatMap((outcome) => outcome.bugs);
   const report: Report = { ...landed.report, skipped: seen.skipped, checked: seen.files };
   await present(context, report, format);
   sayHowToUndo(context, landed.roots);
@@ -39,7 +40,8 @@ export async function apply(context: Context): Promise<number> {
 /** From standard input to standard output: what cannot be fixed comes out as it went in. */
 async function applyStdin(context: Context): Promise<number> {
   const { engine, bytes, read, project } = await prepareStdin(context);
-  const outcome = read.kind === 'file' ? await engine.repair(read.file, await project.policy()) : read;
+  const outcome =
+    read.kind === 'file' ? await engine.repair(read.file, withoutBeside(await project.policy())) : read;
   if (outcome.kind === 'skipped') {
     context.out(bytes);
     const report = { scans: [], skipped: [outcome], checked: 1 };

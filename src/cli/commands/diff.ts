@@ -1,14 +1,17 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import type { Outcome } from '../../engine/outcome.js';
+import type { Decide, Outcome } from '../../engine/outcome.js';
 import type { Paint } from '../../report/paint.js';
 import { type FileChange, patchOf } from '../../report/patch.js';
 import { plural } from '../../report/prose.js';
 import type { Report } from '../../report/report.js';
+import { besideChange } from '../../workspace/beside.js';
+import { leftAsIs } from '../../workspace/examine.js';
 import { Failure } from '../../workspace/failure.js';
 import { objectionTo } from '../../workspace/git.js';
 import { patchRoot } from '../../workspace/patch-root.js';
 import { isInside, slashed } from '../../workspace/places.js';
+import type { Visit } from '../../workspace/visit.js';
 import { type Context, EXIT } from '../context.js';
 import { lookThrough, prepare, prepareStdin } from '../looking.js';
 import { strictness } from '../results.js';
@@ -17,19 +20,25 @@ export async function diff(context: Context): Promise<number> {
   if (context.args.readsStdin) return diffStdin(context);
   const look = await prepare(context);
   const seen = await lookThrough(context, look, 'fix');
-  const changed = seen.outcomes.filter(isChanged);
-  const targetOf = ({ file }: Outcome) => look.targets.get(file.path)?.target ?? file.path;
-  const root = changed.length === 0 ? context.io.cwd : patchRoot(changed.map(targetOf), context.io.cwd);
+  const outcomes = eachBesideOnce(seen);
+  const changed = outcomes.filter(isChanged);
+  const { cwd } = context.io;
+  const changes = changed.flatMap((outcome) => {
+    const target = look.targets.get(outcome.file.path)?.target ?? outcome.file.path;
+    return [{ target, source: outcome.file.source, after: outcome.after }, ...besideChanges(cwd, outcome)];
+  });
+  const targets = changes.map(({ target }) => target);
+  const root = changed.length === 0 ? cwd : patchRoot(targets, cwd);
   const patch = patchOf(
-    changed.map((outcome) => changeOf(outcome, slashed(relative(root, targetOf(outcome))))),
+    changes.map(({ target, ...change }) => ({ ...change, path: slashed(relative(root, target)) })),
   );
   prove(patch, root);
   const report = {
-    scans: seen.outcomes.map(({ remaining }) => remaining),
+    scans: outcomes.map(({ remaining }) => remaining),
     skipped: seen.skipped,
     checked: seen.files,
   };
-  const bugs = seen.outcomes.flatMap((outcome) => outcome.bugs);
+  const bugs = outcomes.flatMap((outcome) => outcome.bugs);
   const code = conclude(context, patch, changed, report);
   if (changed.length > 0 && root !== context.io.cwd) context.say(`Paths are relative to ${root}.`);
   context.confess(seen.crashes, bugs);
@@ -39,7 +48,8 @@ export async function diff(context: Context): Promise<number> {
 async function diffStdin(context: Context): Promise<number> {
   const { io } = context;
   const { engine, read, project } = await prepareStdin(context);
-  const outcome = read.kind === 'file' ? await engine.repair(read.file, await project.policy()) : read;
+  const outcome =
+    read.kind === 'file' ? await engine.repair(read.file, withoutBeside(await project.policy())) : read;
   if (outcome.kind === 'skipped') {
     return conclude(context, Buffer.alloc(0), [], { scans: [], skipped: [outcome], checked: 1 });
   }
@@ -53,8 +63,38 @@ async function diffStdin(context: Context): Promise<number> {
   return outcome.bugs.length > 0 ? EXIT.error : code;
 }
 
-export function isChanged({ file, after }: Outcome): boolean {
-  return after !== file.source.text;
+export function isChanged({ file, after, beside }: Outcome): boolean {
+  return after !== file.source.text || beside.length > 0;
+}
+
+/** Another file is changed by the first that asks for it; what the next would do to it shows in another run. */
+export function eachBesideOnce({ scans, outcomes }: Visit): readonly Outcome[] {
+  const changed = new Set<string>();
+  return outcomes.map((outcome, index) => {
+    const paths = outcome.beside.map(({ path }) => path);
+    const isTaken = paths.some((path) => changed.has(path));
+    for (const path of paths) changed.add(path);
+    const scan = scans[index];
+    return isTaken && scan !== undefined ? leftAsIs(scan) : outcome;
+  });
+}
+
+/** A text on standard input comes back alone: a fix that needs another file to change is not for it. */
+export function withoutBeside(decide: Decide): Decide {
+  return (finding, preview) =>
+    finding.fix?.beside === undefined ? decide(finding, preview) : { kind: 'skip' };
+}
+
+function besideChanges(cwd: string, { beside }: Outcome) {
+  return beside.map((change) => {
+    const found = besideChange(cwd, change);
+    if (typeof found !== 'string') return { ...found, after: change.after };
+    throw new Failure(
+      'A file cannot be changed',
+      `${change.path}: ${found}`,
+      'Run it again; no patch was printed.',
+    );
+  });
 }
 
 function changeOf({ file, after }: Outcome, path: string): FileChange {

@@ -29,7 +29,10 @@ export async function applyInteractively(context: Context): Promise<number> {
   guardFiles(
     context,
     look,
-    open.map((scan) => scan.file.path),
+    open.flatMap(({ file, findings }) => [
+      file.path,
+      ...findings.flatMap(({ fix }) => fix?.beside?.map(({ path }) => path) ?? []),
+    ]),
   );
   context.remark({ scans: seen.scans, skipped: seen.skipped, checked: seen.files });
   context.confess(seen.crashes, []);

@@ -1,0 +1,118 @@
+import { chmodSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readYaml } from '../../src/syntax/yaml.js';
+import type { Transform } from '../../src/toolkit/contract.js';
+import { Proof } from '../../src/toolkit/index.js';
+import { toy } from '../support/toy.js';
+import { folderWith, git, put, repositoryWith } from '../workspace/folders.js';
+import { memfix, type Setting } from './command-line.js';
+
+/** `old()` becomes `new()` where `conf.yaml` says `fast: no`, which becomes `yes`. */
+const plain = toy('go-fast', 'old', () => undefined);
+const FAST: Transform = {
+  ...plain,
+  fix(site, edit, module) {
+    const file = module.around.file('conf.yaml');
+    const section = file && readYaml(file.text, []);
+    const entry = typeof section === 'object' ? section.entries.get('fast') : undefined;
+    if (file === undefined || entry?.value !== false) return edit.refuse('it is fast');
+    edit.setInYaml(file, entry, true);
+    edit.replace(site.node, 'new');
+    return edit.done('Go fast', new Proof());
+  },
+};
+
+const FILES = { 'a.py': 'old()\n', 'conf.yaml': '# how\r\nfast: no  # for now\r\nsize: 1' };
+const YAML_AFTER = '# how\r\nfast: yes  # for now\r\nsize: 1';
+
+const read = (cwd: string, name: string) => readFileSync(join(cwd, name), 'utf8');
+const run = (cwd: string, ...words: readonly string[]) =>
+  memfix({ cwd, transforms: [FAST] } as Setting, ...words);
+
+describe('a fix of two files', () => {
+  test('is applied whole, settles, and is taken back whole', async () => {
+    const cwd = repositoryWith(FILES);
+    expect(await run(cwd, 'apply')).toMatchObject({ code: 0 });
+    expect([read(cwd, 'a.py'), read(cwd, 'conf.yaml')]).toEqual(['new()\n', YAML_AFTER]);
+    expect((await run(cwd, 'check')).code).toBe(0);
+    expect(await run(cwd, 'undo')).toMatchObject({ code: 0 });
+    expect([read(cwd, 'a.py'), read(cwd, 'conf.yaml')]).toEqual([FILES['a.py'], FILES['conf.yaml']]);
+  });
+
+  test('is not applied where one of them cannot be written', async () => {
+    const cwd = repositoryWith(FILES);
+    chmodSync(join(cwd, 'conf.yaml'), 0o444);
+    const answer = await run(cwd, 'apply', '--allow-dirty');
+    expect(answer.code).toBe(2);
+    expect(answer.stderr).toContain('it is read-only');
+    expect([read(cwd, 'a.py'), read(cwd, 'conf.yaml')]).toEqual([FILES['a.py'], FILES['conf.yaml']]);
+  });
+
+  test('is not applied over uncommitted changes of either', async () => {
+    const cwd = repositoryWith(FILES);
+    put(cwd, { 'conf.yaml': 'fast: no\n' });
+    const answer = await run(cwd, 'apply');
+    expect(answer.code).toBe(2);
+    expect(answer.stderr).toContain('conf.yaml');
+    expect(read(cwd, 'a.py')).toBe('old()\n');
+  });
+
+  test('is one patch, which git takes', async () => {
+    const cwd = repositoryWith({ ...FILES, 'sub/x.py': '' });
+    const { data, code } = await run(cwd, 'diff');
+    expect(code).toBe(0);
+    put(cwd, { 'fix.patch': data });
+    git(cwd, 'apply', 'fix.patch');
+    expect([read(cwd, 'a.py'), read(cwd, 'conf.yaml')]).toEqual(['new()\n', YAML_AFTER]);
+  });
+
+  test('is shown with both', async () => {
+    const cwd = folderWith(FILES);
+    const { stdout } = await run(cwd, 'check');
+    expect(stdout).toContain(
+      '  -old()\n  +new()\n\n  conf.yaml\n  @@ -1,3 +1,3 @@\n   # how\n  -fast: no  # for now\n',
+    );
+    const json = JSON.parse((await run(cwd, 'check', '--output-format', 'json')).stdout);
+    expect(json.findings[0].fix.files).toEqual([
+      {
+        path: 'conf.yaml',
+        edits: [{ line: 2, column: 7, endLine: 2, endColumn: 9, start: 13, end: 15, text: 'yes' }],
+      },
+    ]);
+  });
+
+  test('is not for a text on standard input', async () => {
+    const setting: Setting = { cwd: folderWith(FILES), transforms: [FAST], stdin: FILES['a.py'] };
+    expect((await memfix(setting, 'apply', '-')).stdout).toBe('old()\n');
+    expect((await memfix(setting, 'diff', '-')).stdout).toBe('');
+    expect((await memfix(setting, 'check', '-')).stdout).toContain('Go fast');
+  });
+
+  test('of which another file has asked for the same is left to the next run', async () => {
+    const cwd = repositoryWith({ ...FILES, 'b.py': 'old()\nold()\n' });
+    expect((await run(cwd, 'apply')).code).toBe(1);
+    expect([read(cwd, 'a.py'), read(cwd, 'b.py'), read(cwd, 'conf.yaml')]).toEqual([
+      'new()\n',
+      'old()\nold()\n',
+      YAML_AFTER,
+    ]);
+  });
+
+  test('waits within a file for the first that changes the other file', async () => {
+    const cwd = repositoryWith({ 'b.py': 'old()\nold()\n', 'conf.yaml': FILES['conf.yaml'] });
+    await run(cwd, 'apply');
+    expect([read(cwd, 'b.py'), read(cwd, 'conf.yaml')]).toEqual(['new()\nold()\n', YAML_AFTER]);
+  });
+
+  test('is looked at again when the other file changes', async () => {
+    const cwd = repositoryWith(FILES);
+    const check = async () =>
+      (await memfix({ cwd, transforms: [FAST], build: '1' }, 'check', '--output-format', 'concise')).stdout;
+    expect(await check()).toContain('go-fast [safe]');
+    put(cwd, { 'conf.yaml': 'fast: yes\n' });
+    expect(await check()).toBe('');
+    put(cwd, { 'conf.yaml': 'fast: no\n' });
+    expect(await check()).toContain('go-fast [safe]');
+  });
+});
