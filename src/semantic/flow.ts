@@ -1,7 +1,6 @@
 import type { PyNode } from '../syntax/node.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
-import { scopeKind } from './scope.js';
 
 /** One way a variable can get its value. */
 export type Definition =
@@ -83,32 +82,58 @@ export function reachingDefinitions(module: PyModule, read: PyNode): readonly De
   const found = new Map<PyNode, Definition>();
   const add = (binding: PyNode): void => void found.set(binding, definitionOf(binding));
 
+  const walruses = writes.filter(({ parent }) => parent?.type === 'named_expression');
   let child: PyNode = read;
   for (const ancestor of read.ancestors()) {
     if (ancestor.type === 'block' || ancestor.type === 'module') {
       if (collectBackwards(ancestor, child, writes, add)) return [...found.values()];
-    } else if (LOOPS.has(ancestor.type)) {
-      // An earlier iteration may have run any write of the loop.
-      const header = writes.find(
-        (write) => roleOf(write) === 'loop' && write.closest('for_statement') === ancestor,
-      );
-      const body = ancestor.field('body');
-      for (const write of writes) if (body?.contains(write)) add(write);
-      if (header !== undefined && body === child) {
-        add(header);
-        return [...found.values()];
-      }
-    } else if (child.type === 'block' && collectHeader(ancestor, writes, add)) {
-      return [...found.values()];
-    } else if (ancestor.type === 'try_statement' && child.type !== 'block') {
-      const body = ancestor.field('body');
-      for (const write of writes) if (body?.contains(write)) add(write);
+    } else {
+      for (const walrus of walruses) if (isBeside(walrus, ancestor, child)) add(walrus);
+      if (collectAround(ancestor, child, writes, add)) return [...found.values()];
     }
-    if (ancestor === scope.node || scopeKind(ancestor) === 'function') break;
+    // A function on the way there is one whose header, such as a default, holds the read.
+    if (ancestor === scope.node) break;
     child = ancestor;
   }
   for (const write of writes) if (roleOf(write) === 'parameter') add(write);
   return [...found.values()];
+}
+
+/** In the same expression or header, on whichever side: what runs first is not asked. */
+function isBeside(walrus: PyNode, ancestor: PyNode, child: PyNode): boolean {
+  if (!ancestor.contains(walrus) || child.contains(walrus)) return false;
+  const block = walrus.closest('block');
+  return block === undefined || block.contains(ancestor);
+}
+
+/** Adds what a compound statement around `child` may have written before; true when it certainly has. */
+function collectAround(
+  ancestor: PyNode,
+  child: PyNode,
+  writes: readonly PyNode[],
+  add: (binding: PyNode) => void,
+): boolean {
+  const addInside = (part: PyNode | undefined): void => {
+    for (const write of writes) if (part?.contains(write)) add(write);
+  };
+  if (LOOPS.has(ancestor.type)) {
+    // An earlier iteration may have run any write of the loop.
+    addInside(ancestor.field('body'));
+    const isBody = ancestor.field('body') === child;
+    const header = writes.find(
+      (write) => roleOf(write) === 'loop' && write.closest('for_statement') === ancestor,
+    );
+    if (header === undefined) return isBody && collectHeader(ancestor, writes, add);
+    if (isBody || child.type === 'else_clause') add(header);
+    return isBody;
+  }
+  if (child.type === 'block') return collectHeader(ancestor, writes, add);
+  if (ancestor.type === 'try_statement') {
+    // What `finally` reads may come from any part; the other clauses run after the body only.
+    for (const part of child.type === 'finally_clause' ? ancestor.children : [ancestor.field('body')])
+      if (part !== child) addInside(part);
+  }
+  return false;
 }
 
 /** Adds what the statements before `child` may write; true when one of them certainly does. */
@@ -134,7 +159,10 @@ function collectBackwards(
   return false;
 }
 
-/** Adds what the header of a compound statement (`with … as x`, `if x := …`) writes before its block; true when it does. */
+/**
+ * Adds what the header of a compound statement (`with … as x`, `if x := …`) writes before its block; true when it certainly
+ * does: not behind an `or`, or in one arm of a conditional.
+ */
 function collectHeader(
   statement: PyNode,
   writes: readonly PyNode[],
@@ -146,7 +174,16 @@ function collectHeader(
   const withClause = statement.childOfType('with_clause');
   const inside = writes.filter((write) => [...headers, withClause].some((part) => part?.contains(write)));
   for (const write of inside) add(write);
-  return inside.length > 0;
+  return inside.some((write) => !mayBeSkipped(write, statement));
+}
+
+function mayBeSkipped(write: PyNode, statement: PyNode): boolean {
+  for (const around of write.ancestors()) {
+    if (around === statement) return false;
+    if (around.type === 'conditional_expression') return true;
+    if (around.type === 'boolean_operator' && around.field('operator')?.text === 'or') return true;
+  }
+  return false;
 }
 
 /** The statement itself is the assignment, so whenever it runs the variable is written. */

@@ -32,6 +32,21 @@ describe('reachingDefinitions', () => {
     ['x = 1\ntry:\n    x = 2\nexcept E:\n    use(x)', ['value 2', 'value 1']],
     ['x: float = 0.0\nuse(x)', ['value 0.0']],
     ['if (x := g()):\n    use(x)', ['value g()']],
+    ['x = 1\nwhile (x := g()):\n    use(x)', ['value g()']],
+    ['x = 1\nif p or (x := g()):\n    use(x)', ['value g()', 'value 1']],
+    ['x = 1\nif (x := g()):\n    pass\nelse:\n    use(x)', ['value g()', 'value 1']],
+    ['x = 1\nif (x := g()):\n    pass\nelif use(x):\n    pass', ['value g()', 'value 1']],
+    ['x = 1\ny = (x := g()) + use(x)', ['value g()', 'value 1']],
+    ['x = 1\ny = use(x) if (x := g()) else 0', ['value g()', 'value 1']],
+    ['x = 1\nfor x in p:\n    pass\nelse:\n    use(x)', ['loop p', 'value 1']],
+    [
+      'x = 1\ntry:\n    g()\nexcept E:\n    x = 2\nelse:\n    x = 3\nfinally:\n    use(x)',
+      ['value 2', 'value 3', 'value 1'],
+    ],
+    ['x = 1\ntry:\n    x = 2\nexcept A:\n    x = 3\nexcept B:\n    use(x)', ['value 2', 'value 1']],
+    ['x = 1\nif p:\n    x = 2\nelse:\n    use(x)', ['value 1']],
+    ['x = 1\ndef h(y=use(x)):\n    pass', ['value 1']],
+    ['x = 1\n@use(x)\ndef h():\n    pass', ['value 1']],
   ])('of %j', (body, expected) => {
     expect(reaching(body)).toEqual(expected);
   });
