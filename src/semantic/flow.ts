@@ -128,6 +128,8 @@ function collectAround(
     return isBody;
   }
   if (child.type === 'block') return collectHeader(ancestor, writes, add);
+  // A guard reads what its pattern has captured.
+  if (ancestor.type === 'case_clause') return collectHeader(ancestor, writes, add);
   if (ancestor.type === 'try_statement') {
     // What `finally` reads may come from any part; the other clauses run after the body only.
     for (const part of child.type === 'finally_clause' ? ancestor.children : [ancestor.field('body')])

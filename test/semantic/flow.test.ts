@@ -46,6 +46,7 @@ describe('reachingDefinitions', () => {
     ['x = 1\ntry:\n    x = 2\nexcept A:\n    x = 3\nexcept B:\n    use(x)', ['value 2', 'value 1']],
     ['x = 1\nif p:\n    x = 2\nelse:\n    use(x)', ['value 1']],
     ['x = 1\ndef h(y=use(x)):\n    pass', ['value 1']],
+    ['x = 1\nmatch p:\n    case [x] if use(x):\n        pass', ['other']],
     ['x = 1\n@use(x)\ndef h():\n    pass', ['value 1']],
   ])('of %j', (body, expected) => {
     expect(reaching(body)).toEqual(expected);
