@@ -68,6 +68,7 @@ export { type Held, heldTensor } from '../torch/held-tensor.js';
 export * from '../torch/huggingface.js';
 export { inPlaceGates, startOf } from '../torch/in-place-statistic.js';
 export { type JoinedOutputs, joinedOutputs } from '../torch/joined-outputs.js';
+export { initialisesBefore, inPlaceGates, startOf } from '../torch/in-place-statistic.js';
 export { type KeptList, keptLists, mayKeepList } from '../torch/kept-list.js';
 export {
   graphCarrier,
@@ -95,6 +96,15 @@ export { backwardIn, isEvaluation, isReport } from '../torch/loss-use.js';
 export { isWeight, type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../torch/low-rank.js';
 export { isModel, nameSaysModel } from '../torch/model-value.js';
 export { moduleKind, runsInForward } from '../torch/modules.js';
+export { isModel } from '../torch/model-value.js';
+export {
+  type AttributeUse,
+  attributeUses,
+  moduleKind,
+  plainAttributes,
+  registrationOf,
+  runsInForward,
+} from '../torch/modules.js';
 export * from '../torch/old-amp.js';
 export * from '../torch/optimizer-call.js';
 export { isPipeline, type ModelLoad, modelLoad, placesModel } from '../torch/pretrained.js';
@@ -111,7 +121,7 @@ export type { TensorKind } from '../torch/tensor.js';
 export { isFloating, kindOf } from '../torch/tensor.js';
 export { type TrainedModel, trainedModels, trainingForwards } from '../torch/trained-model.js';
 export * from '../torch/training-loop.js';
-export { isTraced } from '../torch/wrapping.js';
+export { isTraced, wrappingGates } from '../torch/wrapping.js';
 export type * from './contract.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
 export { requireArrival, requireVersion } from './gates.js';

@@ -182,7 +182,7 @@ function floatingStart(module: PyModule, factory: PyNode): Answer {
 }
 
 /** `super().__init__()`, `super(C, self).__init__()` or `Base.__init__(self)`, as a statement above. */
-function initialisesBefore(module: PyModule, init: PyNode, statement: PyNode): boolean {
+export function initialisesBefore(module: PyModule, init: PyNode, statement: PyNode): boolean {
   return (init.field('body')?.named ?? []).some((above) => {
     if (above.start >= statement.start) return false;
     const call = above.type === 'expression_statement' ? above.named[0] : undefined;
