@@ -130,7 +130,7 @@ function endsOnCpu(module: PyModule, start: PyNode, depth: number): boolean {
       if (FACTS.has(name)) return true;
       const call = parent.parent;
       if (call?.type !== 'call' || call.field('function') !== parent) return false;
-      if (name === 'cpu' || name === 'tolist' || name === 'item') return true;
+      if (/^(?:cpu|item|numpy|tolist)$/.test(name)) return true;
       if (name === 'to' && /^["']cpu["']$/.test(argumentsOf(call)[0]?.text ?? '')) return true;
       if (!KEEPING.has(name)) return false;
       node = call;
