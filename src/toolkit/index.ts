@@ -34,9 +34,12 @@ export type { Scope } from '../semantic/scope.js';
 export * from '../semantic/statements.js';
 export { plainString } from '../semantic/strings.js';
 export { isTestCode, isTestFile } from '../semantic/test-code.js';
+export type { NamedFile } from '../semantic/surroundings.js';
 export type { Versions } from '../semantic/versions.js';
+export { changedOnTheWay, type YamlSource, yamlSource } from '../semantic/yaml-source.js';
 export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
+export { readYaml, type YamlScalar, type YamlSection } from '../syntax/yaml.js';
 export {
   accumulatesElsewhere,
   hasLength,
@@ -113,6 +116,8 @@ export { isFreeOfRandomness } from '../torch/randomness.js';
 export { mayHaveStatistic, type RunningStatistic, type Update } from '../torch/running-statistic.js';
 export { mayTotal, type RunningTotal, runningTotals } from '../torch/running-total.js';
 export * from '../torch/saving.js';
+export { literalValue, type SettingChange, settingChanges } from '../torch/memory-settings.js';
+export { type SettingsReceiver, settingsReceiver } from '../torch/settings-receiver.js';
 export { backwards, networksOf, spendingBackward } from '../torch/spent-graph.js';
 export { copiesState } from '../torch/state-receiver.js';
 export { detachGates, keepsGraph, statisticsCuredBy, valuesToDetach } from '../torch/statistic-cure.js';
