@@ -69,9 +69,8 @@ export { recordsNoGraph } from '../torch/gradient.js';
 export { type HalfPlace, halfPlaces, strayHalf } from '../torch/half-precision.js';
 export { type Held, heldTensor } from '../torch/held-tensor.js';
 export * from '../torch/huggingface.js';
-export { inPlaceGates, startOf } from '../torch/in-place-statistic.js';
-export { type JoinedOutputs, joinedOutputs } from '../torch/joined-outputs.js';
 export { initialisesBefore, inPlaceGates, startOf } from '../torch/in-place-statistic.js';
+export { type JoinedOutputs, joinedOutputs } from '../torch/joined-outputs.js';
 export { type KeptList, keptLists, mayKeepList } from '../torch/kept-list.js';
 export {
   graphCarrier,
@@ -98,8 +97,6 @@ export { lossTerm } from '../torch/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/loss-use.js';
 export { isWeight, type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../torch/low-rank.js';
 export { isModel, nameSaysModel } from '../torch/model-value.js';
-export { moduleKind, runsInForward } from '../torch/modules.js';
-export { isModel } from '../torch/model-value.js';
 export {
   type AttributeUse,
   attributeUses,
