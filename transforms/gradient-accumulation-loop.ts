@@ -14,6 +14,7 @@
  */
 import {
   accumulatesElsewhere,
+  countPasses,
   type EditBuilder,
   freeName,
   hasLength,
@@ -126,7 +127,7 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
         unknown: `that \`${shape.schedule?.text.split('\n').at(-1)?.trim()}\` counts optimizer steps, of which there are fewer`,
       });
     if (!isFree(module, shape, STEPS)) return edit.refuse(`the name \`${STEPS}\` is taken`);
-    const index = counter?.text ?? countBatches(edit, module, shape);
+    const index = counter?.text ?? countPasses(edit, module, shape.loop, INDEX);
     if (index === undefined) return edit.refuse(`the name \`${INDEX}\` or \`enumerate\` is taken`);
     accumulate(edit, shape, index, steps);
     return edit.done(`Step every ${steps} batches`, proof);
@@ -135,18 +136,6 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
 
 function isFree(module: PyModule, { loop }: StrictLoop, name: string): boolean {
   return freeName(module, name, module.scopeAt(loop));
-}
-
-/** Gives the loop a counter of its own. */
-function countBatches(edit: EditBuilder, module: PyModule, shape: StrictLoop): string | undefined {
-  const target = shape.loop.field('left');
-  const iterable = shape.loop.field('right');
-  const known = module.lookup('enumerate', module.scopeAt(shape.loop));
-  if (target === undefined || iterable === undefined || known !== undefined) return undefined;
-  if (!isFree(module, shape, INDEX)) return undefined;
-  edit.replace(target, `${INDEX}, ${target.type === 'pattern_list' ? `(${target.text})` : target.text}`);
-  edit.replace(iterable, `enumerate(${iterable.text})`);
-  return INDEX;
 }
 
 function accumulate(edit: EditBuilder, shape: StrictLoop, index: string, steps: number): void {

@@ -208,7 +208,7 @@ export class EditBuilder {
     return {
       kind: 'fix',
       title,
-      edits: this.#edits,
+      edits: merged(this.#edits),
       imports: this.#imports,
       beside: [...this.#beside.values()],
       unproven: proof.unproven,
@@ -236,6 +236,20 @@ export class EditBuilder {
       throw new Unfixable('the statement shares its line with other code');
     }
   }
+}
+
+/** Insertions at one place become one, in the order in which they were said. */
+function merged(edits: readonly Edit[]): readonly Edit[] {
+  const found: Edit[] = [];
+  for (const edit of edits) {
+    const same = found.findIndex(
+      ({ start, end }) => start === end && edit.start === start && edit.end === end,
+    );
+    const known = found[same];
+    if (known === undefined) found.push(edit);
+    else found[same] = { ...known, text: known.text + edit.text };
+  }
+  return found;
 }
 
 const SAFETIES: readonly Safety[] = ['safe', 'unsafe', 'advice'];

@@ -324,3 +324,7 @@ export const JOINING: ReadonlySet<string> = new Set(
 );
 
 export const ENVIRONMENT = 'os.environ';
+
+/** Where the figures of the caching allocator and the ranks of a job are asked for. */
+export const CUDA = 'torch.cuda';
+export const DISTRIBUTED = 'torch.distributed';

@@ -175,3 +175,21 @@ function withoutBar(module: PyModule, iterable: PyNode): PyNode {
     /^(?:tqdm|track|progress_bar)$/.test(name ?? '');
   return isBar && name !== 'trange' ? withoutBar(module, first) : node;
 }
+
+/** A variable that the body itself raises by one in every pass and that starts as a whole number: `step += 1`. */
+export function stepCounter(module: PyModule, body: PyNode): PyNode | undefined {
+  for (const statement of body.named) {
+    const update = statement.named[0];
+    const target = update?.type === 'augmented_assignment' ? update.field('left') : undefined;
+    if (target?.type !== 'identifier' || !/\+=\s*1$/.test(update?.text ?? '')) continue;
+    const whole = definitionsOf(module, target).every(
+      (definition) =>
+        (definition.kind === 'update' &&
+          definition.operator === '+=' &&
+          definition.value.type === 'integer') ||
+        (definition.kind === 'value' && definition.value.type === 'integer'),
+    );
+    if (whole) return target;
+  }
+  return undefined;
+}

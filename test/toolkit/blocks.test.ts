@@ -53,3 +53,13 @@ describe('nestUnder', () => {
     expect(() => built(text, (edit, at) => edit.nestUnder('with off()', at))).toThrow(Unfixable);
   });
 });
+
+describe('done', () => {
+  it('joins insertions at one place in the order they were said', () => {
+    const after = built('here()\n', (edit, at) => {
+      edit.defineFunction('helper', HELPER, at);
+      edit.insertStatementBefore(at, ['helper(0)']);
+    });
+    expect(after).toBe('def helper(step):\n    print(step)\n\n\nhelper(0)\nhere()\n');
+  });
+});
