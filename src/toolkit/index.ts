@@ -61,7 +61,13 @@ export { shown } from '../torch/gate.js';
 export { doubtsAboutLoop, type EvaluationLoop, evaluationLoops } from '../torch/grad-block.js';
 export { doubtsAbout, hasGradMode } from '../torch/grad-doubts.js';
 export { type Evaluation, evaluations, isFrozen, mayEvaluate } from '../torch/grad-evaluation.js';
-export { differentiatingReader } from '../torch/grad-mode.js';
+export { differentiatingCaller, differentiatingReader } from '../torch/grad-mode.js';
+export {
+  isReadInForward,
+  readsOfStore,
+  type StoredOutput,
+  storedOutputs,
+} from '../torch/forward-hooks.js';
 export { takesGradAsTensor } from '../torch/grad-none.js';
 export { compilerOf, hasInferenceFastPath, importsTorch } from '../torch/grad-roles.js';
 export { mayWalk, type Walk, walks } from '../torch/grad-walks.js';
@@ -71,7 +77,6 @@ export { type Held, heldTensor } from '../torch/held-tensor.js';
 export * from '../torch/huggingface.js';
 export { type JoinedOutputs, joinedOutputs } from '../torch/joined-outputs.js';
 export { initialisesBefore, inPlaceGates, startOf } from '../torch/in-place-statistic.js';
-export { type JoinedOutputs, joinedOutputs } from '../torch/joined-outputs.js';
 export { type KeptList, keptLists, mayKeepList } from '../torch/kept-list.js';
 export {
   graphCarrier,
@@ -110,7 +115,9 @@ export * from '../torch/old-amp.js';
 export * from '../torch/optimizer-call.js';
 export { isPipeline, type ModelLoad, modelLoad, placesModel } from '../torch/pretrained.js';
 export { hasAdapters, isTransformersModel } from '../torch/pretrained-value.js';
+export { isProvenTensor } from '../torch/proven-tensor.js';
 export { isFreeOfRandomness } from '../torch/randomness.js';
+export { fatesAt } from '../torch/record-fate.js';
 export { mayHaveStatistic, type RunningStatistic, type Update } from '../torch/running-statistic.js';
 export { mayTotal, type RunningTotal, runningTotals } from '../torch/running-total.js';
 export * from '../torch/saving.js';
