@@ -33,8 +33,8 @@ export { type Repetition, repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
 export * from '../semantic/statements.js';
 export { plainString } from '../semantic/strings.js';
-export { isTestCode, isTestFile } from '../semantic/test-code.js';
 export type { NamedFile } from '../semantic/surroundings.js';
+export { isTestCode, isTestFile } from '../semantic/test-code.js';
 export type { Versions } from '../semantic/versions.js';
 export { changedOnTheWay, type YamlSource, yamlSource } from '../semantic/yaml-source.js';
 export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
@@ -75,7 +75,6 @@ export { recordsNoGraph } from '../torch/gradient.js';
 export { type HalfPlace, halfPlaces, strayHalf } from '../torch/half-precision.js';
 export { type Held, heldTensor } from '../torch/held-tensor.js';
 export * from '../torch/huggingface.js';
-export { type JoinedOutputs, joinedOutputs } from '../torch/joined-outputs.js';
 export { initialisesBefore, inPlaceGates, startOf } from '../torch/in-place-statistic.js';
 export { type KeptList, keptLists, mayKeepList } from '../torch/kept-list.js';
 export {
@@ -102,6 +101,7 @@ export { makesLora } from '../torch/lora.js';
 export { lossTerm } from '../torch/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/loss-use.js';
 export { isWeight, type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../torch/low-rank.js';
+export { literalValue, type SettingChange, settingChanges } from '../torch/memory-settings.js';
 export { isModel, nameSaysModel } from '../torch/model-value.js';
 export {
   type AttributeUse,
@@ -121,9 +121,8 @@ export { fatesAt } from '../torch/record-fate.js';
 export { mayHaveStatistic, type RunningStatistic, type Update } from '../torch/running-statistic.js';
 export { mayTotal, type RunningTotal, runningTotals } from '../torch/running-total.js';
 export * from '../torch/saving.js';
-export { literalValue, type SettingChange, settingChanges } from '../torch/memory-settings.js';
-export { type SettingsReceiver, settingsReceiver } from '../torch/settings-receiver.js';
 export { type LengthPlace, lengthsAbove, shapesModel } from '../torch/sequence-length.js';
+export { type SettingsReceiver, settingsReceiver } from '../torch/settings-receiver.js';
 export { backwards, networksOf, spendingBackward } from '../torch/spent-graph.js';
 export { copiesState } from '../torch/state-receiver.js';
 export { detachGates, keepsGraph, statisticsCuredBy, valuesToDetach } from '../torch/statistic-cure.js';
