@@ -12,6 +12,7 @@ export { all, any, not } from '../semantic/answer.js';
 export type { Assigned } from '../semantic/assigned.js';
 export { assignedBy } from '../semantic/assigned.js';
 export { callsNamed, type NamedCall } from '../semantic/called-name.js';
+export { type DefaultedOption, defaultedOption } from '../semantic/command-line.js';
 export * from '../semantic/definitions.js';
 export * from '../semantic/flag-types.js';
 export type { Definition } from '../semantic/flow.js';
@@ -56,18 +57,18 @@ export { entropyFrom } from '../torch/cross-entropy.js';
 export * from '../torch/cuda-cache.js';
 export { isCpu, isDevice } from '../torch/device-value.js';
 export { logitCollectors } from '../torch/eval-logits.js';
-export * from '../torch/fsdp.js';
-export { shown } from '../torch/gate.js';
-export { doubtsAboutLoop, type EvaluationLoop, evaluationLoops } from '../torch/grad-block.js';
-export { doubtsAbout, hasGradMode } from '../torch/grad-doubts.js';
-export { type Evaluation, evaluations, isFrozen, mayEvaluate } from '../torch/grad-evaluation.js';
-export { differentiatingCaller, differentiatingReader } from '../torch/grad-mode.js';
 export {
   isReadInForward,
   readsOfStore,
   type StoredOutput,
   storedOutputs,
 } from '../torch/forward-hooks.js';
+export * from '../torch/fsdp.js';
+export { shown } from '../torch/gate.js';
+export { doubtsAboutLoop, type EvaluationLoop, evaluationLoops } from '../torch/grad-block.js';
+export { doubtsAbout, hasGradMode } from '../torch/grad-doubts.js';
+export { type Evaluation, evaluations, isFrozen, mayEvaluate } from '../torch/grad-evaluation.js';
+export { differentiatingCaller, differentiatingReader } from '../torch/grad-mode.js';
 export { takesGradAsTensor } from '../torch/grad-none.js';
 export { compilerOf, hasInferenceFastPath, importsTorch } from '../torch/grad-roles.js';
 export { mayWalk, type Walk, walks } from '../torch/grad-walks.js';
@@ -76,6 +77,7 @@ export { type HalfPlace, halfPlaces, strayHalf } from '../torch/half-precision.j
 export { type Held, heldTensor } from '../torch/held-tensor.js';
 export * from '../torch/huggingface.js';
 export { initialisesBefore, inPlaceGates, startOf } from '../torch/in-place-statistic.js';
+export { type JoinedOutputs, joinedOutputs } from '../torch/joined-outputs.js';
 export { type KeptList, keptLists, mayKeepList } from '../torch/kept-list.js';
 export {
   graphCarrier,
