@@ -26,6 +26,7 @@ import {
   requireVersion,
   sharesGpuMemory,
   speaksOfAllocator,
+  startingScript,
   trainsOnGpu,
 } from '../src/toolkit/index.js';
 
@@ -56,9 +57,10 @@ export const allocatorConfig: Transform<AllocatorSite> = {
     requires: { torch: '2.1' },
     docs: {
       why: 'The CUDA allocator cuts its memory into segments of fixed size. Freed pieces of different sizes cannot be joined across segments, so a run whose shapes vary can fail with memory that is reserved and unused. With `expandable_segments:True` a segment grows instead. The variable is read at the first allocation on the GPU; set later it is silently ignored.',
-      does: 'Inserts `os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", …)` behind the imports of a program that trains on a GPU, or moves a setting there that stands below the first use of the GPU.',
+      does: 'Inserts `os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", …)` behind the imports of a program that trains on a GPU, or moves a setting there that stands below the first use of the GPU. Where a shell script starts the program, the variable is exported there instead; a value that the script sets without `export` gets it.',
       refuses: [
         'the file shares GPU memory between processes or brings an allocator of its own (`torch.multiprocessing`, vLLM, RMM, cudaMallocAsync): growing segments cannot be shared',
+        'a shell script that starts the program sets the variable already, or does so in a way that is not understood',
         'a late setting stands in a block, or computes its value',
         '`os` is not certain to be the module at the top of the file, or the first statement shares its line',
       ],
@@ -68,7 +70,7 @@ export const allocatorConfig: Transform<AllocatorSite> = {
         'Where an imported module uses the GPU while it is imported, the setting comes too late; set it in the environment instead.',
         '`OMP_NUM_THREADS`, which the document sets as well, is read while torch is loaded: set it in the environment.',
         '`max_split_size_mb` together with `expandable_segments` does nothing.',
-        'Shell scripts are not edited.',
+        'Shell scripts are found by their name: that of the program, `run.sh`, `train.sh`, `launch.sh` or `start.sh` beside it, above it or in `scripts/`.',
       ],
     },
     evidence: {
@@ -134,7 +136,13 @@ export const allocatorConfig: Transform<AllocatorSite> = {
       edit.insertStatementAfter(place, ['', statement.text]);
       return edit.done('Set the allocator variable before the first use of the GPU', proof);
     }
+    const script = startingScript(module, String(options['value']));
     proof
+      .forbid(script?.setting.kind === 'set', `\`${script?.file.path}\`, which starts it, sets the variable`)
+      .forbid(
+        script?.setting.kind === 'unclear',
+        `\`${script?.file.path}\`, which starts it, is not understood`,
+      )
       .forbid(
         sharing !== undefined,
         `\`${sharing}\` of this file shares GPU memory, which growing segments cannot be`,
@@ -144,6 +152,10 @@ export const allocatorConfig: Transform<AllocatorSite> = {
         '`os` is not certain to be imported above',
       );
     requireVersion(proof, module, 'torch', '2.1', '`expandable_segments` stops the program');
+    if (script !== undefined && 'edit' in script.setting) {
+      edit.changeScript(script.file, script.setting.edit);
+      return edit.done(`Export the allocator variable in ${script.file.path}`, proof);
+    }
     const environment = hasOs ?? ENVIRONMENT;
     edit.insertStatementAfter(place, [
       ...(hasOs === undefined ? ['import os'] : []),

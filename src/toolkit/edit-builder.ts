@@ -196,6 +196,11 @@ export class EditBuilder {
     this.#editBeside(file, [addEntries(room, added)]);
   }
 
+  /** A change that `scriptSetting` found for a shell script. */
+  changeScript(file: NamedFile, change: Edit): void {
+    this.#editBeside(file, [change]);
+  }
+
   #editBeside({ path, text }: NamedFile, edits: readonly Edit[]): void {
     const known = this.#beside.get(path)?.edits ?? [];
     this.#beside.set(path, { path, text, edits: [...known, ...edits] });

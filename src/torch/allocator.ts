@@ -2,7 +2,9 @@ import type { PyModule } from '../semantic/module.js';
 import { statementsAbove } from '../semantic/program.js';
 import { statementOf } from '../semantic/statements.js';
 import { plainString } from '../semantic/strings.js';
+import type { NamedFile } from '../semantic/surroundings.js';
 import type { PyNode } from '../syntax/node.js';
+import { type ScriptSetting, scriptSetting } from '../syntax/shell.js';
 
 /** Both names of the variable; the old one works on every version, the new one does not. */
 export const ALLOCATOR_VARIABLE = 'PYTORCH_CUDA_ALLOC_CONF';
@@ -55,4 +57,20 @@ export function sharesGpuMemory(module: PyModule): string | undefined {
 export function trainsOnGpu(text: string): boolean {
   const trains = /\.backward\(|rainer\.train\(|rainer\.fit\(|\btrain\(/.test(text);
   return trains && /\bcuda\b|Accelerator\(|Trainer\(|device_map\s*=/.test(text);
+}
+
+/** The shell script beside the program that starts it, by the names that such scripts have. */
+export function startingScript(
+  module: PyModule,
+  value: string,
+): { readonly file: NamedFile; readonly setting: ScriptSetting } | undefined {
+  const program = module.path.replace(/^.*[\\/]/, '');
+  const stem = program.replace(/\.py$/, '');
+  const names = [stem, `run_${stem}`, 'run', 'train', 'run_train', 'launch', 'start'];
+  for (const name of names.flatMap((each) => [`${each}.sh`, `scripts/${each}.sh`])) {
+    const file = module.around.file(name);
+    const setting = file && scriptSetting(file.text, program, ALLOCATOR_VARIABLE, value);
+    if (file !== undefined && setting !== undefined) return { file, setting };
+  }
+  return undefined;
 }
