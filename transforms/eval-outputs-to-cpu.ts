@@ -11,6 +11,7 @@
  */
 import type { JoinedOutputs, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  enclosingLoops,
   isEvaluation,
   isTestCode,
   joinedOutputs,
@@ -93,7 +94,22 @@ export const evalOutputsToCpu: Transform<OutputsSite> = {
 
 function valuesOnDevice(module: PyModule, { appends }: JoinedOutputs): readonly PyNode[] {
   return appends.flatMap(({ target, value }) =>
-    isEvaluation(module, target) && !isMoved(module, value) && isOnDevice(module, value) ? [value] : [],
+    isEvaluation(module, target) &&
+    !isMoved(module, value) &&
+    isOnDevice(module, value) &&
+    !isLoopOverNetworks(module, value)
+      ? [value]
+      : [],
+  );
+}
+
+/** `for encoder in encoders: …append(encoder(x))` has few rounds, and no batches. */
+function isLoopOverNetworks(module: PyModule, value: PyNode): boolean {
+  const networks = valuesBehind(module, value).flatMap((node) => [...networksOf(module, node)]);
+  return enclosingLoops(value).some((loop) =>
+    [...(loop.field('left')?.walk() ?? [])].some(
+      ({ type, text }) => type === 'identifier' && networks.includes(text),
+    ),
   );
 }
 

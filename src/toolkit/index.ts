@@ -58,6 +58,7 @@ export * from '../torch/cuda-cache.js';
 export { isCpu, isDevice } from '../torch/device-value.js';
 export { logitCollectors } from '../torch/eval-logits.js';
 export {
+  feedsLoss,
   isReadInForward,
   readsOfStore,
   type StoredOutput,

@@ -57,6 +57,13 @@ function isJoin(module: PyModule, call: PyNode): boolean {
   return path !== undefined && JOINING.has(path);
 }
 
+/** Along the first dimension, where the batches are. */
+function joinsBatches(call: PyNode): boolean {
+  const [, second] = argumentsOf(call);
+  const dimension = second?.type === 'keyword_argument' ? second.field('value') : second;
+  return dimension === undefined || dimension.text === '0';
+}
+
 function outputsIn(module: PyModule, scope: Scope, name: string): JoinedOutputs | undefined {
   const appends: { target: PyNode; value: PyNode }[] = [];
   let joined = false;
@@ -76,8 +83,8 @@ function outputsIn(module: PyModule, scope: Scope, name: string): JoinedOutputs 
       if (held === 'joined') continue;
       if (held === 'either' || call?.type !== 'call') return undefined;
       if (call.field('function')?.text === 'len') continue;
-      if (!isJoin(module, call) || argumentsOf(call)[0] !== place || !endsOnCpu(module, call, 0))
-        return undefined;
+      if (!isJoin(module, call) || argumentsOf(call)[0] !== place || !joinsBatches(call)) return undefined;
+      if (!endsOnCpu(module, call, 0)) return undefined;
       joined = true;
     }
   }

@@ -26,6 +26,13 @@ export function fatesOf(module: PyModule, binding: PyNode): readonly Fate[] {
   return trace.fates;
 }
 
+/** The same for values that stand at these places. */
+export function fatesAt(module: PyModule, places: readonly PyNode[]): readonly Fate[] {
+  const trace = new RecordTrace(module);
+  for (const place of places) trace.follow(place);
+  return trace.fates;
+}
+
 /** `[]`, `{}`, `defaultdict(list)`: nobody else holds it yet. */
 export function isFreshContainer(value: PyNode): boolean {
   const { type } = unparenthesized(value);
@@ -111,7 +118,7 @@ class RecordTrace {
       if (roleOf(place) === 'read') this.#read(place, binding);
   }
 
-  #follow(place: PyNode): void {
+  follow(place: PyNode): void {
     if (this.#seen.has(place) || kindOf(this.module, place) === 'number') return;
     this.#seen.add(place);
     let node: PyNode | undefined = place;
@@ -252,7 +259,7 @@ class RecordTrace {
 
   #read(place: PyNode, from: PyNode): void {
     if (!sameFunction(place, from) && kindOf(this.module, place) !== 'number') this.#add('escapes', place);
-    this.#follow(place);
+    this.follow(place);
   }
 }
 

@@ -1,0 +1,107 @@
+/*
+ * def keep(name):                                  def keep(name):
+ *     def hook(module, inputs, output):                def hook(module, inputs, output):
+ *         features[name] = output                          features[name] = output.detach()
+ *     return hook                                      return hook
+ * layer.register_forward_hook(keep("layer"))       layer.register_forward_hook(keep("layer"))
+ *
+ * Only hooks that the file registers itself. Where the stored outputs go into a loss, a `forward`, or anything that asks for
+ * their gradients (Grad-CAM, feature losses, distillation), detaching would break the training, so the hook is left alone.
+ * Other files may read the store as well, and a layer may give out a tuple: every finding is unsafe.
+ */
+import type { Site, StoredOutput, Transform } from '../src/toolkit/index.js';
+import {
+  differentiatingCaller,
+  differentiatingReader,
+  enclosingFunction,
+  fatesAt,
+  feedsLoss,
+  isProvenTensor,
+  isReadInForward,
+  isTestCode,
+  Proof,
+  readsOfStore,
+  shown,
+  storedOutputs,
+} from '../src/toolkit/index.js';
+
+interface HookSite extends Site {
+  readonly stored: StoredOutput;
+}
+
+export const hookDetach: Transform<HookSite> = {
+  meta: {
+    id: 'hook-detach',
+    summary: 'Detach the outputs that a forward hook stores',
+    symptom: 'leak',
+    safety: 'unsafe',
+    numerics: 'bit-identical',
+    group: 'opt-in',
+    options: {},
+    requires: {},
+    docs: {
+      why: 'A forward hook that stores the output of its layer stores the autograd graph behind it too. In a dictionary the graph of the last forward stays until the next one; in a list the graphs of all forwards stay.',
+      does: 'Adds `.detach()` where the output is stored. The numbers stay the same, and so does the output that the network goes on with.',
+      refuses: [
+        'the stored outputs are differentiated, in the file or by a caller of the function that returns them',
+        'the stored outputs are read in a `forward`, `training_step` or `compute_loss`: they may be part of the loss',
+        'a loss is computed from the stored outputs',
+        'gradients of the outputs are asked for (`register_hook`, `retain_grad`, backward hooks), as in Grad-CAM',
+      ],
+      limits: [
+        'Whether another file differentiates the stored outputs is not seen, so each finding is unsafe.',
+        'A layer that gives out a tuple has no `.detach()`: the hook then raises in the first forward.',
+        'Hooks that are registered under another name, or by a library, are not seen.',
+      ],
+    },
+    evidence: {
+      verdict:
+        'Not measured on a GPU. What is kept is what a loss that is never differentiated keeps: one set of activations per stored forward',
+      measurements: [],
+    },
+    origin: [],
+    example: 'fix-features-by-name',
+  },
+
+  prefilter: ['register_forward_hook'],
+
+  *detect(module) {
+    for (const stored of storedOutputs(module)) {
+      if (isTestCode(module, stored.hook)) continue;
+      const what = stored.every ? 'every output of its layer' : 'the last output of its layer';
+      const message = `the hook keeps ${what} in \`${shown(stored.store)}\`, with the graph behind it`;
+      yield { node: stored.value, message, stored };
+    }
+  },
+
+  fix({ stored }, edit, module) {
+    const { hook, value, store } = stored;
+    const reads = readsOfStore(module, stored);
+    const fates = fatesAt(module, reads);
+    const reader = differentiatingReader(module, hook, store)?.field('name')?.text;
+    const caller = fates
+      .flatMap(({ kind, node }) => (kind === 'returned' ? [enclosingFunction(node)] : []))
+      .find((around) => around !== undefined && differentiatingCaller(module, around) !== undefined);
+    const asked = ['register_hook', 'retain_grad', 'backward_hook'].find(
+      (word) => module.at(word).length > 0,
+    );
+    const proof = new Proof();
+    proof.forbid(
+      reader !== undefined || caller !== undefined || fates.some(({ kind }) => kind === 'differentiated'),
+      `what \`${shown(store)}\` holds is differentiated`,
+    );
+    proof.forbid(
+      isReadInForward(reads),
+      `\`${shown(store)}\` is read in a forward, and may be part of the loss`,
+    );
+    proof.forbid(reads.some(feedsLoss), `a loss is computed from \`${shown(store)}\``);
+    proof.forbid(asked !== undefined, `\`${asked}\` asks for gradients of the outputs`);
+    proof.require(
+      isProvenTensor(module, value) ? 'yes' : 'unknown',
+      `\`${shown(value)}\` is a tensor, not a tuple`,
+    );
+    proof.require('unknown', `nobody else differentiates what \`${shown(store)}\` holds`);
+    edit.appendCall(value, '.detach()');
+    return edit.done(`Detach what the hook stores`, proof);
+  },
+};
