@@ -28,7 +28,7 @@ export function readYaml(text: string, keys: readonly string[]): YamlSection | s
   const yaml: typeof import('yaml') = require('yaml');
   const document = yaml.parseDocument(text, { version: '1.1' });
   const [problem] = [...document.errors, ...document.warnings];
-  if (problem !== undefined) return `it is not sound YAML: ${problem.message.split(/ at line|\n/, 1)[0]}`;
+  if (problem !== undefined) return `it is not sound YAML: ${problem.message.split(/ at line|[;\n]/, 1)[0]}`;
   let at: unknown = document.contents;
   for (const key of keys) {
     at = yaml.isMap(at) ? at.items.find((pair) => keyOf(pair) === key)?.value : undefined;
