@@ -1,0 +1,116 @@
+/*
+ * parser.add_argument("--max-length", type=int, default=2048)
+ * length = args.max_length or MAX_SEQ_LENGTH
+ *
+ * The option always has a value, so that the constant behind `or` never applies: somebody who lowers `MAX_SEQ_LENGTH` to save
+ * memory changes nothing. The same for `args.x if args.x is not None else CONST`. Said, not done: whether the default or the
+ * constant is meant is not in the code.
+ *
+ * Only where the file shows one argparse parser with one option of that name and a literal default, and nothing that sets
+ * either elsewhere. An `or` that asks a question (`if args.a or args.b`) is no fallback.
+ */
+import type { DefaultedOption, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import { defaultedOption, unparenthesized } from '../src/toolkit/index.js';
+
+const FALLBACK = /\b\w+\.\w+\s+or\s+[A-Za-z_]|\b\w+\.\w+\s+is\s+(?:not\s+)?None\s+else\b/g;
+const QUESTIONS: readonly string[] = [
+  'if_statement',
+  'elif_clause',
+  'while_statement',
+  'assert_statement',
+  'not_operator',
+  'boolean_operator',
+  'conditional_expression',
+  'if_clause',
+];
+
+interface ShadowedSite extends Site {
+  readonly constant: PyNode;
+  readonly option: DefaultedOption;
+}
+
+export const shadowedConfig: Transform<ShadowedSite> = {
+  meta: {
+    id: 'shadowed-config',
+    summary: 'Say where the default of a command line option makes a configured constant idle',
+    symptom: 'peak',
+    safety: 'advice',
+    numerics: 'bit-identical',
+    group: 'default',
+    options: {},
+    requires: {},
+    docs: {
+      why: 'A setting that stands in a config module and again as the default of a command line option has two values, and the option wins: `args.max_length or MAX_SEQ_LENGTH` takes the constant only when the option is empty, which its default never is. A run that was made smaller in the config then still runs out of memory, with no error to tell why.',
+      does: 'Points at the fallback behind `args.x or …`, or in `… if args.x is None else …`, where the option’s default is a literal that can never let it through.',
+      refuses: [],
+      limits: [
+        'The parser has to be in the same file. Dataclasses with HfArgumentParser, click and Hydra are not looked at.',
+        'An explicit empty value (`--max-length 0`) still reaches a constant behind `or`.',
+      ],
+    },
+    evidence: {
+      verdict: 'No effect of its own: it tells why a change of the configuration has none',
+      measurements: [],
+    },
+    origin: [
+      { document: 'Memory optimization guide (baseline 7B training)', section: '1', fidelity: 'inspired' },
+    ],
+    example: 'report-as-documented',
+  },
+
+  prefilter: ['add_argument', 'ArgumentParser'],
+  cue: (text) => new RegExp(FALLBACK).test(text),
+
+  *detect(module) {
+    for (const { index } of module.text.matchAll(FALLBACK)) {
+      const attribute = module.root.descendantAt(index).parent;
+      const constant = attribute?.type === 'attribute' ? fallbackOf(attribute) : undefined;
+      if (attribute === undefined || constant === undefined) continue;
+      const option = defaultedOption(module, attribute);
+      if (option === undefined || (!option.isTruthy && constant.parent?.type === 'boolean_operator'))
+        continue;
+      yield {
+        node: constant,
+        constant,
+        option,
+        message: `\`${constant.text}\` never applies: \`${option.flag}\` is ${option.value.text} when nobody gives it`,
+      };
+    }
+  },
+
+  fix({ constant, option }, edit) {
+    return edit.advise(
+      `Set \`default=None\` for \`${option.flag}\` if \`${constant.text}\` is meant, or change the default there: changing the constant has no effect`,
+    );
+  },
+};
+
+/** What stands in for an attribute that has no value, where that is a name: a constant, or a setting of a config. */
+function fallbackOf(attribute: PyNode): PyNode | undefined {
+  const whole = attribute.parent;
+  const found =
+    whole?.type === 'boolean_operator' ? afterOr(attribute, whole) : whole && otherwise(attribute, whole);
+  if (found === undefined || (found.type !== 'identifier' && found.type !== 'attribute')) return undefined;
+  const root = attribute.field('object')?.text;
+  return found.field('object')?.text === root ? undefined : found;
+}
+
+function afterOr(attribute: PyNode, operator: PyNode): PyNode | undefined {
+  if (operator.field('operator')?.type !== 'or' || operator.field('left') !== attribute) return undefined;
+  let whole = operator;
+  while (whole.parent?.type === 'parenthesized_expression') whole = whole.parent;
+  const right = operator.field('right');
+  return QUESTIONS.includes(whole.parent?.type ?? '') || right === undefined
+    ? undefined
+    : unparenthesized(right);
+}
+
+/** `C if args.x is None else args.x`, `args.x if args.x is not None else C`. */
+function otherwise(attribute: PyNode, comparison: PyNode): PyNode | undefined {
+  const whole = comparison.parent;
+  const [given, test, other] = whole?.type === 'conditional_expression' ? whole.named : [];
+  if (test !== comparison || given === undefined || other === undefined) return undefined;
+  const isNegated = /\bis\s+not\s+None$/.test(comparison.text);
+  const [kept, fallback] = isNegated ? [given, other] : [other, given];
+  return kept.text === attribute.text ? unparenthesized(fallback) : undefined;
+}
