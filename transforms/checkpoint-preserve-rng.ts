@@ -70,9 +70,7 @@ export const checkpointPreserveRng: Transform<RngSite> = {
         },
       ],
     },
-    origin: [
-      { document: 'Memory Leak Solutions for LLM-QAT GPT-2 Implementation', section: '1', fidelity: 'same' },
-    ],
+    origin: [{ document: 'Memory leak solutions (LLM-QAT GPT-2)', section: '1', fidelity: 'same' }],
     example: 'fix-dropout-inside',
   },
 

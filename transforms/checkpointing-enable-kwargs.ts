@@ -80,7 +80,7 @@ export const checkpointingEnableKwargs: Transform<EnableSite> = {
     },
     origin: [
       { document: 'GPU memory audit report (Fourier LS-LoRA)', section: '5', fidelity: 'inspired' },
-      { document: 'Memory Optimization Guide - Baseline 7B Training', section: '4', fidelity: 'inspired' },
+      { document: 'Memory optimization guide (baseline 7B training)', section: '4', fidelity: 'inspired' },
     ],
     example: 'fix-after-adapters',
   },

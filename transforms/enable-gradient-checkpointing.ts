@@ -85,8 +85,8 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
       ],
     },
     origin: [
-      { document: 'Memory Optimization Changes Summary', section: '1', fidelity: 'same' },
-      { document: 'Memory Optimization Guide - Baseline 7B Training', section: '4', fidelity: 'same' },
+      { document: 'Memory optimization changes summary (Phi4 fine-tuning)', section: '1', fidelity: 'same' },
+      { document: 'Memory optimization guide (baseline 7B training)', section: '4', fidelity: 'same' },
     ],
     example: 'fix-trainer-arguments',
   },

@@ -71,7 +71,9 @@ export const trainingUseCache: Transform<CacheSite> = {
         },
       ],
     },
-    origin: [{ document: 'Memory Optimization Changes Summary', section: '1', fidelity: 'same' }],
+    origin: [
+      { document: 'Memory optimization changes summary (Phi4 fine-tuning)', section: '1', fidelity: 'same' },
+    ],
     example: 'fix-training-loop',
   },
 

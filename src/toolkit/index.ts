@@ -60,6 +60,7 @@ export { logitCollectors } from '../torch/eval-logits.js';
 export {
   feedsLoss,
   isReadInForward,
+  isStoreFetched,
   readsOfStore,
   type StoredOutput,
   storedOutputs,
