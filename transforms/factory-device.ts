@@ -109,7 +109,8 @@ export const factoryDevice: Transform<FactorySite> = {
     ['.to(', '.cuda('],
     ['zeros(', 'ones(', 'full(', 'eye(', 'empty(', 'arange(', 'linspace(', 'rand'],
   ],
-  cue: (text, path) => /\)\s*(?:(?:#.*|\\)\s*)*\.(?:to|cuda)\(/.test(text) && !isTestFile(path, text),
+  cue: (text, path, { stretches }) =>
+    stretches.some((code) => /\)[\s\\]*\.(?:to|cuda)\(/.test(code)) && !isTestFile(path, text),
 
   *detect(module) {
     for (const node of [...module.at('.to('), ...module.at('.cuda(')]) {
