@@ -95,6 +95,16 @@ function storesOf(module: PyModule, hook: PyNode): readonly StoredOutput[] {
   });
 }
 
+/** The hook itself looks up what it stores into: who reads it is not to be seen. */
+export function isStoreFetched(module: PyModule, { hook, store }: StoredOutput): boolean {
+  let root = store;
+  while (root.type !== 'identifier' && root.children[0] !== undefined) root = root.children[0];
+  const scope = root.type === 'identifier' ? module.resolve(root) : undefined;
+  return (
+    scope?.node === hook && module.writes(scope, root.text).some((place) => roleOf(place) !== 'parameter')
+  );
+}
+
 /** Where the file reads what a hook has stored: by the name of the variable or of the attribute behind it. */
 export function readsOfStore(module: PyModule, { hook, store }: StoredOutput): readonly PyNode[] {
   let root = store;
