@@ -1,6 +1,7 @@
 import { type Answer, all } from '../semantic/answer.js';
 import { attributeValues } from '../semantic/attributes.js';
 import { ancestryOf, calledDefinition, classAround } from '../semantic/definitions.js';
+import { definedElsewhere, lineageOf } from '../semantic/elsewhere.js';
 import { definitionOf } from '../semantic/flow.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
@@ -80,15 +81,12 @@ function callMakesCopier(module: PyModule, call: PyNode, hops: number): Answer {
     const wrapped = argumentsOf(call)[0];
     if (SAME.has(path.slice(path.lastIndexOf('.') + 1)) && wrapped !== undefined)
       return madeByCopier(module, wrapped, hops + 1);
-    return copiesLoadedState(path) ? 'yes' : 'unknown';
+    if (copiesLoadedState(path)) return 'yes';
+    const other = definedElsewhere(module, path);
+    return other === undefined ? 'unknown' : definitionMakesCopier(other.module, other.node, hops);
   }
   const own = calledDefinition(module, call);
-  if (own?.type === 'class_definition') return isCopyingClass(module, own);
-  if (own?.type === 'function_definition') {
-    const returned = [...ownNodes(own)].filter(({ type }) => type === 'return_statement');
-    if (returned.length === 0) return 'unknown';
-    return all(returned.map((each) => madeByOptional(module, each.named[0], hops + 1)));
-  }
+  if (own !== undefined) return definitionMakesCopier(module, own, hops);
   const name = methodName(call);
   const receiver = receiverOf(call);
   if (name === undefined || receiver === undefined || !SAME.has(name)) return 'unknown';
@@ -96,11 +94,20 @@ function callMakesCopier(module: PyModule, call: PyNode, hops: number): Answer {
   return inner === undefined ? 'unknown' : madeByCopier(module, inner, hops + 1);
 }
 
+function definitionMakesCopier(module: PyModule, definition: PyNode, hops: number): Answer {
+  if (definition.type === 'class_definition') return isCopyingClass(module, definition);
+  const returned = [...ownNodes(definition)].filter(({ type }) => type === 'return_statement');
+  if (returned.length === 0) return 'unknown';
+  return all(returned.map((each) => madeByOptional(module, each.named[0], hops + 1)));
+}
+
 const OWN_LOADING = ['load_state_dict', '_load_from_state_dict', 'set_extra_state'];
 
 function isCopyingClass(module: PyModule, classNode: PyNode): Answer {
-  const { classes } = ancestryOf(module, classNode);
-  const loadsItself = classes.some((each) => OWN_LOADING.some((name) => module.scopeOf(each).has(name)));
+  const here = ancestryOf(module, classNode).classes.map((node) => ({ module, node }));
+  const loadsItself = [...here, ...lineageOf(module, classNode).elsewhere].some((each) =>
+    OWN_LOADING.some((name) => each.module.scopeOf(each.node).has(name)),
+  );
   return loadsItself ? 'no' : moduleKind(module, classNode).isModule === 'yes' ? 'yes' : 'unknown';
 }
 
