@@ -106,7 +106,7 @@ export const memoryLogging: Transform<LoggingSite> = {
   *detect(module) {
     if (measuresAlready(module)) return;
     for (const training of trainingLoops(module)) {
-      const node = training.steps[0]?.field('function')?.field('attribute');
+      const node = training.steps.at(-1)?.field('function')?.field('attribute');
       const logged = module.at(HELPER).some((hit) => training.loop.contains(hit));
       if (node === undefined || logged || isTestCode(module, node)) continue;
       yield {

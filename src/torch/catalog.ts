@@ -328,3 +328,5 @@ export const ENVIRONMENT = 'os.environ';
 /** Where the figures of the caching allocator and the ranks of a job are asked for. */
 export const CUDA = 'torch.cuda';
 export const DISTRIBUTED = 'torch.distributed';
+
+export const CONTEXT_MANAGER = 'contextlib.contextmanager';
