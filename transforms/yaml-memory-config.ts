@@ -96,7 +96,7 @@ export const yamlMemoryConfig: Transform<SettingsSite> = {
           what: 'peak allocated of a training step, checkpointing on',
           before: '12 730 MiB',
           after: '5043 MiB',
-          setup: 'NVIDIA H200, torch 2.11, transformers 5.17, a Llama of the evidence set',
+          setup: 'NVIDIA H200, torch 2.11, transformers 5.17, Llama 12 layers × 1024, fp32',
         },
       ],
     },

@@ -117,39 +117,48 @@ function writesOf(module: PyModule, identifier: PyNode): readonly PyNode[] {
   return scope === undefined ? [] : module.writes(scope, identifier.text);
 }
 
-/** The variables on the way that the file also changes, or hands to others as a whole. */
+/** A place where the file changes the mapping, or hands it on as a whole, besides the call that receives it. */
 export function changedOnTheWay(
   module: PyModule,
   { holders }: YamlSource,
   receiver: PyNode,
 ): PyNode | undefined {
+  const names = new Set(holders);
   for (const holder of holders) {
     const scope = module.resolve(holder);
     const uses = scope === undefined ? [] : module.reads(scope, holder.text);
-    const changed = uses.find((use) => !receiver.contains(use) && !isPlainRead(use));
+    const changed = uses.find((use) => !receiver.contains(use) && !isPlainRead(use, names));
     if (changed !== undefined) return changed;
   }
   return undefined;
 }
 
-/** Reads one setting, or spreads all: `c["x"]` that nobody assigns, `c.get("x")`, `f(**c)`, `print(c)`. */
-function isPlainRead(use: PyNode): boolean {
+const TARGETS: ReadonlySet<string> = new Set([
+  'as_pattern_target',
+  'delete_statement',
+  'list_pattern',
+  'pattern_list',
+  'tuple_pattern',
+]);
+const LOOKS: ReadonlySet<string> = new Set([
+  'boolean_operator',
+  'comparison_operator',
+  'dictionary_splat',
+  'if_statement',
+  'not_operator',
+]);
+
+/** Reads one setting, or looks at all: `c["x"]` that nobody assigns, `c.get("x")`, `f(**c)`, `print(c)`. */
+function isPlainRead(use: PyNode, holders: ReadonlySet<PyNode>): boolean {
   if (roleOf(use) !== 'read') return false;
   let node = use;
   while (node.parent?.type === 'subscript' && node.parent.field('value') === node) node = node.parent;
   const place = node.parent;
-  switch (place?.type) {
-    case 'argument_list':
-      return place.parent?.field('function')?.text === 'print';
-    case 'attribute':
-      return ['get', 'items', 'keys', 'values'].includes(place.field('attribute')?.text ?? '');
-    case 'assignment':
-    case 'augmented_assignment':
-      return place.field('left') !== node;
-    case 'delete_statement':
-    case 'pattern_list':
-      return false;
-    default:
-      return place !== undefined;
-  }
+  if (place === undefined || TARGETS.has(place.type) || place.field('left') === node) return false;
+  if (place.type === 'attribute')
+    return ['get', 'items', 'keys', 'values'].includes(place.field('attribute')?.text ?? '');
+  if (node !== use || LOOKS.has(place.type)) return true;
+  if (place.type === 'argument_list') return place.parent?.field('function')?.text === 'print';
+  const target = place.type === 'assignment' ? place.field('left') : undefined;
+  return target !== undefined && holders.has(target);
 }

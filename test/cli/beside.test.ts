@@ -33,7 +33,9 @@ const run = (cwd: string, ...words: readonly string[]) =>
 describe('a fix of two files', () => {
   test('is applied whole, settles, and is taken back whole', async () => {
     const cwd = repositoryWith(FILES);
-    expect(await run(cwd, 'apply')).toMatchObject({ code: 0 });
+    const applied = await run(cwd, 'apply');
+    expect(applied.code).toBe(0);
+    expect(applied.stderr).toContain('Fixed 1 finding in 2 files.');
     expect([read(cwd, 'a.py'), read(cwd, 'conf.yaml')]).toEqual(['new()\n', YAML_AFTER]);
     expect((await run(cwd, 'check')).code).toBe(0);
     expect(await run(cwd, 'undo')).toMatchObject({ code: 0 });

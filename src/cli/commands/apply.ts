@@ -7,7 +7,7 @@ import { type Context, EXIT } from '../context.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { exitCodeFor, formatOf, present } from '../results.js';
 import { guardFiles, reportUnwritten, sayHowToUndo, type Unwritten } from '../writing.js';
-import { diff, eachBesideOnce, isChanged, withoutBeside } from './diff.js';
+import { diff, eachBesideOnce, filesIn, isChanged, withoutBeside } from './diff.js';
 
 export async function apply(context: Context): Promise<number> {
   const { args } = context;
@@ -84,7 +84,7 @@ async function writeAll(context: Context, look: Look, outcomes: readonly Outcome
       }
       scans.push(outcome.remaining);
       if (written === undefined) continue;
-      files++;
+      files += filesIn([outcome]);
       findings += outcome.settled.filter(({ fate }) => fate === 'applied').length;
     }
   } finally {

@@ -67,6 +67,14 @@ export function isChanged({ file, after, beside }: Outcome): boolean {
   return after !== file.source.text || beside.length > 0;
 }
 
+/** How many files these change. */
+export function filesIn(outcomes: readonly Outcome[]): number {
+  return outcomes.reduce(
+    (sum, { file, after, beside }) => sum + (after === file.source.text ? 0 : 1) + beside.length,
+    0,
+  );
+}
+
 /** Another file is changed by the first that asks for it; what the next would do to it shows in another run. */
 export function eachBesideOnce({ scans, outcomes }: Visit): readonly Outcome[] {
   const changed = new Set<string>();
@@ -106,7 +114,7 @@ function conclude(context: Context, patch: Buffer, changed: readonly Outcome[], 
   context.remark(report);
   const fixes = changed.flatMap(({ settled }) => settled.filter(({ fate }) => fate === 'applied')).length;
   if (changed.length === 0) context.say('Nothing to change.');
-  else context.say(`${plural(fixes, 'fix', 'fixes')} in ${plural(changed.length, 'file')}.`);
+  else context.say(`${plural(fixes, 'fix', 'fixes')} in ${plural(filesIn(changed), 'file')}.`);
   const found = context.args.flag('exit-code') && patch.length > 0 ? EXIT.findings : EXIT.clean;
   return Math.max(found, strictness(context, report));
 }
