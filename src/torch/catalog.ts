@@ -234,6 +234,11 @@ export const DEVICE = 'torch.device';
 /** The index of the current GPU. */
 export const CUDA_ORDINAL = 'torch.cuda.current_device';
 
+export const DEEPCOPY = 'copy.deepcopy';
+/** Where samples come from, one by one. */
+export function isDatasetClass(path: string): boolean {
+  return /^torch(?:vision)?\.(?:\w+\.)*(?:\w*Dataset|ImageFolder|DatasetFolder)$/.test(path);
+}
 export const MODULE_CONTAINERS: ReadonlySet<string> = new Set(['torch.nn.ModuleDict', 'torch.nn.ModuleList']);
 export const PARAMETER_CONTAINERS: ReadonlySet<string> = new Set([
   'torch.nn.ParameterDict',
