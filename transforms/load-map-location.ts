@@ -148,8 +148,8 @@ export const loadMapLocation: Transform<LoadSite> = {
         'that what this file puts in the place of `torch.load` takes the keyword',
       )
       .require(
-        /\b(?:locals|globals|vars)\(\s*\)/.test(module.text) ? 'unknown' : 'yes',
-        'that nothing reads the result by way of `locals()` or `globals()`',
+        /\b(?:locals|globals|vars)\(\s*\)|(?<![.\w])(?:exec|eval)\(/.test(module.text) ? 'unknown' : 'yes',
+        'that nothing reads the result by way of `locals()`, `globals()` or `eval()`',
       )
       .require(isTestCode(module, call) ? 'unknown' : 'yes', 'that this test is not about devices');
     edit.addKeywordAfter(file, 'map_location', '"cpu"');

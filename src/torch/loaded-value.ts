@@ -198,7 +198,8 @@ class Flow implements Fate {
     const { parent } = subscript;
     const isWritten = parent?.type === 'assignment' && parent.field('left') === subscript;
     if (isWritten || parent?.type === 'delete_statement') return;
-    if (!isPlainEntry(subscript.field('subscript'))) this.follow(subscript, 'mapping');
+    if (!isPlainEntry(subscript.field('subscript')) || isUsedAsTensor(subscript))
+      this.follow(subscript, 'mapping');
   }
 
   #attribute(attribute: PyNode, value: PyNode, holds: Holds): void {
@@ -213,7 +214,7 @@ class Flow implements Fate {
     if (name === 'items') this.follow(call, 'pairs');
     else if (name === 'values') this.follow(call, 'state');
     else if (name === 'get' || name === 'pop' || name === 'setdefault') {
-      if (!isPlainEntry(argumentsOf(call)[0])) this.follow(call, 'mapping');
+      if (!isPlainEntry(argumentsOf(call)[0]) || isUsedAsTensor(call)) this.follow(call, 'mapping');
     } else if (name === 'to') {
       if (!/device|cuda|cpu/.test(call.field('arguments')?.text ?? '')) this.follow(call, holds);
     } else if (PASSING_METHODS.has(name)) this.follow(call, holds);
@@ -271,4 +272,10 @@ function isReturned(node: PyNode): boolean {
 
 function isPlainEntry(key: PyNode | undefined): boolean {
   return key?.type === 'string' && PLAIN_ENTRY.test(key.text.replace(/^["']|["']$/g, ''));
+}
+
+/** Against what its name says: changed in place, or computed with the result of a call. */
+function isUsedAsTensor({ parent }: PyNode): boolean {
+  if (parent?.type === 'attribute') return parent.field('attribute')?.text.endsWith('_') ?? false;
+  return parent?.type === 'binary_operator' && parent.named.some(({ type }) => type === 'call');
 }
