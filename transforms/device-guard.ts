@@ -89,10 +89,10 @@ export const deviceGuard: Transform<GuardSite> = {
   },
 
   prefilter: ['.to(', '.device', ['def forward', '__call__', 'training_step']],
-  cue: (text) => /=[^=\n]*\.to\(\s*(?:device\s*=\s*)?[\w.[\]"']+\.device\b/.test(text),
+  cue: (_text, _path, { stretches }) => stretches.some(mayMoveHeld),
 
   *detect(module) {
-    for (const hit of module.at('.to(')) {
+    for (const hit of module.atWhere('.to(', mayMoveHeld)) {
       const call = hit.parent?.parent;
       const assignment = call?.parent;
       if (call?.type !== 'call' || assignment?.type !== 'assignment') continue;
@@ -166,4 +166,9 @@ function deviceOf(call: PyNode): PyNode | undefined {
 
 function names(node: PyNode): readonly string[] {
   return [...node.walk()].flatMap(({ type, text }) => (type === 'identifier' ? [text] : []));
+}
+
+/** Whether what an object holds is moved to where another is, going by the code alone. */
+function mayMoveHeld(code: string): boolean {
+  return /=[^=\n]*(?:\.\w+|\])\)*\.to\(\s*(?:device\s*=\s*)?[\w.[\]"']+\.device\b/.test(code);
 }

@@ -22,6 +22,7 @@ import {
   keywordArgument,
   kindOf,
   methodName,
+  methodsBehind,
   Proof,
   qualifiedName,
   RANDOM_FACTORIES,
@@ -109,11 +110,10 @@ export const factoryDevice: Transform<FactorySite> = {
     ['.to(', '.cuda('],
     ['zeros(', 'ones(', 'full(', 'eye(', 'empty(', 'arange(', 'linspace(', 'rand'],
   ],
-  cue: (text, path, { stretches }) =>
-    stretches.some((code) => /\)[\s\\]*\.(?:to|cuda)\(/.test(code)) && !isTestFile(path, text),
+  cue: (text, path, { stretches }) => !isTestFile(path, text) && stretches.some(mayMoveFactory),
 
   *detect(module) {
-    for (const node of [...module.at('.to('), ...module.at('.cuda(')]) {
+    for (const node of ['.to(', '.cuda('].flatMap((literal) => module.atWhere(literal, mayMoveFactory))) {
       const whole = node.parent?.parent;
       const moved = whole?.type === 'call' ? receiverOf(whole) : undefined;
       if (whole === undefined || moved?.type !== 'call' || node.parent?.field('attribute') !== node) continue;
@@ -168,6 +168,19 @@ export const factoryDevice: Transform<FactorySite> = {
 };
 
 /** The maker at the root of `torch.zeros(n).long().view(2, -1)`, looking only through methods that do the same anywhere. */
+const FACTORY_CALL =
+  /\b(?:zeros|ones|full|eye|empty|arange|linspace|rand|randint|randn|randperm|normal|bernoulli|multinomial)[ \t]*\(/g;
+
+/** Whether the result of a factory is moved, going by the code alone. */
+function mayMoveFactory(code: string): boolean {
+  if (!/\)[\s\\]*\.[\s\\]*(?:to|cuda)\(/.test(code)) return false;
+  for (const { index, 0: call } of code.matchAll(FACTORY_CALL)) {
+    for (const method of methodsBehind(code, index + call.length - 1))
+      if (method === 'to' || method === 'cuda') return true;
+  }
+  return false;
+}
+
 function factoryIn(
   module: PyModule,
   call: PyNode,

@@ -111,13 +111,10 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     ['for ', 'while '],
     ['tensor(', 'zeros(', 'ones(', 'full(', 'eye(', 'arange(', 'linspace('],
   ],
-  cue: (text) =>
-    /\b\w+\s*=\s*\\?\s*(?:\w+\.)?(?:as_tensor|tensor|zeros|ones|full|eye|arange|linspace)\((?:[-+[(\s]|#.*)*(?:[\d.]|True|False|math|\w+\s*=)/.test(
-      text,
-    ),
+  cue: (_text, _path, { stretches }) => stretches.some(mayRepeatConstant),
 
   *detect(module) {
-    for (const hit of MAKERS.flatMap((literal) => module.at(literal))) {
+    for (const hit of MAKERS.flatMap((literal) => module.atWhere(literal, mayRepeatConstant))) {
       const constant = constantAt(module, hit);
       if (constant === undefined || isTestCode(module, constant.statement)) continue;
       const scope = module.scopeAt(constant.statement);
@@ -159,6 +156,14 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     return edit.done(`Build \`${name}\` once, before the loop`, proof);
   },
 };
+
+const CONSTANT =
+  /\b\w+\s*=\s*\\?\s*(?:\w+\.)?(?:as_tensor|tensor|zeros|ones|full|eye|arange|linspace)\([-+[(\s]*(?:[\d.]|True|False|math|\w+\s*=)/;
+
+/** Whether a name is given a constant tensor where there is a loop, going by the code alone. */
+function mayRepeatConstant(code: string): boolean {
+  return /\b(?:for|while)\b/.test(code) && CONSTANT.test(code);
+}
 
 function message({ name, copied }: Constant, loop: PyNode | undefined): string {
   if (loop === undefined)

@@ -38,6 +38,7 @@ export type { NamedFile } from '../semantic/surroundings.js';
 export { isTestCode, isTestFile } from '../semantic/test-code.js';
 export type { Versions } from '../semantic/versions.js';
 export { changedOnTheWay, type YamlSource, yamlSource } from '../semantic/yaml-source.js';
+export { methodsBehind } from '../syntax/code-text.js';
 export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
 export { readYaml, type YamlScalar, type YamlSection } from '../syntax/yaml.js';
@@ -56,6 +57,7 @@ export { type ConstantUse, usesOfName } from '../torch/constant-use.js';
 export { entropyFrom } from '../torch/cross-entropy.js';
 export * from '../torch/cuda-cache.js';
 export { isCpu, isDevice } from '../torch/device-value.js';
+export { type EagerDataset, eagerDataset, isIndexable } from '../torch/eager-dataset.js';
 export { logitCollectors } from '../torch/eval-logits.js';
 export {
   feedsLoss,
@@ -74,7 +76,7 @@ export { differentiatingCaller, differentiatingReader } from '../torch/grad-mode
 export { takesGradAsTensor } from '../torch/grad-none.js';
 export { compilerOf, hasInferenceFastPath, importsTorch } from '../torch/grad-roles.js';
 export { mayWalk, type Walk, walks } from '../torch/grad-walks.js';
-export { recordsNoGraph } from '../torch/gradient.js';
+export { mayCarryGradient, recordsNoGraph } from '../torch/gradient.js';
 export { type HalfPlace, halfPlaces, strayHalf } from '../torch/half-precision.js';
 export { type Held, heldTensor } from '../torch/held-tensor.js';
 export * from '../torch/huggingface.js';
