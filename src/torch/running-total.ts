@@ -34,6 +34,9 @@ const NUMBER = new RegExp(
   `^(?:${FACTOR.source})(?:[ \\t]*[*/][ \\t]*(?:${FACTOR.source}))*[ \\t]*(?:[;#].*)?$`,
 );
 
+/** Texts, lists, dictionaries and tuples of one are joined, not added. */
+const TEXT_OR_LIST = /^(?:[bBfFrR]{0,2}["'[{]|\([^()\r\n]*,\)[ \t]*$)/;
+
 /** The names of totals that could be of tensors, going by the text alone: no node is made to ask it. */
 function* totalNames(text: string): Generator<string> {
   if (!text.includes('+') || !/\b(?:for|while)\b/.test(text)) return;
@@ -41,7 +44,11 @@ function* totalNames(text: string): Generator<string> {
     const mention = `(?<![\\w.])${name}(?!\\w)`;
     const added = [...text.matchAll(new RegExp(`${mention}[ \\t]*\\+=[ \\t]*([^\\r\\n]*)`, 'g'))];
     const again = new RegExp(`${mention}[ \\t]*=[\\s(\\\\]*${mention}|\\+[\\s(\\\\]*${mention}`);
-    if (!added.some(([, value = '']) => !NUMBER.test(value)) && !again.test(text)) continue;
+    if (
+      !added.some(([, value = '']) => !NUMBER.test(value) && !TEXT_OR_LIST.test(value)) &&
+      !again.test(text)
+    )
+      continue;
     if (isOneFunction(text) && isHandedBack(text, name)) continue;
     for (const { index } of text.matchAll(new RegExp(mention, 'g'))) {
       if (!ZEROED.test(text.slice(index, index + 200))) continue;
