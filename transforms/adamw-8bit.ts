@@ -7,11 +7,22 @@
  * output. The arguments stay as they are, so only those that both classes take are allowed; the fallback uses no name but
  * torch's own. Never safe: the state is rounded to 8 bits.
  */
-import type { AdamCall, Site, Transform } from '../src/toolkit/index.js';
+import type {
+  AdamCall,
+  EditBuilder,
+  Fix,
+  PyModule,
+  PyNode,
+  Refusal,
+  Site,
+  Transform,
+} from '../src/toolkit/index.js';
 import {
   ADAMW,
   adamArguments,
   adamCalls,
+  argumentsCall,
+  givenIn,
   hasSplat,
   isInExpressionScope,
   isMadeOnGpu,
@@ -21,14 +32,19 @@ import {
   otherEngine,
   ownsItsLines,
   Proof,
+  plainString,
   statementOf,
 } from '../src/toolkit/index.js';
 
 interface OptimizerSite extends Site {
-  readonly made: AdamCall;
+  readonly made: AdamCall | undefined;
+  /** The name that trainer arguments give the optimizer. */
+  readonly named: PyNode | undefined;
 }
 
 const HELPER = 'adamw_8bit';
+const MESSAGE = '`AdamW` keeps 8 bytes of state for every parameter that is trained; in 8 bits they are 2';
+const TRAINS_AS_WELL = 'that 8-bit state trains this model as well';
 /** What both classes take, with the same meaning and the same defaults. */
 const SHARED: readonly string[] = ['params', 'lr', 'betas', 'eps', 'weight_decay'];
 
@@ -44,7 +60,7 @@ export const adamw8bit: Transform<OptimizerSite> = {
     requires: {},
     docs: {
       why: 'AdamW keeps two 32-bit numbers for every parameter that is trained: 8 bytes, where the parameter itself has 2 or 4. bitsandbytes keeps them in 8 bits each, block by block.',
-      does: 'Defines `adamw_8bit()` above the code that needs it, which gives `bitsandbytes.optim.AdamW8bit`, or `torch.optim.AdamW` with a printed note where bitsandbytes cannot be imported, and makes the optimizer with that class. The arguments are not touched.',
+      does: 'Defines `adamw_8bit()` above the code that needs it, which gives `bitsandbytes.optim.AdamW8bit`, or `torch.optim.AdamW` with a printed note where bitsandbytes cannot be imported, and makes the optimizer with that class. The arguments are not touched. In the arguments of a transformers trainer, `optim="adamw_torch"` becomes `optim="adamw_8bit"`.',
       refuses: [
         'the call has an argument that bitsandbytes does not take (`fused`, `foreach`, `maximize`, `capturable`, …) or refuses (`amsgrad`), or spreads its arguments',
         'the file calls `load_state_dict` of the optimizer: a 32-bit state does not fit',
@@ -56,7 +72,7 @@ export const adamw8bit: Transform<OptimizerSite> = {
       limits: [
         'Training changes: the state is rounded. bitsandbytes advises 32-bit state for embeddings (`StableEmbedding`, or an override), which this fix does not set up.',
         'Tensors of fewer than 4096 elements keep 32-bit state.',
-        'With LoRA little is trained, and little is saved. For a transformers Trainer, `optim="adamw_bnb_8bit"` does the same.',
+        'With LoRA little is trained, and little is saved.',
         'A checkpoint of the optimizer cannot be read by the other class.',
       ],
     },
@@ -71,8 +87,8 @@ export const adamw8bit: Transform<OptimizerSite> = {
     example: 'fix-as-documented',
   },
 
-  prefilter: ['AdamW', 'torch', 'optim'],
-  cue: (text, path) => /\bAdamW\s*\(/.test(text) && !isTestFile(path, text),
+  prefilter: ['optim', ['AdamW', 'adamw_torch', 'adamw_hf']],
+  cue: (text, path) => /\bAdamW\s*\(|["']adamw_(?:torch|hf)/.test(text) && !isTestFile(path, text),
 
   *detect(module) {
     for (const made of adamCalls(module, ['AdamW'])) {
@@ -81,12 +97,21 @@ export const adamw8bit: Transform<OptimizerSite> = {
       yield {
         node: callee?.field('attribute') ?? callee ?? made.call,
         made,
-        message: '`AdamW` keeps 8 bytes of state for every parameter that is trained; in 8 bits they are 2',
+        named: undefined,
+        message: MESSAGE,
       };
+    }
+    for (const { value, calls } of givenIn(module, 'optim')) {
+      const [call] = calls;
+      if (call === undefined || !/^adamw_(?:torch|torch_fused|hf)$/.test(plainString(value) ?? '')) continue;
+      if (argumentsCall(module, call) === undefined || isTestCode(module, call)) continue;
+      yield { node: value, made: undefined, named: value, message: MESSAGE };
     }
   },
 
-  fix({ made }, edit, module) {
+  fix({ made, named }, edit, module) {
+    if (named !== undefined) return renamed(named, edit, module);
+    if (made === undefined) return edit.refuse('nothing is made here');
     const { call } = made;
     const { keywords, positional } = adamArguments(call);
     const foreign = keywords.find((name) => !SHARED.includes(name));
@@ -105,7 +130,7 @@ export const adamw8bit: Transform<OptimizerSite> = {
         no: 'this file does not use a GPU, and bitsandbytes needs one',
         unknown: 'that the parameters are on a GPU',
       })
-      .require('unknown', 'that 8-bit state trains this model as well');
+      .require('unknown', TRAINS_AS_WELL);
     if (proof.refuted !== undefined || callee === undefined) return edit.done('', proof);
     const place = edit.placeForFunction(call);
     edit.defineFunction(
@@ -125,6 +150,24 @@ export const adamw8bit: Transform<OptimizerSite> = {
     return edit.done('Keep the state of AdamW in 8 bits', proof);
   },
 };
+
+/** The trainer has the 8-bit optimizer under a name of its own, and raises where bitsandbytes is missing. */
+function renamed(value: PyNode, edit: EditBuilder, module: PyModule): Fix | Refusal {
+  const engine = otherEngine(module);
+  const proof = new Proof()
+    .forbid(
+      engine !== undefined || /\bfsdp\s*=/.test(module.text),
+      `\`${engine ?? 'fsdp'}\` of this file splits or moves the state`,
+    )
+    .forbid(
+      /resume_from_checkpoint\s*=\s*(?!None|False)/.test(module.text),
+      'a saved 32-bit state may be loaded into it',
+    )
+    .require('unknown', 'that bitsandbytes is installed: the trainer raises without it')
+    .require('unknown', TRAINS_AS_WELL);
+  edit.replace(value, value.text.replace(/adamw_\w+/, HELPER));
+  return edit.done('Keep the state of AdamW in 8 bits', proof);
+}
 
 /** The function, or the choice around it, has the 8-bit class already. */
 function isAlternative({ call }: AdamCall): boolean {
