@@ -44,6 +44,7 @@ function findBackwards(module: PyModule): readonly Backward[] {
     const [first] = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
     const engine =
       text !== 'backward' ||
+      (parent !== undefined && qualifiedName(module, parent) !== undefined) ||
       ENGINE.test(receiver?.text ?? '') ||
       (importsPackage(module, 'deepspeed') && /model/i.test(receiver?.text ?? ''));
     const value = first !== undefined && engine ? first : receiver;

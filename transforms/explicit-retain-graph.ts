@@ -1,0 +1,109 @@
+/*
+ * loss.backward()                                  loss.backward(retain_graph=False)
+ *
+ * As a document recommends it. `False` is the default, so nothing changes. With `create_graph` the default is another one,
+ * and engines such as accelerate's and DeepSpeed's have a `backward` of their own: both are left alone. What is not provably
+ * a tensor may be somebody's own class, whose `backward` takes no such argument: unsafe.
+ */
+import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import {
+  argumentsOf,
+  backwards,
+  classBehind,
+  hasSplat,
+  importsPackage,
+  isProvenTensor,
+  isTestCode,
+  keywordArgument,
+  methodName,
+  Proof,
+  receiverOf,
+  shown,
+} from '../src/toolkit/index.js';
+
+interface BackwardSite extends Site {
+  readonly call: PyNode;
+  readonly value: PyNode;
+}
+
+export const explicitRetainGraph: Transform<BackwardSite> = {
+  meta: {
+    id: 'explicit-retain-graph',
+    summary: 'Write `backward(retain_graph=False)` instead of `backward()`; has no effect',
+    symptom: 'leak',
+    safety: 'safe',
+    numerics: 'bit-identical',
+    group: 'documented',
+    options: {},
+    requires: {},
+    docs: {
+      why: 'A document adds `retain_graph=False` to every backward so that the graph is freed. That is what backward does by default. A graph is kept by `retain_graph=True`, which `retain-graph` looks for, or by a tensor that somebody holds.',
+      does: 'Adds the argument to `backward` of a tensor, also of a scaled loss.',
+      refuses: [
+        '`retain_graph` or `create_graph` is given, by keyword, by position or by `**`: no finding',
+        'the receiver is an engine, `self` or an object of a class of the file: no finding',
+        'the receiver is not proven to be a tensor: unsafe',
+      ],
+      limits: ['It is noise in a review: nothing is gained.'],
+    },
+    evidence: {
+      verdict: 'No effect: `False` is the default of torch. Use `retain-graph` to find a needless `True`',
+      measurements: [],
+    },
+    origin: [
+      {
+        document: 'Memory leak solutions (LLM-QAT GPT-2)',
+        section: '3. Training Loop Memory Management',
+        fidelity: 'same',
+      },
+    ],
+    example: 'fix-as-documented',
+  },
+
+  prefilter: ['torch', '.backward('],
+
+  *detect(module) {
+    if (!importsPackage(module, 'torch')) return;
+    for (const { call, value } of backwards(module)) {
+      const receiver = receiverOf(call);
+      if (receiver === undefined || receiver !== value || methodName(call) !== 'backward') continue;
+      if (isTestCode(module, call) || isAskedOtherwise(call) || isOtherObject(module, receiver)) continue;
+      const message = '`backward()` frees the graph without being told: `retain_graph=False` is its default';
+      yield { node: call.field('function')?.field('attribute') ?? call, message, call, value };
+    }
+  },
+
+  fix({ call, value }, edit, module) {
+    const proof = new Proof().require(
+      isTensor(module, value) ? 'yes' : 'unknown',
+      `\`${shown(value)}\` is a tensor, whose \`backward\` takes \`retain_graph\``,
+    );
+    edit.appendKeyword(call, 'retain_graph', 'False');
+    return edit.done('Say that the graph is not retained', proof);
+  },
+};
+
+/** A second positional argument is `retain_graph`; with `create_graph` it follows that one. */
+function isAskedOtherwise(call: PyNode): boolean {
+  const positional = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
+  return (
+    hasSplat(call) ||
+    positional.length > 1 ||
+    ['retain_graph', 'create_graph'].some((name) => keywordArgument(call, name) !== undefined)
+  );
+}
+
+/** An engine, `self`, `super()`, a class or an object of this file. */
+function isOtherObject(module: PyModule, receiver: PyNode): boolean {
+  const { text } = receiver;
+  if (/^(?:self|cls|super\(.*\)|ctx)$/.test(text)) return true;
+  if (/accelerator|fabric|engine|strategy|model|agent|trainer/i.test(text) && !/loss/i.test(text))
+    return true;
+  return classBehind(module, receiver) !== undefined;
+}
+
+/** `scaler.scale(loss)` is a tensor when `loss` is one. */
+function isTensor(module: PyModule, value: PyNode): boolean {
+  const [given] = value.type === 'call' && methodName(value) === 'scale' ? argumentsOf(value) : [];
+  return isProvenTensor(module, given ?? value);
+}
