@@ -4,6 +4,7 @@ import type { PyModule } from '../semantic/module.js';
 import type { NamedFile } from '../semantic/surroundings.js';
 import { argumentAtStart, keywordsAtEnd, withoutArgument } from '../syntax/arguments.js';
 import * as blocks from '../syntax/blocks.js';
+import { type Extraction, extractLoopBody } from '../syntax/extract.js';
 import * as layout from '../syntax/layout.js';
 import type { PyNode } from '../syntax/node.js';
 import { addEntries, setEntry, type YamlEntry, type YamlScalar, type YamlSection } from '../syntax/yaml.js';
@@ -127,6 +128,13 @@ export class EditBuilder {
     const edits =
       first.parent === last.parent ? blocks.nestUnder(this.module, first, last, header) : undefined;
     if (edits === undefined) throw new Unfixable('its lines do not share one indentation');
+    this.#edits.push(...edits);
+  }
+
+  /** The body of a method's loop becomes a method of its own, below it. */
+  extractLoopBody(parts: Extraction): void {
+    const edits = extractLoopBody(this.module, parts);
+    if (edits === undefined) throw new Unfixable('the lines of its loop cannot be moved as they stand');
     this.#edits.push(...edits);
   }
 

@@ -335,3 +335,9 @@ export const CUDA = 'torch.cuda';
 export const DISTRIBUTED = 'torch.distributed';
 
 export const CONTEXT_MANAGER = 'contextlib.contextmanager';
+
+export const TORCH_DATASETS: ReadonlySet<string> = new Set([
+  'torch.utils.data.Dataset',
+  'torch.utils.data.dataset.Dataset',
+]);
+export const LOAD_DATASET = 'datasets.load_dataset';
