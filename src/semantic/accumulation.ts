@@ -1,4 +1,5 @@
 import { namesBeside } from '../syntax/beside.js';
+import { restOfLine } from '../syntax/code-text.js';
 import type { Glimpse } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import { type Counter, runsOnlyEmpty, zeroGiven } from './counter.js';
@@ -54,7 +55,7 @@ export function* accumulatedNames(text: string): Generator<string> {
     // Added to: `name += …`, or `name = …` with the name again in what is assigned.
     if (!new RegExp(`${mention}\\s*(?:\\+=|=(?!=)[\\s\\S]{0,400}?${mention})`).test(text)) continue;
     for (const { index } of text.matchAll(new RegExp(mention, 'g'))) {
-      if (!ZEROED.test(text.slice(index, index + 200))) continue;
+      if (!ZEROED.test(restOfLine(text, index))) continue;
       yield name;
       break;
     }

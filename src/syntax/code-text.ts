@@ -12,6 +12,19 @@ export function behindBracket(code: string, open: number): number {
   return code.length;
 }
 
+/** From an offset to the end of its logical line, in code without strings and comments. */
+export function restOfLine(code: string, from: number): string {
+  let depth = 0;
+  for (let at = from; at < code.length; at++) {
+    const character = code[at] ?? '';
+    if (OPENING.includes(character)) depth++;
+    else if (CLOSING.includes(character)) depth--;
+    else if (character === '\\') at += code[at + 1] === '\r' ? 2 : 1;
+    else if ((character === '\n' || character === ';') && depth <= 0) return code.slice(from, at);
+  }
+  return code.slice(from);
+}
+
 const LINK = /[\s\\]*\.[\s\\]*(\w+)[\s\\]*(\()?/y;
 
 /** The methods that are called on the result of the call whose arguments open there, one on the other: `f(…).a().b()`. */

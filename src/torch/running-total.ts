@@ -14,6 +14,7 @@ import {
   unparenthesized,
 } from '../semantic/statements.js';
 import { namesBeside } from '../syntax/beside.js';
+import { restOfLine } from '../syntax/code-text.js';
 import type { Glimpse } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import { isZeroFactory } from './catalog.js';
@@ -43,19 +44,24 @@ function* totalNames(text: string): Generator<string> {
   for (const name of namesBeside(text, '+', 'around')) {
     const mention = `(?<![\\w.])${name}(?!\\w)`;
     const added = [...text.matchAll(new RegExp(`${mention}[ \\t]*\\+=[ \\t]*([^\\r\\n]*)`, 'g'))];
-    const again = new RegExp(`${mention}[ \\t]*=[\\s(\\\\]*${mention}|\\+[\\s(\\\\]*${mention}`);
-    if (
-      !added.some(([, value = '']) => !NUMBER.test(value) && !TEXT_OR_LIST.test(value)) &&
-      !again.test(text)
-    )
-      continue;
+    const isAdded = added.some(([, value = '']) => !NUMBER.test(value) && !TEXT_OR_LIST.test(value));
+    if (!isAdded && !isAssignedItself(text, mention)) continue;
     if (isOneFunction(text) && isHandedBack(text, name)) continue;
     for (const { index } of text.matchAll(new RegExp(mention, 'g'))) {
-      if (!ZEROED.test(text.slice(index, index + 200))) continue;
+      if (!ZEROED.test(restOfLine(text, index))) continue;
       yield name;
       break;
     }
   }
+}
+
+/** `total = total + …`, or `total = … + total`. */
+function isAssignedItself(text: string, mention: string): boolean {
+  for (const { index, 0: start } of text.matchAll(new RegExp(`${mention}[ \\t]*=(?!=)`, 'g'))) {
+    const value = restOfLine(text, index + start.length);
+    if (value.includes('+') && new RegExp(mention).test(value)) return true;
+  }
+  return false;
 }
 
 /** No other function is defined inside. */

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { behindBracket, methodsBehind, restOfLine } from '../../src/syntax/code-text.js';
+import { Glimpse } from '../../src/syntax/glimpse.js';
+
+describe('code as text', () => {
+  it('finds the closing bracket', () => {
+    expect(behindBracket('f(a[1], (b)) + 1', 1)).toBe(12);
+    expect(behindBracket('f((', 1)).toBe(3);
+  });
+
+  it('follows the methods that are called on a result', () => {
+    expect([...methodsBehind('zeros(2, f(3)).float() \\\n    .to(x).shape[0]', 5)]).toEqual(['float', 'to']);
+    expect([...methodsBehind('zeros(2) + ones(1).cuda()', 5)]).toEqual([]);
+  });
+
+  it('reads to the end of a logical line', () => {
+    expect(restOfLine('a = (1,\n  2)\nb = 3', 0)).toBe('a = (1,\n  2)');
+    expect(restOfLine('a = 1 + \\\n 2; b', 0)).toBe('a = 1 + \\\n 2');
+    expect(restOfLine('a = 1 + \\\r\n 2\r\nb', 0)).toBe('a = 1 + \\\r\n 2\r');
+  });
+});
+
+describe('stretches', () => {
+  it('are the code of each outermost function with its decorators, and the rest', () => {
+    const text = [
+      'import torch  # why',
+      'class A:',
+      '    @torch.no_grad()',
+      '    def f(self):  # "quoted"',
+      '        """Words."""',
+      '        return f"{self}"',
+      '    x = "a"',
+      'def g(): pass',
+    ].join('\n');
+    expect(new Glimpse(text).stretches).toEqual([
+      '@torch.no_grad()\n    def f(self):  \n        ""\n        return f"{self}"\n',
+      'import torch  \nclass A:\n    @torch.no_grad()\n    def f(self):  \n            x = ""\ndef g(): pass',
+    ]);
+  });
+
+  it('are the text where it cannot be told', () => {
+    expect(new Glimpse('f(\n').stretches).toEqual(['f(\n']);
+  });
+});
