@@ -9,14 +9,14 @@
  * train badly. Anything else in the file that is made for float16 (`.half()`, autocast, a GradScaler) keeps it as it is.
  * Results change, so this is always unsafe; it needs a GPU that computes in bfloat16 (Ampere or newer).
  */
-import type { EditBuilder, HalfPlace, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { EditBuilder, HalfPlace, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   BFLOAT16,
   halfPlaces,
-  importsPackage,
   isTestCode,
   Proof,
   requireArrival,
+  showsTraining,
   siblingOf,
   strayHalf,
 } from '../src/toolkit/index.js';
@@ -100,7 +100,7 @@ export const bf16Dtype: Transform<HalfSite> = {
       .forbid(stray !== undefined, `\`${excerpt(stray)}\` is made for float16 too, and would no longer match`)
       .require('unknown', 'that the GPU computes in bfloat16, as Ampere and newer ones do')
       .require(
-        isTraining(module) ? 'yes' : 'unknown',
+        showsTraining(module) ? 'yes' : 'unknown',
         'that the model is trained: for inference alone nothing is gained',
       );
     for (const { given } of places) {
@@ -143,11 +143,4 @@ function excerpt(name: PyNode | undefined): string {
 
 function count(places: readonly HalfPlace[]): string {
   return places.length === 1 ? 'one place in this file' : `${places.length} places in this file`;
-}
-
-function isTraining(module: PyModule): boolean {
-  return (
-    ['peft', 'trl'].some((name) => importsPackage(module, name)) ||
-    /TrainingArguments|\bTrainer\b|\.backward\(|\.train\(\)/.test(module.text)
-  );
 }

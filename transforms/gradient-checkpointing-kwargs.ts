@@ -11,24 +11,30 @@
  * The call must be resolved to a class of transformers or trl (or a same-file class derived from one): projects have their
  * own `TrainingArguments` and `PPOConfig`. DeepSpeed and FSDP are left alone, since ZeRO-3 with PEFT needs the re-entrant
  * form. The keyword goes right behind `gradient_checkpointing`, because the last argument is where the comments are.
+ * A dict of the file that is spread into such a call counts as the call, where every reader of it is seen.
  */
-import type { Answer, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { Answer, Given, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   type ArgumentsCall,
   argumentsCall,
   CHECKPOINTING,
   CHECKPOINTING_KWARGS,
+  dictGates,
   formGates,
+  givenIn,
   keywordArgument,
   NOT_REENTRANT,
   Proof,
+  requireArrival,
   setsField,
+  siblingOf,
   takesLibraryKeyword,
 } from '../src/toolkit/index.js';
 
 interface CheckpointingSite extends Site {
-  readonly keyword: PyNode;
-  readonly made: ArgumentsCall;
+  readonly given: Given;
+  /** The calls that receive it: one, unless it stands in a dict. */
+  readonly made: readonly ArgumentsCall[];
 }
 
 export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
@@ -57,7 +63,7 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
         'Peak memory is the same in both forms; the popular claim that this saves memory is false.',
         'Gradients are the same in both forms as long as an input of each block requires one. Where none does, re-entrant training on 4.x silently learns nothing in those blocks and now learns: that run changes, for the better.',
         'The remaining source of the torch warning on transformers 5 is `prepare_model_for_kbit_training(model)` of peft, not these arguments.',
-        'Arguments kept in a dict and spread later are not edited.',
+        'Arguments kept in a dict are edited where the file shows the call they are spread into; a dict of the module is unsafe, since other files may use it.',
       ],
     },
     evidence: {
@@ -89,21 +95,16 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
   },
 
   prefilter: [CHECKPOINTING, ['transformers', 'trl']],
-  cue: (text) => /\bgradient_checkpointing\s*=\s*True/.test(text),
+  cue: (text) => /\bgradient_checkpointing["']?\s*[=:]\s*True/.test(text),
 
   *detect(module) {
-    for (const node of module.at(CHECKPOINTING)) {
-      const keyword = node.parent;
-      if (node.text !== CHECKPOINTING || keyword?.type !== 'keyword_argument') continue;
-      if (keyword.field('name') !== node || keyword.field('value')?.type !== 'true') continue;
-      const call = keyword.parent?.parent;
-      if (call?.type !== 'call' || keywordArgument(call, CHECKPOINTING_KWARGS) !== undefined) continue;
-      if (call.closest('string') !== undefined) continue;
-      const made = argumentsCall(module, call);
-      if (made === undefined) continue;
+    for (const given of givenIn(module, CHECKPOINTING)) {
+      if (given.value.type !== 'true' || siblingOf(given, CHECKPOINTING_KWARGS) !== undefined) continue;
+      const made = given.calls.flatMap((call) => argumentsCall(module, call) ?? []);
+      if (made.length === 0 || made.some(({ call }) => hasKwargs(call))) continue;
       yield {
-        node,
-        keyword,
+        node: given.name,
+        given,
         made,
         message:
           "`use_reentrant` is left to the installed transformers: 4.x recomputes in the re-entrant form, which loses the gradient where a block's inputs need none",
@@ -111,27 +112,41 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
     }
   },
 
-  fix({ keyword, made }, edit, module) {
-    const { call } = made;
+  fix({ given, made }, edit, module) {
     const proof = new Proof();
-    for (const { answer, otherwise } of formGates(module, call)) proof.require(answer, otherwise);
-    proof
-      .forbid(
-        setsField(module, made, CHECKPOINTING_KWARGS),
-        `its class has a default of its own for \`${CHECKPOINTING_KWARGS}\``,
-      )
-      .require(takesLibraryKeyword(module, made), {
-        no: `its class has an \`__init__\` that does not take \`${CHECKPOINTING_KWARGS}\``,
-        unknown: `that the \`__init__\` of its class hands \`${CHECKPOINTING_KWARGS}\` on`,
-      })
-      .require(isFree(module), {
-        no: `this file sets \`${CHECKPOINTING_KWARGS}\` itself`,
-        unknown: `that nothing depends on \`${CHECKPOINTING_KWARGS}\` being unset, which this file reads`,
-      });
-    edit.addKeywordAfter(keyword, CHECKPOINTING_KWARGS, NOT_REENTRANT);
+    const gates =
+      given.dict === undefined
+        ? made.flatMap(({ call }) => formGates(module, call))
+        : dictGates(module, given);
+    for (const { answer, otherwise } of gates) proof.require(answer, otherwise);
+    proof.forbid(
+      made.length < given.calls.length,
+      'the dict is also spread into a call that is not a trainer of transformers or trl',
+    );
+    for (const each of made) {
+      proof
+        .forbid(
+          setsField(module, each, CHECKPOINTING_KWARGS),
+          `its class has a default of its own for \`${CHECKPOINTING_KWARGS}\``,
+        )
+        .require(takesLibraryKeyword(module, each), {
+          no: `its class has an \`__init__\` that does not take \`${CHECKPOINTING_KWARGS}\``,
+          unknown: `that the \`__init__\` of its class hands \`${CHECKPOINTING_KWARGS}\` on`,
+        });
+    }
+    requireArrival(proof, given).require(isFree(module), {
+      no: `this file sets \`${CHECKPOINTING_KWARGS}\` itself`,
+      unknown: `that nothing depends on \`${CHECKPOINTING_KWARGS}\` being unset, which this file reads`,
+    });
+    if (given.entry.type === 'pair') edit.addEntryAfter(given.entry, CHECKPOINTING_KWARGS, NOT_REENTRANT);
+    else edit.addKeywordAfter(given.entry, CHECKPOINTING_KWARGS, NOT_REENTRANT);
     return edit.done('Choose non-re-entrant checkpointing', proof);
   },
 };
+
+function hasKwargs(call: PyNode): boolean {
+  return keywordArgument(call, CHECKPOINTING_KWARGS) !== undefined;
+}
 
 /** Whether the file leaves the attribute of the same name alone: `no` when it is written, `unknown` when it is read. */
 function isFree(module: PyModule): Answer {

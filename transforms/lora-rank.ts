@@ -117,7 +117,9 @@ export const loraRank: Transform<RankSite> = {
         'that the factor `lora_alpha / r`, which grows, may change',
       )
       .require(
-        /resume_from_checkpoint|set_peft_model_state_dict|load_state_dict|load_adapter/.test(module.text)
+        /resume_from_checkpoint|set_peft_model_state_dict|load_state_dict|load_adapter|load_file/.test(
+          module.text,
+        )
           ? 'unknown'
           : 'yes',
         'that no adapter of the old rank is loaded',

@@ -126,7 +126,10 @@ export const saveTotalLimit: Transform<LimitSite> = {
 function isSaver(module: PyModule, given: Given): boolean {
   if (isTestCode(module, given.name)) return false;
   const { calls, dict } = given;
-  if (calls.length === 0) return dict !== undefined && siblingOf(given, 'output_dir') !== undefined;
+  if (calls.length === 0) {
+    const isSetting = ['integer', 'none', 'string', 'identifier'].includes(given.value.type);
+    return dict !== undefined && isSetting && siblingOf(given, 'output_dir') !== undefined;
+  }
   return calls.every((call) => argumentsCall(module, call) !== undefined);
 }
 

@@ -1,4 +1,5 @@
 import { type Answer, all, not } from '../semantic/answer.js';
+import { type Given, siblingOf } from '../semantic/given.js';
 import { importsPackage, qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import {
@@ -35,6 +36,31 @@ export function formGates(module: PyModule, call: PyNode): readonly Gate[] {
     gate(!isGiven(call, 'deepspeed'), `\`deepspeed=\` is given, and ${ZERO_3}`),
     ...surroundingGates(module, call),
   ];
+}
+
+/** The same for a dict of arguments that is spread into the call. */
+export function dictGates(module: PyModule, given: Given): readonly Gate[] {
+  const isOn = (name: string): boolean =>
+    given.calls.some((call) => isGiven(call, name)) || isEntered(given, name);
+  return [
+    gate(
+      given.calls.every(isSpreadOnce),
+      'other arguments are spread as well, and may hold the keyword already',
+    ),
+    gate(!given.calls.some(isInExpressionScope), 'it stands in a lambda or a comprehension'),
+    gate(!isOn('deepspeed'), `\`deepspeed\` is given, and ${ZERO_3}`),
+    gate(!isOn('fsdp') && !isOn('fsdp_config'), 'FSDP may checkpoint by its own settings'),
+    ...surroundingGates(module, given.entry),
+  ];
+}
+
+function isSpreadOnce(call: PyNode): boolean {
+  return argumentsOf(call).filter(({ type }) => type.endsWith('_splat')).length === 1;
+}
+
+function isEntered(given: Given, name: string): boolean {
+  const value = siblingOf(given, name)?.value;
+  return value !== undefined && value.type !== 'none' && value.type !== 'false';
 }
 
 /** What must hold in the file for that, wherever in it the form is chosen. */

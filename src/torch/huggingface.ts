@@ -1,6 +1,6 @@
 import type { Answer } from '../semantic/answer.js';
 import { ancestryOf, definitionBehind, methodNamed } from '../semantic/definitions.js';
-import { qualifiedName } from '../semantic/imports.js';
+import { importsPackage, qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import type { PyNode } from '../syntax/node.js';
 
@@ -132,4 +132,12 @@ export function isSwitchedOff(name: PyNode): boolean {
 
 function withoutSwitches(module: PyModule): string {
   return module.text.replace(/\bdeepspeed\s*=\s*(?:None|False|""|'')/g, '');
+}
+
+/** Whether the file shows a sign of training: a trainer, adapters, a backward pass. */
+export function showsTraining(module: PyModule): boolean {
+  return (
+    ['peft', 'trl', 'unsloth'].some((name) => importsPackage(module, name)) ||
+    /TrainingArguments|\bTrainer\b|\.backward\(|\.train\(\)/.test(module.text)
+  );
 }
