@@ -48,7 +48,7 @@ function allocates(statement: PyNode): boolean {
 
 /** What cannot live with segments that grow, by the words of the file. */
 export function sharesGpuMemory(module: PyModule): string | undefined {
-  return /\b(?:torch\.multiprocessing|share_memory_?|vllm|rmm|CUDAPluggableAllocator|cudaMallocAsync|sglang|cupy|reduce_tensor)\b/.exec(
+  return /\b(?:torch\.multiprocessing|share_memory_?|\w*vllm\w*|GRPO\w*|rmm|CUDAPluggableAllocator|cudaMallocAsync|sglang|cupy|reduce_tensor)\b/.exec(
     module.text,
   )?.[0];
 }
