@@ -19,7 +19,7 @@ interface DebugSite extends Site {
   readonly next: string;
 }
 
-const DEBUGS = /debug|profil|anomal|snapshot|trace|inspect|diagnos|memory|leak|bench|nan/i;
+const DEBUGS = /debug|profil|anomal|snapshot|trace|inspect|diagnos|memory|leak|bench|(?:^|_)nans?(?:_|$)/i;
 const CONDITIONS: readonly string[] = [
   'if_statement',
   'elif_clause',
