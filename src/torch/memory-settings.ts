@@ -12,7 +12,7 @@ export interface SettingChange {
 
 type Wishes = Readonly<Record<string, boolean | number | string>>;
 
-const HALF = /^(?:torch\.)?(?:float16|fp16|half)$/;
+const HALF = /^(?:fp16|(?:torch\.)?(?:float16|half))$/;
 
 /** What to set, among what the receiver takes; a setting that neither the file nor the class has stays out. */
 export function settingChanges(
@@ -46,11 +46,8 @@ export function settingChanges(
     for (const key of ['torch_dtype', 'dtype']) {
       const from = now(key);
       if (typeof from === 'string' && HALF.test(from)) {
-        set(
-          [key],
-          from.startsWith('torch.') ? 'torch.bfloat16' : from === 'fp16' ? 'bf16' : 'bfloat16',
-          () => true,
-        );
+        const to = from === 'fp16' ? 'bf16' : from.replace(/(?:float16|half)$/, 'bfloat16');
+        set([key], to, () => true);
       }
     }
   }
