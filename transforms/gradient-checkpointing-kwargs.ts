@@ -54,6 +54,7 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
         'the arguments are spread with `*` or `**`, so the keyword may be given twice',
         '`deepspeed=`, `fsdp=` or `fsdp_config=` is given, or the code uses DeepSpeed: ZeRO-3 with PEFT needs the re-entrant form',
         'the file sets `gradient_checkpointing_kwargs` on the arguments later, or pins transformers below 4.35',
+        'transformers is pinned to 5.0 or newer, where this is the default',
         'unsloth is imported: it replaces checkpointing by its own',
         'a same-file subclass has a default of its own for the field, or an `__init__` that does not take it',
         'the call stands in a lambda or a comprehension, or its statement shares its line with other code',
