@@ -151,7 +151,7 @@ function accumulate(edit: EditBuilder, shape: StrictLoop, index: string, steps: 
   edit.insertStatementBefore(loop, [`${STEPS} = ${steps}`, ...(moves ? [cleared] : [])]);
   if (moves) edit.removeStatement(zeroGrad);
   edit.replace(loss, `(${loss.text} / ${STEPS})`);
-  const [done, number] = pass.start === 1 ? [index, index] : [`${index} + 1`, `(${index} + 1)`];
+  const [done, number] = pass.from === 1 ? [index, index] : [`${index} + 1`, `(${index} + 1)`];
   edit.nestUnder(`if ${number} % ${STEPS} == 0 or ${done} == len(${pass.data.text})`, first, last);
   if (moves) edit.insertStatementAfter(last, [`\t${cleared}`]);
 }

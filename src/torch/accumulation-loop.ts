@@ -118,7 +118,7 @@ function countedPass(module: PyModule, loop: PyNode): Pass | string {
   if (pass === undefined || pass.item === undefined) return 'it does not run over a loader';
   if (!/^(?:identifier|attribute|subscript)$/.test(pass.data.type))
     return `how many batches \`${shown(pass.data)}\` has is not known`;
-  if (pass.start !== 0 && pass.start !== 1) return 'its counter starts neither at 0 nor at 1';
+  if (pass.from !== 0 && pass.from !== 1) return 'its counter starts neither at 0 nor at 1';
   const enumerated = loop.field('right')?.text.includes('enumerate') ?? false;
   if (enumerated && pass.counter === undefined) return 'its counter is not a plain variable';
   return pass;

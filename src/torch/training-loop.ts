@@ -125,9 +125,9 @@ function isOptimizerPath(path: string): boolean {
 export interface Pass {
   /** What is iterated over, progress bars and `enumerate` taken off. */
   readonly data: PyNode;
-  /** The loop variable that counts the passes from `start` on; undefined where there is none. */
+  /** The loop variable that counts the passes from `from` on; undefined where there is none. */
   readonly counter: PyNode | undefined;
-  readonly start: number;
+  readonly from: number;
   /** The target of each item, if `enumerate` or nothing counts. */
   readonly item: PyNode | undefined;
 }
@@ -141,19 +141,19 @@ export function passOf(module: PyModule, loop: PyNode): Pass | undefined {
   const builtin = builtinCalled(module, outer);
   if (builtin === 'range') {
     const counts = target.type === 'identifier' && argumentsOf(outer).length === 1;
-    return { data: outer, counter: counts ? target : undefined, start: 0, item: undefined };
+    return { data: outer, counter: counts ? target : undefined, from: 0, item: undefined };
   }
-  if (builtin !== 'enumerate') return { data: outer, counter: undefined, start: 0, item: target };
+  if (builtin !== 'enumerate') return { data: outer, counter: undefined, from: 0, item: target };
   const [first, second] = argumentsOf(outer);
   const [counter, item, ...rest] = target.named;
   if (first === undefined || target.type !== 'pattern_list' || rest.length > 0 || item === undefined)
     return undefined;
-  const from = keywordArgument(outer, 'start')?.field('value') ?? second;
-  const counts = counter?.type === 'identifier' && (from === undefined || from.type === 'integer');
+  const begin = keywordArgument(outer, 'start')?.field('value') ?? second;
+  const counts = counter?.type === 'identifier' && (begin === undefined || begin.type === 'integer');
   return {
     data: withoutBar(module, first),
     counter: counts ? counter : undefined,
-    start: Number(from?.text ?? 0),
+    from: Number(begin?.text ?? 0),
     item,
   };
 }

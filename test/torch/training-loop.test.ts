@@ -66,7 +66,7 @@ describe('passOf', () => {
     const pass = passOf(module, module.root.named[0] ?? module.root);
     expect(pass?.data.text).toBe(data);
     expect(pass?.counter?.text).toBe(counter);
-    expect(pass?.start).toBe(start);
+    expect(pass?.from).toBe(start);
     expect(pass?.item?.text).toBe(item);
   });
 });
