@@ -36,7 +36,8 @@ export async function tryOut(
       reason: `it has a character that ${file.source.encoding}, the file's encoding, lacks`,
     };
   }
-  return { kind: 'stands', preview: { before: file.source.text, after: outcome.after } };
+  const { after, beside } = outcome;
+  return { kind: 'stands', preview: { before: file.source.text, after, beside } };
 }
 
 /** Lines for an editor, which wants a newline at the end. */

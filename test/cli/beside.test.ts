@@ -1,10 +1,16 @@
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { questionText } from '../../src/cli/screen.js';
+import { tryOut } from '../../src/cli/session-edit.js';
+import { createEngine } from '../../src/engine/engine.js';
+import { noColor } from '../../src/report/paint.js';
+import { ALONE } from '../../src/semantic/surroundings.js';
+import { loadParser } from '../../src/syntax/parser.js';
 import { readYaml } from '../../src/syntax/yaml.js';
 import type { Transform } from '../../src/toolkit/contract.js';
 import { Proof } from '../../src/toolkit/index.js';
-import { toy } from '../support/toy.js';
+import { fileOf, toy } from '../support/toy.js';
 import { folderWith, git, put, repositoryWith } from '../workspace/folders.js';
 import { memfix, type Setting } from './command-line.js';
 
@@ -82,6 +88,32 @@ describe('a fix of two files', () => {
         edits: [{ line: 2, column: 7, endLine: 2, endColumn: 9, start: 13, end: 15, text: 'yes' }],
       },
     ]);
+  });
+
+  test('is asked about with both, also where its own lines were rewritten', async () => {
+    const engine = createEngine({
+      parser: await loadParser(),
+      transforms: [FAST],
+      knownIds: new Set(['go-fast']),
+      optionsFor: () => ({}),
+      around: () => ({ ...ALONE, file: (path) => ({ path, text: FILES['conf.yaml'] }) }),
+    });
+    const file = fileOf('old()\n');
+    const scan = engine.scan(file);
+    const finding = scan.kind === 'scan' ? scan.findings[0] : undefined;
+    if (finding === undefined) throw new Error('nothing was found');
+    const look = { width: 80, height: 40, paint: noColor };
+    const common = { position: 1, total: 1, path: 'a.py', finding, meta: undefined, answer: undefined };
+    const preview = engine.preview(file, finding);
+    const shown = questionText({ ...common, preview, isEdited: false }, look, true);
+    expect(shown).toContain('-old()\n+new()\nand in conf.yaml:\n@@ -1,3 +1,3 @@\n # how\n-fast: no');
+    const trial = await tryOut(engine, file, finding, { kind: 'edited', text: 'mine()' });
+    expect(trial).toMatchObject({
+      kind: 'stands',
+      preview: { after: 'mine()\n', beside: [{ path: 'conf.yaml', after: YAML_AFTER }] },
+    });
+    const hushed = await engine.repair(file, () => ({ kind: 'suppress' }));
+    expect(hushed).toMatchObject({ after: 'old()  # memfix: ignore[go-fast]\n', beside: [] });
   });
 
   test('is not for a text on standard input', async () => {
