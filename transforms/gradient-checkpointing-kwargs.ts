@@ -114,7 +114,10 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
   },
 
   fix({ given, made }, edit, module) {
-    const proof = new Proof();
+    const proof = new Proof().forbid(
+      module.versions.isAtLeast('transformers', '5.0') === 'yes',
+      'transformers 5 chooses the non-re-entrant form by itself',
+    );
     const gates =
       given.dict === undefined
         ? made.flatMap(({ call }) => formGates(module, call))
