@@ -117,6 +117,10 @@ export const quantizationConfig: Transform<QuantizationSite> = {
         given.dict === undefined && given.calls.some(hasSplat) ? 'unknown' : 'yes',
         `that what is spread into the call does not hold \`${CONFIG}\` already`,
       );
+    proof.require(
+      kept === undefined || /^(?:from|import)\s+transformers\b/m.test(module.text) ? 'yes' : 'unknown',
+      'that transformers can be imported above everything else, which this file does only in places',
+    );
     if (proof.refuted === undefined && kept !== undefined) {
       const name = edit.importedName(BITS_AND_BYTES_CONFIG, kept);
       const parts = entries.filter((entry) => valueIn(entry).type !== 'false' || !switches.includes(entry));

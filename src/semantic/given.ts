@@ -91,14 +91,14 @@ export function siblingOf({ entry }: Given, name: string): { entry: PyNode; valu
   return undefined;
 }
 
-/** Whether the setting that stands in the code is the one that arrives: nothing spread behind it, nothing that changes it. */
+/** Whether the settings that stand in the code are those that arrive: nothing spread beside it, nothing that changes the dict. */
 export function arrives({ entry, dict }: Given): Answer {
-  const all = entry.parent?.named ?? [];
-  const behind = all.slice(all.indexOf(entry) + 1);
-  if (entry.type === 'pair' && behind.some(({ type }) => type === 'dictionary_splat')) return 'unknown';
   if (dict === undefined) return 'yes';
   if (dict.changes.length > 0) return 'no';
-  return dict.isShared || dict.unseen.length > 0 ? 'unknown' : 'yes';
+  const isPlain = (entry.parent?.named ?? []).every(
+    ({ type }) => type === 'pair' || type === 'keyword_argument',
+  );
+  return dict.isShared || dict.unseen.length > 0 || !isPlain ? 'unknown' : 'yes';
 }
 
 function ofDict(

@@ -78,6 +78,11 @@ describe('givenIn', () => {
       { value: '1', calls: ['f'], dict: { isShared: false, ...quiet }, arrives: 'unknown' },
     ],
     [
+      'a spread before it',
+      'def g():\n    c = dict(more, depth=1)\n    f(**c)\n',
+      { value: '1', calls: ['f'], dict: { isShared: false, ...quiet }, arrives: 'unknown' },
+    ],
+    [
       'an attribute',
       'class C:\n    def g(self):\n        self.c = {"depth": 1}\n',
       { value: '1', calls: [], dict: { isShared: true, ...quiet }, arrives: 'unknown' },
