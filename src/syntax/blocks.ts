@@ -108,13 +108,16 @@ const DEFINITIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The module's own statement above which new functions go: the first behind the imports that defines or runs something, or
- * the one that holds `at` where that comes earlier. Almost always the same for every place of a file.
+ * The module's own statement above which new functions go: the first that defines or runs something, behind the imports in
+ * front of the first definition; or the one that holds `at` where that comes earlier. So it is one place for all of a file.
  */
 export function definitionPlace({ root }: Layout, at: PyNode): PyNode | undefined {
-  const own = root.named.findIndex((statement) => statement.contains(at));
-  const imports = root.named.slice(0, own + 1).findLastIndex(({ type }) => IMPORTS.test(type));
-  return root.named.find((statement, index) => index > imports && (index === own || opensProgram(statement)));
+  const { named } = root;
+  const own = named.findIndex((statement) => statement.contains(at));
+  const defined = named.findIndex(({ type }) => type.endsWith('_definition'));
+  const head = named.slice(0, defined === -1 ? own : defined);
+  const imports = head.findLastIndex(({ type }) => IMPORTS.test(type));
+  return named.find((statement, index) => index === own || (index > imports && opensProgram(statement)));
 }
 
 function opensProgram(statement: PyNode): boolean {

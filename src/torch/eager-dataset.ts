@@ -247,7 +247,8 @@ export function isIndexable(module: PyModule, { classNode, fill, source }: Eager
     return written && assignment !== undefined ? [assignment] : [];
   });
   const [only] = writes;
-  if (writes.some(({ start }) => start > fill.start)) return 'no';
+  const dropped = new RegExp(`\\bdel\\s[^\\n]*\\.${name}\\b|\\.${name}\\.(?:clear|pop|close|remove)\\(`);
+  if (writes.some(({ start }) => start > fill.start) || dropped.test(classNode.text)) return 'no';
   if (only?.type !== 'assignment' || writes.length !== 1) return 'unknown';
   const value = only.field('right');
   if (value?.type === 'list' || value?.type === 'list_comprehension') return 'yes';
