@@ -17,7 +17,14 @@ import { mayCarryGradient, recordsNoGraph } from './gradient.js';
 import { lossTerm } from './loss-term.js';
 import { isProvenTensor } from './proven-tensor.js';
 import { type Fate, fatesOf } from './record-fate.js';
-import { backwards, isDifferentiated, networksOf, spendingBackward, stalingLoop } from './spent-graph.js';
+import {
+  backwards,
+  isDifferentiated,
+  networksOf,
+  passSpendingBackward,
+  spendingBackward,
+  stalingLoop,
+} from './spent-graph.js';
 import { kindOf } from './tensor.js';
 
 /** A variable that keeps values for people to read, and would keep their graphs. */
@@ -39,15 +46,17 @@ export function lossRecord(
   if (fates.some(({ kind }) => kind === 'differentiated' || kind === 'gradless')) return undefined;
   const spending = values.map((value) => spendingBackward(module, value)?.call);
   const spent = spending.every((call) => call !== undefined);
+  const using = values.map((value, at) => spending[at] ?? passSpendingBackward(module, value)?.call);
   const staling = values.map((value) => stalingLoop(module, value));
   const gates: Gate[] = [];
   for (const fate of fates) {
     if (fate.kind === 'returned' && isDifferentiatedByCaller(module, fate)) return undefined;
     // Between the addition and the backward of its round the graph is still whole.
-    const whole = values.some(
-      (value, at) => fate.node.start > value.end && fate.node.end < (spending[at]?.start ?? 0),
-    );
-    if (spent && !whole) continue;
+    const usedUp = values.every((value, at) => {
+      const call = using[at];
+      return call !== undefined && !(fate.node.start > value.end && fate.node.end < call.start);
+    });
+    if (usedUp) continue;
     if (staling.every((loop) => loop !== undefined && !loop.contains(fate.node))) continue;
     // Where the loop does not train, what others get may well be the loss.
     const trains = values.every((value) =>

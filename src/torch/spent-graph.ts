@@ -6,6 +6,7 @@ import {
   argumentsOf,
   enclosingFunction,
   enclosingLoops,
+  hasSplat,
   keywordArgument,
   methodName,
   receiverOf,
@@ -28,6 +29,17 @@ export interface Backward {
 }
 
 const MAX_DEPTH = 8;
+const DECIDING: ReadonlySet<string> = new Set([
+  'boolean_operator',
+  'conditional_expression',
+  'function_definition',
+  'generator_expression',
+  'if_statement',
+  'lambda',
+  'list_comprehension',
+  'match_statement',
+  'try_statement',
+]);
 /** Objects that differentiate what they are given; with DeepSpeed the model does. */
 const ENGINE = /accelerator|fabric|engine|strategy/i;
 
@@ -41,7 +53,7 @@ function findBackwards(module: PyModule): readonly Backward[] {
     if (!/^(?:manual_)?backward$/.test(text) || call?.type !== 'call' || call.field('function') !== parent)
       return [];
     const receiver = receiverOf(call);
-    const [first] = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
+    const [first, ...others] = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
     const engine =
       text !== 'backward' ||
       (parent !== undefined && qualifiedName(module, parent) !== undefined) ||
@@ -53,7 +65,7 @@ function findBackwards(module: PyModule): readonly Backward[] {
       const given = keywordArgument(call, name)?.field('value');
       return given !== undefined && given.type !== 'false';
     });
-    return [{ call, value, retains: retains || argumentsOf(call).length > 2 }];
+    return [{ call, value, retains: retains || hasSplat(call) || others.length > 0 }];
   });
 }
 
@@ -63,6 +75,17 @@ export function spendingBackward(module: PyModule, value: PyNode): Backward | un
   return backwardsBeside(module, value).find(
     (each) => !each.retains && (isSame(module, each.value, value) || includes(module, each.value, parts)),
   );
+}
+
+/** The backward of the same round that has used up the pass of the network which the value was computed from. */
+export function passSpendingBackward(module: PyModule, value: PyNode): Backward | undefined {
+  const passes = new Set<PyNode>();
+  traceGraph(module, value, {
+    binding: ({ node, value: given }) => {
+      if (networksOf(module, given).size > 0) passes.add(node);
+    },
+  });
+  return backwardsBeside(module, value).find((each) => !each.retains && includes(module, each.value, passes));
 }
 
 /** The value itself, perhaps scaled, is differentiated in the same round: it is a tensor. */
@@ -120,6 +143,7 @@ function isSame(module: PyModule, one: PyNode, other: PyNode): boolean {
 /** Whenever the value's statement is run to the end of its round, so is the call: no condition is in between. */
 function runsBeside(module: PyModule, call: PyNode, value: PyNode): boolean {
   let statement = statementOf(call);
+  if (isConditional(call, statement)) return false;
   while (statement.parent?.parent?.type === 'with_statement' && !swallowsErrors(statement.parent.parent))
     statement = statement.parent.parent;
   if (!(statement.parent?.contains(value) ?? false)) return false;
@@ -129,6 +153,15 @@ function runsBeside(module: PyModule, call: PyNode, value: PyNode): boolean {
   return !['continue', 'break', 'return'].some((word) =>
     module.at(word).some((hit) => round?.contains(hit) && hit.start > value.start && hit.start < call.start),
   );
+}
+
+/** Something between the two decides whether the node is run. */
+function isConditional(node: PyNode, within: PyNode): boolean {
+  for (const around of node.ancestors()) {
+    if (around === within) return false;
+    if (DECIDING.has(around.type)) return true;
+  }
+  return false;
 }
 
 /** The operands of a sum, a product or a scaled loss. */
@@ -142,11 +175,14 @@ function operandsOf(expression: PyNode): readonly (PyNode | undefined)[] {
   return /^(?:mean|sum|to|float|cpu|cuda|squeeze)$/.test(name) ? [receiverOf(node)] : [];
 }
 
-/** What a loss function of torch is given first: the gradient goes on there. */
+const CRITERION = /(?:^|[._])(?:criterion|loss_fn|loss_func|loss_function)$/;
+
+/** What a loss function is given first: the gradient goes on there. */
 function judgedBy(module: PyModule, node: PyNode): PyNode | undefined {
   const callee = node.type === 'call' ? node.field('function') : undefined;
   const path = callee && qualifiedName(module, callee);
-  return path !== undefined && LOSS_FUNCTIONS.has(path) ? argumentsOf(node)[0] : undefined;
+  const judges = path === undefined ? CRITERION.test(callee?.text ?? '') : LOSS_FUNCTIONS.has(path);
+  return judges ? argumentsOf(node)[0] : undefined;
 }
 
 /** The bindings whose tensors a value is made of. */
@@ -181,19 +217,24 @@ function includes(module: PyModule, expression: PyNode, parts: ReadonlySet<PyNod
 }
 
 /**
- * The outermost loop around the value that differentiates and then steps an optimizer, both with a network that the value
- * was computed with: the weights have changed in place, so autograd refuses to differentiate the value after the loop.
+ * The outermost loop around the value that differentiates and steps an optimizer in each round, all with the one network that
+ * the value was computed with: the weights have changed in place, so autograd refuses to differentiate the value after it.
  */
 export function stalingLoop(module: PyModule, value: PyNode): PyNode | undefined {
-  const roots = networksOf(module, value);
+  const owners = ownersOf(module, value);
   return enclosingLoops(value).findLast(
     (loop) =>
-      optimizerSteps(module).some((step) => loop.contains(step)) &&
-      backwards(module).some(
-        (each) =>
-          loop.contains(each.call) && [...networksOf(module, each.value)].some((name) => roots.has(name)),
-      ),
+      optimizerSteps(module).some((step) => loop.contains(step) && !isConditional(step, loop)) &&
+      backwards(module).some((each) => {
+        const [only, ...others] = loop.contains(each.call) ? ownersOf(module, each.value) : [];
+        return only !== undefined && others.length === 0 && owners.has(only);
+      }),
   );
+}
+
+/** `model` for `model.encode`, `self.net` for `self.net.head`. */
+function ownersOf(module: PyModule, value: PyNode): ReadonlySet<string> {
+  return new Set([...networksOf(module, value)].map((name) => /^(?:self\.)?[^.]+/.exec(name)?.[0] ?? name));
 }
 
 function optimizerSteps(module: PyModule): readonly PyNode[] {
@@ -216,6 +257,22 @@ const CUTS: ReadonlySet<string> = new Set(['detach', 'item', 'tolist', 'numpy', 
 /** The networks, as written, whose weights the value was computed with. */
 export function networksOf(module: PyModule, value: PyNode): ReadonlySet<string> {
   const found = new Set<string>();
+  traceGraph(module, value, {
+    call: (node) => {
+      for (const name of calledNetworks(module, node)) found.add(name);
+    },
+  });
+  return found;
+}
+
+interface GraphVisitor {
+  readonly call?: (call: PyNode) => void;
+  /** A variable that holds a part of the graph, where it can only have got it there. */
+  readonly binding?: (binding: { readonly node: PyNode; readonly value: PyNode }) => void;
+}
+
+/** Goes from a value through what it was computed from, as far as its graph may reach. */
+function traceGraph(module: PyModule, value: PyNode, visitor: GraphVisitor): void {
   const pending = [value];
   const seen = new Set<PyNode>();
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
@@ -223,21 +280,23 @@ export function networksOf(module: PyModule, value: PyNode): ReadonlySet<string>
     if (seen.has(node)) continue;
     seen.add(node);
     if (node.type === 'identifier') {
-      for (const each of reachingDefinitions(module, node) ?? [])
-        if ('value' in each) pending.push(each.value);
+      const definitions = reachingDefinitions(module, node) ?? [];
+      for (const each of definitions) {
+        if (!('value' in each)) continue;
+        if (definitions.length === 1 && each.kind !== 'update') visitor.binding?.(each);
+        pending.push(each.value);
+      }
     } else if (node.type === 'attribute') {
       const object = node.field('object');
       if (object !== undefined && node.field('attribute')?.text !== 'data') pending.push(object);
     } else if (node.type === 'call') {
       if (CUTS.has(methodName(node) ?? '')) continue;
-      for (const name of calledNetworks(module, node)) found.add(name);
+      visitor.call?.(node);
       const receiver = receiverOf(node);
       pending.push(...argumentsOf(node), ...(receiver === undefined ? [] : [receiver]));
-    } else if (node.type === 'keyword_argument') {
-      pending.push(...node.named.slice(1));
-    } else if (node.type !== 'lambda') pending.push(...node.named);
+    } else if (node.type === 'keyword_argument') pending.push(...node.named.slice(1));
+    else if (node.type !== 'lambda') pending.push(...node.named);
   }
-  return found;
 }
 
 /** `model` of `model(x)` and `model.encode(x)`; functions, imported or of the file, and methods of values are none. */
