@@ -117,6 +117,7 @@ export {
   registrationOf,
   runsInForward,
 } from '../torch/modules.js';
+export { networksOf } from '../torch/networks.js';
 export * from '../torch/old-amp.js';
 export * from '../torch/optimizer-call.js';
 export { isPipeline, type ModelLoad, modelLoad, placesModel } from '../torch/pretrained.js';
@@ -130,7 +131,7 @@ export { mayTotal, type RunningTotal, runningTotals } from '../torch/running-tot
 export * from '../torch/saving.js';
 export { type LengthPlace, lengthsAbove, shapesModel } from '../torch/sequence-length.js';
 export { type SettingsReceiver, settingsReceiver } from '../torch/settings-receiver.js';
-export { type Backward, backwards, networksOf, spendingBackward } from '../torch/spent-graph.js';
+export { type Backward, backwards, spendingBackward } from '../torch/spent-graph.js';
 export { copiesState } from '../torch/state-receiver.js';
 export { detachGates, keepsGraph, statisticsCuredBy, valuesToDetach } from '../torch/statistic-cure.js';
 export { type StepTensors, stepTensors } from '../torch/step-tensors.js';

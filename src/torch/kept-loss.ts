@@ -15,12 +15,12 @@ import {
 import { walks } from './grad-walks.js';
 import { mayCarryGradient, recordsNoGraph } from './gradient.js';
 import { lossTerm } from './loss-term.js';
+import { networksOf } from './networks.js';
 import { isProvenTensor } from './proven-tensor.js';
 import { type Fate, fatesOf } from './record-fate.js';
 import {
   backwards,
   isDifferentiated,
-  networksOf,
   passSpendingBackward,
   spendingBackward,
   stalingLoop,
