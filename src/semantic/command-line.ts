@@ -111,7 +111,10 @@ function optionsOf(
       flag.startsWith('-') &&
       !hasSplat(call) &&
       ['nargs', 'action', 'const'].every((each) => keywordArgument(call, each) === undefined);
-    const isTruthy = value && truthOf(value);
+    // argparse runs `type` over a default that is a string: `"none"` may become None there.
+    const isConverted =
+      value?.type === 'string' && (keywordArgument(call, 'type')?.field('value')?.text ?? 'str') !== 'str';
+    const isTruthy = value && !isConverted ? truthOf(value) : undefined;
     const defaulted =
       isPlain && value !== undefined && isTruthy !== undefined ? { flag, value, isTruthy } : undefined;
     return [{ name, defaulted }];

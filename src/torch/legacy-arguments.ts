@@ -61,7 +61,15 @@ export const LEGACY_TRAINING_ARGUMENTS: ReadonlyMap<string, LegacyArgument> = ne
   ['push_to_hub_token', renamed('hub_token', '4.12', '5.0')],
   [
     'warmup_ratio',
-    { ...renamed('warmup_steps', '5.0', '5.15'), before: 'a fraction in `warmup_steps` means no warm-up' },
+    {
+      removed: '5.15',
+      since: '5.0',
+      before: 'a fraction in `warmup_steps` means no warm-up',
+      change: (value) =>
+        /^[1-9]/.test(value)
+          ? 'a ratio of 1 or more would become a number of steps'
+          : { kind: 'rename', to: 'warmup_steps' },
+    },
   ],
   ['adafactor', switched('optim', '"adafactor"', '4.12', '5.0')],
   ['include_inputs_for_metrics', switched('include_for_metrics', '["inputs"]', '4.46', '5.0')],
