@@ -1,9 +1,10 @@
 import type { PyNode } from '../syntax/node.js';
 import { ancestryOf } from './definitions.js';
+import { isLookedAt } from './mapping-use.js';
 import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
 
-/** A `def` or `class` of another file of the project. Its node belongs to its own module. */
+/** A definition, or a value, in another file of the project. Its node belongs to its own module. */
 export interface Elsewhere {
   readonly module: PyModule;
   readonly node: PyNode;
@@ -24,6 +25,28 @@ const PACKAGES: ReadonlySet<string> = new Set(
  * pass a name on, by its one definition there. Undefined where any of that is not certain.
  */
 export function definedElsewhere(module: PyModule, path: string): Elsewhere | undefined {
+  const found = behind(module, path);
+  return found?.node.type === 'function_definition' || found?.node.type === 'class_definition'
+    ? found
+    : undefined;
+}
+
+/**
+ * The value of a variable of another file's module: assigned once, and not changed in that file as far as that shows.
+ * Other files may still change what is in it.
+ */
+export function valueElsewhere(module: PyModule, path: string): Elsewhere | undefined {
+  const found = behind(module, path);
+  const assignment = found?.node.type === 'assignment' ? found.node : undefined;
+  const target = assignment?.field('left');
+  const value = assignment?.field('right');
+  if (found === undefined || target === undefined || value === undefined) return undefined;
+  const uses = found.module.reads(found.module.scope, target.text);
+  return uses.every((use) => isLookedAt(use)) ? { module: found.module, node: value } : undefined;
+}
+
+/** A `def`, a `class` or the one assignment of a name. */
+function behind(module: PyModule, path: string): Elsewhere | undefined {
   const known = module.memo(nothingYet, module);
   if (!known.has(path)) known.set(path, find(module, path, 0));
   return known.get(path);
@@ -52,8 +75,10 @@ function boundIn(other: PyModule, name: string, hops: number): Elsewhere | undef
   const [only, ...more] = other.writes(other.scope, name);
   if (only === undefined || more.length > 0) return undefined;
   const role = roleOf(only);
-  if (role === 'def' || role === 'class')
-    return only.parent === undefined ? undefined : { module: other, node: only.parent };
+  const { parent } = only;
+  const isAssigned = role === 'write' && parent?.type === 'assignment' && parent.field('left') === only;
+  if (role === 'def' || role === 'class' || isAssigned)
+    return parent === undefined ? undefined : { module: other, node: parent };
   const path = importedPath(only);
   return path === undefined ? undefined : find(other, path, hops + 1);
 }

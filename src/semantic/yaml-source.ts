@@ -1,8 +1,9 @@
 import type { PyNode } from '../syntax/node.js';
 import { definitionOf } from './flow.js';
 import { qualifiedName } from './imports.js';
+import { isLookedAt } from './mapping-use.js';
 import type { PyModule } from './module.js';
-import { roleOf } from './names.js';
+
 import { argumentsOf, methodName, receiverOf, unparenthesized } from './statements.js';
 import { plainString } from './strings.js';
 
@@ -127,38 +128,8 @@ export function changedOnTheWay(
   for (const holder of holders) {
     const scope = module.resolve(holder);
     const uses = scope === undefined ? [] : module.reads(scope, holder.text);
-    const changed = uses.find((use) => !receiver.contains(use) && !isPlainRead(use, names));
+    const changed = uses.find((use) => !receiver.contains(use) && !isLookedAt(use, names));
     if (changed !== undefined) return changed;
   }
   return undefined;
-}
-
-const TARGETS: ReadonlySet<string> = new Set([
-  'as_pattern_target',
-  'delete_statement',
-  'list_pattern',
-  'pattern_list',
-  'tuple_pattern',
-]);
-const LOOKS: ReadonlySet<string> = new Set([
-  'boolean_operator',
-  'comparison_operator',
-  'dictionary_splat',
-  'if_statement',
-  'not_operator',
-]);
-
-/** Reads one setting, or looks at all: `c["x"]` that nobody assigns, `c.get("x")`, `f(**c)`, `print(c)`. */
-function isPlainRead(use: PyNode, holders: ReadonlySet<PyNode>): boolean {
-  if (roleOf(use) !== 'read') return false;
-  let node = use;
-  while (node.parent?.type === 'subscript' && node.parent.field('value') === node) node = node.parent;
-  const place = node.parent;
-  if (place === undefined || TARGETS.has(place.type) || place.field('left') === node) return false;
-  if (place.type === 'attribute')
-    return ['get', 'items', 'keys', 'values'].includes(place.field('attribute')?.text ?? '');
-  if (node !== use || LOOKS.has(place.type)) return true;
-  if (place.type === 'argument_list') return place.parent?.field('function')?.text === 'print';
-  const target = place.type === 'assignment' ? place.field('left') : undefined;
-  return target !== undefined && holders.has(target);
 }

@@ -1,7 +1,10 @@
 import { type Answer, all, not } from '../semantic/answer.js';
+import { callsNamed } from '../semantic/called-name.js';
 import { type Given, siblingOf } from '../semantic/given.js';
 import { importsPackage, qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
+import { roleOf } from '../semantic/names.js';
+import { spreadsNone } from '../semantic/spread.js';
 import {
   argumentsOf,
   enclosingFunction,
@@ -32,7 +35,19 @@ export function formGates(module: PyModule, call: PyNode): readonly Gate[] {
   return [
     gate(ownsItsLines(module, statementOf(call)), 'its statement shares its line with other code'),
     gate(!isInExpressionScope(call), 'it stands in a lambda or a comprehension'),
-    gate(!hasSplat(call), 'its arguments are spread, so the keyword may already be among them'),
+    {
+      answer: spreadsNone(module, call, [
+        CHECKPOINTING,
+        CHECKPOINTING_KWARGS,
+        'deepspeed',
+        'fsdp',
+        'fsdp_config',
+      ]),
+      otherwise: {
+        no: 'its arguments are spread, so the keyword may already be among them',
+        unknown: `that no other file adds \`${CHECKPOINTING_KWARGS}\` to the dict that is spread`,
+      },
+    },
     gate(!isGiven(call, 'deepspeed'), `\`deepspeed=\` is given, and ${ZERO_3}`),
     ...surroundingGates(module, call),
   ];
@@ -128,9 +143,18 @@ export function staysNotReentrant(module: PyModule, call: PyNode): Answer {
   if (five === 'yes') return 'yes';
   // With this hook the re-entrant form works as well.
   if (module.at('.enable_input_require_grads(').length > 0) return 'yes';
-  const again = all([...enabledAgain(module, call), ...trainerForms(module), trainsHere(module, call)]);
+  const again = all([
+    ...enabledAgain(module, call),
+    ...trainerForms(module),
+    trainsHere(module, call),
+    HIDDEN.test(module.text) ? 'unknown' : 'yes',
+  ]);
   return again === 'no' && five !== 'no' ? 'unknown' : again;
 }
+
+/** Checkpointing switched on by other means: an attribute, a name in a string, a function that says it in its name. */
+const HIDDEN =
+  /\.gradient_checkpointing\s*=(?!=)|["']gradient_checkpointing_enable["']|(?<!\.gradient_)\b\w*checkpointing(?!_enable\b)\w*\s*\(/;
 
 /** Plain `gradient_checkpointing_enable()` that may run after the call. */
 function enabledAgain(module: PyModule, call: PyNode): readonly Answer[] {
@@ -153,41 +177,58 @@ function choosesForm(kwargs: PyNode | undefined): Answer {
 
 /** What the arguments of each trainer of the file say about checkpointing. */
 function trainerForms(module: PyModule): readonly Answer[] {
-  return trainerCalls(module).map((trainer) => {
-    const { args } = trainer;
-    const made = args && argumentsMade(module, args);
-    if (made === undefined) return 'unknown';
-    if (hasSplat(made)) return 'unknown';
-    const on = keywordArgument(made, CHECKPOINTING)?.field('value');
+  const made = trainerCalls(module).map(({ args }) => args && argumentsMade(module, args));
+  const given = made.map((call) => call && keywordArgument(call, CHECKPOINTING));
+  const mentions = module.text.match(/\bgradient_checkpointing\b/g)?.length ?? 0;
+  // Spoken of anywhere else, it may be set there.
+  const isElsewhere = mentions > new Set(given.filter((keyword) => keyword !== undefined)).size;
+  return made.map((call, index) => {
+    if (call === undefined || hasSplat(call) || isElsewhere) return 'unknown';
+    const on = given[index]?.field('value');
     if (on === undefined || on.type === 'false') return 'yes';
-    const kwargs = keywordArgument(made, CHECKPOINTING_KWARGS);
+    const kwargs = keywordArgument(call, CHECKPOINTING_KWARGS);
     if (kwargs !== undefined) return choosesForm(kwargs);
     return on.type === 'true' ? 'no' : 'unknown';
   });
 }
 
 interface TrainerCall {
-  readonly call: PyNode;
+  /** The call, or the place where the class is handed on instead. */
+  readonly node: PyNode;
   readonly args: PyNode | undefined;
 }
 
-/** Calls that build a trainer, of the file's libraries or by their name. */
+/** Where the file builds a trainer: of its libraries, or anything called one. */
 function trainerCalls(module: PyModule): readonly TrainerCall[] {
   return module.memo(findTrainerCalls, module);
 }
 
 function findTrainerCalls(module: PyModule): readonly TrainerCall[] {
-  return module.at('Trainer(').flatMap((node) => {
-    const callee = node.parent?.type === 'attribute' ? node.parent : node;
-    const call = callee.parent;
-    if (call?.type !== 'call' || call.field('function') !== callee) return [];
-    if (!isTrainerClass(module, callee)) return [{ call, args: undefined }];
-    const [, second] = argumentsOf(call);
-    const args =
-      keywordArgument(call, 'args')?.field('value') ??
-      (second?.type === 'keyword_argument' ? undefined : second);
-    return [{ call, args }];
-  });
+  const found: TrainerCall[] = [];
+  const names = module
+    .at('Trainer')
+    .filter(({ type, text }) => type === 'identifier' && /Trainer$/.test(text));
+  for (const word of new Set(names.map(({ text }) => text))) {
+    for (const { call } of callsNamed(module, word)) {
+      const callee = call.field('function');
+      const [, second] = argumentsOf(call);
+      const args =
+        keywordArgument(call, 'args')?.field('value') ??
+        (second?.type === 'keyword_argument' ? undefined : second);
+      const isKnown = callee !== undefined && isTrainerClass(module, callee);
+      found.push({ node: call, args: isKnown ? args : undefined });
+    }
+  }
+  for (const node of names) if (isHandedOn(node)) found.push({ node, args: undefined });
+  return found;
+}
+
+/** `partial(Trainer, …)`, `{"sft": SFTTrainer}`: called by somebody else. */
+function isHandedOn(name: PyNode): boolean {
+  if (roleOf(name) !== 'read') return false;
+  const parent = name.parent;
+  if (parent?.type === 'argument_list') return parent.parent?.type === 'call';
+  return parent?.type === 'pair' || parent?.type === 'list' || parent?.type === 'return_statement';
 }
 
 /** The call that made a trainer's arguments, where the file shows it and changes nothing in them afterwards. */
@@ -210,7 +251,7 @@ function plainArguments(module: PyModule, call: PyNode): PyNode | undefined {
 
 /** Whether the file itself trains what the call prepares: with a trainer, or by hand. */
 function trainsHere(module: PyModule, call: PyNode): Answer {
-  const places = [...trainerCalls(module).map((trainer) => trainer.call), ...module.at('.backward(')];
+  const places = [...trainerCalls(module).map(({ node }) => node), ...module.at('.backward(')];
   const around = enclosingFunction(call);
   if (around === undefined || places.some((place) => around.contains(place)))
     return places.length > 0 ? 'yes' : 'unknown';

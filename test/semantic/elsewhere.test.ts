@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { definedElsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
+import { spreadsNone } from '../../src/semantic/spread.js';
 import { moduleIn, nodeAt } from '../support/module.js';
 
 function placeOf(
@@ -108,4 +109,52 @@ test('what was asked is told once, with a name for the answer', () => {
     ['a.py', 'b', project['b.py']],
     ['b.py', 'c', ''],
   ]);
+});
+
+describe('a dict that is spread into a call', () => {
+  const lacks = (text: string, config = '') => {
+    const module = moduleIn({ 'train.py': text, 'config.py': config }, 'train.py');
+    const call = nodeAt(module, 'make(').closest('call') ?? module.root;
+    return spreadsNone(module, call, ['key']);
+  };
+  const inFunction = (...lines: readonly string[]) =>
+    `def f(x):\n${lines.map((line) => `    ${line}\n`).join('')}`;
+
+  test.each([
+    ['make(key=1)', 'yes'],
+    ['make(**{"a": 1})', 'yes'],
+    ['make(**{"key": 1})', 'no'],
+    ['make(**{"a": 1, **other})', 'no'],
+    ['make(**{a: 1})', 'no'],
+    ['make(**dict(a=1))', 'yes'],
+    ['make(**dict(key=1))', 'no'],
+    ['make(**load())', 'no'],
+    ['make(*x)', 'no'],
+    [inFunction('c = {"a": 1}', 'print(c)', 'make(b=c["a"], **c)'), 'yes'],
+    [inFunction('c = {"a": 1}', 'c["key"] = 1', 'make(**c)'), 'no'],
+    [inFunction('c = {"a": 1}', 'c.update(x)', 'make(**c)'), 'no'],
+    [inFunction('c = {"a": 1}', 'd = c', 'make(**c)'), 'no'],
+    [inFunction('c = {"a": 1}', 'if x:', '    c = {}', 'make(**c)'), 'no'],
+    [inFunction('make(**x)'), 'no'],
+    ['c = {"a": 1}\nmake(**c)\n', 'unknown'],
+  ])('%s: %s', (text, answer) => {
+    expect(lacks(text)).toBe(answer);
+  });
+
+  test.each([
+    ['C = {"a": 1}\n', 'unknown'],
+    ['C = dict(a=1)\nprint(C["a"])\n', 'unknown'],
+    ['C = {"key": 1}\n', 'no'],
+    ['C = {"a": 1}\nC["key"] = 2\n', 'no'],
+    ['C = {"a": 1}\nC.update(key=2)\n', 'no'],
+    ['C = {"a": 1}\nif FAST:\n    C = {}\n', 'no'],
+    ['C = load()\n', 'no'],
+    ['def C(): ...\n', 'no'],
+    ['', 'no'],
+  ])('from another file: %j: %s', (config, answer) => {
+    expect(lacks('from config import C\nmake(**C)\n', config)).toBe(answer);
+    expect(lacks('import config\nmake(**config.C)\n', config)).toBe(answer);
+    expect(lacks('from config import C\nC["key"] = 1\nmake(**C)\n', config)).toBe('no');
+    expect(lacks('import config\nconfig.C.update(x)\nmake(**config.C)\n', config)).toBe('no');
+  });
 });
