@@ -11,6 +11,7 @@
  * the loop's body: no `else`, `finally`, closure or `locals()` can miss them. `batch.clear()` is never written.
  */
 import {
+  enclosingFunction,
   enclosingLoops,
   isTestCode,
   mayTrain,
@@ -48,11 +49,11 @@ export const delStepTensors: Transform<StepSite> = {
         'the result is read outside the body of the loop: behind it, in its `else`, in a `finally`, or in the condition of a `while`',
         'it is read in the next pass before it is set anew, or not set in every pass',
         'a nested function, a lambda or a generator uses it, or the function looks at all its variables with `locals()`',
-        'the loop stands at module level, where other code can read the variable',
         'the last statement of the body leaves it',
       ],
       limits: [
         'The saving is the size of the logits and other results, and nothing where something else still holds them: a list, a meter, a second name that is read later.',
+        'Unsafe at module level, where another file may read the variable.',
         'After `continue` the `del` is not reached; that pass keeps its tensors as before.',
         'A loss that the model itself returns is a single number and no reason for a `del`. Batches are left alone.',
       ],
@@ -110,7 +111,11 @@ export const delStepTensors: Transform<StepSite> = {
       return edit.refuse('the last statement of the loop leaves its body');
     const names = [...results, ...tensors.derived.filter((name) => needed(name) === undefined)];
     edit.insertStatementAfter(last, [`del ${names.map(({ text }) => text).join(', ')}`]);
-    return edit.done("Delete the step's tensors", new Proof());
+    const proof = new Proof().require(enclosingFunction(body) === undefined ? 'unknown' : 'yes', {
+      no: '',
+      unknown: `that no other file reads \`${node.text}\`, a variable of this module`,
+    });
+    return edit.done("Delete the step's tensors", proof);
   },
 };
 

@@ -4,21 +4,20 @@ import { roleOf } from './names.js';
 import { scopeKind } from './scope.js';
 import { argumentsOf, enclosingFunction, ownNodes, swallowsErrors } from './statements.js';
 
-const REFLECTION: ReadonlySet<string> = new Set(['eval', 'exec', 'locals']);
+const REFLECTION: ReadonlySet<string> = new Set(['eval', 'exec', 'globals', 'locals']);
 const COMPREHENSION = /^(?:list|set|dictionary)_comprehension$/;
 
 /**
  * Why a variable that a loop sets in each pass is, or may be, needed behind the end of the loop's body; undefined where it
  * is proven to be bound there and never read again before it is set anew, so that `del` is possible.
- * The words complete "because …".
+ * The words complete "because …". What other files read of a module is not seen.
  */
 export function neededBehind(module: PyModule, body: PyNode, name: string): string | undefined {
   const scope = module.scopeAt(body);
-  const functionNode = enclosingFunction(body);
-  if (functionNode === undefined || scope.node !== functionNode)
-    return `\`${name}\` is a variable of the module, which other code can read`;
+  const owner = enclosingFunction(body) ?? module.root;
+  if (scope.node !== owner) return `\`${name}\` is a member of a class`;
   if (module.lookup(name, scope) !== scope) return `\`${name}\` belongs to code outside the function`;
-  const reflection = [...ownNodes(functionNode)].find((node) => isReflection(module, node));
+  const reflection = [...ownNodes(owner)].find((node) => isReflection(module, node));
   if (reflection !== undefined) return `\`${reflection.text}\` looks at all variables`;
   const uses = module.occurrences(scope, name);
   const set = uses.find((use) => roleOf(use) === 'write' && alwaysRuns(use, body));
@@ -26,7 +25,7 @@ export function neededBehind(module: PyModule, body: PyNode, name: string): stri
   const statement = set.closest('expression_statement') ?? set;
   for (const use of uses) {
     const role = roleOf(use);
-    if (isDeferred(use, functionNode)) return `a nested function uses \`${name}\``;
+    if (isDeferred(use, owner)) return `code that may run later uses \`${name}\``;
     if (!body.contains(use)) {
       if (role !== 'write') return `\`${name}\` is used outside the loop`;
     } else if (role === 'delete') return `\`${name}\` is deleted already`;
@@ -63,9 +62,9 @@ function alwaysRuns(write: PyNode, body: PyNode): boolean {
 }
 
 /** In a function, lambda or generator, which may run later; a comprehension has run when its statement has. */
-function isDeferred(use: PyNode, functionNode: PyNode): boolean {
+function isDeferred(use: PyNode, owner: PyNode): boolean {
   for (const around of use.ancestors()) {
-    if (around === functionNode) return false;
+    if (around === owner) return false;
     if (scopeKind(around) !== undefined && !COMPREHENSION.test(around.type)) return !isConsumed(around);
   }
   return true;

@@ -37,7 +37,8 @@ export function strictLoop(module: PyModule, training: TrainingLoop): StrictLoop
   if (moreSteps.length > 0) return 'it steps more than one optimizer';
   if (zero === undefined || moreZeros.length > 0) return 'it does not have exactly one `zero_grad()`';
   const loss = receiverOf(backward);
-  if (loss?.type !== 'identifier') return `\`${shown(backward)}\` is not a plain \`loss.backward()\``;
+  if (loss?.type !== 'identifier' && loss?.type !== 'attribute')
+    return `\`${shown(backward)}\` is not a plain \`loss.backward()\``;
   if (argumentsOf(backward).length > 0 || argumentsOf(step).length > 0)
     return '`backward()` or `step()` is given arguments';
   const odd = [zero, backward, step].find((call) => !isStatementOf(call, body));
@@ -181,7 +182,7 @@ const COMPARES = /contrast|\bnce\b|info_?nce|_nce|nt_?xent|triplet|simclr|siglip
 
 /** Why the loss of a larger batch is not the mean of the losses of its parts; undefined where nothing says so. */
 export function isNoMean(module: PyModule, loss: PyNode): string | undefined {
-  const definitions = reachingDefinitions(module, loss) ?? [];
+  const definitions = loss.type === 'identifier' ? (reachingDefinitions(module, loss) ?? []) : [];
   const values = definitions.flatMap((definition) => ('value' in definition ? [definition.value.text] : []));
   if (/reduction\s*=\s*["']sum["']/.test(module.text) || values.some((value) => /\.sum\(\s*\)$/.test(value)))
     return 'a loss that is a sum over the batch must not be divided';

@@ -54,7 +54,10 @@ describe('neededBehind', () => {
     expect(needed(inFunction(lines))).toBeDefined();
   });
 
-  it('is at module level', () => {
-    expect(needed('for x in data:\n    out = g(x)\n')).toMatch(/variable of the module/);
+  it('looks at the whole file for a variable of the module', () => {
+    expect(needed('for x in data:\n    out = g(x)\n')).toBeUndefined();
+    expect(needed('for x in data:\n    out = g(x)\n\ndef later():\n    return out\n')).toBeDefined();
+    expect(needed('for x in data:\n    out = g(x)\nprint(globals())\n')).toBeDefined();
+    expect(needed('class C:\n    for x in data:\n        out = g(x)\n')).toMatch(/member of a class/);
   });
 });
