@@ -41,7 +41,12 @@ const MAX_CALLS = 4;
 
 /** The values of one function, as seen from inside it. */
 export class GradTrace {
-  readonly #open = new Set<PyNode>();
+  /** What is being followed, and how deep that stands. */
+  readonly #open = new Map<PyNode, number>();
+  readonly #known = new Map<PyNode, Trace>();
+  readonly #putInto = new Map<string, readonly PyNode[]>();
+  /** The least depth whose answer was taken for granted since then. */
+  #granted = Infinity;
   #steps = 0;
 
   constructor(
@@ -52,17 +57,38 @@ export class GradTrace {
     /** What its parameters are; by default what their names say. */
     private readonly parameters: Trace | 'by name' = 'by name',
     private readonly depth = 0,
+    /** What functions of the file hand back, by what they are given. */
+    private readonly results = new Map<string, Trace>(),
   ) {}
 
   readonly of = (expression: PyNode): Trace => {
     const node = unparenthesized(expression);
-    // A value that depends on itself is as good as its other origins.
-    if (this.#open.has(node)) return 'plain';
-    if (++this.#steps > MAX_STEPS) return 'graph';
-    this.#open.add(node);
+    const known = this.#known.get(node);
+    if (known !== undefined) return known;
+    const around = this.#open.get(node);
+    if (around !== undefined) {
+      // A value that depends on itself is as good as its other origins.
+      this.#granted = Math.min(this.#granted, around);
+      return 'plain';
+    }
+    if (++this.#steps > MAX_STEPS) {
+      this.#granted = -1;
+      return 'graph';
+    }
+    const depth = this.#open.size;
+    const before = this.#granted;
+    this.#granted = Infinity;
+    this.#open.set(node, depth);
     const trace = this.#compute(node);
     this.#open.delete(node);
-    if (this.#open.size === 0) this.#steps = 0;
+    // What rests on nothing that is still open holds for good.
+    const holds = this.#granted >= depth;
+    if (holds) this.#known.set(node, trace);
+    this.#granted = holds ? before : Math.min(before, this.#granted);
+    if (depth === 0) {
+      this.#steps = 0;
+      this.#granted = Infinity;
+    }
     return trace;
   };
 
@@ -210,13 +236,18 @@ export class GradTrace {
   /** What the function puts into an object by its methods, items and attributes, wherever it does. */
   #puts(identifier: PyNode): readonly PyNode[] {
     const scope = this.module.resolve(identifier);
+    const key = `${identifier.text}@${scope?.node.start}:${scope?.kind}`;
+    const known = this.#putInto.get(key);
+    if (known !== undefined) return known;
     const uses =
       scope === undefined
         ? [...this.functionNode.walk()].filter(
             ({ type, text }) => type === 'identifier' && text === identifier.text,
           )
         : this.module.occurrences(scope, identifier.text);
-    return uses.filter((use) => this.functionNode.contains(use)).flatMap(valuesPutInto);
+    const found = uses.filter((use) => this.functionNode.contains(use)).flatMap(valuesPutInto);
+    this.#putInto.set(key, found);
+    return found;
   }
 
   #call(call: PyNode): Trace {
@@ -269,17 +300,23 @@ export class GradTrace {
     const self =
       receiver !== undefined && calledDefinition(this.module, call) !== undefined ? 'outside' : 'plain';
     const given = worst([...this.#all(givenTo(call)), self]);
+    const key = `${definition.start} ${given} ${this.depth}`;
+    const known = this.results.get(key);
+    if (known !== undefined) return known;
     const inside = new GradTrace(
       this.module,
       definition,
       this.models,
       given === 'plain' ? 'by name' : given,
       this.depth + 1,
+      this.results,
     );
     const values = [...ownNodes(definition)].flatMap((node) =>
       node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
     );
-    return worst(values.map(inside.of));
+    const result = worst(values.map(inside.of));
+    this.results.set(key, result);
+    return result;
   }
 }
 
