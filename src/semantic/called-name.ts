@@ -15,7 +15,9 @@ export function callsNamed(module: PyModule, word: string): readonly NamedCall[]
     const parent = name.parent;
     const callee = parent?.type === 'attribute' && parent.field('attribute') === name ? parent : name;
     const call = callee.parent;
-    if (call?.type === 'call' && call.field('function') === callee) found.set(call, { call, name });
+    const isCall = call?.type === 'call' && call.field('function') === callee;
+    // What an f-string calls is part of a text.
+    if (isCall && call.closest('string') === undefined) found.set(call, { call, name });
   };
   for (const node of module.at(word)) {
     if (node.type !== 'identifier' || node.text !== word) continue;

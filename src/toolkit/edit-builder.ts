@@ -96,6 +96,7 @@ export class EditBuilder {
   }
 
   appendKeywords(call: PyNode, added: readonly (readonly [name: string, value: string])[]): void {
+    if (call.closest('string') !== undefined) throw new Unfixable('it stands in an f-string');
     const edits = keywordsAtEnd(this.module, call, added);
     if (edits === undefined) throw new Unfixable('its only argument is a bare generator');
     this.#edits.push(...edits);

@@ -154,7 +154,7 @@ export function staysNotReentrant(module: PyModule, call: PyNode): Answer {
 
 /** Checkpointing switched on by other means: an attribute, a name in a string, a function that says it in its name. */
 const HIDDEN =
-  /\.gradient_checkpointing\s*=(?!=)|["']gradient_checkpointing_enable["']|(?<!\.gradient_)\b\w*checkpointing(?!_enable\b)\w*\s*\(/;
+  /\.gradient_checkpointing\s*=(?!=)|["']gradient_checkpointing_enable["']|\b\w*checkpointing(?!_enable\b)\w*\s*\(/;
 
 /** Plain `gradient_checkpointing_enable()` that may run after the call. */
 function enabledAgain(module: PyModule, call: PyNode): readonly Answer[] {

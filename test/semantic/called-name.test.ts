@@ -14,6 +14,7 @@ describe('callsNamed', () => {
     ['an alias by assignment', 'import a\ngo = a.run\ngo(1)\n', ['go(1)']],
     ['a call inside another', 'run(run(1))\n', ['run(run(1))', 'run(1)']],
     ['neither text nor other names', '"run(1)"  # run(2)\nrunner(3)\nrun\nf(run)\n', []],
+    ['nothing in an f-string', 'f"{run(1)}"\n', []],
     ['no keyword of that name', 'f(run=1)\n', []],
   ])('finds %s', (_, text, expected) => {
     expect(named(text)).toEqual(expected);
