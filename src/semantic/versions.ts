@@ -7,6 +7,8 @@ export interface Pin {
   readonly below?: string;
   /** Inclusive. */
   readonly upTo?: string;
+  /** Holds only on some systems or with some Pythons. */
+  readonly isConditional?: boolean;
   /** As written: `>=4.40,<4.46`. */
   readonly text: string;
   /** For people: `requirements.txt:3`. */
@@ -21,16 +23,21 @@ export class Versions {
     return this.pins.get(name) ?? [];
   }
 
-  /** `yes` when every line that speaks of the package allows this version and newer ones only; `no` when one allows older ones only. */
+  /** `yes` when every line that speaks of the package allows this version and newer ones only; `no` as `pinBelow`. */
   isAtLeast(name: string, version: string): Answer {
     const pins = this.pinsOf(name);
-    if (pins.some((pin) => isBelow(pin, version))) return 'no';
+    if (this.pinBelow(name, version) !== undefined) return 'no';
     return pins.length > 0 && pins.every((pin) => startsAt(pin, version)) ? 'yes' : 'unknown';
   }
 
-  /** The line that keeps a package below `version`. */
+  /** The line that keeps a package below `version`. One that does so only on some systems needs the others to agree. */
   pinBelow(name: string, version: string): Pin | undefined {
-    return this.pinsOf(name).find((pin) => isBelow(pin, version));
+    const pins = this.pinsOf(name);
+    const below = pins.filter((pin) => isBelow(pin, version));
+    return (
+      below.find(({ isConditional }) => isConditional !== true) ??
+      (below.length === pins.length ? below[0] : undefined)
+    );
   }
 }
 
@@ -47,12 +54,12 @@ function isBelow({ below, upTo }: Pin, version: string): boolean {
 }
 
 /**
- * A version specifier (PEP 440), read as the range that holds everything it allows. Undefined where it allows any version.
- * What is no specifier is a pin without bounds.
+ * A version specifier (PEP 440), read as the range that holds everything it allows. Undefined where it allows any version,
+ * some single ones aside. What is no specifier is a pin without bounds.
  */
 export function pinOf(specifier: string, source: string): Pin | undefined {
   const text = specifier.trim().replace(/^\((.*)\)$/, '$1');
-  if (text === '' || text === '*') return undefined;
+  if (/^(?:\*|(?:!=[\w.*+\s-]*,?\s*)*)$/.test(text)) return undefined;
   let pin: Pin = { text, source };
   for (const clause of text.split(',')) {
     const range = rangeOf(clause.trim());

@@ -65,11 +65,12 @@ function requirement(words: string, source: string): readonly Statement[] {
   const name = packageOf(written);
   if (name === undefined) return [];
   if (rest.startsWith('@')) return [[name, { text: ELSEWHERE, source }]];
-  return stated(name, pinOf(rest.split(';', 1)[0] ?? '', source));
+  const [specifier = '', marker] = rest.split(';', 2);
+  return stated(name, pinOf(specifier, source), marker !== undefined);
 }
 
-function stated(name: string, pin: Pin | undefined): readonly Statement[] {
-  return pin === undefined ? [] : [[name, pin]];
+function stated(name: string, pin: Pin | undefined, isConditional = false): readonly Statement[] {
+  return pin === undefined ? [] : [[name, isConditional ? { ...pin, isConditional } : pin]];
 }
 
 /** As package indexes compare names; conda calls torch by its other name. */
@@ -123,7 +124,11 @@ function poetryStatements(dependencies: Table, at: (words: string) => string): r
     return [wishes].flat().flatMap((wish) => {
       const constraint = isTable(wish) ? wish['version'] : wish;
       return typeof constraint === 'string'
-        ? stated(name, poetryPin(constraint, source))
+        ? stated(
+            name,
+            poetryPin(constraint, source),
+            isTable(wish) && ('python' in wish || 'markers' in wish),
+          )
         : [[name, { text: ELSEWHERE, source }] as const];
     });
   });

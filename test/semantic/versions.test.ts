@@ -29,7 +29,6 @@ describe('what a specifier says about 4.46', () => {
     ['~=4.40.1', 'no'],
     ['~=4.46', 'yes'],
     ['~=3.0', 'no'],
-    ['!=4.45', 'unknown'],
     ['!=4.45,>=4.46', 'yes'],
     ['==4.46.0+cu118', 'yes'],
     ['(>=4.46)', 'yes'],
@@ -47,9 +46,12 @@ describe('what a specifier says about 4.46', () => {
     expect(asked(specifier).isAtLeast('transformers', '4.46')).toBe(answer);
   });
 
-  test.each(['', '*', '  '])('%j allows any version and says nothing', (specifier) => {
-    expect(pinOf(specifier, 'a')).toBeUndefined();
-  });
+  test.each(['', '*', '  ', '!=4.45', '!=4.45.*, !=5.1.0'])(
+    '%j allows any version and says nothing',
+    (specifier) => {
+      expect(pinOf(specifier, 'a')).toBeUndefined();
+    },
+  );
 });
 
 describe('several lines', () => {
@@ -60,6 +62,22 @@ describe('several lines', () => {
     expect(asked('==4.50', 'a branch').isAtLeast('transformers', '4.46')).toBe('unknown');
     expect(asked().isAtLeast('transformers', '4.46')).toBe('unknown');
     expect(asked('==4.50').isAtLeast('torch', '2.0')).toBe('unknown');
+  });
+
+  test('one that holds only on some systems needs the others to agree', () => {
+    const pin = (text: string, isConditional: boolean) => ({
+      ...pinOf(text, 'a:1'),
+      text,
+      source: 'a:1',
+      isConditional,
+    });
+    const versions = (...pins: readonly ReturnType<typeof pin>[]) => new Versions(new Map([['torch', pins]]));
+    expect(versions(pin('<2.6', true), pin('>=2.2', true)).isAtLeast('torch', '2.6')).toBe('unknown');
+    expect(versions(pin('<2.6', true), pin('>=2.6', true)).isAtLeast('torch', '2.6')).toBe('unknown');
+    expect(versions(pin('<2.6', true), pin('==2.5', true)).isAtLeast('torch', '2.6')).toBe('no');
+    expect(versions(pin('<2.6', true)).pinBelow('torch', '2.6')).toMatchObject({ text: '<2.6' });
+    expect(versions(pin('>=2.6', true), pin('==2.5', false)).isAtLeast('torch', '2.6')).toBe('no');
+    expect(versions(pin('>=2.6', true), pin('>=2.7', true)).isAtLeast('torch', '2.6')).toBe('yes');
   });
 
   test('the line that is in the way is named', () => {

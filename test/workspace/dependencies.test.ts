@@ -155,7 +155,8 @@ bitsandbytes = "^0.43.1"
       ['peft', '0.11', 'no'],
       ['bitsandbytes', '0.44', 'no'],
       ['bitsandbytes', '0.43.1', 'yes'],
-      ['trl', '0.9', 'no'],
+      ['trl', '0.9', 'unknown'],
+      ['trl', '1.0', 'no'],
     ] as const;
     for (const [name, version, answer] of asked)
       expect([name, version, versions.isAtLeast(name, version)]).toEqual([name, version, answer]);
