@@ -22,20 +22,19 @@ import type {
   Transform,
 } from '../src/toolkit/index.js';
 import {
+  alwaysRuns,
   argumentsOf,
   CONSTANT_MAKERS,
   changesModes,
   constantAt,
-  enclosingLoops,
-  isDevice,
+  constantUse,
+  freeName,
   isInvariant,
   isTestCode,
   keywordValue,
   loopToLeave,
-  methodName,
+  movesInLoops,
   Proof,
-  roleOf,
-  runsFirst,
   shown,
   statementOf,
   usesOfName,
@@ -43,6 +42,8 @@ import {
 
 interface HoistSite extends Site {
   readonly constant: Constant;
+  /** The variable that holds it, or will. */
+  readonly name: string;
   /** What becomes of it, wherever it is read. */
   readonly use: ConstantUse;
   /** The loop to stand before; undefined where the constant stands outside already, and is moved inside. */
@@ -66,7 +67,7 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     requires: {},
     docs: {
       why: 'A constant that is built on the host and moved to the GPU inside a loop costs one copy per iteration, and the host waits for each. This, and not adding up losses, is what synchronises in such loops.',
-      does: 'Moves the assignment above the loop when its device is the same for all iterations. Otherwise the tensor is built above the loop and rebound inside, `c = c.to(device)`, which does nothing once it is there. A constant that already stands above the loop and is moved inside is rebound in the same way.',
+      does: 'Moves the assignment above the loop when its device is the same for all iterations. Otherwise the tensor is built above the loop and rebound inside, `c = c.to(device)`, which does nothing once it is there. A constant that already stands above the loop and is moved inside is rebound in the same way. One inside an expression gets a name.',
       refuses: [
         'the loop switches the default dtype or device, or looks at its variables through `locals()`',
         'its statement shares its line with other code, or is all that the loop does',
@@ -114,26 +115,25 @@ export const hoistConstantTensor: Transform<HoistSite> = {
   cue: (_text, _path, { stretches }) => stretches.some(mayRepeatConstant),
 
   *detect(module) {
+    const named = new Set<Scope>();
     for (const hit of MAKERS.flatMap((literal) => module.atWhere(literal, mayRepeatConstant))) {
       const constant = constantAt(module, hit);
       if (constant === undefined || isTestCode(module, constant.statement)) continue;
       const scope = module.scopeAt(constant.statement);
-      if (scope.kind === 'class' || module.resolve(constant.name) !== scope) continue;
-      if (module.writes(scope, constant.name.text).length !== 1) continue;
-      const loop = loopToLeave(constant.statement, (each) => canLeave(module, constant, each));
-      const moves = loop === undefined ? movesInLoops(module, constant, scope) : [];
-      const [first] = moves;
-      if (loop === undefined && first === undefined) continue;
+      if (scope.kind === 'class') continue;
+      const site =
+        constant.name === undefined ? inExpression(module, constant, scope) : ofName(module, constant, scope);
       // What is changed or given away is no constant, but a start value.
-      const use = usesOfName(module, scope, constant.name.text);
-      if (use.kind === 'changed' || use.kind === 'kept') continue;
-      yield { node: first ?? constant.name, constant, use, loop, moves, message: message(constant, loop) };
+      if (site === undefined || site.use.kind === 'changed' || site.use.kind === 'kept') continue;
+      // Two constants of one function cannot take the same new name in one go.
+      if (constant.name === undefined && named.has(scope)) continue;
+      if (constant.name === undefined) named.add(scope);
+      yield site;
     }
   },
 
-  fix({ constant, use, loop, moves }, edit, module) {
-    const { statement, device } = constant;
-    const name = constant.name.text;
+  fix({ constant, name, use, loop, moves }, edit, module) {
+    const { statement, device, value } = constant;
     const proof = new Proof();
     if (use.kind === 'passed')
       proof.require('unknown', `that \`${shown(use.by)}\` neither changes nor keeps \`${name}\``);
@@ -148,7 +148,10 @@ export const hoistConstantTensor: Transform<HoistSite> = {
       }
       return edit.done(`Keep \`${name}\` on the device that it was moved to`, proof);
     }
-    if (device === undefined || isInvariant(module, device, loop)) edit.moveStatement(statement, loop);
+    if (constant.name === undefined) {
+      edit.insertStatementBefore(loop, [`${name} = ${value.text}`]);
+      edit.replace(value, name);
+    } else if (device === undefined || isInvariant(module, device, loop)) edit.moveStatement(statement, loop);
     else {
       edit.insertStatementBefore(loop, [`${name} = ${withoutDevice(constant)}`]);
       edit.replaceStatement(statement, [`${name} = ${name}.to(${device.text})`]);
@@ -158,19 +161,60 @@ export const hoistConstantTensor: Transform<HoistSite> = {
 };
 
 const CONSTANT =
-  /\b\w+\s*=\s*\\?\s*(?:\w+\.)?(?:as_tensor|tensor|zeros|ones|full|eye|arange|linspace)\([-+[(\s]*(?:[\d.]|True|False|math|\w+\s*=)/;
+  /\b(?:as_tensor|tensor|zeros|ones|full|eye|arange|linspace)\([-+[(\s]*(?:[\d.]|True|False|math|\w+\s*=)/;
 
-/** Whether a name is given a constant tensor where there is a loop, going by the code alone. */
+/** Whether there are a constant tensor and a loop, going by the code alone. */
 function mayRepeatConstant(code: string): boolean {
   return /\b(?:for|while)\b/.test(code) && CONSTANT.test(code);
 }
 
-function message({ name, copied }: Constant, loop: PyNode | undefined): string {
-  if (loop === undefined)
-    return `\`${name.text}\` lies on the host and is copied to the device in every iteration, and the host waits for each copy`;
-  return !copied
-    ? `\`${name.text}\` is built anew in every iteration`
-    : `\`${name.text}\` is built on the host and copied to the device in every iteration, and the host waits for each copy`;
+/** `weight = torch.tensor(…)` in a loop, or above it and moved inside. */
+function ofName(module: PyModule, constant: Constant, scope: Scope): HoistSite | undefined {
+  const { name, statement } = constant;
+  if (name === undefined || module.resolve(name) !== scope) return undefined;
+  if (module.writes(scope, name.text).length !== 1) return undefined;
+  const loop = loopToLeave(statement, (each) => canLeave(module, constant, each));
+  const moves = loop === undefined ? movesInLoops(module, constant, scope) : [];
+  const [first] = moves;
+  const free = loop !== undefined && !constant.copied && !constant.fromHost;
+  if (free || (loop === undefined && first === undefined)) return undefined;
+  const use = usesOfName(module, scope, name.text);
+  const text = loop === undefined ? lying(name.text) : built(`\`${name.text}\``, constant);
+  return { node: first ?? name, constant, name: name.text, use, loop, moves, message: text };
+}
+
+/** `loss(x, weight=torch.tensor(…).to(device))` in a loop: it needs a name to stand above it. */
+function inExpression(module: PyModule, constant: Constant, scope: Scope): HoistSite | undefined {
+  const { value, statement, maker, device, copied } = constant;
+  if (!copied || scope.kind !== 'function' || !alwaysRuns(value)) return undefined;
+  if (value.parent?.type === 'assignment') return undefined;
+  const keyword = value.parent?.type === 'keyword_argument' ? value.parent.field('name')?.text : undefined;
+  const name = [keyword ?? 'constant', `${keyword ?? 'constant'}_tensor`].find((each) =>
+    freeName(module, each, scope),
+  );
+  const given = [device, keywordValue(maker, 'dtype')].filter((each) => each !== undefined);
+  const loop = loopToLeave(statement, (each) => given.every((part) => isInvariant(module, part, each)));
+  if (name === undefined || loop === undefined) return undefined;
+  const message = built('a constant', constant);
+  return {
+    node: maker.field('function') ?? maker,
+    constant,
+    name,
+    use: constantUse(module, value),
+    loop,
+    moves: [],
+    message,
+  };
+}
+
+function lying(name: string): string {
+  return `\`${name}\` lies on the host and is copied to the device in every iteration, and the host waits for each copy`;
+}
+
+function built(what: string, { copied }: Constant): string {
+  return copied
+    ? `${what} is built on the host and copied to the device in every iteration, and the host waits for each copy`
+    : `${what} is built anew in every iteration`;
 }
 
 /** Above this loop the assignment means the same, and no other use of the name comes before it. */
@@ -179,6 +223,7 @@ function canLeave(
   { name, statement, maker, value, made, device, copied }: Constant,
   loop: PyNode,
 ): boolean {
+  if (name === undefined) return false;
   const scope = module.scopeAt(statement);
   const dtype = keywordValue(maker, 'dtype');
   if (dtype !== undefined && !isInvariant(module, dtype, loop)) return false;
@@ -194,31 +239,4 @@ function withoutDevice({ made, value, maker }: Constant): string {
   if (made !== value) return made.text;
   const kept = argumentsOf(maker).filter((argument) => argument.field('name')?.text !== 'device');
   return `${maker.field('function')?.text}(${kept.map(({ text }) => text).join(', ')})`;
-}
-
-/**
- * `name.to(device)` in loops that the constant stands above, when all uses of it are moves; none where one of them could
- * not be preceded by a statement, or where a function, a condition or a comprehension may skip it.
- */
-function movesInLoops(
-  module: PyModule,
-  { name, statement, device, copied }: Constant,
-  scope: Scope,
-): readonly PyNode[] {
-  if (device !== undefined || copied || scope.kind !== 'function') return [];
-  const moves: PyNode[] = [];
-  for (const place of module.occurrences(scope, name.text)) {
-    if (place === name) continue;
-    const call = place.parent?.parent;
-    if (roleOf(place) !== 'read' || call?.type !== 'call' || methodName(call) !== 'to') return [];
-    const [only, ...others] = argumentsOf(call);
-    if (only === undefined || others.length > 0 || isDevice(module, only) !== 'yes') return [];
-    const inLoop = enclosingLoops(call).some((loop) => !loop.contains(statement));
-    if (module.scopeAt(place) !== scope) return [];
-    if (!inLoop) continue;
-    if (!runsFirst(call, only)) return [];
-    if (moves.some((other) => statementOf(other) === statementOf(call))) return [];
-    moves.push(call);
-  }
-  return moves;
 }

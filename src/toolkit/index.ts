@@ -53,7 +53,7 @@ export * from '../torch/allocator.js';
 export * from '../torch/catalog.js';
 export * from '../torch/checkpointing.js';
 export { isComputedHere } from '../torch/computed-value.js';
-export { type ConstantUse, usesOfName } from '../torch/constant-use.js';
+export { type ConstantUse, constantUse, usesOfName } from '../torch/constant-use.js';
 export { entropyFrom } from '../torch/cross-entropy.js';
 export * from '../torch/cuda-cache.js';
 export { isCpu, isDevice } from '../torch/device-value.js';
@@ -95,13 +95,14 @@ export * from '../torch/legacy-arguments.js';
 export { type Fate, fateOf, type Stray } from '../torch/loaded-value.js';
 export { type LoggedTensor, loggedTensors } from '../torch/logged-tensor.js';
 export {
+  alwaysRuns,
   type Constant,
   changesModes,
   constantAt,
   isInvariant,
   keywordValue,
   loopToLeave,
-  runsFirst,
+  movesInLoops,
 } from '../torch/loop-constant.js';
 export { makesLora } from '../torch/lora.js';
 export { lossTerm } from '../torch/loss-term.js';

@@ -52,7 +52,7 @@ const THROUGH = new Set(words('boolean_operator conditional_expression parenthes
 const CONTAINERS = new Set(words('list tuple expression_list set pair dictionary'));
 
 /** Follows a tensor from where it is read through views and other names to what finally uses it; the worst of these. */
-function constantUse(module: PyModule, read: PyNode, aliases = 0): ConstantUse {
+export function constantUse(module: PyModule, read: PyNode, aliases = 0): ConstantUse {
   let node = read;
   let contained = false;
   for (let parent = node.parent; parent !== undefined; parent = node.parent) {
@@ -91,7 +91,9 @@ function constantUse(module: PyModule, read: PyNode, aliases = 0): ConstantUse {
         node = parent;
         continue;
       case 'augmented_assignment':
-        return parent.field('left') === node ? { kind: 'changed', by: parent } : READ;
+        if (parent.field('left') === node) return { kind: 'changed', by: parent };
+        // A list takes the rows of a tensor, which share its memory.
+        return isNumeric(module, parent.field('left')) ? READ : { kind: 'passed', by: parent };
       case 'assignment':
         return contained ? { kind: 'kept', by: parent } : aliasUse(module, parent, node, aliases);
       case 'keyword_argument':
@@ -107,6 +109,10 @@ function constantUse(module: PyModule, read: PyNode, aliases = 0): ConstantUse {
     }
   }
   return { kind: 'kept', by: node };
+}
+
+function isNumeric(module: PyModule, node: PyNode | undefined): boolean {
+  return node !== undefined && kindOf(module, node) !== 'unknown';
 }
 
 function isTarget(place: PyNode): boolean {

@@ -1,13 +1,13 @@
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
+import type { Scope } from '../semantic/scope.js';
 import {
   argumentsOf,
   enclosingFunction,
   enclosingLoops,
   hasSplat,
   methodName,
-  receiverOf,
   statementOf,
   unparenthesized,
 } from '../semantic/statements.js';
@@ -16,11 +16,8 @@ import { CONSTANT_MAKERS, DEVICE, TENSOR_TYPES } from './catalog.js';
 import { isDevice } from './device-value.js';
 import { kindOf } from './tensor.js';
 
-/** `name = torch.tensor([1.0, 2.0]).view(1, 2).to(device)`: numbers written in the code, in a tensor. */
+/** `torch.tensor([1.0, 2.0]).view(1, 2).to(device)`: numbers written in the code, in a tensor. */
 export interface Constant {
-  readonly name: PyNode;
-  readonly statement: PyNode;
-  /** The whole right side. */
   readonly value: PyNode;
   /** What it is without its last move; the same as `value` where there is none. */
   readonly made: PyNode;
@@ -30,6 +27,11 @@ export interface Constant {
   readonly device: PyNode | undefined;
   /** Its numbers are copied from the host to that device. */
   readonly copied: boolean;
+  /** Made from a list of numbers; other makers fill the tensor where it lies, which costs next to nothing. */
+  readonly fromHost: boolean;
+  /** The variable that it is all of, where its statement is such an assignment. */
+  readonly name: PyNode | undefined;
+  readonly statement: PyNode;
 }
 
 /** Give the same on every device. */
@@ -38,37 +40,50 @@ const EXACT_METHODS: ReadonlySet<string> = new Set(
 );
 const OPTIONS: ReadonlySet<string> = new Set(['dtype', 'device', 'requires_grad']);
 
-/** The assignment whose value starts with this maker's name, when nothing but literals goes into it. */
+/** The constant that starts with this maker's name, when nothing but literals goes into it. */
 export function constantAt(module: PyModule, hit: PyNode): Constant | undefined {
   const callee = hit.parent?.type === 'attribute' ? hit.parent : hit;
   const maker = callee.parent;
   if (maker?.type !== 'call' || maker.field('function') !== callee) return undefined;
   const path = qualifiedName(module, callee);
   if (path === undefined || !CONSTANT_MAKERS.has(path) || !isLiteralCall(module, maker)) return undefined;
-  let value = maker;
-  while (value.parent?.type === 'attribute' && value.parent.parent?.type === 'call') {
-    if (value.parent.parent.field('function') !== value.parent) return undefined;
-    value = value.parent.parent;
-  }
-  const assignment = value.parent;
-  const [name, statement] = [assignment?.field('left'), assignment?.parent];
-  if (assignment?.type !== 'assignment' || assignment.field('right') !== value) return undefined;
-  if (name?.type !== 'identifier' || statement?.type !== 'expression_statement') return undefined;
-  if (assignment.field('type') !== undefined) return undefined;
-  const moved = moveOf(module, value);
-  if (moved === 'other') return undefined;
-  const made = moved === 'nowhere' ? value : (receiverOf(value) ?? value);
-  for (let at = made; at !== maker; ) {
-    const receiver = receiverOf(at);
-    if (receiver?.type !== 'call' || !EXACT_METHODS.has(methodName(at) ?? '')) return undefined;
-    if (!argumentsOf(at).every((argument) => isLiteral(module, argument))) return undefined;
-    at = receiver;
-  }
+  let made = maker;
+  while (isExactMethod(module, methodCallOn(made))) made = methodCallOn(made) ?? made;
+  const move = methodCallOn(made);
+  const moved = move === undefined ? 'nowhere' : moveOf(module, move);
   const given = keywordValue(maker, 'device');
-  if (given !== undefined && moved !== 'nowhere') return undefined;
-  const copied = moved !== 'nowhere' || (given !== undefined && path.endsWith('tensor'));
+  if (moved === 'other' || (given !== undefined && moved !== 'nowhere')) return undefined;
+  const value = moved === 'nowhere' ? made : (move ?? made);
+  const fromHost = /tensor$/.test(path);
+  const copied = moved !== 'nowhere' || (given !== undefined && fromHost);
   const device = moved === 'nowhere' ? given : moved === 'cuda' ? undefined : moved;
-  return { name, statement, value, made, maker, device, copied };
+  return { value, made, maker, device, copied, fromHost, ...placeOf(value) };
+}
+
+function placeOf(value: PyNode): Pick<Constant, 'name' | 'statement'> {
+  const assignment = value.parent;
+  const [left, statement] = [assignment?.field('left'), statementOf(value)];
+  const whole =
+    assignment?.type === 'assignment' &&
+    assignment.parent === statement &&
+    assignment.field('right') === value &&
+    assignment.field('type') === undefined &&
+    left?.type === 'identifier';
+  return { name: whole ? left : undefined, statement };
+}
+
+/** `value.method(…)` */
+function methodCallOn(value: PyNode): PyNode | undefined {
+  const call = value.parent?.type === 'attribute' ? value.parent.parent : undefined;
+  return call?.type === 'call' && call.field('function') === value.parent ? call : undefined;
+}
+
+function isExactMethod(module: PyModule, call: PyNode | undefined): boolean {
+  return (
+    call !== undefined &&
+    EXACT_METHODS.has(methodName(call) ?? '') &&
+    argumentsOf(call).every((argument) => isLiteral(module, argument))
+  );
 }
 
 type Move = PyNode | 'nowhere' | 'cuda' | 'other';
@@ -211,14 +226,45 @@ const PLAIN: ReadonlySet<string> = new Set(
   ),
 );
 
-/** A move that always runs with its statement, and could as well run right before it. */
-export function runsFirst(move: PyNode, device: PyNode): boolean {
-  const statement = statementOf(move);
-  for (const around of move.ancestors()) {
+/** An expression on one line that always runs with its statement. */
+export function alwaysRuns(expression: PyNode): boolean {
+  const statement = statementOf(expression);
+  for (const around of expression.ancestors()) {
     if (!PLAIN.has(around.type)) return false;
     if (around === statement) break;
   }
+  return !expression.text.includes('\n');
+}
+
+/** A move that could as well run right before its statement. */
+function runsFirst(move: PyNode, device: PyNode): boolean {
   const pure = [...device.walk()].every(({ type }) => ['attribute', 'identifier', '.'].includes(type));
-  const whole = statement.named[0]?.field('right') === move;
-  return !move.text.includes('\n') && (pure || whole);
+  return alwaysRuns(move) && (pure || statementOf(move).named[0]?.field('right') === move);
+}
+
+/**
+ * `name.to(device)` in loops that the constant stands above, when all uses of it are moves; none where one of them could
+ * not be preceded by a statement, or where a function, a condition or a comprehension may skip it.
+ */
+export function movesInLoops(
+  module: PyModule,
+  { name, statement, device, copied }: Constant,
+  scope: Scope,
+): readonly PyNode[] {
+  if (name === undefined || device !== undefined || copied || scope.kind !== 'function') return [];
+  const moves: PyNode[] = [];
+  for (const place of module.occurrences(scope, name.text)) {
+    if (place === name) continue;
+    const call = place.parent?.parent;
+    if (roleOf(place) !== 'read' || call?.type !== 'call' || methodName(call) !== 'to') return [];
+    const [only, ...others] = argumentsOf(call);
+    if (only === undefined || others.length > 0 || isDevice(module, only) !== 'yes') return [];
+    const inLoop = enclosingLoops(call).some((loop) => !loop.contains(statement));
+    if (module.scopeAt(place) !== scope) return [];
+    if (!inLoop) continue;
+    if (!runsFirst(call, only)) return [];
+    if (moves.some((other) => statementOf(other) === statementOf(call))) return [];
+    moves.push(call);
+  }
+  return moves;
 }
