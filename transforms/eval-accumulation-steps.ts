@@ -7,7 +7,7 @@
  * metrics read, and `eval_accumulation_steps` moves the same logits to the host, which can run out as well.
  *
  * Silent for narrow outputs (a classifier gives a few numbers per example), for generation, where only token ids are kept,
- * and wherever the model or the arguments are made out of sight.
+ * wherever the arguments are made out of sight, and for a model out of sight where the file speaks of classes.
  */
 import type { Site, Transform } from '../src/toolkit/index.js';
 import { isTestCode, logitCollectors } from '../src/toolkit/index.js';
@@ -27,7 +27,7 @@ export const evalAccumulationSteps: Transform<Site> = {
       does: 'Points at `compute_metrics=` of a `Trainer`, `Seq2SeqTrainer` or `SFTTrainer` whose model gives wide logits, where neither `preprocess_logits_for_metrics` nor `eval_accumulation_steps` is set. There is no diff: which of the two is right depends on the metrics.',
       refuses: [],
       limits: [
-        'Only where the file shows the trainer, its arguments and its model.',
+        'Only where the file shows the trainer and its arguments. A model that is made elsewhere counts as wide unless the file speaks of classes or scores.',
         '`preprocess_logits_for_metrics` that returns `logits.argmax(-1)` is the cheaper answer: one integer per token. `eval_accumulation_steps=N` only moves the logits to the host every N steps, which is slower and can fill its memory.',
       ],
     },

@@ -117,6 +117,10 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
       })
       .forbid(hasSplat(call), 'its arguments are spread, so the keyword may already be among them')
       .forbid(argumentsOf(call).length === 0, 'it names no checkpoint')
+      .forbid(
+        ['from_tf', 'from_flax'].some((name) => keywordArgument(call, name) !== undefined),
+        'weights of another framework are read into a model that has to exist',
+      )
       .require(not(usesDeepSpeed(module)), {
         no: 'this file uses DeepSpeed, and ZeRO-3 refuses the keyword',
         unknown: 'that DeepSpeed, which this file speaks of, is not used: ZeRO-3 refuses the keyword',

@@ -44,7 +44,7 @@ export const quantizationConfig: Transform<QuantizationSite> = {
       refuses: [
         '`quantization_config` is given as well',
         'the switch is worked out in the call, so that writing it twice might not give the same answer',
-        'several of the keywords share one line',
+        'both switches are `False` and share a line',
         'the dict is changed, read by its key, or spread into another call as well',
       ],
       limits: [
@@ -88,10 +88,9 @@ export const quantizationConfig: Transform<QuantizationSite> = {
     const entries = keywordsIn(given);
     const switches = entries.filter((entry) => SWITCHES.includes(nameOf(entry)));
     const on = switches.filter((entry) => valueIn(entry).type !== 'false');
-    const [kept] = on;
-    const removed = entries.filter(
-      (entry) => entry !== kept && (kept !== undefined || switches.includes(entry)),
-    );
+    // The last of them takes the place of all, so that those before it go away with their commas.
+    const kept = on.length === 0 ? undefined : entries.at(-1);
+    const removed = kept === undefined ? switches : entries.slice(0, -1);
     const proof = new Proof();
     requireVersion(proof, module, 'transformers', '4.30', '`BitsAndBytesConfig` does not know 4 bits');
     requireArrival(proof, given)
@@ -101,8 +100,8 @@ export const quantizationConfig: Transform<QuantizationSite> = {
         'the switch is worked out in the call: writing it twice might not give the same answer',
       )
       .forbid(
-        removed.length > 1 && !removed.every((entry) => startsItsLine(module, entry)),
-        'its quantization arguments share a line',
+        kept === undefined && removed.length > 1 && !removed.every((entry) => startsItsLine(module, entry)),
+        'both switches share a line',
       )
       .forbid(
         given.dict?.variable !== undefined && removed.length > 0,

@@ -11,6 +11,10 @@ import { modelLoad } from './pretrained.js';
 const WIDE_OUTPUT =
   /For(?:CausalLM|MaskedLM|Seq2SeqLM|ConditionalGeneration|CTC|SemanticSegmentation|SpeechSeq2Seq|ImageTextToText|Vision2Seq)$|LMHeadModel$/;
 
+/** Signs of a model that gives a few numbers per example, where the model itself is out of sight. */
+const NARROW_OUTPUT =
+  /num_labels|num_classes|id2label|label2id|Classification|classif|QuestionAnswering|MultipleChoice|regress|glue|imdb|sentiment|reward|\bf1\b|roc_auc|pearson|matthews/i;
+
 /** What has the trainer keep something else than the logits, or keep them elsewhere. */
 const OTHERWISE: readonly string[] = ['predict_with_generate', 'prediction_loss_only', 'batch_eval_metrics'];
 const OVERRIDES: readonly string[] = [
@@ -81,7 +85,8 @@ function isWide(module: PyModule, call: PyNode, callee: PyNode, metrics: PyNode)
   });
   if (loads.length > 0) return loads.every((name) => WIDE_OUTPUT.test(name));
   const computed = definitionBehind(module, metrics);
-  return computed !== undefined && /\.(?:batch_)?decode\(/.test(computed.text);
+  if (computed !== undefined && /\.(?:batch_)?decode\(/.test(computed.text)) return true;
+  return !NARROW_OUTPUT.test(module.text);
 }
 
 /** The values that an expression, or the variable that it is, is given anywhere in the file; none where one is not written out. */
