@@ -15,7 +15,7 @@ import { OPTIMIZERS, TORCH_JIT } from './catalog.js';
 
 import { gradUseReached, reachedFrom } from './grad.js';
 import { functionElsewhere, gradUseElsewhere } from './grad-elsewhere.js';
-import { shown } from './grad-escapes.js';
+import { escapesOf, shown } from './grad-escapes.js';
 import {
   KEEPS,
   LOOKS,
@@ -76,7 +76,7 @@ export function trainingCall(module: PyModule, call: PyNode): Suspicion | undefi
   if (elsewhere !== undefined)
     return {
       kind: 'trains',
-      words: `it calls \`${shown(callee)}\` of ${elsewhere.path}, which ${elsewhere.use.words}`,
+      words: `it calls \`${shown(callee)}\`, which ${elsewhere.use.words} in ${elsewhere.path}`,
     };
   const name = nameOf(callee);
   const optimizer = givenTo(call).find((given) =>
@@ -176,16 +176,19 @@ function nobodyYet(): Map<PyNode, boolean> {
   return new Map();
 }
 
-/** What it calls by a parameter's name is a network; the other parameters may be results of one. */
+/** Parameters that it calls are networks if their names say so; all of them may be results of one, and none may be kept. */
 function isHarmless(module: PyModule, functionNode: PyNode): boolean {
+  if (/\b(?:getattr|exec|eval|globals|vars|__dict__)\b/.test(functionNode.text)) return false;
   if (gradUseReached(module, functionNode) !== undefined) return false;
   if (trainingCallReached(module, functionNode) !== undefined) return false;
   const networks = new Set<string>();
   for (const node of (functionNode.field('body') ?? functionNode).walk()) {
     const callee = node.type === 'call' ? node.field('function') : undefined;
-    if (callee !== undefined && isParameter(module, functionNode, callee)) networks.add(callee.text);
+    if (callee !== undefined && NETWORK.test(callee.text) && isParameter(module, functionNode, callee))
+      networks.add(callee.text);
   }
   const trace = new GradTrace(module, functionNode, networks, 'graph');
+  if ([...escapesOf(module, functionNode, trace)].some(({ into }) => into !== undefined)) return false;
   return suspicionsOf(module, functionNode, networks, trace).length === 0;
 }
 

@@ -5,16 +5,48 @@ import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { importedPath } from '../semantic/names.js';
 import type { PyNode } from '../syntax/node.js';
-import { differentiatingModule, type GradUse, gradUseReached } from './grad.js';
+import { differentiatingModule, type GradUse, gradUseReached, reachedFrom } from './grad.js';
 
-/** What a function of another file of the project does with gradients, if this is what a call runs. */
-export function gradUseElsewhere(
-  module: PyModule,
-  callee: PyNode,
-): { readonly use: GradUse; readonly path: string } | undefined {
+interface UseElsewhere {
+  readonly use: GradUse;
+  readonly path: string;
+}
+
+/** From one file to the next, this far. */
+const MAX_HOPS = 3;
+
+/** What a function of another file of the project does with gradients, if this is what a call runs; also through others. */
+export function gradUseElsewhere(module: PyModule, callee: PyNode): UseElsewhere | undefined {
+  return usedBehind(module, callee, 0);
+}
+
+function usedBehind(module: PyModule, callee: PyNode, hops: number): UseElsewhere | undefined {
   const found = functionElsewhere(module, callee);
-  const reached = found && gradUseReached(found.module, found.node);
-  return found && reached && { use: reached.use, path: found.module.path };
+  if (found === undefined || hops > MAX_HOPS) return undefined;
+  const known = found.module.memo(nobodyYet, found.module);
+  if (!known.has(found.node)) {
+    // One that runs itself on the way adds nothing.
+    known.set(found.node, undefined);
+    known.set(found.node, usedBy(found, hops));
+  }
+  return known.get(found.node);
+}
+
+function nobodyYet(): Map<PyNode, UseElsewhere | undefined> {
+  return new Map();
+}
+
+function usedBy({ module, node }: Elsewhere, hops: number): UseElsewhere | undefined {
+  const reached = gradUseReached(module, node);
+  if (reached !== undefined) return { use: reached.use, path: module.path };
+  for (const each of [node, ...reachedFrom(module, node)]) {
+    for (const call of (each.field('body') ?? each).walk()) {
+      const callee = call.type === 'call' ? call.field('function') : undefined;
+      const use = callee && usedBehind(module, callee, hops + 1);
+      if (use !== undefined) return use;
+    }
+  }
+  return undefined;
 }
 
 /** `helpers.f`, an imported `f`, or a method of an object made of an imported class. */
