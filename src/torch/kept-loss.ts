@@ -18,6 +18,7 @@ import { lossTerm } from './loss-term.js';
 import { networksOf } from './networks.js';
 import { isProvenTensor } from './proven-tensor.js';
 import { type Fate, fatesOf } from './record-fate.js';
+import { EVALUATION_NAME } from './running-total.js';
 import {
   backwards,
   isDifferentiated,
@@ -62,7 +63,7 @@ export function lossRecord(
     const trains = values.every((value) =>
       backwards(module).some(({ call }) => enclosingLoops(value)[0]?.contains(call)),
     );
-    if (!trains) return undefined;
+    if (!trains && !(fate.kind === 'returned' && isEvaluationByName(fate.node))) return undefined;
     const how = fate.kind === 'returned' ? 'which is returned' : 'which others get';
     gates.push({
       answer: 'unknown',
@@ -70,6 +71,11 @@ export function lossRecord(
     });
   }
   return { gates, spent };
+}
+
+/** `evaluate`, `validate_epoch`: what it returns is hardly a loss to train on. */
+function isEvaluationByName(node: PyNode): boolean {
+  return EVALUATION_NAME.test(enclosingFunction(node)?.field('name')?.text ?? '');
 }
 
 /** `locals()`, `exec(…)`: what they do with the variable is not in the code. */

@@ -26,6 +26,7 @@ export interface LoggedTensor {
 }
 
 const METER = /meter|avg|average|tracker|smooth|running/i;
+const METER_CLASS = /^(?:\w+\.)*\w*(?:Meter|Average|Tracker|SmoothedValue)\w*\(/;
 /** A class that takes the number out of what it is given. */
 const SCALARIZES = /\.item\(|\bfloat\(|\.detach\(|no_grad|\.tolist\(/;
 
@@ -71,7 +72,7 @@ function taken(module: PyModule, call: PyNode, loop: PyNode): readonly LoggedTen
       ? []
       : [{ values, store, root, kind: 'appended' }];
   }
-  const meter = methodName(call) === 'update' && METER.test(store.text) && first.type !== 'keyword_argument';
+  const meter = methodName(call) === 'update' && isMeter(module, store) && first.type !== 'keyword_argument';
   return meter && keepsWhatItGets(module, store) ? [{ values: [first], store, root, kind: 'meter' }] : [];
 }
 
@@ -81,6 +82,14 @@ function partsOf(value: PyNode): readonly PyNode[] {
   if (node.type === 'tuple' || node.type === 'list') return node.named;
   if (node.type !== 'dictionary') return [value];
   return node.named.flatMap((pair) => pair.field('value') ?? []);
+}
+
+/** By its name, or by the class that made it. */
+function isMeter(module: PyModule, store: PyNode): boolean {
+  if (METER.test(store.text)) return true;
+  const scope = store.type === 'identifier' ? module.resolve(store) : undefined;
+  const made = scope === undefined ? [] : module.writes(scope, store.text).map(definitionOf);
+  return made.some((found) => found.kind === 'value' && METER_CLASS.test(found.value.text));
 }
 
 function keepsWhatItGets(module: PyModule, store: PyNode): boolean {

@@ -1,4 +1,4 @@
-import { ancestryOf, classBehind, methodsOf } from '../semantic/definitions.js';
+import { ancestryOf, classAround, classBehind, methodsOf } from '../semantic/definitions.js';
 import { reachingDefinitions } from '../semantic/flow.js';
 import type { PyModule } from '../semantic/module.js';
 import {
@@ -17,6 +17,8 @@ import { kindOf } from './tensor.js';
 /** Settings, sizes and data: they have no graph. */
 const SETTING =
   /arg|cfg|conf|param|opt|device|weight|alpha|beta|gamma|lambda|coef|temperature|scale|size|dim|num|steps|len|mask|label|target|load|data|batch/i;
+/** Arguments that sound as if a network had made them. */
+const COMPUTED = /hidden|state|mem|feat|latent|fake|gen|emb|code|out|pred|logit|loss|prev|cache|^[hcz]\d?$/i;
 /** What ends the graph of a value, or asks for none of it. */
 const CUTS: ReadonlySet<string> = new Set('detach item size tolist numpy dim numel'.split(' '));
 
@@ -58,6 +60,7 @@ function graphNames(
         // Made before the loop, or by an earlier round: the graph outlives this one.
         const own = loop === undefined || loop.contains(found.node);
         if (found.kind === 'loop') continue;
+        if (found.kind === 'parameter' && !COMPUTED.test(node.text)) continue;
         if (!own || found.node.start > node.start || !('value' in found)) return undefined;
         pending.push(found.value);
       }
@@ -70,10 +73,9 @@ function graphNames(
       pending.push(...argumentsOf(node), ...(computed ? [receiver] : []));
     } else if (node.type === 'attribute') {
       const object = node.field('object');
-      if (object?.type !== 'identifier' || SETTING.test(node.text)) {
-        if (object !== undefined && !SETTING.test(node.text)) pending.push(object);
-        continue;
-      }
+      if (object === undefined || SETTING.test(node.text)) continue;
+      // What an object keeps for itself may come from an earlier round.
+      if (object.text === classAround(node)?.self) return undefined;
       pending.push(object);
     } else if (node.type === 'keyword_argument') pending.push(...node.named.slice(1));
     else pending.push(...node.named);

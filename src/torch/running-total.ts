@@ -64,6 +64,9 @@ function isAssignedItself(text: string, mention: string): boolean {
   return false;
 }
 
+export const EVALUATION_NAME =
+  /^_?(?:eval|evaluate|evaluation|val|valid|validate|validation|test|infer|inference)(?:_(?:epoch|one_epoch|loop|model|set|step|loss))?$/;
+
 /** No other function is defined inside. */
 export function isOneFunction(text: string): boolean {
   return text.indexOf('def ') === text.lastIndexOf('def ') && !text.includes('lambda');
@@ -73,6 +76,7 @@ export function isOneFunction(text: string): boolean {
 export function isHandedBack(text: string, name: string): boolean {
   const again = new RegExp(`(?<![\\w.])${name}[ \\t]*=(?!=)[^\\r\\n]*(?<![\\w.])${name}(?!\\w)`);
   if (text.includes('backward(') || again.test(text)) return false;
+  if (EVALUATION_NAME.test(/\bdef[ \t]+(\w+)/.exec(text)?.[1] ?? '')) return false;
   const joined = `torch\\.(?:cat|stack)\\(${name}(?:,[^()\\r\\n]*)?\\)`;
   const plain = `(?:\\w+,[ \\t]*)*${name}(?!\\w)(?:[ \\t]*[-+*/][^.()\\r\\n]*)?`;
   return new RegExp(`^[ \\t]+return[ \\t]+(?:${plain}|${joined})[ \\t]*(?:#.*)?\\r?$`, 'm').test(text);
