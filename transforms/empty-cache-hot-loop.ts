@@ -12,6 +12,7 @@
 import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   COLLECT_GARBAGE,
+  calledDefinition,
   EMPTY_CACHE,
   enclosingClass,
   enclosingFunction,
@@ -134,11 +135,12 @@ function runsEveryStep(module: PyModule, statement: PyNode): string | undefined 
   const owner = unconditional(statement);
   const [inner] = enclosingLoops(statement);
   if (inner !== undefined && inner.field('body') === owner) {
-    const trains = trainingLoops(module).some(
+    const isTraining = trainingLoops(module).some(
       ({ loop, backwards }) =>
         loop === inner || (loop.contains(inner) && backwards.some((call) => inner.contains(call))),
     );
-    if (trains) return MEASURES.test(inner.text) ? undefined : 'in every step';
+    if (isTraining || callsStep(module, inner))
+      return MEASURES.test(inner.text) ? undefined : 'in every step';
   }
   const around = enclosingFunction(statement);
   if (around === undefined || enclosingClass(around) === undefined) return undefined;
@@ -146,6 +148,19 @@ function runsEveryStep(module: PyModule, statement: PyNode): string | undefined 
   const body = inner?.field('body') ?? around.field('body');
   if (owner !== body) return undefined;
   return inner === undefined ? 'in every forward pass' : 'many times in every forward pass';
+}
+
+/** The loop calls a function of the file that differentiates once: one step. */
+function callsStep(module: PyModule, loop: PyNode): boolean {
+  for (const statement of loop.field('body')?.named ?? []) {
+    const value = statement.named[0];
+    const call = value?.type === 'assignment' ? value.field('right') : value;
+    const called = call?.type === 'call' ? calledDefinition(module, call) : undefined;
+    if (called?.type !== 'function_definition') continue;
+    const backwards = module.at('.backward(').filter((node) => called.contains(node));
+    if (backwards.length > 0 && backwards.every((node) => enclosingLoops(node).length === 0)) return true;
+  }
+  return false;
 }
 
 /** The outermost block of which the statement runs every time: `with`, `try` and a plain guard are looked through. */

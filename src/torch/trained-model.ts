@@ -1,7 +1,7 @@
-import { classAround } from '../semantic/definitions.js';
+import { calledDefinition, classAround } from '../semantic/definitions.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
-import { argumentsOf, receiverOf, statementOf } from '../semantic/statements.js';
+import { argumentsOf, hasSplat, receiverOf, statementOf } from '../semantic/statements.js';
 import { ownsItsLines } from '../syntax/layout.js';
 import type { PyNode } from '../syntax/node.js';
 import { isPeftModelMaker } from './catalog.js';
@@ -9,7 +9,7 @@ import { initialValue } from './modules.js';
 import { type ModelLoad, modelLoad } from './pretrained.js';
 import { trainingLoops } from './training-loop.js';
 
-/** A transformers model that this file loads into a variable and trains in a loop of its own. */
+/** A transformers model that this file loads into a variable and trains in a loop. */
 export interface TrainedModel {
   readonly load: ModelLoad;
   /** `model = AutoModel.from_pretrained(…).to(device)`, on lines of its own. */
@@ -17,7 +17,7 @@ export interface TrainedModel {
   readonly model: PyNode;
   /** What the variable is given there. */
   readonly value: PyNode;
-  /** Its calls in loops that train, which come after the statement. */
+  /** Its calls in loops that train, in the code below the statement; none where it is handed to a function that trains it. */
   readonly forwards: readonly PyNode[];
 }
 
@@ -38,17 +38,49 @@ function findTrainedModels(module: PyModule): readonly TrainedModel[] {
     const model = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
     const value = assignment?.field('right');
     if (model?.type !== 'identifier' || value === undefined || !ownsItsLines(module, statement)) return [];
-    const scope = module.resolve(model);
-    const reads = scope === undefined ? [] : module.reads(scope, model.text);
-    const forwards = reads.flatMap((read) => {
-      const forward = read.parent;
-      const inLoop = loops.some(({ loop, body }) => loop.start > statement.end && body.contains(read));
-      return inLoop && forward?.type === 'call' && forward.field('function') === read ? [forward] : [];
-    });
+    const own = readsOf(module, model);
+    const handed = own.flatMap((read) => readsAsParameter(module, read));
+    const inLoops = (reads: readonly PyNode[], after: number): readonly PyNode[] => {
+      const bodies = loops.flatMap(({ loop, body }) => (loop.start > after ? [body] : []));
+      return reads.flatMap((read) => {
+        const forward = read.parent;
+        const isRun = forward?.type === 'call' && forward.field('function') === read;
+        return isRun && bodies.some((body) => body.contains(read)) ? [forward] : [];
+      });
+    };
+    const forwards = inLoops(own, statement.end);
+    const reads = [...own, ...handed];
+    const isRun = forwards.length > 0 || inLoops(handed, -1).length > 0;
     const isFrozen = reads.some((read) => methodOn(read) === 'requires_grad_');
     const isGiven = reads.some((read) => isTrained(module, read));
-    return forwards.length > 0 && isGiven && !isFrozen ? [{ load, statement, model, value, forwards }] : [];
+    return isRun && isGiven && !isFrozen ? [{ load, statement, model, value, forwards }] : [];
   });
+}
+
+function readsOf(module: PyModule, name: PyNode): readonly PyNode[] {
+  const scope = module.resolve(name);
+  return scope === undefined ? [] : module.reads(scope, name.text);
+}
+
+/** The reads of the parameter by which a function of the file gets the variable: `train(model)`. */
+function readsAsParameter(module: PyModule, read: PyNode): readonly PyNode[] {
+  const keyword = read.parent?.type === 'keyword_argument' ? read.parent : undefined;
+  const call = (keyword ?? read).parent?.parent;
+  const called = call?.type === 'call' ? calledDefinition(module, call) : undefined;
+  if (call === undefined || called?.type !== 'function_definition' || hasSplat(call)) return [];
+  const names = (called.field('parameters')?.named ?? []).map(parameterName);
+  const name =
+    keyword === undefined
+      ? names[argumentsOf(call).indexOf(read)]
+      : names.find((each) => each === keyword.field('name')?.text);
+  return name === undefined ? [] : module.reads(module.scopeOf(called), name);
+}
+
+/** `x` of `x`, `x: int`, `x=1` and `x: int = 1`. */
+function parameterName(parameter: PyNode): string | undefined {
+  const name =
+    parameter.field('name') ?? (parameter.type === 'identifier' ? parameter : parameter.children[0]);
+  return name?.type === 'identifier' ? name.text : undefined;
 }
 
 function methodOn(read: PyNode): string | undefined {
