@@ -35,7 +35,12 @@ interface LoadSite extends Site {
 
 /** Models whose state is sharded, quantized or not there yet: what they do with loaded tensors is their own affair. */
 const OWN_WAYS =
-  /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|DTensor|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|quantiz|init_empty_weights|["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b/i;
+  /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|DTensor|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|quantiz|init_empty_weights|["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b|_load_from_state_dict/i;
+
+/** Numbers of an optimizer that are tensors on its device: they are kept as they are loaded. */
+const TENSOR_SETTINGS = /\bcapturable\b|\b(?:lr|betas?|momentum)\s*=\s*(?:\w+\.)*(?:as_)?tensor\(/i;
+
+const COPY_OR_NOT = 'whether a tensor that is moved is a copy depends on where it was loaded';
 
 export const loadMapLocation: Transform<LoadSite> = {
   meta: {
@@ -52,10 +57,11 @@ export const loadMapLocation: Transform<LoadSite> = {
       does: 'Adds `map_location="cpu"` to the call. `load_state_dict` then copies each tensor from the host to where the model or optimizer has it; the values are the same, bit for bit.',
       refuses: [
         'what is loaded is also used in a computation, or is a whole module that is run',
+        'a tensor of it is moved to a device by name and then changed in place: the change reaches what is loaded, or does not, depending on where that is',
         '`load_state_dict(…, assign=True)` keeps the loaded tensors themselves',
         'the arguments of `torch.load` are spread, so `map_location` may be among them',
         'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
-        'unsafe where the result also is returned, kept, or handed to other code, where the receiver is not proven to be a torch module or optimizer, and in files that shard or quantize models',
+        'unsafe where the result also is returned, kept, or handed to other code, where the receiver is not proven to be a torch module or optimizer (a base class from elsewhere may load in its own way), and in files that shard or quantize models or have optimizer settings that are tensors',
       ],
       limits: [
         'Host memory holds the whole checkpoint instead, once per process.',
@@ -114,11 +120,14 @@ export const loadMapLocation: Transform<LoadSite> = {
       .forbid(hasSplat(call), 'its arguments are spread, so `map_location` may be among them')
       .forbid(!ownsItsLines(module, statementOf(call)), 'its statement shares its line with other code')
       .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension');
-    for (const { answer, node, does } of fate.strays) {
+    for (const { answer, node, does, matter } of fate.strays) {
       const what = `\`${node.text.replace(/\s+/g, ' ').slice(0, 40)}\``;
       proof.require(answer, {
-        no: `${what} ${does}, and its device would change`,
-        unknown: `that nothing depends on the device of ${what}, which ${does}`,
+        no: `${what} ${does}, and ${matter === 'device' ? 'its device would change' : COPY_OR_NOT}`,
+        unknown:
+          matter === 'device'
+            ? `that nothing depends on the device of ${what}, which ${does}`
+            : `that nothing is changed in place by way of ${what}, which ${does}: ${COPY_OR_NOT}`,
       });
     }
     for (const load of fate.loads) {
@@ -137,7 +146,11 @@ export const loadMapLocation: Transform<LoadSite> = {
     proof
       .require(
         OWN_WAYS.test(module.text) ? 'unknown' : 'yes',
-        'that the model takes its state from the CPU: this file shards, quantizes or defers models',
+        'that the model takes its state from the CPU: this file shards, quantizes or defers models, or has parts that load in their own way',
+      )
+      .require(
+        TENSOR_SETTINGS.test(module.text) ? 'unknown' : 'yes',
+        'that the optimizer has no settings that are tensors on the GPU: they are kept as they are loaded',
       )
       .require(
         /set_default_(?:device|tensor_type)/.test(module.text) || isUnderDevice(call) ? 'unknown' : 'yes',

@@ -1,17 +1,23 @@
-import { reachingDefinitions } from '../semantic/flow.js';
 import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
 import { isProgram } from '../semantic/program.js';
 import { argumentsOf, methodName, receiverOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-
-/** A use of what was loaded that may depend on its device: `no` where it surely does. */
-export interface Stray {
-  readonly answer: 'no' | 'unknown';
-  readonly node: PyNode;
-  /** What is done with it: "is returned". */
-  readonly does: string;
-}
+import {
+  isDeviceMove,
+  isKnownMapping,
+  isLook,
+  isNamed,
+  looksOnly,
+  MAKES_STATE,
+  REPACKS,
+  readsReached,
+  registersBuffer,
+  type Stray,
+  TAKES,
+  TESTED,
+} from './loaded-use.js';
+import { MovedFlow } from './moved-value.js';
 
 /** What becomes of a loaded value: the `load_state_dict` calls it ends in, and the other places it reaches. */
 export interface Fate {
@@ -26,22 +32,15 @@ export function fateOf(module: PyModule, loaded: PyNode): Fate {
   return flow;
 }
 
-/** What a value holds: state by name, pairs of a name and state, or state alone (a tensor or anything else). */
-type Holds = 'mapping' | 'pairs' | 'state';
+/** What a value holds: state by name, pairs of a name and state, state alone (a tensor or anything else), or a number. */
+type Holds = 'mapping' | 'pairs' | 'state' | 'number';
 
 /** Entries of a checkpoint that hold no tensor, whoever wrote it. */
 const PLAIN_ENTRY =
-  /^(?:(?:start|global|train|last|current|num|n|total|model|next)_)?(?:epochs?|steps?|iters?|iterations?|args|arch|config|cfg|hparams|hyper_?parameters|version|seed)$/;
+  /^(?:(?:start|global|train|last|current|num|n|total|model|next)_)?(?:(epochs?|steps?|iters?|iterations?|seed)|version|args|arch|config|cfg|hparams|hyper_?parameters)$/;
 
-const LOOKS: ReadonlySet<string> = new Set(
-  'bool dir float format hasattr id int isinstance issubclass len print range repr str type'.split(' '),
-);
-/** Calls that hand the same tensors on in another container. */
-const REPACKS: ReadonlySet<string> = new Set(
-  'OrderedDict copy deepcopy defaultdict dict enumerate iter list next reversed sorted tqdm tuple'.split(' '),
-);
 const PLAIN_METHODS: ReadonlySet<string> = new Set(
-  'clear cpu cuda dim element_size item keys ndimension numel numpy size tolist update'.split(' '),
+  'clear dim element_size item keys ndimension numel numpy size tolist update'.split(' '),
 );
 /** Methods that give the same bits back, whatever the device. */
 const PASSING_METHODS: ReadonlySet<string> = new Set(
@@ -54,37 +53,38 @@ const MODULE_METHODS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-/** Methods of others that take it and keep nothing of its device. */
-const TAKES: ReadonlySet<string> = new Set(
-  'copy_ debug error exception format info log print warn warning write'.split(' '),
-);
 const PLAIN_ATTRIBUTES: ReadonlySet<string> = new Set(['dtype', 'ndim', 'requires_grad', 'shape']);
-const TESTED: ReadonlySet<string> = new Set([
-  'assert_statement',
-  'elif_clause',
-  'expression_statement',
-  'if_statement',
-  'interpolation',
-  'not_operator',
-  'while_statement',
-]);
-/** What makes the loaded tensor itself a part of a module. */
-const MAKES_STATE =
-  /(?:^|\.)(?:Parameter|Buffer|setattr|register_buffer|register_parameter|from_pretrained)$/;
 const IS_MODULE = 'is a whole module';
 
 class Flow implements Fate {
   readonly loads: PyNode[] = [];
   readonly strays: Stray[] = [];
   readonly #seen = new Set<PyNode>();
+  readonly #numbers = new Set<PyNode>();
   readonly #iterated: PyNode[] = [];
+  readonly #written: PyNode[] = [];
 
-  constructor(private readonly module: PyModule) {}
+  readonly #moved: MovedFlow;
+
+  constructor(private readonly module: PyModule) {
+    this.#moved = new MovedFlow(
+      module,
+      this.strays,
+      (call) => this.#load(call),
+      (subscript) => this.#write(subscript),
+    );
+  }
 
   follow(value: PyNode, holds: Holds): void {
     const { parent } = value;
-    if (parent === undefined || this.#seen.has(value)) return;
-    this.#seen.add(value);
+    const seen = holds === 'number' ? this.#numbers : this.#seen;
+    if (parent === undefined || seen.has(value)) return;
+    seen.add(value);
+    if (holds === 'number') this.#number(value, parent);
+    else this.#follow(value, parent, holds);
+  }
+
+  #follow(value: PyNode, parent: PyNode, holds: Holds): void {
     switch (parent.type) {
       case 'parenthesized_expression':
       case 'boolean_operator':
@@ -100,7 +100,7 @@ class Flow implements Fate {
         if (parent.named[1] !== value) this.follow(parent, holds);
         return;
       case 'comparison_operator':
-        if (!/ (?:not )?in | is /.test(` ${parent.text} `)) this.#stray(value, 'is compared');
+        if (!isLookedFor(parent, value)) this.#stray(value, 'is compared');
         return;
       case 'named_expression':
         this.#bind(parent.field('name'), holds);
@@ -147,14 +147,42 @@ class Flow implements Fate {
     }
   }
 
-  /** What is iterated by itself gives names only if it is a mapping, as what is loaded whole is. */
+  /** A mapping, as what is loaded whole is, gives names when it is iterated, and its entries can be replaced. */
   settle(): void {
     const whole = new Set(this.loads.map((call) => argumentsOf(call)[0]?.text));
-    for (const value of this.#iterated) if (!whole.has(value.text)) this.#stray(value, 'is iterated');
+    for (const value of this.#iterated) if (!whole.has(bare(value).text)) this.#stray(value, 'is iterated');
+    for (const value of this.#written) {
+      if (!whole.has(value.text) && !isKnownMapping(this.module, value))
+        this.#stray(value, 'has its elements written');
+    }
+  }
+
+  /** `epoch`, `step`: only what shows that it is a tensor after all counts. */
+  #number(value: PyNode, parent: PyNode): void {
+    switch (parent.type) {
+      case 'attribute':
+        this.#follow(value, parent, 'state');
+        return;
+      case 'binary_operator':
+        if (parent.named.some((side) => side.type === 'call' && !isLook(side)))
+          this.#follow(value, parent, 'state');
+        return;
+      case 'assignment': {
+        const target = parent.field('left');
+        if (target?.type === 'identifier') this.#bind(target, 'number');
+        else if (target?.type === 'attribute' && registersBuffer(this.module, target))
+          this.#stray(target, 'is a buffer', 'no');
+        return;
+      }
+      case 'argument_list': {
+        const name = parent.parent?.field('function')?.text ?? '';
+        if (MAKES_STATE.test(name)) this.#argument(parent.parent, value, 'state');
+      }
+    }
   }
 
   #stray(node: PyNode, does: string, answer: 'no' | 'unknown' = 'unknown'): void {
-    this.strays.push({ node, does, answer });
+    this.strays.push({ node, does, answer, matter: 'device' });
   }
 
   #assign(assignment: PyNode, holds: Holds): void {
@@ -169,25 +197,32 @@ class Flow implements Fate {
   /** `new[name] = tensor`: from here on the container holds it. */
   #store(target: PyNode): void {
     const container = target.field('value');
-    if (container?.type === 'identifier') this.#bind(container, 'mapping');
-    else this.#stray(target, 'is kept');
+    if (container?.type !== 'identifier') this.#stray(target, 'is kept');
+    else {
+      this.#write(target);
+      this.#bind(container, 'mapping');
+    }
+  }
+
+  /** `value[key] = …` replaces an entry of a mapping; that of a tensor it changes in place, on its device. */
+  #write(subscript: PyNode): void {
+    const container = subscript.field('value');
+    if (container !== undefined && !isNamed(subscript.field('subscript'))) this.#written.push(container);
   }
 
   /** Follows the reads of a variable that holds it: those that this very binding reaches, where the flow shows it. */
   #bind(name: PyNode | undefined, holds: Holds): void {
     const scope = name && this.module.resolve(name);
     if (name === undefined || scope === undefined) return;
-    if (scope.kind === 'class' || (scope.kind === 'module' && !isProgram(this.module)))
+    if (
+      holds !== 'number' &&
+      (scope.kind === 'class' || (scope.kind === 'module' && !isProgram(this.module)))
+    )
       this.#stray(name, 'can be read by other modules');
     const given = roleOf(name) === 'read';
     if (given && scope.bindings(name.text).some((binding) => roleOf(binding) === 'parameter'))
       this.#stray(name, 'is handed to the caller');
-    for (const read of this.module.reads(scope, name.text)) {
-      if (roleOf(read) === 'delete' || read === name) continue;
-      const traced = !given && scope.kind !== 'comprehension';
-      const reaching = traced ? reachingDefinitions(this.module, read) : undefined;
-      if (reaching === undefined || reaching.some(({ node }) => node === name)) this.follow(read, holds);
-    }
+    for (const read of readsReached(this.module, name)) this.follow(read, holds);
   }
 
   #lookUp(subscript: PyNode, value: PyNode): void {
@@ -197,9 +232,14 @@ class Flow implements Fate {
     }
     const { parent } = subscript;
     const isWritten = parent?.type === 'assignment' && parent.field('left') === subscript;
-    if (isWritten || parent?.type === 'delete_statement') return;
-    if (!isPlainEntry(subscript.field('subscript')) || isUsedAsTensor(subscript))
-      this.follow(subscript, 'mapping');
+    if (isWritten) this.#write(subscript);
+    else if (parent?.type !== 'delete_statement') this.#entry(subscript, subscript.field('subscript'));
+  }
+
+  #entry(value: PyNode, key: PyNode | undefined): void {
+    const known = key?.type === 'string' ? PLAIN_ENTRY.exec(key.text.replace(/^["']|["']$/g, '')) : undefined;
+    if (!known) this.follow(value, 'mapping');
+    else if (known[1] !== undefined) this.follow(value, 'number');
   }
 
   #attribute(attribute: PyNode, value: PyNode, holds: Holds): void {
@@ -211,15 +251,18 @@ class Flow implements Fate {
       return;
     }
     if (PLAIN_METHODS.has(name)) return;
-    if (name === 'items') this.follow(call, 'pairs');
+    if (isDeviceMove(call)) this.#moved.follow(call);
+    else if (name === 'items') this.follow(call, 'pairs');
     else if (name === 'values') this.follow(call, 'state');
-    else if (name === 'get' || name === 'pop' || name === 'setdefault') {
-      if (!isPlainEntry(argumentsOf(call)[0]) || isUsedAsTensor(call)) this.follow(call, 'mapping');
-    } else if (name === 'to') {
-      if (!/device|cuda|cpu/.test(call.field('arguments')?.text ?? '')) this.follow(call, holds);
-    } else if (PASSING_METHODS.has(name)) this.follow(call, holds);
+    else if (name === 'get' || name === 'pop' || name === 'setdefault')
+      this.#entry(call, argumentsOf(call)[0]);
+    else if (name === 'to' || PASSING_METHODS.has(name)) this.follow(call, holds);
     else if (MODULE_METHODS.has(name)) this.#stray(value, IS_MODULE, 'no');
     else this.#stray(value, `is used by \`.${name}()\``);
+  }
+
+  #load(call: PyNode): void {
+    if (!this.loads.includes(call)) this.loads.push(call);
   }
 
   #argument(call: PyNode | undefined, argument: PyNode, holds: Holds): void {
@@ -231,11 +274,11 @@ class Flow implements Fate {
     const name = method ?? call.field('function')?.text ?? '';
     if (method === 'load_state_dict') {
       const first = argumentsOf(call)[0] === argument || argument.field('name')?.text === 'state_dict';
-      if (first) this.loads.push(call);
+      if (first) this.#load(call);
       else this.#stray(argument, 'is used here too');
       return;
     }
-    if (method === undefined ? LOOKS.has(name) : TAKES.has(name)) return;
+    if (method === undefined ? looksOnly(this.module, call) : TAKES.has(name)) return;
     if (REPACKS.has(name)) {
       const rebuilt = holds === 'pairs' && (name === 'dict' || name === 'OrderedDict');
       this.follow(call, rebuilt ? 'mapping' : holds);
@@ -266,16 +309,22 @@ class Flow implements Fate {
   }
 }
 
+/** Without `list(…)` and the like around it. */
+function bare(value: PyNode): PyNode {
+  const inner = REPACKS.has(value.field('function')?.text ?? '') ? argumentsOf(value)[0] : undefined;
+  return inner === undefined ? value : bare(inner);
+}
+
 function isReturned(node: PyNode): boolean {
   return node.closest('return_statement', 'block')?.type === 'return_statement';
 }
 
-function isPlainEntry(key: PyNode | undefined): boolean {
-  return key?.type === 'string' && PLAIN_ENTRY.test(key.text.replace(/^["']|["']$/g, ''));
-}
-
-/** Against what its name says: changed in place, or computed with the result of a call. */
-function isUsedAsTensor({ parent }: PyNode): boolean {
-  if (parent?.type === 'attribute') return parent.field('attribute')?.text.endsWith('_') ?? false;
-  return parent?.type === 'binary_operator' && parent.named.some(({ type }) => type === 'call');
+/** `name in state`, `state is None`: neither looks at a tensor. */
+function isLookedFor(comparison: PyNode, value: PyNode): boolean {
+  const operators = comparison.children.flatMap((child) =>
+    comparison.named.includes(child) ? [] : child.text,
+  );
+  return operators.every(
+    (operator) => /^is\b/.test(operator) || (/in$/.test(operator) && comparison.named[0] !== value),
+  );
 }

@@ -7,7 +7,7 @@ import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { argumentsOf, methodName, ownNodes, receiverOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import { copiesLoadedState } from './catalog.js';
+import { copiesLoadedState, PLAIN_BASES } from './catalog.js';
 import { moduleKind } from './modules.js';
 
 const MAX_HOPS = 5;
@@ -32,7 +32,7 @@ export function copiesState(module: PyModule, receiver: PyNode): Answer {
   return isUsedAsModule(module, target) ? 'yes' : 'unknown';
 }
 
-/** `no` stands for a class of the file that loads in its own way. */
+/** `no` stands for a class that loads in its own way, or whose base from elsewhere may. */
 function madeByCopier(module: PyModule, value: PyNode, hops: number): Answer {
   const target = unparenthesized(value);
   if (hops > MAX_HOPS) return 'unknown';
@@ -103,12 +103,24 @@ function definitionMakesCopier(module: PyModule, definition: PyNode, hops: numbe
 
 const OWN_LOADING = ['load_state_dict', '_load_from_state_dict', 'set_extra_state'];
 
+/** Bases that other packages give: those of torch, of those that build on it, and what holds no state at all. */
+function leavesLoadingAlone(path: string): boolean {
+  return (
+    copiesLoadedState(path) ||
+    PLAIN_BASES.has(path) ||
+    /^(?:transformers|diffusers|huggingface_hub|(?:pytorch_)?lightning)\.(?:\w+\.)*\w+$/.test(path)
+  );
+}
+
 function isCopyingClass(module: PyModule, classNode: PyNode): Answer {
   const here = ancestryOf(module, classNode).classes.map((node) => ({ module, node }));
   const loadsItself = [...here, ...lineageOf(module, classNode).elsewhere].some((each) =>
     OWN_LOADING.some((name) => each.module.scopeOf(each.node).has(name)),
   );
-  return loadsItself ? 'no' : moduleKind(module, classNode).isModule === 'yes' ? 'yes' : 'unknown';
+  if (loadsItself) return 'no';
+  if (moduleKind(module, classNode).isModule !== 'yes') return 'unknown';
+  const { imported, unknown } = lineageOf(module, classNode);
+  return unknown || !imported.every(leavesLoadingAlone) ? 'no' : 'yes';
 }
 
 /** The same variable or attribute is asked for parameters, or switched between training and evaluation. */
