@@ -45,8 +45,8 @@ interface FactorySite extends Site {
 const EXACT_METHODS: ReadonlySet<string> = new Set(
   'bool byte double flatten float half int long reshape squeeze unsqueeze view'.split(' '),
 );
-/** Names of what is a GPU's number, most of the time; other names are nearly always a tensor to be like. */
-const GPU_NAME = /(?:^|[._])(?:cuda|gpu|gpu_id|rank|device_id)$/;
+/** Names of what is a device or its number, most of the time; other names are nearly always a tensor to be like. */
+const GPU_NAME = /(?:^|[._])(?:cuda|dev|gpu|gpu_id|rank|device_id)$/;
 /** Arguments that mean the same beside `device=`. */
 const PORTABLE: ReadonlySet<string> = new Set(
   'dtype end fill_value m n requires_grad size start step steps'.split(' '),

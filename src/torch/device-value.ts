@@ -1,5 +1,6 @@
 import { type Answer, all } from '../semantic/answer.js';
 import { attributeValues } from '../semantic/attributes.js';
+import { classAround } from '../semantic/definitions.js';
 import { definitionOf, reachingDefinitions } from '../semantic/flow.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
@@ -9,8 +10,8 @@ import { CUDA_ORDINAL, DEVICE, TORCH } from './catalog.js';
 import { kindOf } from './tensor.js';
 
 const MAX_DEPTH = 8;
-/** `device`, `DEVICE`, `_execution_device`, `dev`: no other argument of `.to` goes by that name. */
-const DEVICE_NAME = /(?:^|_)(?:device|dev)$/i;
+/** `device`, `DEVICE`, `_execution_device`: no other argument of `.to` goes by that name. */
+const DEVICE_NAME = /(?:^|_)device$/i;
 const OTHER_NAME = /(?:^|_)(?:dtype|tensor|type)$/i;
 const DEVICE_TYPE = /\b(?:device|str|int)\b/;
 
@@ -74,9 +75,22 @@ function isDeviceAttribute(module: PyModule, node: PyNode, of: (inner: PyNode) =
   if (isDtype(module, node)) return 'no';
   const name = node.field('attribute')?.text ?? '';
   if (OTHER_NAME.test(name)) return 'no';
-  const given = (attributeValues(module, node) ?? []).map(of);
+  const given = [...(attributeValues(module, node) ?? []), ...classValues(module, node)].map(of);
   if (given.includes('no')) return 'no';
   return DEVICE_NAME.test(name) || (given.length > 0 && all(given) === 'yes') ? 'yes' : 'unknown';
+}
+
+/** What the body of the class gives to the name of `self.name`. */
+function classValues(module: PyModule, attribute: PyNode): readonly PyNode[] {
+  const around = classAround(attribute);
+  const name = attribute.field('attribute')?.text;
+  if (around === undefined || name === undefined || attribute.field('object')?.text !== around.self)
+    return [];
+  return module
+    .scopeOf(around.classNode)
+    .bindings(name)
+    .map(definitionOf)
+    .flatMap((found) => (found.kind === 'value' ? [found.value] : []));
 }
 
 function isDeviceVariable(module: PyModule, identifier: PyNode, of: (inner: PyNode) => Answer): Answer {
@@ -86,16 +100,24 @@ function isDeviceVariable(module: PyModule, identifier: PyNode, of: (inner: PyNo
   const definitions = reachingDefinitions(module, identifier) ?? onlyDefinition(module, identifier);
   const answers = definitions.map((found): Answer => {
     if (found.kind === 'value') return found.value.type === 'none' ? 'unknown' : of(found.value);
+    if (found.kind === 'loop') return all(elementsOf(found.iterable).map(of));
     if (found.kind !== 'parameter') return 'unknown';
     const given = found.node.parent?.field('value');
-    if (given !== undefined && given.type !== 'none' && of(given) === 'no') return 'no';
+    const usual = given === undefined || given.type === 'none' ? 'unknown' : of(given);
+    if (usual === 'no') return 'no';
     const annotation = found.node.closest('typed_parameter', 'typed_default_parameter')?.field('type')?.text;
-    if (annotation === undefined) return 'unknown';
+    if (annotation === undefined) return usual;
     if (/dtype|Tensor/.test(annotation)) return 'no';
     return DEVICE_TYPE.test(annotation) ? 'yes' : 'unknown';
   });
   if (answers.includes('no')) return 'no';
-  return named || (answers.length > 0 && all(answers) === 'yes') ? 'yes' : 'unknown';
+  const sure = answers.length > 0 && all(answers) === 'yes';
+  return sure || (named && !definitions.some(({ kind }) => kind === 'with')) ? 'yes' : 'unknown';
+}
+
+/** The elements of a list or tuple as written; anything else is not taken apart. */
+function elementsOf(iterable: PyNode): readonly PyNode[] {
+  return ['list', 'tuple', 'expression_list'].includes(iterable.type) ? iterable.named : [iterable];
 }
 
 /** What `.to()` takes from torch itself, without a call, is a dtype. */

@@ -97,7 +97,9 @@ function moveOf(module: PyModule, call: PyNode): Move {
   const value = only?.type === 'keyword_argument' ? only.field('value') : only;
   if (value === undefined || others.length > 0 || (only !== value && only?.field('name')?.text !== 'device'))
     return 'other';
-  return isDevice(module, value) === 'yes' ? value : 'other';
+  // Where nothing says what `dev` is, it is one thing for all iterations, or moves between devices.
+  const answer = isDevice(module, value);
+  return answer === 'yes' || (answer === 'unknown' && value.text === 'dev') ? value : 'other';
 }
 
 function isLiteralCall(module: PyModule, call: PyNode): boolean {
