@@ -46,7 +46,7 @@ export const hookDetach: Transform<HookSite> = {
       refuses: [
         'the stored outputs are differentiated, in the file or by a caller of the function that returns them',
         'the stored outputs are read in a `forward`, `training_step` or `compute_loss`: they may be part of the loss',
-        'the hook looks its store up elsewhere, so that the readers are not to be seen',
+        'the hook looks its store up elsewhere, or stores into an attribute that the file never reads: the readers are not to be seen',
         'a loss is computed from the stored outputs',
         'gradients of the outputs are asked for (`register_hook`, `retain_grad`, backward hooks), as in Grad-CAM',
       ],
@@ -99,6 +99,10 @@ export const hookDetach: Transform<HookSite> = {
     proof.forbid(
       isStoreFetched(module, stored),
       `\`${shown(store)}\` belongs to other code, which may differentiate it`,
+    );
+    proof.forbid(
+      reads.length === 0 && /^\w+\./.test(store.text),
+      `nothing in this file reads \`${shown(store)}\`, so what becomes of it is not to be seen`,
     );
     proof.forbid(reads.some(feedsLoss), `a loss is computed from \`${shown(store)}\``);
     proof.forbid(asked !== undefined, `\`${asked}\` asks for gradients of the outputs`);
