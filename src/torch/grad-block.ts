@@ -165,6 +165,9 @@ function* doubtsOfRunning(module: PyModule, { loop, owner }: EvaluationLoop): Ge
     );
 }
 
+/** Objects that turn what they are fed into numbers for a report. */
+const METRIC = /metric|meter|evaluator/i;
+
 /** Variables that leave the loop with what may hang on a graph, and are used for more than a report. */
 function* usedBehind(
   module: PyModule,
@@ -175,7 +178,8 @@ function* usedBehind(
   const changed = new Set<string>();
   for (const node of loop.walk()) {
     if (node.type !== 'identifier' || module.resolve(node) !== scope) continue;
-    if (binds(roleOf(node)) || valuesPutInto(node).length > 0) changed.add(node.text);
+    const isFed = !METRIC.test(node.text) && valuesPutInto(node).length > 0;
+    if (binds(roleOf(node)) || isFed) changed.add(node.text);
   }
   for (const name of changed) {
     for (const read of module.reads(scope, name)) {
