@@ -136,3 +136,14 @@ export function* readsReached(module: PyModule, name: PyNode): Generator<PyNode>
     if (reaching === undefined || reaching.some(({ node }) => node === name)) yield read;
   }
 }
+
+/** A function that says that its argument is a tensor; those that make one also take numbers. */
+export function takesTensors(module: PyModule, callee: PyNode): boolean {
+  const path = qualifiedName(module, callee) ?? '';
+  return (
+    MAKES_STATE.test(callee.text) ||
+    /^torch\.(?!(?:\w+\.)*(?:arange|as_tensor|full|is_tensor|linspace|manual_seed\w*|save|tensor|Tensor|\w*LR|\w*Scheduler)$)/.test(
+      path,
+    )
+  );
+}

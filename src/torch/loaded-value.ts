@@ -16,6 +16,7 @@ import {
   type Stray,
   TAKES,
   TESTED,
+  takesTensors,
 } from './loaded-use.js';
 import { MovedFlow } from './moved-value.js';
 
@@ -163,6 +164,7 @@ class Flow implements Fate {
       case 'attribute':
         this.#follow(value, parent, 'state');
         return;
+      case 'augmented_assignment':
       case 'binary_operator':
         if (parent.named.some((side) => side.type === 'call' && !isLook(side)))
           this.#follow(value, parent, 'state');
@@ -175,8 +177,9 @@ class Flow implements Fate {
         return;
       }
       case 'argument_list': {
-        const name = parent.parent?.field('function')?.text ?? '';
-        if (MAKES_STATE.test(name)) this.#argument(parent.parent, value, 'state');
+        const callee = parent.parent?.field('function');
+        if (callee !== undefined && takesTensors(this.module, callee))
+          this.#argument(parent.parent, value, 'state');
       }
     }
   }

@@ -13,6 +13,10 @@ import {
   TESTED,
 } from './loaded-use.js';
 
+/** Methods that change what they are called on, of tensors and of arrays. */
+const IN_PLACE = /[^_]_$|^(?:fill|itemset|partition|put|resize|setfield|sort)$/;
+/** Functions that give new values or views; those that change their argument end in `_`, or are numpy's few. */
+const GIVES = /^(?:torch|numpy)\.(?:\w+\.)*(?!copyto$|fill_diagonal$|place$|put|shuffle$)\w*[^_]$/;
 /** Methods whose result shares no memory with the tensor. */
 const FRESH: ReadonlySet<string> = new Set(
   'abs all any clone dim item keys max mean min norm numel size std sum tolist var'.split(' '),
@@ -123,7 +127,7 @@ export class MovedFlow {
     const name = attribute.field('attribute')?.text ?? '';
     const { parent } = attribute;
     if (parent?.type === 'call' && parent.field('function') === attribute) {
-      if (/[^_]_$/.test(name)) this.#changed(parent);
+      if (IN_PLACE.test(name)) this.#changed(parent);
       else if (!FRESH.has(name)) this.follow(parent);
     } else if (parent?.field('left') === attribute) this.#changed(value);
     else if (/^(?:T|data|imag|mT|real)$/.test(name)) this.follow(attribute);
@@ -145,8 +149,7 @@ export class MovedFlow {
     else if (REPACKS.has(name)) this.follow(call);
     else if ((name === 'append' || name === 'update') && receiver?.type === 'identifier')
       this.#bind(receiver);
-    else if (/^(?:torch|numpy)\.(?:\w+\.)*\w*[^_]$/.test(path ?? '') && !MAKES_STATE.test(name))
-      this.follow(call);
+    else if (GIVES.test(path ?? '') && !MAKES_STATE.test(name)) this.follow(call);
     else if (name !== 'isinstance') this.#kept(argument, `is handed to \`${name}\``);
   }
 }
