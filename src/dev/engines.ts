@@ -20,7 +20,8 @@ export function engineWithDefaults(
     knownIds: new Set(all.map(({ meta }) => meta.id)),
     optionsFor: (id) => defaultsOf(all.find(({ meta }) => meta.id === id)),
     ...(neighbours && {
-      around: (path: string, newer?: ReadonlyMap<string, string>) => neighbours.around(path, newer),
+      around: (path: string, inPieces: boolean, newer?: ReadonlyMap<string, string>) =>
+        neighbours.around(path, inPieces, newer),
     }),
   });
 }

@@ -16,8 +16,11 @@ export interface EngineSetup {
   /** Ids that exist, selected or not: an ignore comment may name any of them. */
   readonly knownIds: ReadonlySet<string>;
   optionsFor(id: string): Options;
-  /** The project around a file, made anew for each scan; without it every file is by itself. */
-  around?(path: string, newer?: ReadonlyMap<string, string>): Surroundings;
+  /**
+   * The project around a file, made anew for each scan; without it every file is by itself. Its other files are parsed in
+   * pieces where the file itself is.
+   */
+  around?(path: string, inPieces: boolean, newer?: ReadonlyMap<string, string>): Surroundings;
 }
 
 /** Pure: texts in, findings and texts out. Disk, git and keyboard live with the caller. */

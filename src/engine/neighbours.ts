@@ -1,6 +1,7 @@
 import { PyModule } from '../semantic/module.js';
 import type { NamedFile, Relied, Surroundings } from '../semantic/surroundings.js';
 import type { Versions } from '../semantic/versions.js';
+import { Glimpse } from '../syntax/glimpse.js';
 import type { PythonParser, SyntaxTree } from '../syntax/parser.js';
 
 /** How the engine asks for what lies around a file: the disk is on the other side. Paths are those of `SourceFile`. */
@@ -20,8 +21,8 @@ export interface ProjectFile {
   readonly key: string;
 }
 
-/** Trees that are kept from one scan to the next. */
-const KEPT = 64;
+/** Characters whose trees are kept from one scan to the next. */
+const KEPT = 2 * 1024 * 1024;
 /** Files that one scan may come to read besides its own. */
 const ASKED = 24;
 const LARGEST = 512 * 1024;
@@ -29,6 +30,7 @@ const LARGEST = 512 * 1024;
 /** The other files of a project, parsed when a scan asks for them. */
 export class Neighbours {
   readonly #trees = new Map<string, { readonly key: string; readonly tree: SyntaxTree }>();
+  #kept = 0;
 
   constructor(
     private readonly parser: PythonParser,
@@ -37,22 +39,26 @@ export class Neighbours {
 
   /**
    * For one scan, which ends before the next begins: trees go when a new one needs their room. `newer`: what files that
-   * are not Python have become meanwhile, on paper.
+   * are not Python have become meanwhile, on paper. `inPieces`: as the file itself is parsed.
    */
-  around(path: string, newer: ReadonlyMap<string, string> = new Map()): Surroundings {
-    if (this.#trees.size > KEPT) {
+  around(path: string, inPieces: boolean, newer: ReadonlyMap<string, string> = new Map()): Surroundings {
+    if (this.#kept > KEPT) {
       for (const { tree } of this.#trees.values()) tree.dispose();
       this.#trees.clear();
+      this.#kept = 0;
     }
-    return new Circle(this.door, newer, (found) => this.#treeOf(found)).around(path);
+    return new Circle(this.door, newer, (found) => this.#treeOf(found, inPieces)).around(path);
   }
 
-  #treeOf({ path, text, key }: ProjectFile): SyntaxTree {
-    const known = this.#trees.get(path);
+  #treeOf({ path, text, key }: ProjectFile, inPieces: boolean): SyntaxTree {
+    const name = inPieces ? `${path} in pieces` : path;
+    const known = this.#trees.get(name);
     if (known?.key === key) return known.tree;
     known?.tree.dispose();
-    const tree = this.parser.parse(text);
-    this.#trees.set(path, { key, tree });
+    const outline = inPieces ? new Glimpse(text).outline : undefined;
+    const tree = outline === undefined ? this.parser.parse(text) : this.parser.parseInPieces(text, outline);
+    this.#trees.set(name, { key, tree });
+    this.#kept += text.length;
     return tree;
   }
 }

@@ -105,7 +105,13 @@ function scanTree<T>(
 ): T | Skipped {
   const { text } = file.source;
   try {
-    const module = new PyModule(file.path, text, tree, setup.around?.(file.path, file.newer), glimpse);
+    const module = new PyModule(
+      file.path,
+      text,
+      tree,
+      setup.around?.(file.path, tree.isInPieces, file.newer),
+      glimpse,
+    );
     const error = firstError(tree);
     if (error !== undefined) {
       const at = module.lines.position(error.start);

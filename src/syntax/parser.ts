@@ -8,6 +8,7 @@ export interface SyntaxTree {
   readonly root: PyNode;
   /** The parser had to guess somewhere. */
   readonly hasError: boolean;
+  readonly isInPieces: boolean;
   /** Gives a wasm tree's memory back. Nodes must not be used afterwards. */
   dispose(): void;
 }
@@ -90,6 +91,7 @@ class TreeParser implements PythonParser {
     return {
       root: moduleTree(rootNode, text),
       hasError: rootNode.hasError,
+      isInPieces: false,
       // Only wasm trees need it; native ones are left to the garbage collector.
       dispose: () => tree.delete?.(),
     };
@@ -116,6 +118,7 @@ class TreeParser implements PythonParser {
     return {
       root: moduleTree(rootNode, text, bodyAt),
       hasError: rootNode.hasError,
+      isInPieces: true,
       dispose: () => {
         for (const tree of trees) tree.delete?.();
       },

@@ -9,11 +9,15 @@ import { Folders } from './folders.js';
 import { isInside, shownFrom, slashed } from './places.js';
 import { Reader } from './read.js';
 
-/** What lies around the files of a run. All of it is read when first asked for, once a run. */
+/** Characters of other files that are held at a time. */
+const HELD = 8 * 1024 * 1024;
+
+/** What lies around the files of a run. All of it is read when first asked for, texts again when others took their room. */
 export class Neighbourhood implements ProjectDoor {
   readonly #folders: Folders;
   readonly #dependencies: Dependencies;
   readonly #sources = new Map<string, ProjectFile | undefined>();
+  #held = 0;
   #reader: Reader | undefined;
 
   /** `top`: where the way up ends for files outside a repository. */
@@ -61,7 +65,15 @@ export class Neighbourhood implements ProjectDoor {
   #source(path: string | undefined, above: readonly string[]): ProjectFile | undefined {
     // Dots may lead out of the project.
     if (path === undefined || !isInside(path, above.at(-1) ?? path)) return undefined;
-    if (!this.#sources.has(path)) this.#sources.set(path, this.#read(path));
+    if (!this.#sources.has(path)) {
+      const found = this.#read(path);
+      this.#held += found?.text.length ?? 0;
+      if (this.#held > HELD) {
+        this.#sources.clear();
+        this.#held = found?.text.length ?? 0;
+      }
+      this.#sources.set(path, found);
+    }
     return this.#sources.get(path);
   }
 
