@@ -31,7 +31,8 @@ export interface Engine {
   scan(file: SourceFile, among?: readonly Transform[]): Scan | Skipped;
   /**
    * Asks `decide` once for every fixable finding, applies, verifies, repeats to a fixed point. A finding that only appears
-   * in a later pass is asked about then; one that waited for an earlier fix keeps its answer.
+   * in a later pass is asked about then; one that waited for an earlier fix keeps its answer, unless that fix has
+   * made it safe.
    */
   repair(file: SourceFile, decide: Decide): Promise<Outcome | Skipped>;
   preview(file: SourceFile, finding: Finding): Preview;

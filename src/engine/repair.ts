@@ -53,7 +53,10 @@ export async function repair(
     }
     for (const finding of scanned.findings) {
       const place = placeOf(finding, finding.span.start);
-      if (finding.fix === undefined || standing.has(place)) continue;
+      if (finding.fix === undefined) continue;
+      const riskier = declinedAsRiskier(settled, finding);
+      if (standing.has(place) && riskier === undefined) continue;
+      if (riskier !== undefined) settled.splice(settled.indexOf(riskier), 1);
       const decision = await decide(finding, previewOf(current, finding));
       standing.set(place, decision);
       if (decision.kind === 'skip') settled.push({ finding, fate: 'declined' });
@@ -86,6 +89,14 @@ export async function repair(
     ...bugs,
     `fixes of ${file.path} did not come to rest after ${MAX_PASSES} passes`,
   ]);
+}
+
+/** The answer to a finding that an earlier fix has made safe since: it is asked about again. */
+function declinedAsRiskier(settled: readonly Settled[], { key, safety }: Finding): Settled | undefined {
+  if (safety !== 'safe') return undefined;
+  return settled.find(
+    ({ finding, fate }) => fate === 'declined' && finding.key === key && finding.safety !== 'safe',
+  );
 }
 
 interface Step {

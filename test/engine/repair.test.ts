@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { policy } from '../../src/engine/engine.js';
 import type { Decide, Outcome, Skipped } from '../../src/engine/outcome.js';
-import { Proof } from '../../src/toolkit/index.js';
+import { Proof, type Transform } from '../../src/toolkit/index.js';
 import { engineOf, fileOf, toy } from '../support/toy.js';
 
 const safe = policy({ unsafe: false, fixable: () => true });
@@ -62,6 +62,29 @@ describe('repair', () => {
   it('applies what a fix makes possible', async () => {
     const engine = engineOf(rename('ab', 'aaa', 'bbb'), rename('bc', 'bbb', 'ccc'));
     expect(outcome(await engine.repair(fileOf('aaa\n'), safe)).after).toBe('ccc\n');
+  });
+
+  it('asks again about what an earlier fix has made safe', async () => {
+    const late: Transform = {
+      ...rename('late', 'ccc', 'd'),
+      fix: (site, edit, module) => {
+        edit.replace(site.node, 'd');
+        return edit.done(
+          'Change ccc',
+          new Proof().require(module.text.includes('aaa') ? 'unknown' : 'yes', 'that nothing is aaa'),
+        );
+      },
+    };
+    const engine = engineOf(late, rename('ab', 'aaa', 'b'));
+    const result = outcome(await engine.repair(fileOf('ccc\naaa\n'), safe));
+    expect(result.after).toBe('d\nb\n');
+    expect(result.settled.map(({ finding, fate }) => [finding.transform, fate])).toEqual([
+      ['ab', 'applied'],
+      ['late', 'applied'],
+    ]);
+    expect(outcome(await engine.repair(fileOf('ccc\nccc\n'), () => ({ kind: 'skip' }))).settled).toHaveLength(
+      2,
+    );
   });
 
   it('leaves a file alone whose fixes undo each other, and says so', async () => {
