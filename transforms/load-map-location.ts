@@ -12,6 +12,7 @@
 import type { Answer, Fate, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
+  behindBracket,
   contextManagers,
   copiesState,
   enclosingWiths,
@@ -39,6 +40,12 @@ const OWN_WAYS =
 
 /** Numbers of an optimizer that are tensors on its device: they are kept as they are loaded. */
 const TENSOR_SETTINGS = /\bcapturable\b|\b(?:lr|betas?|momentum)\s*=\s*(?:\w+\.)*(?:as_)?tensor\(/i;
+
+/** How far a cue looks around a call: longer ones are parsed. */
+const NEARBY = 500;
+const OTHER_LOADERS: ReadonlySet<string> = new Set(['joblib', 'json', 'pickle', 'toml', 'yaml']);
+/** What `load(…)`, or another name of it, comes from. */
+const NAMED_BY_ITSELF = /\bfrom[\s\\]+torch\b[\s\\.\w]{0,40}import\b|\.load\b(?!\()/;
 
 const COPY_OR_NOT = 'whether a tensor that is moved is a copy depends on where it was loaded';
 
@@ -92,7 +99,11 @@ export const loadMapLocation: Transform<LoadSite> = {
   },
 
   prefilter: ['load(', 'load_state_dict', 'torch'],
-  cue: (text) => /\bload\((?![^()\n]*(?:\([^()\n]*\)[^()\n]*)*\bmap_location)/.test(text),
+  cue: (text, _path, { stretches }) =>
+    stretches.some((code, index) => {
+      const isOutside = index === stretches.length - 1;
+      return (isOutside || /load_state_dict|\bglobal\b/.test(code)) && hasOpenLoad(code, text);
+    }),
 
   *detect(module) {
     for (const node of module.at('load(')) {
@@ -169,6 +180,32 @@ export const loadMapLocation: Transform<LoadSite> = {
     return edit.done('Load the checkpoint to the CPU', proof);
   },
 };
+
+/** In code without strings and comments: a call that may be one of `torch.load`, with no word of `map_location`. */
+function hasOpenLoad(code: string, text: string): boolean {
+  const alone = NAMED_BY_ITSELF.test(text);
+  return [...code.matchAll(/load\(/g)].some(({ index }) => {
+    const before = code.slice(Math.max(0, index - 50), index);
+    if (!(/\.[\s\\]*$/.test(before) ? mayBeTorch(before, text) : alone && !/\bdef \w*$/.test(before)))
+      return false;
+    const near = code.slice(index + 'load'.length, index + NEARBY);
+    return !near.slice(0, behindBracket(near, 0)).includes('map_location');
+  });
+}
+
+/** What stands before `load`, up to its dot. */
+function mayBeTorch(before: string, text: string): boolean {
+  const [, dot, owner = ''] = /(\.?)\b(\w+)\.$/.exec(before) ?? [];
+  if (dot === undefined) return true;
+  return dot === '.' ? /^(?:torch|serialization)$/.test(owner) : !isOtherLoader(owner, text);
+}
+
+/** A module that is no part of torch, by the import that it mostly has, or the object itself. */
+function isOtherLoader(owner: string, text: string): boolean {
+  if (owner === 'self' || owner === 'cls') return true;
+  if (owner === 'np') return text.includes('import numpy as np');
+  return OTHER_LOADERS.has(owner) && text.includes(`import ${owner}\n`);
+}
 
 function positional(call: PyNode): readonly PyNode[] {
   return argumentsOf(call).filter(({ type }) => type !== 'keyword_argument' && !type.endsWith('_splat'));

@@ -18,7 +18,16 @@ export * from '../semantic/flag-types.js';
 export type { Definition } from '../semantic/flow.js';
 export { definitionOf, reachingDefinitions } from '../semantic/flow.js';
 export { freeName } from '../semantic/free-name.js';
-export { arrives, type Given, givenBy, givenIn, type SettingsDict, siblingOf } from '../semantic/given.js';
+export {
+  arrives,
+  type Given,
+  givenBy,
+  givenIn,
+  isGivenBeside,
+  type SettingsDict,
+  siblingOf,
+  spreadsMore,
+} from '../semantic/given.js';
 export {
   hasStarImport,
   importsPackage,
@@ -38,7 +47,7 @@ export type { NamedFile } from '../semantic/surroundings.js';
 export { isTestCode, isTestFile } from '../semantic/test-code.js';
 export type { Versions } from '../semantic/versions.js';
 export { changedOnTheWay, type YamlSource, yamlSource } from '../semantic/yaml-source.js';
-export { methodsBehind } from '../syntax/code-text.js';
+export { behindBracket, methodsBehind } from '../syntax/code-text.js';
 export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
 export { readYaml, type YamlScalar, type YamlSection } from '../syntax/yaml.js';

@@ -1,0 +1,93 @@
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { Glimpse } from '../../src/syntax/glimpse.js';
+import type { Transform } from '../../src/toolkit/contract.js';
+import { transforms } from '../../transforms/index.js';
+
+const LENGTH = 50_000;
+/** Far more than any cue needs, even on a busy machine: linear ones end within milliseconds. */
+const PATIENCE = { timeout: 5_000 };
+
+const HOSTILE: readonly string[] = [
+  ' ',
+  '\t',
+  '\n',
+  ' \n',
+  '\\\n',
+  '#',
+  '(',
+  ')',
+  ')\n',
+  '[',
+  '{',
+  '*',
+  '@',
+  '@(',
+  '"',
+  "'''",
+  ',',
+  '.',
+  ':',
+  '=',
+  '=\n',
+  'a ',
+  'a=',
+  'a,',
+  'a.',
+  'x.',
+  'a@',
+  'aa',
+  '0',
+  '_a',
+  'a_word_',
+  'import ',
+  'from torch ',
+  'for ',
+  'def f(',
+  'class A(',
+  'with a:\n ',
+  'loss ',
+  'loss +',
+  'logits',
+  'torch.',
+  '.to(',
+  '.float(',
+  'load(',
+  'f(a, ',
+];
+
+const withCue = transforms.filter((each) => each.cue !== undefined);
+
+describe.each(withCue.map((each) => [each.meta.id, each] as const))('the cue of %s', (_id, transform) => {
+  it('ends quickly on hostile texts', () => {
+    expect(slowTexts(transform)).toEqual([]);
+  });
+});
+
+it('a quick reading of hostile texts is quick', () => {
+  expect(HOSTILE.filter((unit) => !ends(() => new Glimpse(repeated(unit)).stretches))).toEqual([]);
+});
+
+/** The literals of the transform itself, so that its cue gets far, and then one thing over and over. */
+function slowTexts(transform: Transform): readonly string[] {
+  const literals = transform.prefilter.flat();
+  return [...HOSTILE, ...literals].filter((unit) => {
+    const glimpse = new Glimpse(`${literals.join('\n')}\n${repeated(unit)}\n${literals.join('\n')}`);
+    return !ends(() => transform.cue?.(glimpse.text, 'src/train.py', glimpse));
+  });
+}
+
+function repeated(unit: string): string {
+  return unit.repeat(LENGTH / unit.length);
+}
+
+function ends(run: () => unknown): boolean {
+  try {
+    runInNewContext('run()', { run }, PATIENCE);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT')
+      return false;
+    throw error;
+  }
+}
