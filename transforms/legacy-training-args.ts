@@ -14,6 +14,7 @@ import {
   definitionBehind,
   givenIn,
   hasParameter,
+  isGivenBeside,
   isTrainerClass,
   LEGACY_TRAINER_ARGUMENTS,
   LEGACY_TRAINING_ARGUMENTS,
@@ -23,6 +24,7 @@ import {
   requireVersion,
   setsField,
   siblingOf,
+  spreadsMore,
   takesLibraryKeyword,
 } from '../src/toolkit/index.js';
 
@@ -110,7 +112,11 @@ export const legacyTrainingArgs: Transform<LegacySite> = {
     if (legacy.since !== undefined) requireKnown(proof, module, legacy, library, change.kind !== 'remove');
     const to = change.kind === 'remove' ? undefined : change.to;
     requireArrival(proof, given)
-      .forbid(to !== undefined && siblingOf(given, to) !== undefined, `\`${to}\` is given as well`)
+      .forbid(to !== undefined && isGivenBeside(given, to), `\`${to}\` is given as well`)
+      .require(
+        to !== undefined && spreadsMore(given) ? 'unknown' : 'yes',
+        `that what is spread into the call does not hold \`${to}\` already`,
+      )
       .forbid(
         (given.dict?.reads.length ?? 0) > 0 || (isArgument && isAttribute(module, name)),
         `this file uses \`${name}\` again, by its old name`,

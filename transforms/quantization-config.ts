@@ -12,12 +12,12 @@ import {
   BITS_AND_BYTES_CONFIG,
   BITS_AND_BYTES_KEYWORDS,
   givenIn,
-  hasSplat,
+  isGivenBeside,
   modelLoad,
   Proof,
   requireArrival,
   requireVersion,
-  siblingOf,
+  spreadsMore,
   startsItsLine,
 } from '../src/toolkit/index.js';
 
@@ -94,7 +94,7 @@ export const quantizationConfig: Transform<QuantizationSite> = {
     const proof = new Proof();
     requireVersion(proof, module, 'transformers', '4.30', '`BitsAndBytesConfig` does not know 4 bits');
     requireArrival(proof, given)
-      .forbid(siblingOf(given, CONFIG) !== undefined, `\`${CONFIG}\` is given as well`)
+      .forbid(isGivenBeside(given, CONFIG), `\`${CONFIG}\` is given as well`)
       .forbid(
         on.some((entry) => !['true', 'identifier', 'attribute'].includes(valueIn(entry).type)),
         'the switch is worked out in the call: writing it twice might not give the same answer',
@@ -113,7 +113,7 @@ export const quantizationConfig: Transform<QuantizationSite> = {
         'the dict is also spread into a call that does not load a transformers model',
       )
       .require(
-        given.dict === undefined && given.calls.some(hasSplat) ? 'unknown' : 'yes',
+        spreadsMore(given) ? 'unknown' : 'yes',
         `that what is spread into the call does not hold \`${CONFIG}\` already`,
       );
     proof.require(

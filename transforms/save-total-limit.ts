@@ -9,11 +9,10 @@
  * transformers or trl; a dict that holds the key counts, with the doubt named where its readers are not in the file.
  * Always unsafe: the trainer deletes the older checkpoints, and what is deleted is gone.
  */
-import type { Given, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { Given, PyModule, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsCall,
   givenIn,
-  hasSplat,
   isTestCode,
   keywordArgument,
   onlyUse,
@@ -21,6 +20,7 @@ import {
   plainString,
   requireArrival,
   siblingOf,
+  spreadsMore,
   type Written,
   wholeNumber,
   writtenBehind,
@@ -102,7 +102,7 @@ export const saveTotalLimit: Transform<LimitSite> = {
     const limit = `${Number(options['limit'])}`;
     const proof = new Proof()
       .forbid(
-        written === undefined && isSpread(given),
+        written === undefined && spreadsMore(given),
         'its arguments are spread, so the keyword may already be among them',
       )
       .require(
@@ -140,13 +140,4 @@ function isCovered(given: Given): boolean {
   const strategy = siblingOf(given, 'save_strategy');
   if (strategy !== undefined && plainString(strategy.value) === 'no') return true;
   return given.name.text.includes('save_strategy') && siblingOf(given, 'save_steps') !== undefined;
-}
-
-function isSpread({ calls, dict }: Given): boolean {
-  const isKeyword = dict === undefined;
-  return calls.some((call: PyNode) => (isKeyword ? hasSplat(call) : splats(call) > 1));
-}
-
-function splats(call: PyNode): number {
-  return (call.field('arguments')?.named ?? []).filter(({ type }) => type.endsWith('_splat')).length;
 }

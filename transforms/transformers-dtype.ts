@@ -10,14 +10,14 @@
 import type { Given, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   givenIn,
-  hasSplat,
+  isGivenBeside,
   isPipeline,
   keywordArgument,
   modelLoad,
   Proof,
   requireArrival,
   requireVersion,
-  siblingOf,
+  spreadsMore,
 } from '../src/toolkit/index.js';
 
 const OLD = 'torch_dtype';
@@ -84,7 +84,7 @@ export const transformersDtype: Transform<DtypeSite> = {
     const proof = new Proof();
     requireVersion(proof, module, 'transformers', '4.56', '`dtype` is a TypeError');
     requireArrival(proof, given)
-      .forbid(siblingOf(given, NEW) !== undefined, '`dtype` is given as well')
+      .forbid(isGivenBeside(given, NEW), '`dtype` is given as well')
       .forbid((given.dict?.reads.length ?? 0) > 0, 'the dict is read by the old name as well')
       .forbid(
         !given.calls.every((call) => takesDtype(module, call)),
@@ -92,12 +92,8 @@ export const transformersDtype: Transform<DtypeSite> = {
       );
     for (const call of given.calls) {
       proof
-        .forbid(
-          given.dict !== undefined && keywordArgument(call, NEW) !== undefined,
-          '`dtype` is given as well',
-        )
         .require(
-          given.dict === undefined && hasSplat(call) ? 'unknown' : 'yes',
+          spreadsMore(given) ? 'unknown' : 'yes',
           'that what is spread into the call does not hold `dtype` already',
         )
         .require(

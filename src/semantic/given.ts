@@ -1,6 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import type { Answer } from './answer.js';
 import type { PyModule } from './module.js';
+import { argumentsOf, keywordArgument } from './statements.js';
 import { plainString } from './strings.js';
 
 /** A named setting, where the file writes it, and the calls that receive it as a keyword. */
@@ -89,6 +90,20 @@ export function siblingOf({ entry }: Given, name: string): { entry: PyNode; valu
     if (written === name) return { entry: each, value };
   }
   return undefined;
+}
+
+/** Whether a setting of this name reaches the same calls as well, from the same place or beside it. */
+export function isGivenBeside(given: Given, name: string): boolean {
+  return (
+    siblingOf(given, name) !== undefined ||
+    given.calls.some((call) => keywordArgument(call, name) !== undefined)
+  );
+}
+
+/** Whether something else is spread into one of its calls, which may hold any setting. */
+export function spreadsMore({ calls, dict }: Given): boolean {
+  const own = dict === undefined ? 0 : 1;
+  return calls.some((call) => argumentsOf(call).filter(({ type }) => type.endsWith('_splat')).length > own);
 }
 
 /** Whether the settings that stand in the code are those that arrive: nothing spread beside it, nothing that changes the dict. */
