@@ -51,6 +51,7 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
         'the code runs without gradients, or only evaluates: no finding, the latter is `no-grad`',
       ],
       limits: [
+        'In a file that calls no `backward()`, only functions are looked at that evaluate, or whose names say that they train, evaluate, measure or report.',
         'Only totals in variables; for attributes and dictionaries see `detach-logged-tensor`.',
         'A total that starts as a tensor of the model, or is set to one, is passed over: adding to it may change that tensor in place.',
       ],

@@ -51,6 +51,8 @@ export const detachAppendedLoss: Transform<ListSite> = {
         'the code runs without gradients, or only evaluates: no finding, the latter is `no-grad`',
       ],
       limits: [
+        'In a file that calls no `backward()`, only functions are looked at that evaluate, or whose names say that they train, evaluate, measure or report.',
+        'Lists inside a `forward` go with it and are passed over.',
         'Only lists in variables that start empty; for attributes, dictionaries and tuples see `detach-logged-tensor`.',
       ],
     },
@@ -91,9 +93,9 @@ export const detachAppendedLoss: Transform<ListSite> = {
       if (first === undefined || isTestCode(module, first.target)) continue;
       const kept = list.appends.filter(
         ({ target, value }) =>
-          !isWithoutGrad(module, target) &&
+          isComputedHere(module, value) &&
           isDetachable(module, value) === 'yes' &&
-          isComputedHere(module, value),
+          !isWithoutGrad(module, target),
       );
       const [node] = kept;
       const values = kept.map(({ value }) => value);

@@ -6,7 +6,7 @@ import { argumentsOf, enclosingLoops, receiverOf, statementOf } from '../semanti
 import type { Glimpse } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import { isFreshContainer } from './record-fate.js';
-import { isHandedBack, isOneFunction } from './running-total.js';
+import { isHandedBack, isOneFunction, recordingStretches } from './running-total.js';
 
 /** A variable that starts as an empty list and is appended to from one round of a loop to the next. */
 export interface KeptList {
@@ -19,17 +19,27 @@ export interface KeptList {
   }[];
 }
 
-const APPEND = /(?<![\w.])([\w\u0080-\uffff]+)\.append\([ \t]*(?![\d"'[{(])([^\r\n]*)/g;
+const APPEND = /(?<![\w.])([\w\u0080-\uffff]+)\.append\([ \t]*(?![\d"'[{(]|[fr]["'])([^\r\n]*)/g;
 /** A number, a text or a new container, whatever it is made of. */
 const PLAIN =
   /^[^-+*/%@]*\.(?:item|tolist|numpy|detach|strip|split|join)\([^()]*\)\)|^(?:float|int|len|str)\(/;
 
+/** Functions whose lists go with one pass of a network, or hold no tensors: nothing piles up. */
+const SHORT_LIVED = /^(?:forward|__init__|__getitem__|__call__|_?(?:pre|post)_?process\w*|_?convert\w*)$/;
+
+/** A bare name that the text never sets is a loop variable or an argument. */
+function isNeverSet(text: string, value: string): boolean {
+  const name = /^(\w+)[ \t]*\)/.exec(value)?.[1];
+  return name !== undefined && !new RegExp(`(?<![\\w.])${name}(?!\\w)[^=]{0,120}=(?!=)`).test(text);
+}
+
 /** The names of lists that could hold tensors, going by the text alone: no node is made to ask it. */
 function* listNames(text: string): Generator<string> {
   if (!/\b(?:for|while)\b/.test(text)) return;
+  if (isOneFunction(text) && SHORT_LIVED.test(/\bdef[ \t]+(\w+)/.exec(text)?.[1] ?? '')) return;
   const seen = new Set<string>();
   for (const [, name = '', value = ''] of text.matchAll(APPEND)) {
-    if (seen.has(name) || PLAIN.test(value)) continue;
+    if (seen.has(name) || PLAIN.test(value) || isNeverSet(text, value)) continue;
     seen.add(name);
     const made = new RegExp(
       `(?<![\\w.])${name}(?!\\w)[^\\r\\n]*=[ \\t(]*(?:[^\\r\\n]*,)?[ \\t]*(?:\\[|list\\(|[\\w.]*deque\\()`,
@@ -46,8 +56,8 @@ function isSomethingElse(text: string, name: string): boolean {
 }
 
 /** Whether some function of the file could have such a list. */
-export function mayKeepList({ stretches }: Glimpse): boolean {
-  return stretches.some((stretch) => !listNames(stretch).next().done);
+export function mayKeepList(glimpse: Glimpse): boolean {
+  return recordingStretches(glimpse).some((stretch) => !listNames(stretch).next().done);
 }
 
 export function keptLists(module: PyModule): readonly KeptList[] {
@@ -55,7 +65,7 @@ export function keptLists(module: PyModule): readonly KeptList[] {
 }
 
 function findLists(module: PyModule): readonly KeptList[] {
-  const names = new Map(module.glimpse.stretches.map((text) => [text, new Set(listNames(text))]));
+  const names = new Map(recordingStretches(module.glimpse).map((text) => [text, new Set(listNames(text))]));
   const wanted = (stretch: string, name: string): boolean => names.get(stretch)?.has(name) === true;
   const found: KeptList[] = [];
   for (const name of new Set([...names.values()].flatMap((some) => [...some]))) {
@@ -73,6 +83,7 @@ function findLists(module: PyModule): readonly KeptList[] {
 
 function listIn(module: PyModule, scope: Scope, name: string): KeptList | undefined {
   if (scope.kind !== 'function' && scope.kind !== 'module') return undefined;
+  if (SHORT_LIVED.test(scope.node.field('name')?.text ?? '')) return undefined;
   const places = module.occurrences(scope, name);
   const made: PyNode[] = [];
   for (const place of places) {

@@ -67,6 +67,15 @@ function isAssignedItself(text: string, mention: string): boolean {
 export const EVALUATION_NAME =
   /^_?(?:eval|evaluate|evaluation|val|valid|validate|validation|test|infer|inference)(?:_(?:epoch|one_epoch|loop|model|set|step|loss))?$/;
 
+const TRAINS_OR_EVALUATES =
+  /\.eval\(\)|\bdef[ \t]+\w*(?:eval|val_|valid|test|infer|predict|train|epoch|step|probe|report|diagnos|curve|metric|measure|monitor|check|drift)/i;
+
+/** The code that trains or evaluates, going by the text: elsewhere a sum or a list is part of a computation, no record. */
+export function recordingStretches({ text, stretches }: Glimpse): readonly string[] {
+  if (text.includes('backward(')) return stretches;
+  return stretches.filter((stretch) => TRAINS_OR_EVALUATES.test(stretch));
+}
+
 /** No other function is defined inside. */
 export function isOneFunction(text: string): boolean {
   return text.indexOf('def ') === text.lastIndexOf('def ') && !text.includes('lambda');
@@ -83,8 +92,8 @@ export function isHandedBack(text: string, name: string): boolean {
 }
 
 /** Whether some function of the file could have such a total. */
-export function mayTotal({ stretches }: Glimpse): boolean {
-  return stretches.some((stretch) => !totalNames(stretch).next().done);
+export function mayTotal(glimpse: Glimpse): boolean {
+  return recordingStretches(glimpse).some((stretch) => !totalNames(stretch).next().done);
 }
 
 export function runningTotals(module: PyModule): readonly RunningTotal[] {
@@ -92,7 +101,7 @@ export function runningTotals(module: PyModule): readonly RunningTotal[] {
 }
 
 function findTotals(module: PyModule): readonly RunningTotal[] {
-  const names = new Map(module.glimpse.stretches.map((text) => [text, new Set(totalNames(text))]));
+  const names = new Map(recordingStretches(module.glimpse).map((text) => [text, new Set(totalNames(text))]));
   const found: RunningTotal[] = [];
   for (const name of new Set([...names.values()].flatMap((some) => [...some]))) {
     const scopes = new Set<Scope>();
