@@ -31,6 +31,7 @@ import {
   freeName,
   isInvariant,
   isTestCode,
+  isTestFile,
   keywordValue,
   loopToLeave,
   movesInLoops,
@@ -112,7 +113,7 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     ['for ', 'while '],
     ['tensor(', 'zeros(', 'ones(', 'full(', 'eye(', 'arange(', 'linspace('],
   ],
-  cue: (_text, _path, { stretches }) => stretches.some(mayRepeatConstant),
+  cue: (text, path, { stretches }) => !isTestFile(path, text) && stretches.some(mayRepeatConstant),
 
   *detect(module) {
     const named = new Set<Scope>();
@@ -165,7 +166,7 @@ const CONSTANT =
 
 /** Whether there are a constant tensor and a loop, going by the code alone. */
 function mayRepeatConstant(code: string): boolean {
-  return /\b(?:for|while)\b/.test(code) && CONSTANT.test(code);
+  return /^[ \t]*(?:async[ \t]+)?(?:for|while)\b/m.test(code) && CONSTANT.test(code);
 }
 
 /** `weight = torch.tensor(…)` in a loop, or above it and moved inside. */
