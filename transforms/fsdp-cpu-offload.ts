@@ -42,6 +42,9 @@ interface WrapSite extends Site {
 const LOCAL_IMPORT = `from ${FSDP_NAME.replace(/\.\w+$/, '')} import`;
 const OTHER_WRAPPERS =
   /\b(?:DistributedDataParallel|DataParallel|DDP|fully_shard|deepspeed|Accelerator|Fabric|LightningModule|init_rpc|init_device_mesh|parallelize_module|PipelineStage|tp_plan)\b/;
+/** A wrap, or all parameters of one module as an argument of something that is no method. */
+const WRAPPED =
+  /(?:FullyShardedDataParallel|FSDP)\(|(?:,|(?<!\.[a-z_]\w{0,40})\()[\s\\]*(?:self\.)?\w+[\s\\]*\.parameters\(/;
 
 export const fsdpCpuOffload: Transform<WrapSite> = {
   meta: {
@@ -104,7 +107,10 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
   },
 
   prefilter: ['torch', ['.parameters(', 'FullyShardedDataParallel(', 'FSDP(']],
-  cue: (text, path) => /\boptim\b|FullyShardedDataParallel/.test(text) && !isTestFile(path, text),
+  cue: (text, path, { stretches }) =>
+    /\boptim\b|FullyShardedDataParallel/.test(text) &&
+    !isTestFile(path, text) &&
+    stretches.some((code) => WRAPPED.test(code)),
 
   *detect(module) {
     const wraps = shardings(module);

@@ -106,7 +106,7 @@ export const loadMapLocation: Transform<LoadSite> = {
     }),
 
   *detect(module) {
-    for (const node of module.at('load(')) {
+    for (const node of module.atWhere('load(', (code) => hasOpenLoad(code, module.text))) {
       const call = node.closest('call');
       const callee = call?.field('function');
       if (call === undefined || !callee?.contains(node) || call.closest('string') !== undefined) continue;

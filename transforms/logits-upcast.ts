@@ -22,6 +22,9 @@ import {
 
 /** Written on the way to the loss: a size of the vocabulary, or the shift by one token of a language model. */
 const VOCABULARY = /vocab|(?:\[\s*\.\.\.\s*,|\[\s*:\s*,)\s*:\s*-\s*1\s*[,\]]/i;
+const CAST = /\.(?:float\s*\(\s*\)|to\s*\(\s*(?:dtype\s*=\s*)?(?:\w+|[\w.]*\.float(?:32)?)\s*(?:,\s*)?\))/g;
+/** A string that may name the size or the layer: one that is no message. */
+const NAMES_BY_STRING = /(?:[[,=]|(?<!Error|Exception|warn|warning|warning_once|info)\()\s*[fFrRbBuU]{0,2}"/;
 const LANGUAGE_HEAD = /\b(?:lm_heads?|embed_out|output_projection|wte)\b/;
 
 export const logitsUpcast: Transform = {
@@ -68,11 +71,11 @@ export const logitsUpcast: Transform = {
   },
 
   prefilter: ['ogits', ['.float', 'float32'], ['ross_entropy', 'CrossEntropy']],
-  cue: (text) =>
-    /ogits\b[^\n]*\.(?:float\s*\(|to\s*\()/.test(text) && (VOCABULARY.test(text) || LANGUAGE_HEAD.test(text)),
+  cue: (text, _path, glimpse) =>
+    (VOCABULARY.test(text) || LANGUAGE_HEAD.test(text)) && glimpse.stretches.some(castsLogits),
 
   *detect(module) {
-    for (const hit of ['.float', '.to('].flatMap((literal) => module.atWhere(literal, hasLogits))) {
+    for (const hit of ['.float', '.to('].flatMap((literal) => module.atWhere(literal, castsLogits))) {
       const cast = hit.parent?.parent;
       if (cast?.type !== 'call' || hit.parent?.field('attribute') !== hit || !isCast(module, cast)) continue;
       const source = receiverOf(cast);
@@ -95,8 +98,12 @@ export const logitsUpcast: Transform = {
   },
 };
 
-function hasLogits(text: string): boolean {
-  return text.includes('ogits');
+/** In code without strings and comments: a cast to fp32, or to a type by its own name, behind `logits` on its line. */
+function castsLogits(code: string): boolean {
+  if (!VOCABULARY.test(code) && !LANGUAGE_HEAD.test(code) && !NAMES_BY_STRING.test(code)) return false;
+  return [...code.matchAll(CAST)].some(({ index }) =>
+    code.slice(code.lastIndexOf('\n', index) + 1, index).includes('ogits'),
+  );
 }
 
 /** `.float()`, `.to(torch.float32)` or `.to(dtype=torch.float32)`. */

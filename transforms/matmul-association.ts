@@ -8,6 +8,7 @@
  */
 import type { MatrixProduct, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  behindBracket,
   isTestCode,
   isWeight,
   type LowRank,
@@ -18,6 +19,8 @@ import {
 } from '../src/toolkit/index.js';
 
 const OPERATORS = /@[\s\\]*\(/;
+/** How far a cue looks into brackets: longer ones are parsed. */
+const NEARBY = 500;
 const CALLS = /,(?:[\s(]|#[^\n]*\n)*(?:\w+\.)*(?:matmul|mm)\s*\(/;
 
 interface ProductSite extends Site {
@@ -79,14 +82,12 @@ export const matmulAssociation: Transform<ProductSite> = {
   },
 
   prefilter: [['lora', 'LoRA', 'Lora', 'LORA', 'rank', 'Rank', 'RANK', 'Parameter']],
-  cue: (text) => OPERATORS.test(text) || CALLS.test(text),
+  cue: (text, _path, glimpse) =>
+    (OPERATORS.test(text) || CALLS.test(text)) && glimpse.stretches.some(hasNested),
 
   *detect(module) {
     const seen = new Set<PyNode>();
-    const hits = [
-      ...module.atWhere('@', (text) => OPERATORS.test(text)),
-      ...['matmul', 'mm('].flatMap((name) => module.atWhere(name, (text) => CALLS.test(text))),
-    ];
+    const hits = ['@', 'matmul', 'mm('].flatMap((name) => module.atWhere(name, hasNested));
     for (const hit of hits) {
       const node = hit.text === '@' ? hit.parent : hit.closest('call');
       if (node === undefined || seen.has(node)) continue;
@@ -126,6 +127,17 @@ export const matmulAssociation: Transform<ProductSite> = {
     return edit.done('Multiply the input by one factor after the other', proof);
   },
 };
+
+/** In code without strings and comments: a product in the brackets of another. */
+function hasNested(code: string): boolean {
+  const isInside = (opening: RegExp, inner: RegExp): boolean =>
+    [...code.matchAll(opening)].some(({ index, 0: { length } }) => {
+      const near = code.slice(index + length - 1, index + length + NEARBY);
+      const end = behindBracket(near, 0);
+      return end > NEARBY || inner.test(near.slice(0, end));
+    });
+  return isInside(/@[\s\\]*\(/g, /@/) || isInside(/(?:matmul|mm)\s*\(/g, CALLS);
+}
 
 /** The operator outside and a function inside, or the other way round, or two pairs of parentheses. */
 function isMixed(outer: MatrixProduct, inner: MatrixProduct): boolean {

@@ -84,7 +84,7 @@ export const splitLoraMatmul: Transform<SplitSite> = {
   },
 
   prefilter: [['lora', 'LoRA', 'Lora', 'LORA', 'rank', 'Rank', 'RANK', 'Parameter']],
-  cue: (text) => CHAIN.test(text),
+  cue: (text, _path, glimpse) => CHAIN.test(text) && glimpse.stretches.some((code) => CHAIN.test(code)),
 
   *detect(module) {
     const seen = new Set<PyNode>();
