@@ -70,6 +70,7 @@ export const factoryDevice: Transform<FactorySite> = {
         'the tensor is made with `requires_grad=True`: the leaf, which gets the gradient, would be another tensor',
         'a keyword is given that does not go with another device, such as `out=` or `pin_memory=`, or the keywords are spread with `**`',
         'a comment stands between the call and `.to()`',
+        'the tensor is cast before it is moved, or a range is made in half precision: unsafe, since the device then holds the uncast tensor (256 → 1280 MiB for a boolean mask of 16384 × 16384 on an H200) and may round otherwise',
       ],
       limits: [
         '`.to()` with a dtype, a tensor, `non_blocking` or `copy` is not edited, nor is `.cuda(index)` with anything but a number: with `None` it means the current GPU, while `device=None` means the CPU.',
@@ -157,6 +158,16 @@ export const factoryDevice: Transform<FactorySite> = {
         `that \`${device?.text}\` is a device`,
       )
       .require(
+        castIn(moved) === undefined ? 'yes' : 'unknown',
+        `that the device has room for the tensor before \`.${castIn(moved)}()\`, and casts its numbers alike`,
+      )
+      .require(
+        /half|float16/.test(keywordArgument(factory, 'dtype')?.text ?? '') && !isExactInHalf(path)
+          ? 'unknown'
+          : 'yes',
+        'that the device rounds to half precision as the host does',
+      )
+      .require(
         isTraced(module) ? 'unknown' : 'yes',
         'that TorchScript or torch.fx, which this file uses, takes the device in this form',
       );
@@ -167,7 +178,8 @@ export const factoryDevice: Transform<FactorySite> = {
   },
 };
 
-/** The maker at the root of `torch.zeros(n).long().view(2, -1)`, looking only through methods that do the same anywhere. */
+const CASTS = /^(?:bfloat16|bool|byte|char|double|float|half|int|long|short|to|type)$/;
+
 const FACTORY_CALL =
   /\b(?:zeros|ones|full|eye|empty|arange|linspace|rand|randint|randn|randperm|normal|bernoulli|multinomial)[ \t]*\(/g;
 
@@ -181,6 +193,21 @@ function mayMoveFactory(code: string): boolean {
   return false;
 }
 
+/** Ranges have numbers that half precision rounds. */
+function isExactInHalf(path: string): boolean {
+  return !/\.(?:arange|linspace)$/.test(path);
+}
+
+/** The cast that a factory's result goes through before it is moved. */
+function castIn(moved: PyNode): string | undefined {
+  for (let at: PyNode | undefined = moved; at?.type === 'call'; at = receiverOf(at)) {
+    const name = methodName(at) ?? '';
+    if (CASTS.test(name)) return name;
+  }
+  return undefined;
+}
+
+/** The maker at the root of `torch.zeros(n).long().view(2, -1)`, looking only through methods that do the same anywhere. */
 function factoryIn(
   module: PyModule,
   call: PyNode,
