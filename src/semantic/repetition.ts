@@ -15,7 +15,8 @@ export type Repetition =
   /** The function around it is called from elsewhere; `handed` to other code, or registered there, it may be often. The names lead there from the innermost function. */
   | { readonly kind: 'unseen'; readonly names: readonly string[]; readonly handed?: string };
 
-const HOOK = /^on_|_hook$|_callback$|_closure$|^(?:training|validation|test|prediction)_step|^compute_loss$|^forward$|^__call__$/;
+const HOOK =
+  /^on_|_hook$|_callback$|_closure$|^(?:training|validation|test|prediction)_step|^compute_loss$|^forward$|^__call__$/;
 /** What runs the function that it is given once per process. */
 const STARTERS = /^(?:spawn|Fire|cli|run|main|start_processes|Process|\w*launch\w*)$/;
 const REGISTERS = /(?:^|\.)(?:on|get|post|put|route|register|subscribe|listens?_for|add_\w+|handler|task)$/;
