@@ -11,6 +11,8 @@ export interface Elsewhere {
 }
 
 /** Imports of imports are followed this far. */
+/** A package that gathers more modules than this by `import *` is not searched. */
+const MAX_STARS = 12;
 const MAX_HOPS = 5;
 
 /** Never a file of the project, as far as it matters here: not worth a look around. */
@@ -85,13 +87,19 @@ function boundIn(other: PyModule, name: string, hops: number): Elsewhere | undef
 
 /** A name that comes by `from x import *`, where only one of them has it. */
 function passedOn(other: PyModule, name: string, hops: number): Elsewhere | undefined {
-  if (name.startsWith('_')) return undefined;
-  const found = [...other.ownWords('import', other.root)].flatMap(({ parent: statement }) => {
-    const from = statement?.field('module_name')?.text;
-    if (from === undefined || statement?.childOfType('wildcard_import') === undefined) return [];
-    return find(other, `${from}${from.endsWith('.') ? '' : '.'}${name}`, hops + 1) ?? [];
-  });
+  const sources = other.memo(starredModules, other);
+  if (name.startsWith('_') || sources.length > MAX_STARS) return undefined;
+  const found = sources.flatMap(
+    (from) => find(other, `${from}${from.endsWith('.') ? '' : '.'}${name}`, hops + 1) ?? [],
+  );
   return found.length === 1 ? found[0] : undefined;
+}
+
+function starredModules(module: PyModule): readonly string[] {
+  return [...module.ownWords('import', module.root)].flatMap(({ parent: statement }) => {
+    const from = statement?.field('module_name')?.text;
+    return from === undefined || statement?.childOfType('wildcard_import') === undefined ? [] : [from];
+  });
 }
 
 export interface Lineage {

@@ -19,6 +19,8 @@ export interface Outline {
   readonly quiet: readonly number[];
   /** How deep brackets nest. */
   readonly depth: number;
+  /** How many lines in a row are comments, at most. */
+  readonly comments: number;
 }
 
 const TAB = 9;
@@ -74,6 +76,8 @@ class OutlineReader {
   readonly #pieces: Piece[] = [];
   readonly #quiet: number[] = [];
   #deepest = 0;
+  #comments = 0;
+  #mostComments = 0;
   #at = 0;
   /** Behind the last character of code. */
   #codeEnd = 0;
@@ -86,7 +90,12 @@ class OutlineReader {
   read(): Outline {
     while (this.#at < this.text.length) this.#readLine();
     this.#close(this.text.length);
-    return { pieces: this.#pieces, quiet: this.#quiet, depth: this.#deepest };
+    return {
+      pieces: this.#pieces,
+      quiet: this.#quiet,
+      depth: this.#deepest,
+      comments: this.#mostComments,
+    };
   }
 
   /** One logical line, or a blank one. */
@@ -100,6 +109,8 @@ class OutlineReader {
     }
     this.#at = at;
     const first = text.charCodeAt(at);
+    this.#comments = first === HASH ? this.#comments + 1 : 0;
+    if (this.#comments > this.#mostComments) this.#mostComments = this.#comments;
     if (first !== HASH && first !== NEWLINE && first !== RETURN && at < text.length) {
       this.#startStatement(at, indent, lineStart);
     }

@@ -97,16 +97,18 @@ class TreeParser implements PythonParser {
     };
   }
 
-  parseInPieces(text: string, { pieces }: Outline): SyntaxTree {
+  parseInPieces(text: string, { pieces, comments }: Outline): SyntaxTree {
+    // Lone carriage returns have no outline.
+    const plain = comments < COMMENT_LINES ? (part: string) => part : readable;
     const apart = pieces.filter(({ bodyStart, bodyEnd }) => bodyEnd - bodyStart >= WORTH_A_PIECE);
-    const trees = [this.read(readable(withoutBodies(text, apart)))];
+    const trees = [this.read(plain(withoutBodies(text, apart)))];
     const [{ rootNode }] = trees as [BackendTree];
     const byBody = new Map(apart.map((piece) => [piece.bodyStart, piece]));
     const bodyAt = (start: number) => {
       const piece = byBody.get(start);
       if (piece === undefined) return undefined;
       return (body: PyNode) => {
-        const tree = this.read(readable(text.slice(piece.start, piece.end)));
+        const tree = this.read(plain(text.slice(piece.start, piece.end)));
         trees.push(tree);
         const found = tree.rootNode.hasError
           ? undefined
@@ -156,7 +158,8 @@ function withPythonNewlines(text: string): string {
   return text.includes('\r') ? text.replace(/\r(?!\n)/g, '\n') : text;
 }
 
-const COMMENT_RUN = /(?:^[ \t\f]*#.*\r?\n){64,}/gm;
+const COMMENT_LINES = 64;
+const COMMENT_RUN = new RegExp(`(?:^[ \\t\\f]*#.*\\r?\\n){${COMMENT_LINES},}`, 'gm');
 
 /**
  * The grammar's scanner takes quadratic time over comment lines in a row; thousands of them would take minutes. In such a

@@ -68,12 +68,17 @@ export const EVALUATION_NAME =
   /^_?(?:eval|evaluate|evaluation|val|valid|validate|validation|test|infer|inference)(?:_(?:epoch|one_epoch|loop|model|set|step|loss))?$/;
 
 const TRAINS_OR_EVALUATES =
-  /\.eval\(\)|\bdef[ \t]+\w*(?:eval|val_|valid|test|infer|predict|train|epoch|step|probe|report|diagnos|curve|metric|measure|monitor|check|drift)/i;
+  /eval|val_|valid|test|infer|predict|train|epoch|step|probe|report|diagnos|curve|metric|measure|monitor|check|drift/i;
 
 /** The code that trains or evaluates, going by the text: elsewhere a sum or a list is part of a computation, no record. */
 export function recordingStretches({ text, stretches }: Glimpse): readonly string[] {
-  if (text.includes('backward(')) return stretches;
-  return stretches.filter((stretch) => TRAINS_OR_EVALUATES.test(stretch));
+  const repeating = stretches.filter((stretch) => /\b(?:for|while)\b/.test(stretch));
+  if (text.includes('backward(')) return repeating;
+  return repeating.filter(
+    (stretch) =>
+      stretch.includes('.eval()') ||
+      [...stretch.matchAll(/\bdef[ \t]+(\w+)/g)].some(([, name = '']) => TRAINS_OR_EVALUATES.test(name)),
+  );
 }
 
 /** No other function is defined inside. */
