@@ -72,7 +72,8 @@ export async function lookThrough(context: Context, look: Look, purpose: 'report
   const threads = threadsOf(context, look, decide !== undefined);
   const means = {
     examiner,
-    isAsBefore: (relied: Relied) => project.neighbourhood.answersAsBefore(relied),
+    isAsBefore: (relied: Relied, known: (path: string) => string | undefined) =>
+      project.neighbourhood.answersAsBefore(relied, known),
     ...(decide && { decide }),
     ...(cache && { cache }),
     ...(threads && { threads }),

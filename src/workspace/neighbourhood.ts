@@ -39,32 +39,44 @@ export class Neighbourhood implements ProjectDoor {
   }
 
   moduleFor(path: string, dotted: string): ProjectFile | undefined {
-    const place = resolve(this.cwd, path);
-    const above = this.#folders.upward(dirname(place)).map(slashed);
-    const file = fileImported(slashed(place), dotted, above, (each) => this.#folders.has(each));
-    return this.#source(file, above);
+    return this.#source(this.#placeOfModule(path, dotted));
   }
 
   fileNamed(path: string, name: string): ProjectFile | undefined {
+    return this.#source(this.#placeOfFile(path, name));
+  }
+
+  #placeOfModule(path: string, dotted: string): string | undefined {
+    const place = resolve(this.cwd, path);
+    const above = this.#folders.upward(dirname(place)).map(slashed);
+    return inside(
+      fileImported(slashed(place), dotted, above, (each) => this.#folders.has(each)),
+      above,
+    );
+  }
+
+  #placeOfFile(path: string, name: string): string | undefined {
     const above = this.#folders.upward(dirname(resolve(this.cwd, path))).map(slashed);
-    return this.#source(
+    return inside(
       fileNamed(name, above, (each) => this.#folders.has(each)),
       above,
     );
   }
 
-  /** Whether all questions of an earlier scan would be answered as they were. */
-  answersAsBefore(relied: Relied): boolean {
+  /** Whether all questions of an earlier scan would be answered as they were. `known`: what a look at a file's bytes would give. */
+  answersAsBefore(relied: Relied, known: (path: string) => string | undefined = () => undefined): boolean {
     return relied.every(([from, what, answer]) => {
       if (what === '') return this.versionsFor(from).key === answer;
-      const now = what.startsWith(':') ? this.fileNamed(from, what.slice(1)) : this.moduleFor(from, what);
-      return (now?.key ?? '') === answer;
+      const place = what.startsWith(':')
+        ? this.#placeOfFile(from, what.slice(1))
+        : this.#placeOfModule(from, what);
+      if (place === undefined) return answer === '';
+      return (known(shownFrom(this.cwd, resolve(place))) ?? this.#source(place)?.key ?? '') === answer;
     });
   }
 
-  #source(path: string | undefined, above: readonly string[]): ProjectFile | undefined {
-    // Dots may lead out of the project.
-    if (path === undefined || !isInside(path, above.at(-1) ?? path)) return undefined;
+  #source(path: string | undefined): ProjectFile | undefined {
+    if (path === undefined) return undefined;
     if (!this.#sources.has(path)) {
       const found = this.#read(path);
       this.#held += found?.text.length ?? 0;
@@ -87,4 +99,9 @@ export class Neighbourhood implements ProjectDoor {
     const key = createHash('sha1').update(opened.bytes).digest('base64');
     return { path: shown, text: decoded.source.text, key };
   }
+}
+
+/** Dots may lead out of the project. */
+function inside(path: string | undefined, above: readonly string[]): string | undefined {
+  return path !== undefined && isInside(path, above.at(-1) ?? path) ? path : undefined;
 }

@@ -39,7 +39,7 @@ export interface Means {
   readonly decide?: Decide;
   readonly cache?: Cache;
   /** Whether the project is as it was, as far as an earlier look depended on it. */
-  isAsBefore(relied: Relied): boolean;
+  isAsBefore(relied: Relied, known: (path: string) => string | undefined): boolean;
   readonly threads?: CrewSetting;
 }
 
@@ -47,15 +47,19 @@ export interface Means {
 export async function visit(discovery: Discovery, means: Means, hooks: VisitHooks): Promise<Visit> {
   const { candidates } = discovery;
   const readAt = Date.now();
-  const memories = candidates.map(({ path, explicit }) => {
-    const memory = means.cache?.recall(path, explicit);
-    return memory?.relied === undefined || means.isAsBefore(memory.relied) ? memory : undefined;
-  });
+  const stamps = candidates.map(stampAt);
+  const all = candidates.map(({ path, explicit }) => means.cache?.recall(path, explicit));
+  const known = unchangedHashes(candidates, stamps, all);
+  const memories = all.map((memory) =>
+    memory?.relied === undefined || means.isAsBefore(memory.relied, (path) => known.get(path))
+      ? memory
+      : undefined,
+  );
   const sights: (Sight | undefined)[] = [];
   const repairs = new Map<number, Outcome | Skipped>();
   const todo: { readonly index: number; readonly size: number; readonly job: Job }[] = [];
   for (const [index, candidate] of candidates.entries()) {
-    const stamp = stampAt(candidate);
+    const stamp = stamps[index];
     const memory = memories[index];
     sights[index] =
       memory && stamp && sameStamp(stamp, memory.stamp) ? sightOf(memory.lesson, candidate) : undefined;
@@ -83,6 +87,22 @@ export async function visit(discovery: Discovery, means: Means, hooks: VisitHook
     },
   );
   return sorted(discovery, sights, repairs, means.decide !== undefined);
+}
+
+/** The hashes of the files that are as they were, by the names they are reported under. */
+function unchangedHashes(
+  candidates: readonly Candidate[],
+  stamps: readonly (Stamp | undefined)[],
+  memories: readonly (Memory | undefined)[],
+): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [index, { path }] of candidates.entries()) {
+    const stamp = stamps[index];
+    const memory = memories[index];
+    if (stamp !== undefined && memory?.hash !== undefined && sameStamp(stamp, memory.stamp))
+      found.set(path, memory.hash);
+  }
+  return found;
 }
 
 function stampAt({ target }: Candidate): Stamp | undefined {
