@@ -29,9 +29,9 @@ const TOO_DEEP = 'it is nested too deeply';
 /** Where to look for what tree-sitter takes and Python 3 does not, before a second parser is asked. */
 const PYTHON_2 = /^[ \t]*(?:print|exec)[ \t]+[^=(\s]/gm;
 
-function speaksPython2({ root, text }: PyModule): boolean {
-  return [...text.matchAll(PYTHON_2)].some(({ index, 0: start }) =>
-    isPython2(root.descendantAt(index + start.search(/\S/))),
+function speaksPython2(module: PyModule): boolean {
+  return [...module.text.matchAll(PYTHON_2)].some(({ index, 0: start }) =>
+    isPython2(module.root.descendantAt(index + start.search(/\S/))),
   );
 }
 
@@ -86,9 +86,7 @@ function scanInPieces(
   if (outline === undefined) return undefined;
   try {
     const tree = setup.parser.parseInPieces(text, outline);
-    if (!tree.hasError) return scanTree(setup, file, candidates, glimpse, tree, (live) => live.scan);
-    tree.dispose();
-    return undefined;
+    return scanTree(setup, file, candidates, glimpse, tree, (live) => live.scan);
   } catch (error) {
     if (error instanceof NotInPieces) return undefined;
     throw error;
@@ -124,8 +122,7 @@ function scanTree<T>(
         }
       );
     }
-    if (isTooDeep(text, tree.root, glimpse.outline))
-      return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
+    if (isTooDeep(text, tree, glimpse.outline)) return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
     const imports = new Map<Finding, readonly Import[]>();
     const found = candidates.flatMap((transform) => findingsOf(setup, transform, module, imports));
     if (found.length > 0 || speaksPython2(module)) {

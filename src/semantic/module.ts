@@ -19,7 +19,6 @@ const NOT_CODE: ReadonlySet<string> = new Set([
 
 /** One parsed file and the facts about its names. Everything is made on first use and kept. */
 export class PyModule {
-  readonly root: PyNode;
   readonly lines: Lines;
   readonly #scopes = new Map<PyNode, Scope>();
   readonly #hits = new Map<string, readonly PyNode[]>();
@@ -29,13 +28,17 @@ export class PyModule {
   constructor(
     readonly path: string,
     readonly text: string,
-    tree: SyntaxTree,
+    private readonly tree: SyntaxTree,
     /** The project that the file is part of. */
     readonly around: Surroundings = ALONE,
     readonly glimpse = new Glimpse(text),
   ) {
-    this.root = tree.root;
     this.lines = new Lines(text);
+  }
+
+  /** Parsed when it is first asked for. */
+  get root(): PyNode {
+    return this.tree.root;
   }
 
   /** Of the packages that the file's project asks for. */

@@ -1,5 +1,6 @@
 import type { PyNode } from './node.js';
 import type { Outline } from './outline.js';
+import type { SyntaxTree } from './parser.js';
 
 /** CPython's own limit; nothing it runs has brackets nested deeper. */
 const DEEPEST = 200;
@@ -8,9 +9,9 @@ const OPENING = '([{';
 const CLOSING = ')]}';
 
 /** Whether brackets nest deeper than Python takes. */
-export function isTooDeep(text: string, root: PyNode, outline: Outline | undefined): boolean {
+export function isTooDeep(text: string, tree: SyntaxTree, outline: Outline | undefined): boolean {
   if (outline !== undefined) return outline.depth > DEEPEST;
-  return apparentDepth(text) > DEEPEST && realDepth(root) > DEEPEST;
+  return apparentDepth(text) > DEEPEST && realDepth(tree.root) > DEEPEST;
 }
 
 /** A quick look that also counts brackets in strings and comments. */

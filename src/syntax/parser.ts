@@ -17,8 +17,8 @@ export interface PythonParser {
   readonly backend: Backend;
   parse(text: string): SyntaxTree;
   /**
-   * The same tree, but the body of a function is parsed when it is first looked into; errors in others go unseen. Looking
-   * into it throws `NotInPieces` where a function alone does not parse as it does in its file.
+   * The same tree, but nothing is parsed before it is looked into, and the body of a function apart from the rest; errors
+   * elsewhere go unseen. Looking into it throws `NotInPieces` where a part alone does not parse as it does in its file.
    */
   parseInPieces(text: string, outline: Outline): SyntaxTree;
 }
@@ -101,8 +101,7 @@ class TreeParser implements PythonParser {
     // Lone carriage returns have no outline.
     const plain = comments < COMMENT_LINES ? (part: string) => part : readable;
     const apart = pieces.filter(({ bodyStart, bodyEnd }) => bodyEnd - bodyStart >= WORTH_A_PIECE);
-    const trees = [this.read(plain(withoutBodies(text, apart)))];
-    const [{ rootNode }] = trees as [BackendTree];
+    const trees: BackendTree[] = [];
     const byBody = new Map(apart.map((piece) => [piece.bodyStart, piece]));
     const bodyAt = (start: number) => {
       const piece = byBody.get(start);
@@ -117,9 +116,19 @@ class TreeParser implements PythonParser {
         return found;
       };
     };
+    const parseRest = (): PyNode => {
+      const tree = this.read(plain(withoutBodies(text, apart)));
+      trees.push(tree);
+      if (tree.rootNode.hasError) throw new NotInPieces();
+      return moduleTree(tree.rootNode, text, bodyAt);
+    };
+    let root: PyNode | undefined;
     return {
-      root: moduleTree(rootNode, text, bodyAt),
-      hasError: rootNode.hasError,
+      get root() {
+        root ??= parseRest();
+        return root;
+      },
+      hasError: false,
       isInPieces: true,
       dispose: () => {
         for (const tree of trees) tree.delete?.();

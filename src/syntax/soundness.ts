@@ -66,8 +66,9 @@ function loadRuff(): RuffWorkspace {
 }
 
 /** The first place where tree-sitter had to guess: an ERROR node, or a token of no width that it made up. */
-export function firstError({ root, hasError }: SyntaxTree): PyNode | undefined {
-  if (!hasError) return undefined;
+export function firstError(tree: SyntaxTree): PyNode | undefined {
+  if (!tree.hasError) return undefined;
+  const { root } = tree;
   for (const node of root.walk()) {
     if (node.type === 'ERROR' || (node.start === node.end && node !== root && node.children.length === 0))
       return node;
