@@ -24,6 +24,7 @@ import {
   isTestCode,
   isTestFile,
   isTransformersModel,
+  mayMakeArguments,
   mayTrain,
   NOT_REENTRANT,
   Proof,
@@ -96,9 +97,7 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
     ['TrainingArguments', 'Config', 'from_pretrained'],
   ],
   cue: (text, path) =>
-    !DECIDED.test(text) &&
-    (/(?:TrainingArguments|Config)\s*\(/.test(text) || mayTrain(text)) &&
-    !isTestFile(path, text),
+    !DECIDED.test(text) && (mayMakeArguments(text) || mayTrain(text)) && !isTestFile(path, text),
 
   *detect(module) {
     if (DECIDED.test(module.text)) return;

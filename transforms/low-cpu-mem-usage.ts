@@ -75,10 +75,11 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
   },
 
   prefilter: ['from_pretrained', 'transformers'],
+  cue: (_text, _path, { stretches }) => stretches.some(mayLoad),
 
   *detect(module) {
     const isIdle = module.versions.isAtLeast('transformers', '4.51') === 'yes';
-    for (const node of module.at('from_pretrained')) {
+    for (const node of module.atWhere('from_pretrained', mayLoad)) {
       const call = node.parent?.parent;
       if (node.text !== 'from_pretrained' || call?.type !== 'call' || call.field('function') !== node.parent)
         continue;
@@ -136,4 +137,9 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
 function hasAccelerate(module: PyModule): Answer {
   const isNamed = ['accelerate', 'peft', 'trl'].some((name) => importsPackage(module, name));
   return isNamed || module.at('Trainer').length > 0 ? 'yes' : 'unknown';
+}
+
+/** Whether a model may be loaded, going by the code alone. */
+function mayLoad(code: string): boolean {
+  return /\.from_pretrained\s*\(/.test(code);
 }

@@ -32,6 +32,7 @@ import {
   isInExpressionScope,
   isTestCode,
   isTestFile,
+  mayMakeArguments,
   mayTrain,
   ownsItsLines,
   Proof,
@@ -117,8 +118,7 @@ export const periodicCacheCleanup: Transform<CleanupSite> = {
 
   prefilter: [['.backward(', 'TrainingArguments', 'Config']],
   cue: (text, path) =>
-    (mayTrain(text) || (/(?:TrainingArguments|Config)\s*\(/.test(text) && !CLEANS.test(text))) &&
-    !isTestFile(path, text),
+    (mayTrain(text) || (mayMakeArguments(text) && !CLEANS.test(text))) && !isTestFile(path, text),
 
   *detect(module) {
     for (const each of trainingLoops(module)) {

@@ -75,6 +75,13 @@ export interface ArgumentsCall {
   readonly own: PyNode | undefined;
 }
 
+/** Whether the code could make such arguments: it names one of the classes, or derives its own from one and calls that. */
+export function mayMakeArguments(text: string): boolean {
+  for (const names of ARGUMENT_CLASSES.values())
+    for (const name of names) if (text.includes(name)) return true;
+  return false;
+}
+
 export function argumentsCall(module: PyModule, call: PyNode): ArgumentsCall | undefined {
   const callee = call.field('function');
   const found = callee && listedClass(module, callee, ARGUMENT_CLASSES);
