@@ -1,7 +1,8 @@
 /**
- * `npm run corpus -- <folder> [--transform id] [--show safe|unsafe|advice|refused] [--alone]`: every transform over a
- * folder of checkouts, read only. Crashes, results that CPython refuses and results that change again are failures.
- * `--alone` keeps each file from seeing its project.
+ * `npm run corpus -- <folder> [--transform id] [--show safe|unsafe|advice|refused] [--alone] [--whole]`: every transform
+ * over a folder of checkouts, read only. Crashes, results that CPython refuses and results that change again are failures.
+ * `--alone` keeps each file from seeing its project. `--whole` also looks at every file without cues and with all of it
+ * parsed: other findings than in pieces are failures too.
  */
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -42,6 +43,7 @@ const { positionals, values } = parseArgs({
     show: { type: 'string' },
     transform: { type: 'string', multiple: true },
     alone: { type: 'boolean' },
+    whole: { type: 'boolean' },
   },
 });
 const [folder] = positionals;
@@ -71,11 +73,15 @@ async function survey(name: string, at: string): Promise<Ledger> {
   const started = performance.now();
   const door = values.alone === true ? undefined : new Neighbourhood(resolve(at), resolve(at), new Map());
   const engine = engineWithDefaults(parser, chosen, transforms, door);
+  const cueless = chosen.map((transform) => ({ ...transform, cue: () => true }));
+  const whole = values.whole === true ? engineWithDefaults(parser, cueless, transforms, door) : undefined;
   for (const path of pythonFiles(at)) {
     ledger.files++;
     const label = relative(at, path);
     try {
-      await examine(ledger, engine, label, readFileSync(path));
+      const bytes = readFileSync(path);
+      await examine(ledger, engine, label, bytes);
+      if (whole !== undefined) compare(ledger, engine, whole, label, bytes);
     } catch (error) {
       ledger.failures.push(
         `${label}: crashed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
@@ -114,6 +120,21 @@ async function examine(ledger: Ledger, engine: Engine, label: string, bytes: Buf
   ledger.findings.push(...scan.findings);
   for (const finding of scan.findings) if (isShown(finding)) show(ledger.name, engine, file, finding);
   for (const unsafe of [false, true]) await settle(ledger, engine, file, unsafe);
+}
+
+/** What is found in pieces must be what is found in the whole. */
+function compare(ledger: Ledger, engine: Engine, whole: Engine, label: string, bytes: Buffer): void {
+  const decoded = decode(bytes);
+  if (!decoded.ok || engine.among(bytes).length === 0) return;
+  const file: SourceFile = { path: label, source: decoded.source };
+  const [found, wanted] = [engine.scan(file), whole.scan({ ...file, named: true })];
+  // A part that is not looked into may be broken: then only a look at the whole can tell.
+  if (found.kind === 'skipped' || wanted.kind === 'skipped') return;
+  const words = ({ at, transform, safety, refusal }: Finding): string =>
+    `${at.line} ${transform} ${safety} ${refusal ?? ''}`;
+  const [ours, theirs] = [found, wanted].map(({ findings }) => findings.map(words).join('; '));
+  if (ours !== theirs)
+    ledger.failures.push(`${label}: in pieces ${ours || 'nothing'}, in the whole ${theirs || 'nothing'}`);
 }
 
 /** Repairs the file and, if that changed it, once more: the second time must change nothing. */
