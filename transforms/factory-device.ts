@@ -8,7 +8,7 @@
  * either way, with as many synchronisations. The one argument of `.to()` must be a device; casts and reshapes in between
  * stay where they are. A leaf that requires grad is left alone, since the rewrite would move the leaf itself.
  */
-import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { Answer, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
   DEVICE_FACTORIES,
@@ -70,7 +70,7 @@ export const factoryDevice: Transform<FactorySite> = {
         'the tensor is made with `requires_grad=True`: the leaf, which gets the gradient, would be another tensor',
         'a keyword is given that does not go with another device, such as `out=` or `pin_memory=`, or the keywords are spread with `**`',
         'a comment stands between the call and `.to()`',
-        'the tensor is cast before it is moved, or a range is made in half precision: unsafe, since the device then holds the uncast tensor (256 → 1280 MiB for a boolean mask of 16384 × 16384 on an H200) and may round otherwise',
+        'the tensor is cast before it is moved, or a range is made in half precision or in a dtype that is not written there: unsafe, since the device then holds the uncast tensor (256 → 1280 MiB for a boolean mask of 16384 × 16384 on an H200) and may round otherwise',
       ],
       limits: [
         '`.to()` with a dtype, a tensor, `non_blocking` or `copy` is not edited, nor is `.cuda(index)` with anything but a number: with `None` it means the current GPU, while `device=None` means the CPU.',
@@ -161,12 +161,7 @@ export const factoryDevice: Transform<FactorySite> = {
         castIn(moved) === undefined ? 'yes' : 'unknown',
         `that the device has room for the tensor before \`.${castIn(moved)}()\`, and casts its numbers alike`,
       )
-      .require(
-        /half|float16/.test(keywordArgument(factory, 'dtype')?.text ?? '') && !isExactInHalf(path)
-          ? 'unknown'
-          : 'yes',
-        'that the device rounds to half precision as the host does',
-      )
+      .require(roundsAlike(path, factory), 'that the device rounds to half precision as the host does')
       .require(
         isTraced(module) ? 'unknown' : 'yes',
         'that TorchScript or torch.fx, which this file uses, takes the device in this form',
@@ -193,9 +188,13 @@ function mayMoveFactory(code: string): boolean {
   return false;
 }
 
-/** Ranges have numbers that half precision rounds. */
-function isExactInHalf(path: string): boolean {
-  return !/\.(?:arange|linspace)$/.test(path);
+const FULL_PRECISION =
+  /\b(?:float|float32|float64|double|int|int8|int16|int32|int64|long|short|uint8|bool|None)$/;
+
+/** Ranges in half precision differ between host and device: what is not written may be one. */
+function roundsAlike(path: string, factory: PyNode): Answer {
+  const dtype = keywordArgument(factory, 'dtype')?.field('value')?.text ?? 'float';
+  return FULL_PRECISION.test(dtype) || !/\.(?:arange|linspace)$/.test(path) ? 'yes' : 'unknown';
 }
 
 /** The cast that a factory's result goes through before it is moved. */

@@ -12,7 +12,7 @@ import { kindOf } from './tensor.js';
 const MAX_DEPTH = 8;
 /** `device`, `DEVICE`, `_execution_device`: no other argument of `.to` goes by that name. */
 const DEVICE_NAME = /(?:^|_)device$/i;
-const OTHER_NAME = /(?:^|_)(?:dtype|tensor|type)$/i;
+const OTHER_NAME = /(?:^|_)(?:dtype|tensor|type)(?:$|_or_)/i;
 const DEVICE_TYPE = /\b(?:device|str|int)\b/;
 
 /** Whether an argument of `.to()` is a device: not a dtype, and not a tensor to be like. A name that says so counts as a proof, unless what it was given says otherwise. */
