@@ -34,6 +34,7 @@ import {
   isTestFile,
   keywordValue,
   loopToLeave,
+  mayBeMissing,
   movesInLoops,
   Proof,
   shown,
@@ -72,6 +73,7 @@ export const hoistConstantTensor: Transform<HoistSite> = {
       refuses: [
         'the loop switches the default dtype or device, or looks at its variables through `locals()`',
         'its statement shares its line with other code, or is all that the loop does',
+        'the round may be left before a GPU is asked for, the loop goes over GPUs, or a large constant was freed with its statement: unsafe',
       ],
       limits: [
         'A tensor that is changed in place, stored, returned, yielded, captured by a function or deleted is a start value, not a constant, and is passed over.',
@@ -139,9 +141,14 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     if (use.kind === 'passed')
       proof.require('unknown', `that \`${shown(use.by)}\` neither changes nor keeps \`${name}\``);
     proof.forbid(
-      changesModes(loop ?? statement),
+      changesModes(module, loop ?? statement),
       'the function switches what tensors are made of, or looks at its variables by other ways than their names',
     );
+    const invariant = device === undefined || (loop !== undefined && isInvariant(module, device, loop));
+    if (loop !== undefined && invariant && mayBeMissing(module, constant, loop))
+      proof.require('unknown', `that \`${shown(value)}\` can also be made where the loop does not get to it`);
+    if (constant.name === undefined && isLarge(constant.maker))
+      proof.require('unknown', 'that there is room for the constant beside all that the loop makes');
     if (loop === undefined) {
       for (const move of moves) {
         edit.insertStatementBefore(statementOf(move), [`${name} = ${move.text}`]);
@@ -152,7 +159,7 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     if (constant.name === undefined) {
       edit.insertStatementBefore(loop, [`${name} = ${value.text}`]);
       edit.replace(value, name);
-    } else if (device === undefined || isInvariant(module, device, loop)) edit.moveStatement(statement, loop);
+    } else if (device === undefined || invariant) edit.moveStatement(statement, loop);
     else {
       edit.insertStatementBefore(loop, [`${name} = ${withoutDevice(constant)}`]);
       edit.replaceStatement(statement, [`${name} = ${name}.to(${device.text})`]);
@@ -206,6 +213,14 @@ function inExpression(module: PyModule, constant: Constant, scope: Scope): Hoist
     moves: [],
     message,
   };
+}
+
+/** More than a few thousand numbers, which were freed after their statement. */
+function isLarge(maker: PyNode): boolean {
+  const sizes = [...maker.walk()].flatMap(({ type, text }) => (type === 'integer' ? [Number(text)] : []));
+  return (
+    !/tensor$/.test(maker.field('function')?.text ?? '') && sizes.reduce((a, b) => a * (b || 1), 1) > 65536
+  );
 }
 
 function lying(name: string): string {

@@ -111,6 +111,7 @@ export {
   isInvariant,
   keywordValue,
   loopToLeave,
+  mayBeMissing,
   movesInLoops,
 } from '../torch/loop-constant.js';
 export { makesLora } from '../torch/lora.js';

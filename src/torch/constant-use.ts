@@ -37,7 +37,7 @@ const FRESH: ReadonlySet<string> = new Set([
   ...known.COMPARISONS,
   ...known.FLOAT_SHAPED,
   ...words(`abs allclose baddbmm bmm bucketize cat clamp clamp_max clamp_min clip clone conv1d conv2d conv3d cumprod
-    cumsum dot einsum embedding equal fmod full_like gather gelu index_select isclose isin lerp linear logical_and
+    cumsum dot embedding equal fmod full_like gather gelu index_select isclose isin lerp linear logical_and
     logical_not logical_or masked_fill masked_select matmul mm mv neg one_hot ones_like outer randn_like rand_like
     remainder repeat repeat_interleave roll searchsorted sign silu square stack take topk tril triu where zeros_like`),
 ]);

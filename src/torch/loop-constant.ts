@@ -1,11 +1,14 @@
+import { calledDefinition } from '../semantic/definitions.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
 import type { Scope } from '../semantic/scope.js';
 import {
   argumentsOf,
+  contextManagers,
   enclosingFunction,
   enclosingLoops,
+  enclosingWiths,
   hasSplat,
   methodName,
   statementOf,
@@ -205,8 +208,50 @@ const MODES =
   /\b(?:set_default_dtype|set_default_device|set_default_tensor_type|set_device|locals|globals|exec)\s*\(/;
 
 /** The loop switches what tensors are made of or where, or looks at its variables by other ways than their names. */
-export function changesModes(loop: PyNode): boolean {
-  return MODES.test((enclosingFunction(loop) ?? loop).text);
+export function changesModes(module: PyModule, loop: PyNode): boolean {
+  const around = enclosingFunction(loop) ?? loop;
+  if (MODES.test(around.text)) return true;
+  return (
+    MODES.test(module.root.text) &&
+    [...around.walk()].some(
+      (node) => node.type === 'call' && MODES.test(calledDefinition(module, node)?.text ?? ''),
+    )
+  );
+}
+
+/**
+ * What could keep the constant from being made at all, and would not any more above the loop: a GPU that is asked for after
+ * the round may have been left, or in a loop over GPUs, and a variable that is set under a condition.
+ */
+export function mayBeMissing(
+  module: PyModule,
+  { statement, device, maker, copied }: Constant,
+  loop: PyNode,
+): boolean {
+  const body = loop.field('body')?.text ?? '';
+  const head = loop.text.slice(0, loop.text.length - body.length);
+  const before = loop.text.slice(0, statement.start - loop.start);
+  const leaves = /\b(?:break|continue|return|raise)\b/.test(before);
+  const gpus = /cuda|gpu|device/i.test(head);
+  const gpu = copied && (device === undefined || device.type === 'string' || device.type === 'call');
+  if (gpu) return leaves || gpus;
+  const given = [device, keywordValue(maker, 'dtype')].flatMap((each) => [...(each?.walk() ?? [])]);
+  return (
+    leaves && given.some((node) => node.type === 'identifier' && isSetUnderCondition(module, node, loop))
+  );
+}
+
+/** No write of the variable certainly runs before the loop. */
+function isSetUnderCondition(module: PyModule, identifier: PyNode, loop: PyNode): boolean {
+  const scope = module.resolve(identifier);
+  if (scope === undefined || scope !== module.scopeAt(loop)) return false;
+  return !module
+    .writes(scope, identifier.text)
+    .some(
+      (write) =>
+        write.start < loop.start &&
+        (roleOf(write) === 'parameter' || statementOf(write).parent?.contains(loop) === true),
+    );
 }
 
 /** The outermost loop that the statement can stand before: each loop directly inside the next. */
@@ -241,7 +286,22 @@ export function alwaysRuns(expression: PyNode): boolean {
 /** A move that could as well run right before its statement. */
 function runsFirst(move: PyNode, device: PyNode): boolean {
   const pure = [...device.walk()].every(({ type }) => ['attribute', 'identifier', '.'].includes(type));
-  return alwaysRuns(move) && (pure || statementOf(move).named[0]?.field('right') === move);
+  const statement = statementOf(move);
+  // A walrus on the way may bind what the device is read from.
+  if ([...statement.walk()].some(({ type }) => type === 'named_expression')) return false;
+  return alwaysRuns(move) && (pure || statement.named[0]?.field('right') === move);
+}
+
+/** A `with` between the two may be `torch.inference_mode()`: its tensors are of no use to autograd. */
+function entersInference(module: PyModule, place: PyNode, outside: PyNode): boolean {
+  return enclosingWiths(place).some(
+    (around) =>
+      !around.contains(outside) &&
+      contextManagers(around).some((manager) => {
+        const callee = manager.type === 'call' ? (manager.field('function') ?? manager) : manager;
+        return /inference_mode$/.test(qualifiedName(module, callee) ?? 'inference_mode');
+      }),
+  );
 }
 
 /**
@@ -264,7 +324,8 @@ export function movesInLoops(
     const inLoop = enclosingLoops(call).some((loop) => !loop.contains(statement));
     if (module.scopeAt(place) !== scope) return [];
     if (!inLoop) continue;
-    if (!runsFirst(call, only)) return [];
+    // What is made there cannot be saved for a backward elsewhere.
+    if (!runsFirst(call, only) || entersInference(module, call, statement)) return [];
     if (moves.some((other) => statementOf(other) === statementOf(call))) return [];
     moves.push(call);
   }
