@@ -20,6 +20,7 @@ import type {
 } from '../src/toolkit/index.js';
 import {
   AMP_NAMES,
+  ampGates,
   ampImport,
   argumentsOf,
   dottedAmpUse,
@@ -34,6 +35,7 @@ import {
   OLD_AMP,
   ownsItsLines,
   Proof,
+  reachGates,
   requireVersion,
   statementOf,
 } from '../src/toolkit/index.js';
@@ -57,7 +59,7 @@ export const ampApi: Transform<AmpSite> = {
     requires: { torch: '2.4' },
     docs: {
       why: '`torch.cuda.amp.autocast`, `GradScaler`, `custom_fwd` and `custom_bwd` are deprecated since torch 2.4: each of them warns, and a later release may drop them. They are still there in 2.11.',
-      does: 'Writes `torch.amp.autocast("cuda", …)`, `torch.amp.GradScaler("cuda", …)` and `torch.amp.custom_fwd(device_type="cuda")` with the same arguments. Positional arguments of `autocast` become keywords, since their order differs. Where the file does not train in float16 by hand, `dtype=torch.float16` is written out: the new `autocast` inherits the dtype of a region around it, the old one never did.',
+      does: 'Writes `torch.amp.autocast("cuda", …)`, `torch.amp.GradScaler("cuda", …)` and `torch.amp.custom_fwd(device_type="cuda")` with the same arguments. Positional arguments of `autocast` become keywords, since their order differs. Except in a program that trains in float16 by hand, `dtype=torch.float16` is written out: the new `autocast` inherits the dtype of a region around it, the old one never did.',
       refuses: [
         'the name is used as a value: subclassed, passed on, compared by `isinstance`',
         'an imported name is bound in another way too, or used in one that cannot be rewritten',
@@ -128,6 +130,8 @@ export const ampApi: Transform<AmpSite> = {
           no: 'the name is exported for other files',
           unknown: 'that no other file imports the name from this one',
         });
+      for (const { answer, otherwise } of reachGates(module, imported.bound))
+        proof.require(answer, otherwise);
       edit.replace(
         imported.path,
         imported.path.text.replace(/cuda\s*\.\s*amp|\.\s*cuda$/, (old) => (old.endsWith('amp') ? 'amp' : '')),
@@ -144,11 +148,6 @@ export const ampApi: Transform<AmpSite> = {
         .forbid(!ownsItsLines(module, statementOf(node)), 'its statement shares its line with other code')
         .forbid(isInExpressionScope(node), 'it stands in a lambda or a comprehension')
         .forbid(node.closest('string') !== undefined, 'it stands in a formatted string');
-      if (name === 'GradScaler')
-        proof.forbid(
-          /\b(?:isinstance|issubclass|type)\([^\n]*GradScaler/.test(module.text),
-          'this file asks for the old class elsewhere',
-        );
       requireVersion(
         proof,
         module,
@@ -159,19 +158,12 @@ export const ampApi: Transform<AmpSite> = {
       if (proof.refuted !== undefined) break;
       rewrite(use, edit, module, proof, imported === undefined);
     }
-    proof
-      .forbid(
-        /\bcuda\.amp(?:\.\w+)?\s*=(?!=)/.test(module.text),
-        'this file puts something else in its place',
-      )
-      .require(
-        /\btorch\.jit\b/.test(module.text) ? 'unknown' : 'yes',
-        'that TorchScript, which this file uses, takes it',
-      )
-      .require(
-        uses.some(({ node }) => isTestCode(module, node)) ? 'unknown' : 'yes',
-        'that this test is not about the old names',
-      );
+    const names = uses.map(({ name }) => name);
+    for (const { answer, otherwise } of ampGates(module, names)) proof.require(answer, otherwise);
+    proof.require(
+      uses.some(({ node }) => isTestCode(module, node)) ? 'unknown' : 'yes',
+      'that this test is not about the old names',
+    );
     return edit.done('Name the device in `torch.amp`', proof);
   },
 };

@@ -1,8 +1,10 @@
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { importedPath, roleOf } from '../semantic/names.js';
+import { isProgram } from '../semantic/program.js';
 import type { PyNode } from '../syntax/node.js';
 import { AMP_NAMES, OLD_AMP } from './catalog.js';
+import { type Gate, gate } from './gate.js';
 
 /** A use of one of the names that moved. */
 export interface AmpUse {
@@ -83,11 +85,65 @@ function kindOfUse(node: PyNode): AmpUse['kind'] {
 const OTHER_DTYPE =
   /bfloat16|\bbf16\b|set_autocast|mixed_precision|ccelerat|ightning|\bFabric\b|deepspeed|transformers|rainer\(/;
 
+/** `autocast("cuda", dtype=amp_dtype)`, `autocast("cuda", amp_dtype)`: a region whose dtype is not float16 as it is written. */
+const OPEN_DTYPE =
+  /\bautocast\b[^:]{0,200}?\bdtype\s*=\s*(?!(?:torch\.)?(?:float16|half)\b)|\bautocast\(\s*["'\w.]+\s*,\s*(?!\w+\s*=)|\bautocast\([^()]*\*/;
+
 /**
- * Whether a region of another dtype may be around a node: not where the file trains by hand in float16 and the node is not
+ * Whether a region of another dtype may be around a node: not where a program trains by hand in float16 and the node is not
  * part of a module that others run.
  */
 export function mayBeInOtherAutocast(module: PyModule, node: PyNode): boolean {
-  if (OTHER_DTYPE.test(module.text) || node.closest('class_definition') !== undefined) return true;
+  if (OTHER_DTYPE.test(module.text) || OPEN_DTYPE.test(module.text)) return true;
+  if (node.closest('class_definition') !== undefined || !isProgram(module)) return true;
   return !/\.backward\(/.test(module.text);
+}
+
+const REPLACES =
+  /\bamp(?:\.(?:autocast|GradScaler|custom_\w+))?\s*=(?!=)|\b(?:setattr|delattr|patch|patch\.object)\(\s*["']?(?:[\w.]*\.)?amp\b/;
+const STANDS_IN = /\b(?:torch_npu|torch_musa|torch_mlu|habana_frameworks|intel_extension_for_pytorch)\b/;
+const CHECKS_TYPES =
+  /singledispatch|\.register\b|beartype|typeguard|typechecked|jaxtyping|pydantic|validate_call/;
+
+/** What must hold in the file before one of the names may be written anew. */
+export function ampGates(module: PyModule, names: readonly string[]): readonly Gate[] {
+  const asked = names.includes('GradScaler') ? scalerNames(module) : [];
+  return [
+    gate(!REPLACES.test(module.text), 'this file puts something else in its place'),
+    gate(!asked.includes('value'), 'this file asks for the old class elsewhere'),
+    {
+      answer: asked.includes('annotation') && CHECKS_TYPES.test(module.text) ? 'unknown' : 'yes',
+      otherwise: 'that nothing chooses or checks by the annotations, which name the old class',
+    },
+    {
+      answer: STANDS_IN.test(module.text) ? 'unknown' : 'yes',
+      otherwise: 'that what stands in for CUDA here replaces the new names as well',
+    },
+    {
+      answer: /\btorch\.jit\b|\bfrom torch import[^\n]*\bjit\b/.test(module.text) ? 'unknown' : 'yes',
+      otherwise: 'that TorchScript, which this file uses, takes it',
+    },
+  ];
+}
+
+/** How the file uses the class of the scaler, by whatever path. */
+function scalerNames(module: PyModule): readonly AmpUse['kind'][] {
+  return module.at('GradScaler').flatMap((node) => {
+    if (node.text !== 'GradScaler' || node.closest('import_from_statement', 'import_statement')) return [];
+    return [kindOfUse(topOfPath(node))];
+  });
+}
+
+/** Whether a name that an import binds can be reached in other ways than by itself. */
+export function reachGates(module: PyModule, bound: readonly PyNode[]): readonly Gate[] {
+  return [
+    gate(
+      bound.every((name) => module.resolve(name)?.kind !== 'class'),
+      'the name is an attribute of a class as well',
+    ),
+    {
+      answer: /(?<![.\w])(?:globals|locals|vars|eval|exec)\(/.test(module.text) ? 'unknown' : 'yes',
+      otherwise: 'that nothing reads the name by way of `globals()`, `locals()` or `eval()`',
+    },
+  ];
 }
