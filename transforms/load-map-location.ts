@@ -26,6 +26,7 @@ import {
   Proof,
   qualifiedName,
   receiverOf,
+  reloadsOptimizer,
   statementOf,
 } from '../src/toolkit/index.js';
 
@@ -69,6 +70,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         'the arguments of `torch.load` are spread, so `map_location` may be among them',
         'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
         'unsafe where the result also is returned, kept, or handed to other code, where the receiver is not proven to be a torch module or optimizer (a base class from elsewhere may load in its own way), and in files that shard or quantize models or have optimizer settings that are tensors',
+        'unsafe where an optimizer may take the same state twice, or a tensor is indexed by what may be on the GPU',
       ],
       limits: [
         'Host memory holds the whole checkpoint instead, once per process.',
@@ -155,6 +157,10 @@ export const loadMapLocation: Transform<LoadSite> = {
         });
     }
     proof
+      .require(
+        reloadsOptimizer(call, fate.loads) ? 'unknown' : 'yes',
+        'that no optimizer takes this state twice: one on its GPU is trained on in place, one on the CPU stays as it was saved',
+      )
       .require(
         OWN_WAYS.test(module.text) ? 'unknown' : 'yes',
         'that the model takes its state from the CPU: this file shards, quantizes or defers models, or has parts that load in their own way',

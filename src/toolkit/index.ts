@@ -101,6 +101,7 @@ export {
 } from '../torch/kept-loss.js';
 export { changedInPlace, keptFromElsewhere, strayDevice } from '../torch/kept-term.js';
 export * from '../torch/legacy-arguments.js';
+export { reloadsOptimizer } from '../torch/loaded-use.js';
 export { type Fate, fateOf } from '../torch/loaded-value.js';
 export { type LoggedTensor, loggedTensors } from '../torch/logged-tensor.js';
 export {

@@ -2,7 +2,7 @@ import { definitionOf, reachingDefinitions } from '../semantic/flow.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
-import { argumentsOf, enclosingFunction, methodName } from '../semantic/statements.js';
+import { argumentsOf, enclosingFunction, enclosingLoops, methodName } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 
 /** A use of what was loaded that may depend on its device. */
@@ -96,6 +96,35 @@ export function isDeviceMove(call: PyNode): boolean {
 export function isNamed(key: PyNode | undefined): boolean {
   if (key?.type === 'binary_operator') return key.named.some(isNamed);
   return key?.type === 'string' || key?.type === 'concatenated_string';
+}
+
+const PLAIN_INDICES: ReadonlySet<string> = new Set('ellipsis integer none slice true false'.split(' '));
+
+/** An index that is no tensor, as it is written: one on the GPU fits no tensor on the CPU. */
+export function isPlainIndex(key: PyNode): boolean {
+  if (key.type === 'tuple' || key.type === 'list' || key.type === 'unary_operator')
+    return key.named.every(isPlainIndex);
+  return (
+    PLAIN_INDICES.has(key.type) || isNamed(key) || (key.type === 'call' && methodName(key) === 'replace')
+  );
+}
+
+/**
+ * Whether an optimizer may be given the same state more than once. It keeps loaded tensors that are on its device and trains
+ * on in them, so a second load finds them changed; copies from the CPU stay as they were saved.
+ */
+export function reloadsOptimizer(loaded: PyNode, loads: readonly PyNode[]): boolean {
+  const states = loads.flatMap((load) => {
+    const state = argumentsOf(load)[0]?.text ?? '';
+    const receiver = load.field('function')?.field('object')?.text ?? '';
+    return /opt|adam|sgd|solver/i.test(`${receiver} ${state}`) ? [{ load, state }] : [];
+  });
+  if (new Set(states.map(({ state }) => state)).size < states.length) return true;
+  return states.some(
+    ({ load }) =>
+      enclosingLoops(load).some((loop) => !loop.contains(loaded)) ||
+      enclosingFunction(load) !== enclosingFunction(loaded),
+  );
 }
 
 const MAKES_MAPPING = /(?:^|\.)(?:dict|OrderedDict|defaultdict|state_dict)$/;

@@ -8,6 +8,7 @@ import {
   isKnownMapping,
   isLook,
   isNamed,
+  isPlainIndex,
   looksOnly,
   MAKES_STATE,
   REPACKS,
@@ -64,6 +65,7 @@ class Flow implements Fate {
   readonly #numbers = new Set<PyNode>();
   readonly #iterated: PyNode[] = [];
   readonly #written: PyNode[] = [];
+  readonly #indexed: PyNode[] = [];
 
   readonly #moved: MovedFlow;
 
@@ -156,6 +158,10 @@ class Flow implements Fate {
       if (!whole.has(value.text) && !isKnownMapping(this.module, value))
         this.#stray(value, 'has its elements written');
     }
+    for (const value of this.#indexed) {
+      if (!whole.has(value.text) && !isKnownMapping(this.module, value))
+        this.#stray(value, 'is indexed by what may be on the GPU');
+    }
   }
 
   /** `epoch`, `step`: only what shows that it is a tensor after all counts. */
@@ -236,7 +242,10 @@ class Flow implements Fate {
     const { parent } = subscript;
     const isWritten = parent?.type === 'assignment' && parent.field('left') === subscript;
     if (isWritten) this.#write(subscript);
-    else if (parent?.type !== 'delete_statement') this.#entry(subscript, subscript.field('subscript'));
+    else if (parent?.type !== 'delete_statement') {
+      if (!subscript.named.slice(1).every(isPlainIndex)) this.#indexed.push(value);
+      this.#entry(subscript, subscript.field('subscript'));
+    }
   }
 
   #entry(value: PyNode, key: PyNode | undefined): void {
