@@ -21,6 +21,7 @@ import { type Fate, fatesOf } from './record-fate.js';
 import { EVALUATION_NAME } from './running-total.js';
 import {
   backwards,
+  holdsActivations,
   isDifferentiated,
   passSpendingBackward,
   spendingBackward,
@@ -46,9 +47,11 @@ export function lossRecord(
   const fates = fatesOf(module, binding);
   if (fates.some(({ kind }) => kind === 'differentiated' || kind === 'gradless')) return undefined;
   const spending = values.map((value) => spendingBackward(module, value)?.call);
-  const spent = spending.every((call) => call !== undefined);
+  const holding = values.every((value) => holdsActivations(module, value));
+  const spent = holding && spending.every((call) => call !== undefined);
   const using = values.map((value, at) => spending[at] ?? passSpendingBackward(module, value)?.call);
   const staling = values.map((value) => stalingLoop(module, value));
+  const certain = holding && !values.some((value, at) => mayFailBetween(value, using[at]));
   const gates: Gate[] = [];
   for (const fate of fates) {
     if (fate.kind === 'returned' && isDifferentiatedByCaller(module, fate)) return undefined;
@@ -57,8 +60,8 @@ export function lossRecord(
       const call = using[at];
       return call !== undefined && !(fate.node.start > value.end && fate.node.end < call.start);
     });
-    if (usedUp) continue;
-    if (staling.every((loop) => loop !== undefined && !loop.contains(fate.node))) continue;
+    if (certain && usedUp) continue;
+    if (certain && staling.every((loop) => loop !== undefined && !loop.contains(fate.node))) continue;
     // Where the loop does not train, what others get may well be the loss.
     const trains = values.every((value) =>
       backwards(module).some(({ call }) => enclosingLoops(value)[0]?.contains(call)),
@@ -71,6 +74,13 @@ export function lossRecord(
     });
   }
   return { gates, spent };
+}
+
+/** Who catches an error of the round may see a graph that backward has not got to. */
+function mayFailBetween(value: PyNode, backward: PyNode | undefined): boolean {
+  if (backward !== undefined && backward.start < value.start) return false;
+  const caught = value.closest('try_statement', 'function_definition');
+  return caught?.type === 'try_statement';
 }
 
 /** `evaluate`, `validate_epoch`: what it returns is hardly a loss to train on. */

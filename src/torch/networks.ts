@@ -6,7 +6,8 @@ import { argumentsOf, methodName, receiverOf, unparenthesized } from '../semanti
 import type { PyNode } from '../syntax/node.js';
 
 /** Criteria have no weights, nor has what prepares the data. */
-const WEIGHTLESS = /crit|loss|token|transform|preproc|augment|collate|sampler|_fn$|func/i;
+const WEIGHTLESS =
+  /crit|loss|token|transform|preproc|augment|collate|sampler|loader|dataset|replay|buffer|queue|_fn$|func/i;
 const CUTS: ReadonlySet<string> = new Set(['detach', 'item', 'tolist', 'numpy', 'long', 'argmax']);
 
 /** The networks, as written, whose weights the value was computed with. */
@@ -22,6 +23,7 @@ export function networksOf(module: PyModule, value: PyNode): ReadonlySet<string>
 
 interface GraphVisitor {
   readonly call?: (call: PyNode) => void;
+  readonly operation?: (operation: PyNode) => void;
   /** A variable that holds a part of the graph, where it can only have got it there. */
   readonly binding?: (binding: { readonly node: PyNode; readonly value: PyNode }) => void;
 }
@@ -50,7 +52,10 @@ export function traceGraph(module: PyModule, value: PyNode, visitor: GraphVisito
       const receiver = receiverOf(node);
       pending.push(...argumentsOf(node), ...(receiver === undefined ? [] : [receiver]));
     } else if (node.type === 'keyword_argument') pending.push(...node.named.slice(1));
-    else if (node.type !== 'lambda') pending.push(...node.named);
+    else if (node.type !== 'lambda') {
+      if (node.type === 'binary_operator') visitor.operation?.(node);
+      pending.push(...node.named);
+    }
   }
 }
 

@@ -88,6 +88,28 @@ export function passSpendingBackward(module: PyModule, value: PyNode): Backward 
   return backwardsBeside(module, value).find((each) => !each.retains && includes(module, each.value, passes));
 }
 
+/** Their gradients need none of their inputs: a graph of these alone can be differentiated again and again. */
+const LINEAR: ReadonlySet<string> = new Set(
+  `add cat chunk clone contiguous cpu cuda double expand flatten float half list mean named_parameters neg parameters
+    permute rand randn reshape size squeeze stack sub sum t to transpose unsqueeze values view zeros zip`.split(
+    /\s+/,
+  ),
+);
+
+/** The graph holds more than sums: backward frees what it saved, and a second one fails. */
+export function holdsActivations(module: PyModule, value: PyNode): boolean {
+  let found = false;
+  traceGraph(module, value, {
+    call: (node) => {
+      found ||= !LINEAR.has(methodName(node) ?? node.field('function')?.text ?? '');
+    },
+    operation: (node) => {
+      found ||= /^(?:\*\*|@)$/.test(node.field('operator')?.text ?? '');
+    },
+  });
+  return found;
+}
+
 /** The value itself, perhaps scaled, is differentiated in the same round: it is a tensor. */
 export function isDifferentiated(module: PyModule, value: PyNode): boolean {
   return backwardsBeside(module, value).some((each) => {
@@ -219,11 +241,13 @@ function includes(module: PyModule, expression: PyNode, parts: ReadonlySet<PyNod
 /**
  * The outermost loop around the value that differentiates and steps an optimizer in each round, all with the one network that
  * the value was computed with: the weights have changed in place, so autograd refuses to differentiate the value after it.
+ * Where a graph is retained there, somebody means to use one again.
  */
 export function stalingLoop(module: PyModule, value: PyNode): PyNode | undefined {
   const owners = ownersOf(module, value);
   return enclosingLoops(value).findLast(
     (loop) =>
+      !backwards(module).some(({ call, retains }) => retains && loop.contains(call)) &&
       optimizerSteps(module).some((step) => loop.contains(step) && !isConditional(step, loop)) &&
       backwards(module).some((each) => {
         const [only, ...others] = loop.contains(each.call) ? ownersOf(module, each.value) : [];
