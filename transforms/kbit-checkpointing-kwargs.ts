@@ -14,6 +14,7 @@ import {
   CHECKPOINTING_KWARGS,
   callsNamed,
   formGates,
+  hookGates,
   isKbitPreparation,
   isTestCode,
   isTestFile,
@@ -53,6 +54,7 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
         'unsafe where the trainer arguments are not in this file, or say `gradient_checkpointing=True` without the form',
         'the file calls `disable_input_require_grads`, which fails where the hook was never set',
         'unsafe with `trust_remote_code`: modeling code in the old format ignores the keyword and stays re-entrant, without the hook',
+        'unsafe where the file checkpoints by itself or asks for the gradient of the embeddings, where the model’s class is from no known library, and where a function of another file that is called here enables checkpointing',
         'the call stands in a lambda or a comprehension, or its statement shares its line with other code',
       ],
       limits: [
@@ -104,8 +106,13 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
 
   fix({ call }, edit, module) {
     const proof = new Proof();
-    for (const { answer, otherwise } of formGates(module, call)) proof.require(answer, otherwise);
+    for (const { answer, otherwise } of [...formGates(module, call), ...hookGates(module, call)])
+      proof.require(answer, otherwise);
     proof
+      .forbid(
+        /\bprepare_model_for_kbit_training\s*=(?!=)/.test(module.text),
+        'this file puts something else in its place',
+      )
       .forbid(
         module.at('.disable_input_require_grads').length > 0,
         'this file calls `disable_input_require_grads`, and the hook that it removes would not be set',

@@ -1,11 +1,13 @@
 import { type Answer, all, not } from '../semantic/answer.js';
 import { callsNamed } from '../semantic/called-name.js';
+import { definedElsewhere } from '../semantic/elsewhere.js';
 import { type Given, siblingOf } from '../semantic/given.js';
 import { importsPackage, qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { roleOf } from '../semantic/names.js';
 import { spreadsNone } from '../semantic/spread.js';
 import {
+  allNodes,
   argumentsOf,
   enclosingFunction,
   hasSplat,
@@ -142,7 +144,7 @@ export function staysNotReentrant(module: PyModule, call: PyNode): Answer {
   const five = module.versions.isAtLeast('transformers', '5.0');
   if (five === 'yes') return 'yes';
   // With this hook the re-entrant form works as well.
-  if (module.at('.enable_input_require_grads(').length > 0) return 'yes';
+  if (module.at('.enable_input_require_grads(').some((hook) => isSetBeside(hook, call))) return 'yes';
   const again = all([
     ...enabledAgain(module, call),
     ...trainerForms(module),
@@ -150,6 +152,73 @@ export function staysNotReentrant(module: PyModule, call: PyNode): Answer {
     HIDDEN.test(module.text) ? 'unknown' : 'yes',
   ]);
   return again === 'no' && five !== 'no' ? 'unknown' : again;
+}
+
+/** `model.enable_input_require_grads()` for the same model, wherever the call runs; a test whether there is one may guard it. */
+function isSetBeside(hook: PyNode, call: PyNode): boolean {
+  const enabling = hook.closest('call');
+  const receiver = enabling?.field('function')?.field('object')?.text;
+  if (enabling === undefined || receiver === undefined) return false;
+  const target = call.closest('assignment', 'block')?.field('left')?.text;
+  if (receiver !== target && receiver !== argumentsOf(call)[0]?.text) return false;
+  let statement = statementOf(enabling);
+  const guard = statement.parent?.parent;
+  if (guard?.type === 'if_statement' && /^hasattr\(/.test(guard.field('condition')?.text ?? ''))
+    statement = guard;
+  return statement.parent !== undefined && statement.parent === statementOf(call).parent;
+}
+
+/** What else may need the hook of the embeddings that only the re-entrant form sets. */
+export function hookGates(module: PyModule, call: PyNode): readonly Gate[] {
+  return [
+    {
+      answer: /\btorch\.utils(?:\.checkpoint|\s+import\s[^\n]*\bcheckpoint)\b/.test(module.text)
+        ? 'unknown'
+        : 'yes',
+      otherwise:
+        'that what this file checkpoints by itself needs no input that requires a gradient, as the hook gives it',
+    },
+    {
+      answer: /get_input_embeddings|\bretain_grad\b|\bautograd\.grad\b/.test(module.text) ? 'unknown' : 'yes',
+      otherwise: 'that nothing asks for the gradient of the embeddings, which only the hook gives them',
+    },
+    {
+      answer: comesFromElsewhere(module, call) ? 'unknown' : 'yes',
+      otherwise: 'that the class of the model, which no library of this file gives, takes the form',
+    },
+    {
+      answer: isEnabledElsewhere(module) ? 'unknown' : 'yes',
+      otherwise:
+        'that the functions of other files that are called here do not enable checkpointing again in another form',
+    },
+  ];
+}
+
+/** A model made by a class of the project, or of a library that is none of those with known models. */
+function comesFromElsewhere(module: PyModule, call: PyNode): boolean {
+  const [first] = argumentsOf(call);
+  const model = first?.type === 'keyword_argument' ? first.field('value') : first;
+  if (model?.type === 'call') return isMadeElsewhere(module, model);
+  if (model?.type !== 'identifier') return false;
+  return definitionsOf(module, model).some(
+    (definition) => definition.kind === 'value' && isMadeElsewhere(module, definition.value),
+  );
+}
+
+function isMadeElsewhere(module: PyModule, made: PyNode): boolean {
+  const callee = made.type === 'call' ? made.field('function') : undefined;
+  const path = callee && qualifiedName(module, callee);
+  return path !== undefined && !/^(?:transformers|peft|trl|accelerate|torch)\./.test(path);
+}
+
+function isEnabledElsewhere(module: PyModule): boolean {
+  for (const node of allNodes(module.root)) {
+    const callee = node.type === 'call' ? node.field('function') : undefined;
+    const path = callee && qualifiedName(module, callee);
+    const other = path === undefined ? undefined : definedElsewhere(module, path);
+    if (other !== undefined && /checkpointing/.test(other.module.text)) return true;
+  }
+  return false;
 }
 
 /** Checkpointing switched on by other means: an attribute, a name in a string, a function that says it in its name. */
