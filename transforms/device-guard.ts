@@ -103,7 +103,8 @@ export const deviceGuard: Transform<GuardSite> = {
       const source = receiverOf(call);
       const method = enclosingFunction(call);
       if (device === undefined || source === undefined || method === undefined) continue;
-      if (names(device).includes(target.text) || !runsInForward(module, method)) continue;
+      const used = argumentsOf(call).flatMap((each) => names(each.field('value') ?? each));
+      if (used.includes(target.text) || !runsInForward(module, method)) continue;
       if (module.resolve(target)?.node !== method) continue;
       const held = heldTensor(module, source);
       if (held === 'unknown') continue;
@@ -157,7 +158,13 @@ function deviceOf(call: PyNode): PyNode | undefined {
   const [first, ...others] = argumentsOf(call);
   const named = first?.type === 'keyword_argument' && first.field('name')?.text === 'device';
   const device = named ? first.field('value') : first;
-  if (!others.every((other) => other.field('name')?.text === 'non_blocking')) return undefined;
+  // It is evaluated only where the devices differ: nothing that runs code.
+  const plain = others.every(
+    (other) =>
+      other.field('name')?.text === 'non_blocking' &&
+      /^(?:true|false|identifier)$/.test(other.field('value')?.type ?? ''),
+  );
+  if (!plain) return undefined;
   if (device?.type !== 'attribute' || device.field('attribute')?.text !== 'device') return undefined;
   // Read twice now: nothing that runs code, nothing of the module itself.
   const object = device.field('object');
