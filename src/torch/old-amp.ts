@@ -1,7 +1,9 @@
+import { definedElsewhere } from '../semantic/elsewhere.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { importedPath, roleOf } from '../semantic/names.js';
 import { isProgram } from '../semantic/program.js';
+import { allNodes } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { AMP_NAMES, OLD_AMP } from './catalog.js';
 import { type Gate, gate } from './gate.js';
@@ -116,6 +118,10 @@ export function ampGates(module: PyModule, names: readonly string[]): readonly G
       otherwise: 'that nothing chooses or checks by the annotations, which name the old class',
     },
     {
+      answer: asked.length > 0 && module.memo(isAskedForElsewhere, module) ? 'unknown' : 'yes',
+      otherwise: 'that the scaler does not reach the functions of another file that ask for the old class',
+    },
+    {
       answer: STANDS_IN.test(module.text) ? 'unknown' : 'yes',
       otherwise: 'that what stands in for CUDA here replaces the new names as well',
     },
@@ -124,6 +130,18 @@ export function ampGates(module: PyModule, names: readonly string[]): readonly G
       otherwise: 'that TorchScript, which this file uses, takes it',
     },
   ];
+}
+
+/** A function that is called here stands in a file that tells scalers by their class. */
+function isAskedForElsewhere(module: PyModule): boolean {
+  for (const node of allNodes(module.root)) {
+    const callee = node.type === 'call' ? node.field('function') : undefined;
+    const path = callee && qualifiedName(module, callee);
+    const other = path === undefined ? undefined : definedElsewhere(module, path);
+    if (other !== undefined && /\b(?:isinstance|issubclass|type)\([^\n]*GradScaler/.test(other.module.text))
+      return true;
+  }
+  return false;
 }
 
 /** How the file uses the class of the scaler, by whatever path. */
