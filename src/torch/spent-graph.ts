@@ -248,7 +248,10 @@ export function stalingLoop(module: PyModule, value: PyNode): PyNode | undefined
   return enclosingLoops(value).findLast(
     (loop) =>
       !backwards(module).some(({ call, retains }) => retains && loop.contains(call)) &&
-      optimizerSteps(module).some((step) => loop.contains(step) && !isConditional(step, loop)) &&
+      // What is computed after the step of the last round is whole when the loop ends.
+      optimizerSteps(module).some(
+        (step) => step.start > value.start && loop.contains(step) && !isConditional(step, loop),
+      ) &&
       backwards(module).some((each) => {
         const [only, ...others] = loop.contains(each.call) ? ownersOf(module, each.value) : [];
         return only !== undefined && others.length === 0 && owners.has(only);
