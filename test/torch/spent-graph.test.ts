@@ -62,12 +62,21 @@ it('sees that the pass behind a metric is used up, unless it was detached', () =
 
 describe('stalingLoop', () => {
   const stale = (loss: string, step: string, metric: string): boolean => {
-    const { module, value } = term(`${loss}.backward()`, step, `total += ${metric}`);
+    const { module, value } = term(`${loss}.backward()`, `total += ${metric}`, step);
     return stalingLoop(module, value) !== undefined;
   };
 
   it('holds where the only network is stepped in each round', () => {
     expect(stale('F.mse_loss(model(x), y)', 'optimizer.step()', 'F.l1_loss(model(x), y)')).toBe(true);
+  });
+
+  it('does not hold for what is computed after the step: in the last round its graph stays whole', () => {
+    const { module, value } = term(
+      'F.mse_loss(model(x), y).backward()',
+      'optimizer.step()',
+      'total += F.l1_loss(model(x), y)',
+    );
+    expect(stalingLoop(module, value)).toBeUndefined();
   });
 
   it.each([
