@@ -1,3 +1,4 @@
+import { isWordPart } from '../syntax/beside.js';
 import { Glimpse, spanAt } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
@@ -252,13 +253,9 @@ function namesImportedBy(module: PyModule, node: PyNode): ReadonlySet<string> {
   return found;
 }
 
-/** Whether no letter, digit or underscore of ASCII goes on before or behind. */
+/** Whether no letter, digit or underscore goes on before or behind. */
 function isWord(text: string, start: number, length: number): boolean {
   return !isWordPart(text.charCodeAt(start - 1)) && !isWordPart(text.charCodeAt(start + length));
-}
-
-function isWordPart(code: number): boolean {
-  return (code | 32) >= 97 && (code | 32) <= 122 ? code >= 65 : code === 95 || (code >= 48 && code <= 57);
 }
 
 function belongsInside(owner: PyNode, child: PyNode, node: PyNode): boolean {

@@ -49,7 +49,8 @@ function isGap(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13) || code === 40 || code === 41 || code === 92;
 }
 
-function isWordPart(code: number): boolean {
+/** Letters, digits and underscores; all beyond ASCII counts as letters. */
+export function isWordPart(code: number): boolean {
   return (
     (code >= 97 && code <= 122) ||
     (code >= 65 && code <= 90) ||

@@ -13,11 +13,12 @@ import {
 } from '../semantic/statements.js';
 import { isTestCode } from '../semantic/test-code.js';
 import type { PyNode } from '../syntax/node.js';
+import { shown } from './gate.js';
 import { gradUseIn, gradUseReached } from './grad.js';
 import { suspicionsOf, trainingCallReached } from './grad-calls.js';
 import type { GradDoubt } from './grad-doubts.js';
 import { differentiatingModuleAround } from './grad-elsewhere.js';
-import { escapesOf, shown } from './grad-escapes.js';
+import { escapesOf } from './grad-escapes.js';
 import { isForward, isFrozen, networkOf } from './grad-evaluation.js';
 import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './grad-forward.js';
 import {

@@ -12,10 +12,10 @@ import {
 } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { OPTIMIZERS, TORCH_JIT } from './catalog.js';
-
+import { shown } from './gate.js';
 import { gradUseReached, reachedFrom } from './grad.js';
 import { functionElsewhere, gradUseElsewhere } from './grad-elsewhere.js';
-import { escapesOf, shown } from './grad-escapes.js';
+import { escapesOf } from './grad-escapes.js';
 import {
   KEEPS,
   LOOKS,

@@ -2,10 +2,11 @@ import type { PyModule } from '../semantic/module.js';
 import { isAsync, receiverOf } from '../semantic/statements.js';
 import { isTestCode } from '../semantic/test-code.js';
 import type { PyNode } from '../syntax/node.js';
+import { shown } from './gate.js';
 import { gradUseReached } from './grad.js';
 import { suspicionsOf, trainingCallReached } from './grad-calls.js';
 import { differentiatingModuleAround } from './grad-elsewhere.js';
-import { escapesOf, shown } from './grad-escapes.js';
+import { escapesOf } from './grad-escapes.js';
 import { type Evaluation, returnsOwnModel, runsInEvalMode } from './grad-evaluation.js';
 import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './grad-forward.js';
 import {

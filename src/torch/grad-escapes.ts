@@ -3,6 +3,7 @@ import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
+import { shown } from './gate.js';
 import { KEEPS, METER } from './grad-names.js';
 import { givenTo, isPlainParameter } from './grad-parts.js';
 import type { GradTrace } from './grad-trace.js';
@@ -140,9 +141,4 @@ function isMadeHere(module: PyModule, value: PyNode): boolean {
   return !/^(?:get|setdefault|pop|to|cuda|cpu|view|__getitem__)(?:$|_)/.test(
     callee.field('attribute')?.text ?? '',
   );
-}
-
-export function shown(node: PyNode): string {
-  const text = node.text.replace(/\s+/g, ' ');
-  return text.length <= 40 ? text : `${text.slice(0, 37)}…`;
 }

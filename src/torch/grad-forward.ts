@@ -3,7 +3,7 @@ import type { PyModule } from '../semantic/module.js';
 import { argumentsOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { IS_GRAD_ENABLED } from './catalog.js';
-import { shown } from './grad-escapes.js';
+import { shown } from './gate.js';
 import type { GradTrace } from './grad-trace.js';
 
 const HOOKS: readonly string[] = ['register_forward_hook', 'register_forward_pre_hook'];
