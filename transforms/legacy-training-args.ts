@@ -5,7 +5,7 @@
  *
  * Arguments that transformers has removed are a TypeError at start. Each is renamed, replaced or taken out, but only in a
  * call that the imports resolve to transformers or trl, and only where the value keeps its meaning: the table with the
- * versions is in `src/torch/legacy-arguments.ts`. A dict that is spread into such a call counts as the call.
+ * versions is in `src/torch/huggingface/legacy-arguments.ts`. A dict that is spread into such a call counts as the call.
  * What reads the old attribute later (`args.evaluation_strategy`) would find nothing, so that such files are left alone.
  */
 import type { Given, LegacyArgument, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';

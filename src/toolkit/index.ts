@@ -51,23 +51,26 @@ export { behindBracket, methodsBehind } from '../syntax/code-text.js';
 export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
 export { readYaml, type YamlScalar, type YamlSection } from '../syntax/yaml.js';
-export {
-  accumulatesElsewhere,
-  hasLength,
-  isNoMean,
-  type StrictLoop,
-  strictLoop,
-} from '../torch/accumulation-loop.js';
-export * from '../torch/allocator.js';
 export * from '../torch/catalog.js';
-export * from '../torch/checkpointing.js';
-export { isComputedHere } from '../torch/computed-value.js';
-export { type ConstantUse, constantUse, usesOfName } from '../torch/constant-use.js';
-export { entropyFrom } from '../torch/cross-entropy.js';
-export * from '../torch/cuda-cache.js';
-export { isCpu, isDevice } from '../torch/device-value.js';
-export { type EagerDataset, eagerDataset, isIndexable } from '../torch/eager-dataset.js';
-export { logitCollectors } from '../torch/eval-logits.js';
+export { shown } from '../torch/gate.js';
+export { doubtsAboutLoop, type EvaluationLoop, evaluationLoops } from '../torch/grad/block.js';
+export { doubtsAbout, hasGradMode } from '../torch/grad/doubts.js';
+export { type Evaluation, evaluations, isFrozen, mayEvaluate } from '../torch/grad/evaluation.js';
+export { mayCarryGradient, recordsNoGraph } from '../torch/grad/gradient.js';
+export { differentiatingCaller, differentiatingReader } from '../torch/grad/mode.js';
+export { takesGradAsTensor } from '../torch/grad/none.js';
+export { isOnlyBackward } from '../torch/grad/repeated-backward.js';
+export { compilerOf, hasInferenceFastPath, importsTorch } from '../torch/grad/roles.js';
+export { type Backward, backwards, spendingBackward } from '../torch/grad/spent-graph.js';
+export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';
+export * from '../torch/huggingface/huggingface.js';
+export * from '../torch/huggingface/legacy-arguments.js';
+export { literalValue, type SettingChange, settingChanges } from '../torch/huggingface/memory-settings.js';
+export { isPipeline, type ModelLoad, modelLoad, placesModel } from '../torch/huggingface/pretrained.js';
+export { hasAdapters, isTransformersModel } from '../torch/huggingface/pretrained-value.js';
+export { type LengthPlace, lengthsAbove, shapesModel } from '../torch/huggingface/sequence-length.js';
+export { type SettingsReceiver, settingsReceiver } from '../torch/huggingface/settings-receiver.js';
+export * from '../torch/module/checkpointing.js';
 export {
   feedsLoss,
   isReadInForward,
@@ -75,35 +78,52 @@ export {
   readsOfStore,
   type StoredOutput,
   storedOutputs,
-} from '../torch/forward-hooks.js';
-export * from '../torch/fsdp.js';
-export { shown } from '../torch/gate.js';
-export { doubtsAboutLoop, type EvaluationLoop, evaluationLoops } from '../torch/grad-block.js';
-export { doubtsAbout, hasGradMode } from '../torch/grad-doubts.js';
-export { type Evaluation, evaluations, isFrozen, mayEvaluate } from '../torch/grad-evaluation.js';
-export { differentiatingCaller, differentiatingReader } from '../torch/grad-mode.js';
-export { takesGradAsTensor } from '../torch/grad-none.js';
-export { compilerOf, hasInferenceFastPath, importsTorch } from '../torch/grad-roles.js';
-export { mayWalk, type Walk, walks } from '../torch/grad-walks.js';
-export { mayCarryGradient, recordsNoGraph } from '../torch/gradient.js';
-export { type HalfPlace, halfPlaces, strayHalf } from '../torch/half-precision.js';
-export { type Held, heldTensor } from '../torch/held-tensor.js';
-export * from '../torch/huggingface.js';
-export { initialisesBefore, inPlaceGates, startOf } from '../torch/in-place-statistic.js';
-export { type JoinedOutputs, joinedOutputs } from '../torch/joined-outputs.js';
-export { type KeptList, keptLists, mayKeepList } from '../torch/kept-list.js';
+} from '../torch/module/forward-hooks.js';
+export { initialisesBefore, inPlaceGates, startOf } from '../torch/module/in-place-statistic.js';
+export { isModel, nameSaysModel } from '../torch/module/model-value.js';
+export {
+  type AttributeUse,
+  attributeUses,
+  moduleKind,
+  plainAttributes,
+  registrationOf,
+  runsInForward,
+} from '../torch/module/modules.js';
+export { networksOf } from '../torch/module/networks.js';
+export { mayHaveStatistic, type RunningStatistic, type Update } from '../torch/module/running-statistic.js';
+export {
+  detachGates,
+  keepsGraph,
+  statisticsCuredBy,
+  valuesToDetach,
+} from '../torch/module/statistic-cure.js';
+export { isTraced, wrappingGates } from '../torch/module/wrapping.js';
+export { entropyFrom } from '../torch/record/cross-entropy.js';
+export { logitCollectors } from '../torch/record/eval-logits.js';
+export { type JoinedOutputs, joinedOutputs } from '../torch/record/joined-outputs.js';
+export { type KeptList, keptLists, mayKeepList } from '../torch/record/kept-list.js';
 export {
   graphCarrier,
   isDetachable,
   isWithoutGrad,
   type LossRecord,
   lossRecord,
-} from '../torch/kept-loss.js';
-export { changedInPlace, keptFromElsewhere, strayDevice } from '../torch/kept-term.js';
-export * from '../torch/legacy-arguments.js';
-export { reloadsOptimizer } from '../torch/loaded-use.js';
-export { type Fate, fateOf } from '../torch/loaded-value.js';
-export { type LoggedTensor, loggedTensors } from '../torch/logged-tensor.js';
+} from '../torch/record/kept-loss.js';
+export { changedInPlace, keptFromElsewhere, strayDevice } from '../torch/record/kept-term.js';
+export { type LoggedTensor, loggedTensors } from '../torch/record/logged-tensor.js';
+export { lossTerm } from '../torch/record/loss-term.js';
+export { backwardIn, isEvaluation, isReport } from '../torch/record/loss-use.js';
+export { fatesAt } from '../torch/record/record-fate.js';
+export { mayTotal, type RunningTotal, runningTotals } from '../torch/record/running-total.js';
+export { reloadsOptimizer } from '../torch/saved/loaded-use.js';
+export { type Fate, fateOf } from '../torch/saved/loaded-value.js';
+export * from '../torch/saved/saving.js';
+export { copiesState } from '../torch/saved/state-receiver.js';
+export { isComputedHere } from '../torch/tensor/computed-value.js';
+export { type ConstantUse, constantUse, usesOfName } from '../torch/tensor/constant-use.js';
+export { isCpu, isDevice } from '../torch/tensor/device-value.js';
+export { type HalfPlace, halfPlaces, strayHalf } from '../torch/tensor/half-precision.js';
+export { type Held, heldTensor } from '../torch/tensor/held-tensor.js';
 export {
   alwaysRuns,
   type Constant,
@@ -114,44 +134,35 @@ export {
   loopToLeave,
   mayBeMissing,
   movesInLoops,
-} from '../torch/loop-constant.js';
-export { makesLora } from '../torch/lora.js';
-export { lossTerm } from '../torch/loss-term.js';
-export { backwardIn, isEvaluation, isReport } from '../torch/loss-use.js';
-export { isWeight, type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../torch/low-rank.js';
-export { literalValue, type SettingChange, settingChanges } from '../torch/memory-settings.js';
-export { isModel, nameSaysModel } from '../torch/model-value.js';
+} from '../torch/tensor/loop-constant.js';
+export { makesLora } from '../torch/tensor/lora.js';
 export {
-  type AttributeUse,
-  attributeUses,
-  moduleKind,
-  plainAttributes,
-  registrationOf,
-  runsInForward,
-} from '../torch/modules.js';
-export { networksOf } from '../torch/networks.js';
-export * from '../torch/old-amp.js';
-export * from '../torch/optimizer-call.js';
-export { isPipeline, type ModelLoad, modelLoad, placesModel } from '../torch/pretrained.js';
-export { hasAdapters, isTransformersModel } from '../torch/pretrained-value.js';
-export { isProvenTensor } from '../torch/proven-tensor.js';
-export { isFreeOfRandomness } from '../torch/randomness.js';
-export { fatesAt } from '../torch/record-fate.js';
-export { isOnlyBackward } from '../torch/repeated-backward.js';
-export { mayHaveStatistic, type RunningStatistic, type Update } from '../torch/running-statistic.js';
-export { mayTotal, type RunningTotal, runningTotals } from '../torch/running-total.js';
-export * from '../torch/saving.js';
-export { type LengthPlace, lengthsAbove, shapesModel } from '../torch/sequence-length.js';
-export { type SettingsReceiver, settingsReceiver } from '../torch/settings-receiver.js';
-export { type Backward, backwards, spendingBackward } from '../torch/spent-graph.js';
-export { copiesState } from '../torch/state-receiver.js';
-export { detachGates, keepsGraph, statisticsCuredBy, valuesToDetach } from '../torch/statistic-cure.js';
-export { type StepTensors, stepTensors } from '../torch/step-tensors.js';
-export type { TensorKind } from '../torch/tensor.js';
-export { isFloating, kindOf } from '../torch/tensor.js';
-export { type TrainedModel, trainedModels, trainingForwards } from '../torch/trained-model.js';
-export * from '../torch/training-loop.js';
-export { isTraced, wrappingGates } from '../torch/wrapping.js';
+  isWeight,
+  type LowRank,
+  lowRank,
+  type MatrixProduct,
+  matrixProduct,
+} from '../torch/tensor/low-rank.js';
+export { isProvenTensor } from '../torch/tensor/proven-tensor.js';
+export { isFreeOfRandomness } from '../torch/tensor/randomness.js';
+export type { TensorKind } from '../torch/tensor/tensor.js';
+export { isFloating, kindOf } from '../torch/tensor/tensor.js';
+export {
+  accumulatesElsewhere,
+  hasLength,
+  isNoMean,
+  type StrictLoop,
+  strictLoop,
+} from '../torch/training/accumulation-loop.js';
+export * from '../torch/training/allocator.js';
+export * from '../torch/training/cuda-cache.js';
+export { type EagerDataset, eagerDataset, isIndexable } from '../torch/training/eager-dataset.js';
+export * from '../torch/training/fsdp.js';
+export * from '../torch/training/old-amp.js';
+export * from '../torch/training/optimizer-call.js';
+export { type StepTensors, stepTensors } from '../torch/training/step-tensors.js';
+export { type TrainedModel, trainedModels, trainingForwards } from '../torch/training/trained-model.js';
+export * from '../torch/training/training-loop.js';
 export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';

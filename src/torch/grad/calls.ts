@@ -1,0 +1,291 @@
+import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { definitionOf } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
+import {
+  decoratorsOf,
+  enclosingFunction,
+  methodName,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { OPTIMIZERS, TORCH_JIT } from '../catalog.js';
+import { shown } from '../gate.js';
+import { functionElsewhere, gradUseElsewhere } from './elsewhere.js';
+import { escapesOf } from './escapes.js';
+import { gradUseReached, reachedFrom } from './grad.js';
+import {
+  KEEPS,
+  LOOKS,
+  MAY_TRAIN,
+  METER,
+  NETWORK,
+  NETWORK_METHODS,
+  RUNS_OTHERWISE,
+  TAKES_NETWORK,
+  TRAINS,
+} from './names.js';
+import { givenTo } from './parts.js';
+import { GradTrace } from './trace.js';
+import { KNOWN_PACKAGES } from './values.js';
+
+/** A call whose code is elsewhere. `trains`: its name says so. `opaque`: it gets what it would need to train or differentiate. */
+export interface Suspicion {
+  readonly kind: 'trains' | 'opaque';
+  readonly words: string;
+}
+
+/** What the calls of a function, or of a part of it, could do to gradients, the worst first. */
+export function suspicionsOf(
+  module: PyModule,
+  functionNode: PyNode,
+  models: ReadonlySet<string>,
+  trace: GradTrace,
+  part = functionNode.field('body') ?? functionNode,
+): readonly Suspicion[] {
+  const found: Suspicion[] = [];
+  for (const node of part.walk()) {
+    if (node.type !== 'call') continue;
+    const training = trainingCall(module, node);
+    if (training !== undefined) return [training];
+    const opaque = opaqueCall(module, functionNode, node, models, trace);
+    if (opaque !== undefined) found.push({ kind: 'opaque', words: opaque });
+  }
+  return found;
+}
+
+/** The same for what the function runs in its own file. */
+export function trainingCallReached(module: PyModule, functionNode: PyNode): Suspicion | undefined {
+  for (const via of reachedFrom(module, functionNode)) {
+    for (const node of (via.field('body') ?? via).walk()) {
+      const found = node.type === 'call' ? trainingCall(module, node) : undefined;
+      if (found !== undefined)
+        return { ...found, words: `it runs \`${via.field('name')?.text}\`, and ${found.words}` };
+    }
+  }
+  return undefined;
+}
+
+/** A call that trains by its name, or is handed an optimizer. */
+export function trainingCall(module: PyModule, call: PyNode): Suspicion | undefined {
+  const callee = call.field('function');
+  if (callee === undefined || calledDefinition(module, call) !== undefined) return undefined;
+  const elsewhere = gradUseElsewhere(module, callee);
+  if (elsewhere !== undefined)
+    return {
+      kind: 'trains',
+      words: `it calls \`${shown(callee)}\`, which ${elsewhere.use.words} in ${elsewhere.path}`,
+    };
+  const name = nameOf(callee);
+  const optimizer = givenTo(call).find((given) =>
+    /^(?:self\.)?_?(?:optim\w*|opt|optimizers?|grad_scaler)$/i.test(bare(given).text),
+  );
+  if (
+    optimizer !== undefined &&
+    !/^(?:print|isinstance|len|str|repr|type|hasattr|save\w*|get_\w*lr)$/.test(name)
+  )
+    return { kind: 'trains', words: `it hands \`${optimizer.text}\` to \`${shown(callee)}\`` };
+  if (!TRAINS.test(name) || /no_?grad/.test(name)) return undefined;
+  if (name === 'train' && isModeSwitch(call)) return undefined;
+  return {
+    kind: 'trains',
+    words: `it calls \`${shown(callee)}\`, which needs gradients by its name`,
+  };
+}
+
+/** `model.train()`, `model.train(was_training)`. */
+function isModeSwitch(call: PyNode): boolean {
+  const receiver = receiverOf(call);
+  const given = givenTo(call);
+  if (receiver === undefined || /trainer|learner|agent|solver|algo/i.test(receiver.text)) return false;
+  return (
+    given.length === 0 ||
+    (given.length === 1 &&
+      /^(?:true|false|identifier|attribute|keyword_argument|not_operator)$/.test(given[0]?.type ?? ''))
+  );
+}
+
+function opaqueCall(
+  module: PyModule,
+  functionNode: PyNode,
+  call: PyNode,
+  models: ReadonlySet<string>,
+  trace: GradTrace,
+): string | undefined {
+  const callee = call.field('function');
+  if (callee === undefined || models.has(callee.text) || calledDefinition(module, call) !== undefined)
+    return undefined;
+  const path = qualifiedName(module, callee);
+  if (path?.startsWith(OPTIMIZERS)) return `that the \`${shown(callee)}\` that it makes trains nothing here`;
+  if (path?.startsWith(TORCH_JIT)) return `that what \`${shown(callee)}\` compiles needs no gradients`;
+  if (path !== undefined && KNOWN_PACKAGES.test(path)) return undefined;
+  if (callee.type === 'identifier' && module.resolve(callee) === undefined && BUILTINS.test(callee.text))
+    return undefined;
+  if (isHarmlessElsewhere(module, callee)) return undefined;
+  const name = nameOf(callee);
+  const receiver = receiverOf(call);
+  const given = givenTo(call).map(bare);
+  if (receiver !== undefined && models.has(receiver.text))
+    return NETWORK_METHODS.test(name) || NETWORK.test(name)
+      ? undefined
+      : `that \`${shown(callee)}\`, which is not in this file, needs no gradients`;
+  const self = classAround(call)?.self;
+  const network = given
+    .flatMap(elements)
+    .find(
+      (each) =>
+        models.has(each.text) || (each.text === self && self !== undefined) || isNetworkOf(each, models),
+    );
+  if (network !== undefined && !TAKES_NETWORK.test(name))
+    return `that \`${shown(callee)}\`, which is not in this file, does not train \`${shown(network)}\``;
+  const mayTrain =
+    MAY_TRAIN.test(name) && !RUNS_OTHERWISE.test(shown(callee)) && !METER.test(receiver?.text ?? '');
+  // What is kept is looked at by the escapes.
+  if (receiver !== undefined && KEEPS.has(name) && !(mayTrain && given.length === 0)) return undefined;
+  if ((LOOKS.test(name) && !mayTrain) || METER.test(receiver?.text ?? '') || NETWORK.test(name))
+    return undefined;
+  // A method of a tensor, a list or another plain thing that this function made.
+  if (receiver !== undefined && path === undefined && !isHandle(module, receiver, self, mayTrain))
+    return undefined;
+  if (isParameter(module, functionNode, callee))
+    return `that \`${shown(callee)}\`, which is passed in, needs no gradients`;
+  if (mayTrain || (isEntry(functionNode) && isForItsEffect(call)))
+    return `that \`${shown(callee)}\`, which is not in this file, does not train`;
+  const graph = given.find((each) => trace.of(each) === 'graph');
+  return graph === undefined
+    ? undefined
+    : `that \`${shown(callee)}\`, which is not in this file, does not differentiate \`${shown(graph)}\``;
+}
+
+/** A function of another file of the project that is as free of suspicion as one of this file would have to be. */
+function isHarmlessElsewhere(module: PyModule, callee: PyNode): boolean {
+  const found = functionElsewhere(module, callee);
+  if (found === undefined || decoratorsOf(found.node).length > 0) return false;
+  const known = found.module.memo(nobodyYet, found.module);
+  // One that runs itself on the way is not taken apart.
+  if (!known.has(found.node)) {
+    known.set(found.node, false);
+    known.set(found.node, isHarmless(found.module, found.node));
+  }
+  return known.get(found.node) === true;
+}
+
+function nobodyYet(): Map<PyNode, boolean> {
+  return new Map();
+}
+
+/** Parameters that it calls are networks if their names say so; all of them may be results of one, and none may be kept. */
+function isHarmless(module: PyModule, functionNode: PyNode): boolean {
+  if (/\b(?:getattr|exec|eval|globals|vars|__dict__)\b/.test(functionNode.text)) return false;
+  if (gradUseReached(module, functionNode) !== undefined) return false;
+  if (trainingCallReached(module, functionNode) !== undefined) return false;
+  const networks = new Set<string>();
+  for (const node of (functionNode.field('body') ?? functionNode).walk()) {
+    const callee = node.type === 'call' ? node.field('function') : undefined;
+    if (callee !== undefined && NETWORK.test(callee.text) && isParameter(module, functionNode, callee))
+      networks.add(callee.text);
+  }
+  const trace = new GradTrace(module, functionNode, networks, 'graph');
+  if ([...escapesOf(module, functionNode, trace)].some(({ into }) => into !== undefined)) return false;
+  return suspicionsOf(module, functionNode, networks, trace).length === 0;
+}
+
+/** Python's own functions, without those that run code or call back. */
+const BUILTINS =
+  /^(?:abs|all|any|bool|bytes|callable|chr|dict|dir|enumerate|float|format|frozenset|getattr|hasattr|hash|hex|id|input|int|isinstance|issubclass|iter|len|list|max|min|next|open|ord|pow|print|range|repr|reversed|round|set|setattr|slice|sorted|str|sum|super|tuple|type|vars|zip|xrange|[A-Z]\w*(?:Error|Exception))$/;
+
+function nameOf(callee: PyNode): string {
+  if (callee.type === 'attribute') return callee.field('attribute')?.text ?? '';
+  if (callee.type === 'subscript') return nameOf(callee.field('value') ?? callee);
+  return callee.type === 'identifier' ? callee.text : '';
+}
+
+/** A function that runs a whole program: what it calls may do anything. */
+function isEntry(functionNode: PyNode): boolean {
+  return /^_?(?:main|cli|experiment|pipeline|entry\w*|worker|main_worker)$/.test(
+    functionNode.field('name')?.text ?? '',
+  );
+}
+
+/** Its result is not used, and the name does not say that it sets up or ends something. */
+function isForItsEffect(call: PyNode): boolean {
+  return (
+    call.parent?.type === 'expression_statement' &&
+    !/seed|parse|init|set|config|make|close|clean|destroy|barrier|sync|freeze|load|copy|exit|add_/i.test(
+      nameOf(call.field('function') ?? call),
+    )
+  );
+}
+
+/** What a call is handed inside a literal: `Runner([net])`, `launch(models={"g": net})`. */
+function elements(given: PyNode): readonly PyNode[] {
+  if (/^(?:list|tuple|set|dictionary|list_splat|dictionary_splat)$/.test(given.type))
+    return given.named.flatMap(elements);
+  return given.type === 'pair' ? elements(given.field('value') ?? given) : [given];
+}
+
+function bare(given: PyNode): PyNode {
+  return unparenthesized(given.type === 'keyword_argument' ? (given.field('value') ?? given) : given);
+}
+
+function isNetworkOf(node: PyNode, models: ReadonlySet<string>): boolean {
+  return (
+    node.type === 'attribute' &&
+    node.field('attribute')?.text === 'module' &&
+    models.has(node.field('object')?.text ?? '')
+  );
+}
+
+/** An object from outside, whose methods are somebody else's code: an import, `self`, a parameter, a global. */
+function isHandle(
+  module: PyModule,
+  receiver: PyNode,
+  self: string | undefined,
+  fromFunctions: boolean,
+): boolean {
+  let root = unparenthesized(receiver);
+  for (;;) {
+    // `self.mean.mul_(0.9)` is `self.mean`.
+    const inner = /[a-z]_$/.test(methodName(root) ?? '')
+      ? receiverOf(root)
+      : root.field(root.type === 'attribute' ? 'object' : 'value');
+    if (inner === undefined || !/^(?:attribute|subscript|call)$/.test(root.type)) break;
+    root = unparenthesized(inner);
+  }
+  if (root.type !== 'identifier') return false;
+  if (root.text === self) return true;
+  const scope = module.resolve(root);
+  if (scope === undefined || scope.kind === 'module') return true;
+  const writes = module.writes(scope, root.text);
+  return (
+    writes.every((write) => /^(?:parameter|import)$/.test(roleOf(write))) ||
+    writes.some((write) => isForeignObject(module, write, fromFunctions))
+  );
+}
+
+/** `thing = Thing(…)`, or `thing = get_thing(…)`, of code that neither the file nor a known package has. */
+function isForeignObject(module: PyModule, write: PyNode, fromFunctions: boolean): boolean {
+  const definition = definitionOf(write);
+  if (definition.kind !== 'value' || definition.value.type !== 'call') return false;
+  const callee = definition.value.field('function');
+  if (
+    callee === undefined ||
+    !(fromFunctions ? callee.type === 'identifier' : /^[A-Z]/.test(nameOf(callee))) ||
+    calledDefinition(module, definition.value) !== undefined
+  )
+    return false;
+  return !KNOWN_PACKAGES.test(qualifiedName(module, callee) ?? '');
+}
+
+function isParameter(module: PyModule, functionNode: PyNode, callee: PyNode): boolean {
+  if (callee.type !== 'identifier') return false;
+  const scope = module.resolve(callee);
+  if (scope === undefined) return false;
+  const writes = module.writes(scope, callee.text);
+  return (
+    writes.length > 0 &&
+    writes.every((write) => roleOf(write) === 'parameter' && enclosingFunction(write) === functionNode)
+  );
+}

@@ -1,0 +1,174 @@
+import type { PyModule } from '../../semantic/module.js';
+import { isAsync, receiverOf } from '../../semantic/statements.js';
+import { isTestCode } from '../../semantic/test-code.js';
+import type { PyNode } from '../../syntax/node.js';
+import { shown } from '../gate.js';
+import { suspicionsOf, trainingCallReached } from './calls.js';
+import { differentiatingModuleAround } from './elsewhere.js';
+import { escapesOf } from './escapes.js';
+import { type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
+import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './forward.js';
+import { gradUseReached } from './grad.js';
+import {
+  differentiatingCaller,
+  differentiatingReader,
+  entersGradOff,
+  isGradOff,
+  onlyRunsGradOff,
+  runsInTrainingAutocast,
+  switchesGradOff,
+} from './mode.js';
+import {
+  compilerOf,
+  hasInferenceFastPath,
+  importsTorch,
+  isCalledByTraining,
+  isTrainingByName,
+} from './roles.js';
+import { GradTrace } from './trace.js';
+import { walks } from './walks.js';
+
+/** A reason against turning gradients off in a function: `no` would crash or change training, `unknown` could. */
+export interface GradDoubt {
+  readonly answer: 'no' | 'unknown';
+  readonly words: string;
+}
+
+/** Somebody else decides about the function's grad mode, or has. */
+export function hasGradMode(module: PyModule, functionNode: PyNode): boolean {
+  return (
+    switchesGradOff(module) ||
+    isTestCode(module, functionNode) ||
+    isTest(functionNode) ||
+    isCalledByTraining(module, functionNode) ||
+    isGradOff(module, functionNode) ||
+    onlyRunsGradOff(module, functionNode) ||
+    entersGradOff(module, functionNode)
+  );
+}
+
+/** `test_…()` without parameters is a test; with some it is an evaluation of that name. */
+function isTest(functionNode: PyNode): boolean {
+  const name = functionNode.field('name')?.text ?? '';
+  return name.startsWith('test_') && functionNode.field('parameters')?.named.length === 0;
+}
+
+/** All that speaks against running the function without gradients, refusals first. */
+export function* doubtsAbout(
+  module: PyModule,
+  functionNode: PyNode,
+  runs: readonly Evaluation[],
+): Generator<GradDoubt> {
+  yield* refusals(module, functionNode, runs);
+  for (const run of runs) yield* doubtsAboutRun(module, run);
+  const models = new Set(runs.map(({ model }) => model.text));
+  const trace = new GradTrace(module, functionNode, models);
+  const asked = asksForGraph(module, functionNode, trace);
+  if (asked !== undefined) yield { answer: 'no', words: `it ${asked}` };
+  const networks = new Set([...models, ...walkedBy(module, functionNode)]);
+  for (const { kind, words } of suspicionsOf(module, functionNode, networks, trace)) {
+    yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
+  }
+  const leaving = [...escapesOf(module, functionNode, trace)];
+  for (const { into } of leaving) {
+    const by =
+      into === undefined
+        ? differentiatingCaller(module, functionNode)
+        : differentiatingReader(module, functionNode, into);
+    const name = by?.field('name')?.text;
+    const what = into === undefined ? 'what it returns' : `\`${shown(into)}\`, which it sets`;
+    if (name !== undefined) yield { answer: 'no', words: `\`${name}\` differentiates ${what}` };
+  }
+  const [first] = leaving;
+  if (first !== undefined) yield { answer: 'unknown', words: first.words };
+  const measured = measuredMemory(module, functionNode);
+  if (measured !== undefined)
+    yield { answer: 'unknown', words: `that \`${measured}\` is not meant to measure what autograd keeps` };
+  if (runsInTrainingAutocast(module, functionNode)) {
+    yield {
+      answer: 'unknown',
+      words:
+        'that torch is newer than 2.9: it runs inside a training `autocast` block, whose cache loses gradients before',
+    };
+  }
+  const torch = importsTorch(module);
+  if (torch === 'lazily')
+    yield {
+      answer: 'unknown',
+      words: 'that torch may be imported at the top, where only functions of this file import it',
+    };
+  if (torch === 'no')
+    yield { answer: 'unknown', words: 'that this is torch, which nothing in this file imports' };
+}
+
+function* refusals(
+  module: PyModule,
+  functionNode: PyNode,
+  runs: readonly Evaluation[],
+): Generator<GradDoubt> {
+  const no = (words: string): GradDoubt => ({ answer: 'no', words });
+  if (isAsync(functionNode))
+    yield no('the decorator does nothing on an `async def`: it only wraps the creation of the coroutine');
+  const reached = gradUseReached(module, functionNode);
+  if (reached !== undefined) {
+    const via = reached.via?.field('name')?.text;
+    yield no(
+      via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
+    );
+  }
+  const inner = runs.length === 0 ? undefined : differentiatingModuleAround(module);
+  if (inner !== undefined) yield no(`it may run \`${inner.name}\`, whose forward ${inner.use.words}`);
+  if (isTrainingByName(functionNode)) yield no('its name says that it trains');
+  const training = trainingCallReached(module, functionNode);
+  if (training !== undefined) yield no(training.words);
+  const compiler = compilerOf(module, functionNode);
+  if (compiler === 'jit') yield no('`torch.jit.script()` compiles it from source, without the decorator');
+  if (compiler === 'foreign') yield no('another compiler takes it');
+  if (compiler === 'compile')
+    yield { answer: 'unknown', words: 'that `torch.compile()`, which takes it, takes it with the decorator' };
+}
+
+/** The network whose parameters the function walks; `self` is looked at method by method. */
+function walkedBy(module: PyModule, functionNode: PyNode): readonly string[] {
+  const walk = walks(module).find((each) => each.functionNode === functionNode);
+  const receiver = walk && receiverOf(walk.call);
+  return receiver === undefined || receiver.text === 'self' ? [] : [receiver.text];
+}
+
+function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt> {
+  const { text } = run.model;
+  const mode = runsInEvalMode(run);
+  if (mode === 'no') yield { answer: 'no', words: `\`${text}\` may be in training mode when it runs` };
+  if (mode === 'unknown')
+    yield { answer: 'unknown', words: `that every forward of \`${text}\` runs in evaluation mode` };
+  if (run.partly) {
+    yield {
+      answer: 'unknown',
+      words: `that this call of \`${text}\` needs no gradients, while others here run under no-grad`,
+    };
+  }
+  if (returnsOwnModel(module, run))
+    yield {
+      answer: 'unknown',
+      words: 'that the network which it builds and returns is not trained on the way',
+    };
+  const hook = hookElsewhere(module, run.functionNode);
+  if (hook !== undefined)
+    yield {
+      answer: 'unknown',
+      words: `that nobody differentiates what the \`${hook.text}\` of this file keeps`,
+    };
+  const derivative = derivativeNamed(run.functionNode);
+  if (derivative !== undefined)
+    yield {
+      answer: 'unknown',
+      words: `that the forward of \`${text}\`, which gives \`${derivative}\`, does not differentiate`,
+    };
+  if (hasInferenceFastPath(module)) {
+    yield {
+      answer: 'unknown',
+      words:
+        'that other rounding is fine: attention modules of this file take another path without gradients',
+    };
+  }
+}

@@ -1,0 +1,95 @@
+import { methodNamed } from '../../semantic/definitions.js';
+import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
+import { definitionOf } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { importedPath } from '../../semantic/names.js';
+import type { PyNode } from '../../syntax/node.js';
+import { differentiatingModule, type GradUse, gradUseReached, reachedFrom } from './grad.js';
+
+interface UseElsewhere {
+  readonly use: GradUse;
+  readonly path: string;
+}
+
+/** From one file to the next, this far. */
+const MAX_HOPS = 3;
+
+/** What a function of another file of the project does with gradients, if this is what a call runs; also through others. */
+export function gradUseElsewhere(module: PyModule, callee: PyNode): UseElsewhere | undefined {
+  return usedBehind(module, callee, 0);
+}
+
+function usedBehind(module: PyModule, callee: PyNode, hops: number): UseElsewhere | undefined {
+  const found = functionElsewhere(module, callee);
+  if (found === undefined || hops > MAX_HOPS) return undefined;
+  const known = found.module.memo(nobodyYet, found.module);
+  if (!known.has(found.node)) {
+    // One that runs itself on the way adds nothing.
+    known.set(found.node, undefined);
+    known.set(found.node, usedBy(found, hops));
+  }
+  return known.get(found.node);
+}
+
+function nobodyYet(): Map<PyNode, UseElsewhere | undefined> {
+  return new Map();
+}
+
+function usedBy({ module, node }: Elsewhere, hops: number): UseElsewhere | undefined {
+  const reached = gradUseReached(module, node);
+  if (reached !== undefined) return { use: reached.use, path: module.path };
+  for (const each of [node, ...reachedFrom(module, node)]) {
+    for (const call of (each.field('body') ?? each).walk()) {
+      const callee = call.type === 'call' ? call.field('function') : undefined;
+      const use = callee && usedBehind(module, callee, hops + 1);
+      if (use !== undefined) return use;
+    }
+  }
+  return undefined;
+}
+
+/** `helpers.f`, an imported `f`, or a method of an object made of an imported class. */
+export function functionElsewhere(module: PyModule, callee: PyNode): Elsewhere | undefined {
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) {
+    const found = definedElsewhere(module, path);
+    return found?.node.type === 'function_definition' ? found : undefined;
+  }
+  const object = callee.type === 'attribute' ? callee.field('object') : undefined;
+  const scope = object?.type === 'identifier' ? module.resolve(object) : undefined;
+  const [only, ...others] =
+    scope === undefined || object === undefined ? [] : module.writes(scope, object.text);
+  if (only === undefined || others.length > 0) return undefined;
+  const made = definitionOf(only);
+  const maker =
+    made.kind === 'value' && made.value.type === 'call' ? made.value.field('function') : undefined;
+  const classPath = maker && qualifiedName(module, maker);
+  const owner = classPath === undefined ? undefined : definedElsewhere(module, classPath);
+  if (owner?.node.type !== 'class_definition') return undefined;
+  const method = methodNamed(owner.module, owner.node, callee.field('attribute')?.text ?? '');
+  return method && { module: owner.module, node: method };
+}
+
+/** The same as `differentiatingModule`, also for the files of the project that this one imports classes from. */
+export function differentiatingModuleAround(
+  module: PyModule,
+): { readonly name: string; readonly use: GradUse } | undefined {
+  return module.memo(findDifferentiating, module);
+}
+
+function findDifferentiating(module: PyModule): { readonly name: string; readonly use: GradUse } | undefined {
+  const own = differentiatingModule(module);
+  if (own !== undefined) return own;
+  const seen = new Set<PyModule>();
+  for (const name of module.importedNames(module.scope)) {
+    const [binding] = /^[A-Z]/.test(name) ? module.writes(module.scope, name) : [];
+    const path = binding && importedPath(binding);
+    const found = path === undefined ? undefined : definedElsewhere(module, path);
+    if (found?.node.type !== 'class_definition' || seen.has(found.module)) continue;
+    seen.add(found.module);
+    const theirs = differentiatingModule(found.module);
+    if (theirs !== undefined) return theirs;
+  }
+  return undefined;
+}

@@ -1,0 +1,144 @@
+import { definitionOf } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { shown } from '../gate.js';
+import { KEEPS, METER } from './names.js';
+import { givenTo, isPlainParameter } from './parts.js';
+import type { GradTrace } from './trace.js';
+
+/** A value that may leave a function with its graph. `words` completes "not proven: …". */
+export interface Escape {
+  readonly node: PyNode;
+  readonly words: string;
+  /** Where others find it; undefined when the caller gets it. */
+  readonly into: PyNode | undefined;
+}
+
+/** The values that leave the function, from anywhere or from a part of it, and may carry a graph: returned, yielded, or stored where others see them. */
+export function* escapesOf(
+  module: PyModule,
+  functionNode: PyNode,
+  trace: GradTrace,
+  part = functionNode.field('body') ?? functionNode,
+): Generator<Escape> {
+  for (const node of part.walk()) {
+    const own = enclosingFunction(node) === functionNode && node.closest('lambda') === undefined;
+    const found = own
+      ? (handedBack(node, trace) ?? stored(module, functionNode, node, trace))
+      : stored(module, functionNode, node, trace);
+    if (found !== undefined) yield found;
+  }
+}
+
+function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
+  if (!/^(?:return_statement|yield|raise_statement)$/.test(node.type)) return undefined;
+  for (const value of node.named.flatMap(parts)) {
+    if (!trace.mayCarryGraph(value)) continue;
+    const verb = node.type === 'yield' ? 'yields' : node.type === 'raise_statement' ? 'raises' : 'returns';
+    return {
+      node: value,
+      words: `that nobody differentiates \`${shown(value)}\`, which it ${verb}`,
+      into: undefined,
+    };
+  }
+  return undefined;
+}
+
+/** The elements of a literal, so that the words can name the one that counts. */
+function parts(value: PyNode): readonly PyNode[] {
+  const node = unparenthesized(value);
+  if (/^(?:expression_list|tuple|list)$/.test(node.type)) return node.named.flatMap(parts);
+  return node.type === 'dictionary' ? node.named.flatMap((pair) => pair.field('value') ?? pair) : [node];
+}
+
+function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: GradTrace): Escape | undefined {
+  const kept = (value: PyNode, into: PyNode): Escape => ({
+    node: value,
+    words: `that nobody differentiates \`${shown(value)}\`, which is kept in \`${shown(into)}\``,
+    into,
+  });
+  if (node.type === 'assignment' || node.type === 'augmented_assignment') {
+    const target = node.field('left');
+    const value = node.field('right');
+    if (target === undefined || value === undefined || node.closest('lambda') !== undefined) return undefined;
+    const targets = /pattern|tuple|list/.test(target.type) ? target.named : [target];
+    const updates = node.type === 'augmented_assignment';
+    const outward = targets.find(
+      (each) =>
+        leadsOutside(module, functionNode, each) ||
+        (updates && each.type === 'identifier' && changesInPlace(module, functionNode, each)),
+    );
+    return outward !== undefined && trace.mayCarryGraph(value) ? kept(value, outward) : undefined;
+  }
+  if (node.type === 'call' && node.field('function')?.text === 'setattr') {
+    const [object, , value] = givenTo(node);
+    const leaves = object !== undefined && value !== undefined && trace.mayCarryGraph(value);
+    return leaves ? kept(value, object) : undefined;
+  }
+  if (node.type !== 'call' || !KEEPS.has(methodName(node) ?? '')) return undefined;
+  const receiver = receiverOf(node);
+  if (receiver === undefined || isReport(node, receiver) || !isHeldOutside(module, functionNode, receiver))
+    return undefined;
+  const value = givenTo(node).find((given) => trace.mayCarryGraph(given));
+  return value === undefined ? undefined : kept(value, receiver);
+}
+
+/** Meters and metrics turn what they get into numbers for a report; lists and dicts do not, whatever their name. */
+function isReport(call: PyNode, receiver: PyNode): boolean {
+  if (!/^(?:update|add)$/.test(methodName(call) ?? '') || !METER.test(receiver.text)) return false;
+  if (/meter|metric|logger|evaluator|tracker/i.test(receiver.text)) return true;
+  // `losses.update(loss, n)` is a meter's, `losses.update(more)` and `losses.update(aux=loss)` are a dict's.
+  const [first, ...rest] = givenTo(call);
+  return rest.length > 0 && first?.type !== 'keyword_argument' && first?.type !== 'dictionary';
+}
+
+/** `x += value` on something that was handed in changes a tensor or a list of the caller. */
+function changesInPlace(module: PyModule, functionNode: PyNode, target: PyNode): boolean {
+  const scope = module.resolve(target);
+  const writes = scope === undefined ? [] : module.writes(scope, target.text);
+  return isHeldOutside(module, functionNode, target) && !writes.some(isPlainParameter);
+}
+
+/** An assignment target that others see: `self.x`, `param[k]`, a `global`. A new name of the function is not. */
+function leadsOutside(module: PyModule, functionNode: PyNode, target: PyNode): boolean {
+  if (target.type === 'identifier') {
+    const scope = module.resolve(target);
+    return scope !== undefined && !functionNode.contains(scope.node);
+  }
+  const object = target.type === 'attribute' ? target.field('object') : target.field('value');
+  if (object === undefined) return false;
+  return isHeldOutside(module, functionNode, object);
+}
+
+/** The object is not one that this function made. */
+function isHeldOutside(module: PyModule, functionNode: PyNode, object: PyNode): boolean {
+  let root = unparenthesized(object);
+  while (root.type === 'attribute' || root.type === 'subscript') {
+    const inner = root.field(root.type === 'attribute' ? 'object' : 'value');
+    if (inner === undefined) return true;
+    root = inner;
+  }
+  if (root.type !== 'identifier') return true;
+  const scope = module.resolve(root);
+  if (scope === undefined || !functionNode.contains(scope.node)) return true;
+  return !module.writes(scope, root.text).every((write) => {
+    const definition = definitionOf(write);
+    if (definition.kind === 'update') return true;
+    return definition.kind === 'value' && isMadeHere(module, definition.value);
+  });
+}
+
+/** A new object, unlike `self.bank`, `bank or []`, `registry.get("bank")` and `batch.to(device)`. */
+function isMadeHere(module: PyModule, value: PyNode): boolean {
+  if (value.type === 'conditional_expression')
+    return [value.named[0], value.named[2]].every((each) => each !== undefined && isMadeHere(module, each));
+  if (/^(?:identifier|attribute|subscript|boolean_operator|await)$/.test(value.type)) return false;
+  const callee = value.type === 'call' ? value.field('function') : undefined;
+  if (callee === undefined || qualifiedName(module, callee) !== undefined) return true;
+  if (callee.type === 'identifier') return callee.text !== 'getattr';
+  return !/^(?:get|setdefault|pop|to|cuda|cpu|view|__getitem__)(?:$|_)/.test(
+    callee.field('attribute')?.text ?? '',
+  );
+}

@@ -1,0 +1,211 @@
+import type { Answer } from '../../semantic/answer.js';
+import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  enclosingLoops,
+  methodName,
+  ownNodes,
+  receiverOf,
+  statementOf,
+} from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { isGradOff } from './mode.js';
+import { RETURNS_SELF } from './values.js';
+
+/** A network that a function puts into evaluation mode and runs with gradients on. */
+export interface Evaluation {
+  readonly functionNode: PyNode;
+  /** The network as written: `model`, `self.net`, `args.model`. */
+  readonly model: PyNode;
+  readonly evals: readonly PyNode[];
+  /** Its switches to training mode, or to a mode that is not known. */
+  readonly trains: readonly PyNode[];
+  /** Its calls that record a graph. */
+  readonly forwards: readonly PyNode[];
+  /** Some of its calls run under no-grad already. */
+  readonly partly: boolean;
+}
+
+/** The evaluations of a file, one per function and network. */
+export function evaluations(module: PyModule): readonly Evaluation[] {
+  return module.memo(findEvaluations, module);
+}
+
+/** A function with such a decorator runs without gradients; on an asynchronous one it has no effect. */
+const DECORATED_OFF = /^(?:@.*\s*)*@(?:[\w.]+\.)?(?:no_grad|inference_mode)\([\s\S]*?(?<!async[ \t]+)\bdef\b/;
+
+/** Whether the text could put a network into evaluation mode and run it; no node is made to ask it. */
+export function mayEvaluate(text: string): boolean {
+  if (!text.includes('.eval()') || (text.startsWith('@') && DECORATED_OFF.test(text))) return false;
+  for (const match of text.matchAll(/^[ \t].*\.eval\(\)/gm)) {
+    const [line] = match;
+    const model = /([\w\u0080-\uffff.]+)\.eval\(\)$/.exec(line)?.[1];
+    // Chains, items and assignments name the network elsewhere.
+    if (model === undefined || line.includes('=')) return true;
+    if (text.includes(`${model}(`) || text.includes(`${model}.forward(`)) return true;
+  }
+  return false;
+}
+
+function findEvaluations(module: PyModule): readonly Evaluation[] {
+  const found = new Map<PyNode, Map<string, { model: PyNode; evals: PyNode[] }>>();
+  for (const node of module.atWhere('.eval()', mayEvaluate)) {
+    const call = node.parent?.parent;
+    if (call?.type !== 'call' || methodName(call) !== 'eval' || argumentsOf(call).length > 0) continue;
+    const model = networkOf(call);
+    const functionNode = enclosingFunction(call);
+    if (model === undefined || functionNode === undefined || isNested(call, functionNode)) continue;
+    const models = found.get(functionNode) ?? new Map<string, { model: PyNode; evals: PyNode[] }>();
+    const known = models.get(model.text) ?? { model, evals: [] };
+    known.evals.push(call);
+    found.set(functionNode, models.set(model.text, known));
+  }
+  return [...found].flatMap(([functionNode, models]) => {
+    const calls = [...ownNodes(functionNode)].filter(({ type }) => type === 'call');
+    return [...models.values()].flatMap(({ model, evals }) => {
+      const runs = calls.filter((call) => isForward(call, model.text));
+      const forwards = runs.filter((call) => !isGradOff(module, call));
+      const trains = calls.filter((call) => isTrainMode(call, model.text));
+      // Where all that records a graph is the training part, there is nothing to say.
+      if (!forwards.some((forward) => followsEval(forward, evals, trains))) return [];
+      return [{ functionNode, model, evals, trains, forwards, partly: forwards.length < runs.length }];
+    });
+  });
+}
+
+/** `model` of `model.eval()`, `model.to(device).eval()` and `model = build().eval()`. */
+export function networkOf(evalCall: PyNode): PyNode | undefined {
+  let outer = evalCall;
+  while (
+    outer.parent?.type === 'attribute' &&
+    outer.parent.parent?.type === 'call' &&
+    RETURNS_SELF.has(outer.parent.field('attribute')?.text ?? '')
+  )
+    outer = outer.parent.parent;
+  const { parent } = outer;
+  if (parent?.type === 'assignment' && parent.field('right') === outer) {
+    const target = parent.field('left');
+    return target !== undefined && isPlainPath(target) ? target : undefined;
+  }
+  let inner = receiverOf(evalCall);
+  while (inner?.type === 'call' && RETURNS_SELF.has(methodName(inner) ?? '')) inner = receiverOf(inner);
+  return inner !== undefined && isPlainPath(inner) ? inner : undefined;
+}
+
+/** Names, attributes and items by a constant or a name: the same text is the same object. */
+function isPlainPath(node: PyNode): boolean {
+  if (node.type === 'identifier') return true;
+  if (node.type === 'attribute') return isPlainPath(node.field('object') ?? node.children[0] ?? node);
+  if (node.type !== 'subscript') return false;
+  const value = node.field('value');
+  const keys = node.named.slice(1);
+  return (
+    value !== undefined &&
+    isPlainPath(value) &&
+    keys.every((key) => /^(?:string|integer|identifier)$/.test(key.type))
+  );
+}
+
+function isNested(node: PyNode, functionNode: PyNode): boolean {
+  const nearest = node.closest('lambda', 'class_definition', 'function_definition');
+  return nearest !== functionNode;
+}
+
+export function isForward(call: PyNode, model: string): boolean {
+  const callee = call.field('function')?.text;
+  return callee === model || callee === `${model}.forward`;
+}
+
+function isTrainMode(call: PyNode, model: string): boolean {
+  return (
+    methodName(call) === 'train' && receiverOf(call)?.text === model && argumentsOf(call)[0]?.type !== 'false'
+  );
+}
+
+/** The last switch of mode above the forward is an `eval()`. */
+function followsEval(forward: PyNode, evals: readonly PyNode[], trains: readonly PyNode[]): boolean {
+  const above = [...evals, ...trains].filter((call) => call.start < forward.start);
+  const last = above.sort((a, b) => a.start - b.start).at(-1);
+  return last !== undefined && evals.includes(last);
+}
+
+/**
+ * Whether every forward runs in evaluation mode: an `eval()` before it that no condition can skip, and no `train()` of the
+ * same network between the two.
+ */
+export function runsInEvalMode({ evals, trains, forwards }: Evaluation): Answer {
+  let answer: Answer = 'yes';
+  for (const forward of forwards) {
+    const certain = evals.filter((call) => call.start < forward.start && covers(call, forward)).at(-1);
+    const train = trains.filter((call) => call.start < forward.start).at(-1);
+    if (train !== undefined && (certain === undefined || certain.start < train.start)) return 'no';
+    if (certain === undefined) {
+      if (evals.some(dependsOnTraining)) return 'no';
+      answer = 'unknown';
+    } else if (trains.some((call) => repeats(call, forward, certain))) answer = 'unknown';
+  }
+  return answer;
+}
+
+/** The statement of `call` is run whenever `forward` is: its block holds the forward too. */
+function covers(call: PyNode, forward: PyNode): boolean {
+  const statement = statementOf(call);
+  const choice = call.closest('conditional_expression', 'boolean_operator');
+  if (choice !== undefined && statement.contains(choice)) return false;
+  return statement.parent?.contains(forward) ?? false;
+}
+
+/** `if not training: model.eval()`, `else: model.eval()` of such a test. */
+function dependsOnTraining(call: PyNode): boolean {
+  for (const at of call.ancestors()) {
+    if (at.type === 'function_definition') return false;
+    if (
+      /^(?:if_statement|elif_clause)$/.test(at.type) &&
+      /\btrain|phase|\bmode\b/.test(at.field('condition')?.text ?? '')
+    )
+      return true;
+  }
+  return false;
+}
+
+/** A `train()` at the end of a loop body comes before the next round's forward, and the `eval()` stands outside. */
+function repeats(train: PyNode, forward: PyNode, evaluation: PyNode): boolean {
+  return enclosingLoops(forward).some((loop) => loop.contains(train) && !loop.contains(evaluation));
+}
+
+/** The function, or the class for `self.net`, switches the network's gradients off for good: it records nothing anyway. */
+export function isFrozen(module: PyModule, { functionNode, model }: Evaluation): boolean {
+  const around = model.text.includes('.')
+    ? (functionNode.closest('class_definition') ?? functionNode)
+    : functionNode;
+  return module.at('requires_grad').some((node) => {
+    if (!around.contains(node)) return false;
+    const statement = statementOf(node);
+    const off = /requires_grad\s*=\s*False|requires_grad_\(\s*(?:requires_grad\s*=\s*)?False\s*\)/.test(
+      statement.text,
+    );
+    if (!off) return false;
+    const loop = statement.parent?.parent;
+    const walked = loop?.type === 'for_statement' ? (loop.field('right')?.text ?? '') : statement.text;
+    return walked.startsWith(`${model.text}.`);
+  });
+}
+
+/** The function makes the network itself and hands it back, so that all of its making would run without gradients. */
+export function returnsOwnModel(module: PyModule, { functionNode, model }: Evaluation): boolean {
+  const scope = model.type === 'identifier' ? module.resolve(model) : undefined;
+  if (
+    scope?.node !== functionNode ||
+    module.writes(scope, model.text).every((write) => roleOf(write) === 'parameter')
+  )
+    return false;
+  return [...ownNodes(functionNode)].some(
+    (node) =>
+      node.type === 'return_statement' &&
+      [...node.walk()].some(
+        (inner) => inner.type === 'identifier' && inner.text === model.text && inner.parent?.type !== 'call',
+      ),
+  );
+}

@@ -1,0 +1,242 @@
+import { ancestryOf, classBehind, definitionNamed, methodNamed } from '../../semantic/definitions.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
+import { argumentsOf, enclosingClass } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { isDifferentiation } from '../catalog.js';
+
+/** A place that needs gradients, or sets them up. `words` completes "because it …". */
+export interface GradUse {
+  readonly node: PyNode;
+  readonly words: string;
+}
+
+/** Every spelling below contains one of these. */
+const CLUES: readonly string[] = [
+  'backward',
+  'grad',
+  'retain_graph',
+  'create_graph',
+  'unscale_',
+  '.step(',
+  '.scale(',
+  'register_hook',
+  'saved_tensors_hooks',
+  'save_on_cpu',
+  'jac',
+  'hess',
+  'vjp',
+  'jvp',
+];
+
+/** All uses of gradients that the file's own text shows, in source order per clue. */
+export function gradUses(module: PyModule): readonly GradUse[] {
+  return module.memo(findGradUses, module);
+}
+
+function findGradUses(module: PyModule): readonly GradUse[] {
+  const found = new Map<PyNode, GradUse>();
+  for (const clue of CLUES) {
+    for (const node of module.at(clue)) {
+      const words = node.type === 'identifier' ? wordsFor(module, node) : undefined;
+      if (words !== undefined) found.set(node, { node, words });
+    }
+  }
+  return [...found.values()];
+}
+
+function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
+  const name = identifier.text;
+  const place = identifier.parent;
+  if (place === undefined || importsOrDefines(identifier)) return undefined;
+  const attribute = place.type === 'attribute' && place.field('attribute') === identifier;
+  const target = attribute ? place : identifier;
+  const call =
+    target.parent?.type === 'call' && target.parent.field('function') === target ? target.parent : undefined;
+  if (/(?:^|_)backward(?:$|_)/.test(name)) return call ? `calls \`${shown(target)}()\`` : `uses \`${name}\``;
+  switch (name) {
+    case 'requires_grad_':
+      return isFalse(argumentsOf(call ?? place)[0]) ? undefined : `calls \`${shown(target)}()\``;
+    case 'requires_grad':
+      return asksForGrad(identifier, target) ? 'asks for gradients with `requires_grad`' : undefined;
+    case 'enable_grad':
+    case 'set_grad_enabled':
+      return isFalse(argumentsOf(call ?? place)[0]) ? undefined : `sets the grad mode with \`${name}\``;
+    case 'create_graph':
+    case 'retain_graph':
+      return place.type === 'keyword_argument' ? `differentiates with \`${name}\`` : undefined;
+    case 'step':
+      return call !== undefined && attribute && isOptimizerStep(place, call)
+        ? `calls \`${shown(place)}()\``
+        : undefined;
+    case 'scale':
+      return call !== undefined && /scaler/i.test(receiverText(target))
+        ? `calls \`${shown(target)}()\``
+        : undefined;
+    case 'grad_fn':
+      return attribute ? `reads \`${shown(target)}\`` : undefined;
+    case 'register_hook':
+    case 'saved_tensors_hooks':
+    case 'save_on_cpu':
+    case 'zero_grad':
+    case 'clip_grad_norm_':
+    case 'clip_grad_value_':
+    case 'retain_grad':
+    case 'unscale_':
+    case 'value_and_grad':
+    case 'grad_and_value':
+      return call ? `calls \`${shown(target)}()\`` : undefined;
+  }
+  const path = qualifiedName(module, target);
+  if (path !== undefined && isDifferentiation(path)) return `uses \`${shown(target)}\``;
+  if (name !== 'grad') return undefined;
+  if (attribute) return `reads \`${shown(target)}\``;
+  return call !== undefined && module.resolve(identifier) === undefined ? 'calls `grad()`' : undefined;
+}
+
+function importsOrDefines(identifier: PyNode): boolean {
+  const role = roleOf(identifier);
+  const bare = identifier.parent?.type !== 'attribute' && identifier.parent?.type !== 'keyword_argument';
+  return bare && role !== 'read';
+}
+
+/** `x.requires_grad = True`, `zeros(3, requires_grad=True)`; reading the flag or clearing it asks for nothing. */
+function asksForGrad(identifier: PyNode, target: PyNode): boolean {
+  const place = target.parent;
+  if (place?.type === 'keyword_argument' && place.field('name') === identifier)
+    return !isFalse(place.field('value'));
+  return place?.type === 'assignment' && place.field('left') === target && !isFalse(place.field('right'));
+}
+
+function isFalse(node: PyNode | undefined): boolean {
+  const value = node?.type === 'keyword_argument' ? node.field('value') : node;
+  return value?.type === 'false';
+}
+
+/** `env.step(action)`, `scheduler.step(loss)` and progress bars have nothing to do with gradients. */
+function isOptimizerStep(callee: PyNode, call: PyNode): boolean {
+  const receiver = (callee.field('object')?.text ?? '').toLowerCase();
+  if (/sched|env|bar|prof|timer|track|log|meter|sampler|metric/.test(receiver)) return false;
+  return /opt|scaler|adam|sgd|lbfgs/.test(receiver) || argumentsOf(call).length === 0;
+}
+
+function receiverText(callee: PyNode): string {
+  return callee.type === 'attribute' ? (callee.field('object')?.text ?? '') : '';
+}
+
+function shown(node: PyNode): string {
+  const text = node.text.replace(/\s+/g, ' ');
+  return text.length <= 40 ? text : `…${text.slice(text.lastIndexOf('.'))}`;
+}
+
+/** The first use of gradients inside a node, nested functions, lambdas and a function's own decorators included. */
+export function gradUseIn(module: PyModule, node: PyNode): GradUse | undefined {
+  const whole = node.parent?.type === 'decorated_definition' ? node.parent : node;
+  return gradUses(module).find((use) => whole.contains(use.node));
+}
+
+/** What a function may run in its own file: everything its body refers to by name, and what that refers to. */
+export function reachedFrom(module: PyModule, functionNode: PyNode): readonly PyNode[] {
+  const reached = new Set([functionNode]);
+  for (const at of reached) for (const next of module.memo(referencesIn, at)) reached.add(next);
+  reached.delete(functionNode);
+  return [...reached];
+}
+
+/** The first use of gradients that running the function can lead to, and through which function of the file. */
+export function gradUseReached(
+  module: PyModule,
+  functionNode: PyNode,
+): { readonly use: GradUse; readonly via?: PyNode } | undefined {
+  const own = gradUseIn(module, functionNode);
+  if (own !== undefined) return { use: own };
+  for (const via of reachedFrom(module, functionNode)) {
+    const use = gradUseIn(module, via);
+    if (use !== undefined) return { use, via };
+  }
+  return undefined;
+}
+
+/** Same-file functions that a function names. A method of an object whose class is unknown may be any method of that name. */
+function referencesIn(module: PyModule, functionNode: PyNode): readonly PyNode[] {
+  const found = new Set<PyNode>();
+  for (const node of (functionNode.field('body') ?? functionNode).walk()) {
+    if (node.type !== 'identifier') continue;
+    for (const target of referred(module, node)) if (target !== functionNode) found.add(target);
+  }
+  return [...found];
+}
+
+function referred(module: PyModule, identifier: PyNode): readonly PyNode[] {
+  const place = identifier.parent;
+  if (place?.type === 'attribute' && place.field('attribute') === identifier) {
+    const object = place.field('object');
+    const classNode = object && classBehind(module, object);
+    if (classNode !== undefined) {
+      const method = methodNamed(module, classNode, identifier.text);
+      const overrides = methodsByName(module, identifier.text).filter((each) => {
+        const owner = enclosingClass(each);
+        return owner !== undefined && ancestryOf(module, owner).classes.includes(classNode);
+      });
+      return method === undefined ? overrides : [method, ...overrides];
+    }
+    if (isModeSwitch(place)) return [];
+    return methodsByName(module, identifier.text);
+  }
+  if (roleOf(identifier) !== 'read') return [];
+  const definition = definitionNamed(module, identifier);
+  if (definition?.type === 'function_definition') return [definition];
+  if (definition?.type !== 'class_definition') return [];
+  return ['__init__', '__call__', 'forward'].flatMap((name) => methodNamed(module, definition, name) ?? []);
+}
+
+/** `x.train()`, `x.eval()`, `x.train(flag)`: of a module, whatever methods of that name the file has. */
+function isModeSwitch(attribute: PyNode): boolean {
+  const call = attribute.parent;
+  const name = attribute.field('attribute')?.text;
+  if (call?.type !== 'call' || call.field('function') !== attribute) return false;
+  if (/trainer|learner|agent|solver/i.test(attribute.field('object')?.text ?? '')) return false;
+  return name === 'eval' || (name === 'train' && argumentsOf(call).length <= 1);
+}
+
+/** Every `def` of the file. */
+export function functionsOf(module: PyModule): readonly PyNode[] {
+  return module.memo(findFunctions, module);
+}
+
+function findFunctions(module: PyModule): readonly PyNode[] {
+  return module.at('def').flatMap((node) => {
+    const definition = node.type === 'def' ? node.parent : undefined;
+    return definition?.type === 'function_definition' ? [definition] : [];
+  });
+}
+
+function methodsByName(module: PyModule, name: string): readonly PyNode[] {
+  return module.memo(findMethods, module).get(name) ?? [];
+}
+
+function findMethods(module: PyModule): ReadonlyMap<string, readonly PyNode[]> {
+  const found = new Map<string, PyNode[]>();
+  for (const definition of functionsOf(module)) {
+    const name = definition.field('name')?.text;
+    if (name === undefined || enclosingClass(definition) === undefined) continue;
+    found.set(name, [...(found.get(name) ?? []), definition]);
+  }
+  return found;
+}
+
+/**
+ * A class of the file whose `forward` differentiates (force fields, PINNs, penalties): without gradients it raises, and
+ * which objects of the file are instances of it is not followed.
+ */
+export function differentiatingModule(
+  module: PyModule,
+): { readonly name: string; readonly use: GradUse } | undefined {
+  for (const forward of methodsByName(module, 'forward')) {
+    const name = enclosingClass(forward)?.field('name')?.text;
+    const reached = gradUseReached(module, forward);
+    if (reached !== undefined && name !== undefined) return { name, use: reached.use };
+  }
+  return undefined;
+}

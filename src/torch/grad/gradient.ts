@@ -1,0 +1,181 @@
+import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import {
+  argumentsOf,
+  contextManagers,
+  decoratorsOf,
+  enclosingFunction,
+  enclosingWiths,
+  isAsync,
+  keywordArgument,
+  methodName,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { ENABLE_GRAD, GRAD_OFF, NUMPY, SET_GRAD, TENSOR_NAMESPACES } from '../catalog.js';
+import { attributeUses, callsOf, registrationOf } from '../module/modules.js';
+import { isFloating, kindOf } from '../tensor/tensor.js';
+
+/** What is computed at this place records no graph: a `with` around it or a decorator of its function says so. */
+export function recordsNoGraph(module: PyModule, node: PyNode): boolean {
+  for (const around of enclosingWiths(node)) {
+    for (const manager of contextManagers(around)) {
+      const mode = gradModeOf(module, manager);
+      if (mode !== undefined) return mode === 'off';
+    }
+  }
+  const owner = enclosingFunction(node);
+  return owner !== undefined && turnsGradOff(module, owner);
+}
+
+/** By decorator; around a coroutine it has no effect. */
+export function turnsGradOff(module: PyModule, functionNode: PyNode): boolean {
+  if (isAsync(functionNode)) return false;
+  return decoratorsOf(functionNode).some((decorator) => {
+    const callee = decorator.type === 'call' ? (decorator.field('function') ?? decorator) : decorator;
+    const path = qualifiedName(module, callee);
+    return (path !== undefined && GRAD_OFF.has(path)) || /(?:no_grad|inference_mode)$/.test(callee.text);
+  });
+}
+
+function gradModeOf(module: PyModule, manager: PyNode): 'off' | 'on' | undefined {
+  const callee = manager.type === 'call' ? manager.field('function') : manager;
+  const path = callee && qualifiedName(module, callee);
+  if (path === undefined) return undefined;
+  if (GRAD_OFF.has(path)) return 'off';
+  if (SET_GRAD.has(path)) return argumentsOf(manager)[0]?.type === 'false' ? 'off' : 'on';
+  return path === ENABLE_GRAD ? 'on' : undefined;
+}
+
+const MAX_DEPTH = 20;
+
+/** Every call of the function that the file shows is made without gradients, and there is one. */
+export function runsWithoutGrad(module: PyModule, functionNode: PyNode, depth = 0): boolean {
+  if (turnsGradOff(module, functionNode)) return true;
+  const calls = callsOf(module, functionNode);
+  if (calls.length === 0 || depth > MAX_DEPTH || functionNode.field('name')?.text === 'forward') return false;
+  return calls.every((call) => {
+    if (recordsNoGraph(module, call)) return true;
+    const caller = enclosingFunction(call);
+    return caller !== undefined && caller !== functionNode && runsWithoutGrad(module, caller, depth + 1);
+  });
+}
+
+/** Methods whose result has no gradient, whatever they are called on. */
+const CUTTING: ReadonlySet<string> = new Set([
+  'argmax',
+  'argmin',
+  'argsort',
+  'bincount',
+  'bool',
+  'detach',
+  'empty_like',
+  'full_like',
+  'histc',
+  'int',
+  'item',
+  'long',
+  'numpy',
+  'one_hot',
+  'ones_like',
+  'rand_like',
+  'randn_like',
+  'tolist',
+  'zeros_like',
+]);
+
+/** Methods that take only the form of their argument. */
+const LIKENING: ReadonlySet<string> = new Set(['expand_as', 'reshape_as', 'to', 'type_as', 'view_as']);
+
+/**
+ * Whether a value may hang on an autograd graph; false only where the code shows that it does not. `besides` is an attribute
+ * that is taken to have none, because the question is what else would bring one.
+ */
+export function mayCarryGradient(module: PyModule, expression: PyNode, besides = '', depth = 0): boolean {
+  const node = unparenthesized(expression);
+  if (depth > MAX_DEPTH) return true;
+  if (kindOf(module, node) === 'number' || isFloating(module, node) === 'no') return false;
+  const may = (inner: PyNode | undefined): boolean =>
+    inner === undefined || mayCarryGradient(module, inner, besides, depth + 1);
+  switch (node.type) {
+    case 'string':
+    case 'none':
+    case 'true':
+    case 'false':
+    case 'comparison_operator':
+      return false;
+    case 'unary_operator':
+      return may(node.field('argument'));
+    case 'binary_operator':
+      return may(node.field('left')) || may(node.field('right'));
+    case 'conditional_expression':
+      return may(node.named[0]) || may(node.named[2]);
+    case 'tuple':
+    case 'list':
+      return node.named.some(may);
+    case 'keyword_argument':
+    case 'subscript':
+      return may(node.field('value'));
+    case 'attribute':
+      return node.text !== besides && attributeMayCarry(module, node, may, depth);
+    case 'identifier':
+      return variableMayCarry(module, node, may);
+    case 'call':
+      return callMayCarry(module, node, may);
+    default:
+      return true;
+  }
+}
+
+type May = (node: PyNode | undefined) => boolean;
+
+function attributeMayCarry(module: PyModule, node: PyNode, may: May, depth: number): boolean {
+  const name = node.field('attribute')?.text ?? '';
+  if (['data', 'shape', 'dtype', 'device', 'ndim', 'training'].includes(name)) return false;
+  if (['T', 'mT', 'values'].includes(name)) return may(node.field('object'));
+  const around = classAround(node);
+  if (around === undefined || node.field('object')?.text !== around.self) return true;
+  const writes = attributeUses(module, around.classNode, name).filter(({ kind }) => kind !== 'read');
+  if (writes.length === 0) return registrationOf(module, around.classNode, name) !== 'buffer';
+  return writes.some((write) => {
+    const assignment = write.node.parent;
+    const value = assignment?.field('left') === write.node ? assignment.field('right') : undefined;
+    if (value === undefined || write.kind !== 'write') return true;
+    return !recordsNoGraph(module, write.node) && mayCarryGradient(module, value, node.text, depth + 1);
+  });
+}
+
+function variableMayCarry(module: PyModule, identifier: PyNode, may: May): boolean {
+  const definitions = reachingDefinitions(module, identifier);
+  if (definitions === undefined || definitions.length === 0) return true;
+  return definitions.some((found: Definition) => {
+    if (recordsNoGraph(module, found.node)) return found.kind === 'parameter';
+    return found.kind === 'value' || found.kind === 'update' ? may(found.value) : true;
+  });
+}
+
+function callMayCarry(module: PyModule, call: PyNode, may: May): boolean {
+  const callee = call.field('function');
+  const path = callee && qualifiedName(module, callee);
+  if (path !== undefined) {
+    const space = TENSOR_NAMESPACES.find((prefix) => path.startsWith(prefix));
+    if (path.startsWith(NUMPY)) return false;
+    if (space === undefined || /\.[A-Z]\w*$/.test(path)) return true;
+    const asked = keywordArgument(call, 'requires_grad')?.field('value');
+    if (asked !== undefined && asked.type !== 'false') return true;
+    return !CUTTING.has(path.slice(space.length)) && argumentsOf(call).some(may);
+  }
+  const name = methodName(call);
+  const receiver = receiverOf(call);
+  if (name === undefined || receiver === undefined) {
+    const made = calledDefinition(module, call);
+    return made?.type !== 'function_definition' || !turnsGradOff(module, made);
+  }
+  if (CUTTING.has(name)) return false;
+  const made = calledDefinition(module, call);
+  if (made !== undefined) return made.type !== 'function_definition' || !turnsGradOff(module, made);
+  return may(receiver) || (!LIKENING.has(name) && argumentsOf(call).some(may));
+}

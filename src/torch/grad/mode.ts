@@ -1,0 +1,200 @@
+import { definitionBehind } from '../../semantic/definitions.js';
+import { definitionOf } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import {
+  argumentsOf,
+  contextManagers,
+  decoratorsOf,
+  enclosingClass,
+  enclosingFunction,
+  enclosingWiths,
+  methodName,
+  ownNodes,
+  receiverOf,
+  statementOf,
+} from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { GRAD_OFF, SET_GRAD } from '../catalog.js';
+import { functionsOf, gradUseReached, gradUses } from './grad.js';
+
+/** Names that say it, also of other people's decorators and context managers (`smart_inference_mode`). */
+const SAYS_GRAD_OFF = /no_?grad|inference_?mode|disable_?grad|without_?grad/i;
+
+/** An expression that turns gradients off, as a decorator or behind `with`; a conditional one counts. */
+export function turnsGradOff(module: PyModule, expression: PyNode): boolean {
+  const callee = expression.type === 'call' ? (expression.field('function') ?? expression) : expression;
+  const path = qualifiedName(module, callee);
+  if (path !== undefined && GRAD_OFF.has(path)) return true;
+  if (path !== undefined && SET_GRAD.has(path)) return argumentsOf(expression)[0]?.type === 'false';
+  if (SAYS_GRAD_OFF.test(expression.text)) return true;
+  if (expression.type === 'identifier' && isNamedGradOff(module, expression)) return true;
+  const definition = definitionBehind(module, callee);
+  return definition?.type === 'function_definition' && SAYS_GRAD_OFF.test(definition.text);
+}
+
+/** `context = torch.no_grad() if … else nullcontext()`. */
+function isNamedGradOff(module: PyModule, identifier: PyNode): boolean {
+  const scope = module.resolve(identifier);
+  return (
+    scope !== undefined &&
+    module.writes(scope, identifier.text).some((write) => {
+      const definition = definitionOf(write);
+      return definition.kind === 'value' && SAYS_GRAD_OFF.test(definition.value.text);
+    })
+  );
+}
+
+/** The function hands a context that turns gradients off to an exit stack. */
+export function entersGradOff(module: PyModule, functionNode: PyNode): boolean {
+  return module
+    .at('enter_context')
+    .some((node) => functionNode.contains(node) && SAYS_GRAD_OFF.test(node.closest('call')?.text ?? ''));
+}
+
+/** The node runs with gradients off for sure or by a condition: `with` around it, or a decorator of a function around it. */
+export function isGradOff(module: PyModule, node: PyNode): boolean {
+  if (hasGradOffDecorator(module, node)) return true;
+  const block = (at: PyNode): boolean =>
+    enclosingWiths(at).some((each) => contextManagers(each).some((manager) => turnsGradOff(module, manager)));
+  if (block(node)) return true;
+  for (let at = enclosingFunction(node); at !== undefined; at = enclosingFunction(at))
+    if (block(at)) return true;
+  return false;
+}
+
+/** A decorator of this function or of one around it turns gradients off. */
+function hasGradOffDecorator(module: PyModule, node: PyNode): boolean {
+  const start = node.type === 'function_definition' ? node : enclosingFunction(node);
+  for (let at = start; at !== undefined; at = enclosingFunction(at)) {
+    if (decoratorsOf(at).some((decorator) => turnsGradOff(module, decorator))) return true;
+  }
+  return false;
+}
+
+/** A bare `torch.set_grad_enabled(False)` somewhere in the file: what runs after it has no gradients. */
+export function switchesGradOff(module: PyModule): boolean {
+  return module.memo(findSwitch, module);
+}
+
+function findSwitch(module: PyModule): boolean {
+  const bare = module.at('set_grad_enabled').some((node) => {
+    const call = node.closest('call');
+    return call?.parent?.type === 'expression_statement' && turnsGradOff(module, call);
+  });
+  return bare || module.at('.__enter__').some((node) => SAYS_GRAD_OFF.test(node.closest('call')?.text ?? ''));
+}
+
+/** Where the file names a function: calls and references, its own recursion left out. */
+export function usesOf(module: PyModule, functionNode: PyNode): readonly PyNode[] {
+  return module.memo(findUses, functionNode);
+}
+
+function findUses(module: PyModule, functionNode: PyNode): readonly PyNode[] {
+  const name = functionNode.field('name');
+  if (name === undefined) return [];
+  const outside = (node: PyNode): boolean => !functionNode.contains(node);
+  if (enclosingClass(functionNode) !== undefined) {
+    return module
+      .at(`.${name.text}`)
+      .filter((node) => node.text === name.text && node.parent?.type === 'attribute' && outside(node));
+  }
+  const scope = module.resolve(name);
+  return scope === undefined ? [] : module.reads(scope, name.text).filter(outside);
+}
+
+/** Every use in the file runs under no-grad, and there is one: its callers have seen to it. */
+export function onlyRunsGradOff(module: PyModule, functionNode: PyNode): boolean {
+  return runsGradOff(module, functionNode, new Set());
+}
+
+function runsGradOff(module: PyModule, functionNode: PyNode, seen: Set<PyNode>): boolean {
+  if (seen.has(functionNode)) return true;
+  seen.add(functionNode);
+  const uses = usesOf(module, functionNode);
+  return (
+    uses.length > 0 &&
+    uses.every((use) => {
+      if (isGradOff(module, use)) return true;
+      const caller = enclosingFunction(use);
+      return caller !== undefined && runsGradOff(module, caller, seen);
+    })
+  );
+}
+
+/** A caller in the file that differentiates what the function hands back. */
+export function differentiatingCaller(module: PyModule, functionNode: PyNode): PyNode | undefined {
+  for (const use of usesOf(module, functionNode)) {
+    const caller = enclosingFunction(use);
+    if (caller !== undefined && differentiates(module, caller, use)) return caller;
+  }
+  return undefined;
+}
+
+/** A function of the file that differentiates what is found under the name of a place: `self.loss`, `losses`. */
+export function differentiatingReader(
+  module: PyModule,
+  functionNode: PyNode,
+  place: PyNode,
+): PyNode | undefined {
+  const name = placeName(place);
+  if (name === undefined) return undefined;
+  for (const reader of functionsOf(module)) {
+    if (reader === functionNode || functionNode.contains(reader)) continue;
+    const uses = module.at(name).filter((node) => node.text === name && reader.contains(node));
+    if (uses.some((use) => differentiates(module, reader, use))) return reader;
+  }
+  return undefined;
+}
+
+/** `loss` of `self.loss`, `losses` of `losses["x"]`. */
+function placeName(place: PyNode): string | undefined {
+  if (place.type === 'subscript') return placeName(place.field('value') ?? place);
+  const name = place.type === 'attribute' ? place.field('attribute') : place;
+  return name?.type === 'identifier' ? name.text : undefined;
+}
+
+/** A value that a node gives to names: `target = value`, `for target in value`, `target.append(value)`. */
+function moveOf(node: PyNode): readonly { readonly value: PyNode; readonly target: PyNode }[] {
+  const appends = node.type === 'call' && /^(?:append|extend|insert)$/.test(methodName(node) ?? '');
+  const value = appends ? node.field('arguments') : node.field('right');
+  const target = appends ? receiverOf(node) : node.field('left');
+  const moves = appends || /assignment$|^for_/.test(node.type);
+  return moves && value !== undefined && target !== undefined ? [{ value, target }] : [];
+}
+
+/** Names that get the value of `origin`, or of each other, and end in a statement that differentiates. */
+export function differentiates(module: PyModule, caller: PyNode, origin: PyNode): boolean {
+  const uses = gradUses(module).filter(({ node }) => caller.contains(node));
+  if (uses.length === 0) return false;
+  const names = new Set<string>();
+  const flows = (node: PyNode): boolean => {
+    if (node.contains(origin)) return true;
+    for (const inner of node.walk()) if (inner.type === 'identifier' && names.has(inner.text)) return true;
+    return false;
+  };
+  const moves = [...ownNodes(caller)].flatMap(moveOf);
+  for (let before = -1; before !== names.size; ) {
+    before = names.size;
+    for (const { value, target } of moves) {
+      if (!flows(value)) continue;
+      for (const inner of target.walk()) if (inner.type === 'identifier') names.add(inner.text);
+    }
+  }
+  return uses.some(({ node }) => flows(statementOf(node)));
+}
+
+/**
+ * The function is called inside an `autocast` block of code that trains. Up to torch 2.9 a weight that is cast under
+ * no-grad stays in autocast's cache without its gradient for the rest of the block.
+ */
+export function runsInTrainingAutocast(module: PyModule, functionNode: PyNode): boolean {
+  return usesOf(module, functionNode).some((use) => {
+    const cast = enclosingWiths(use).find((each) =>
+      contextManagers(each).some((manager) => manager.text.includes('autocast')),
+    );
+    const caller = enclosingFunction(use);
+    if (cast === undefined) return false;
+    return caller === undefined || gradUseReached(module, caller) !== undefined;
+  });
+}

@@ -1,0 +1,63 @@
+import { methodName } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { KEEPS, METER } from './names.js';
+import { PLAIN_METHODS } from './values.js';
+
+/** What a call is given; a bare generator is its only argument. */
+export function givenTo(call: PyNode): readonly PyNode[] {
+  const given = call.field('arguments');
+  return given?.type === 'generator_expression' ? [given] : (given?.named ?? []);
+}
+
+const PAIRED: ReadonlySet<string> = new Set(['kthvalue', 'max', 'median', 'min', 'mode', 'sort', 'topk']);
+
+/** The target takes the indices of `values, indices = x.topk(k)`. */
+export function givesIndices(target: PyNode, value: PyNode): boolean {
+  const name = value.type === 'call' ? methodName(value) : undefined;
+  return name !== undefined && PAIRED.has(name) && (target.parent?.named.indexOf(target) ?? 0) > 0;
+}
+
+/** `tokenizer.decode(ids)` gives text; `vae.decode(z)` does not. */
+export function isTextReceiver(method: string, receiver: PyNode): boolean {
+  return (
+    /^(?:decode|encode|convert_ids_to_tokens|tokenize)$/.test(method) &&
+    /token|vocab|processor|bpe|spm/i.test(receiver.text)
+  );
+}
+
+const PLAIN_TYPES =
+  /^(?:int|float|str|bool|bytes|(?:Optional\[)?(?:int|float|str|bool)\]?|(?:\w+\.)?(?:DataLoader|Path|device|Namespace))\b/;
+
+/** Its annotation or default says that it is no tensor. */
+export function isPlainParameter(parameter: PyNode): boolean {
+  const holder = parameter.parent;
+  if (holder === undefined || !/default|typed/.test(holder.type)) return false;
+  const type = holder.field('type')?.text;
+  if (type !== undefined && PLAIN_TYPES.test(type)) return true;
+  return ['integer', 'float', 'string', 'true', 'false'].includes(holder.field('value')?.type ?? '');
+}
+
+/** `use.method(value)`, `use[key] = value`, `use.attribute = value`, and deeper: the values that end up in the object. */
+export function valuesPutInto(use: PyNode): readonly PyNode[] {
+  let at: PyNode = use;
+  while (at.parent !== undefined) {
+    const { parent } = at;
+    if (
+      (parent.type === 'attribute' && parent.field('object') === at) ||
+      (parent.type === 'subscript' && parent.field('value') === at)
+    ) {
+      at = parent;
+    } else if (parent.type === 'call' && parent.field('function') === at && at.type === 'attribute') {
+      const name = at.field('attribute')?.text ?? '';
+      if (PLAIN_METHODS.has(name)) return [];
+      // A method whose result is used computes it from what it is given; one that is called for its effect keeps it.
+      const effect =
+        KEEPS.has(name) || METER.test(use.text) || parent.parent?.type === 'expression_statement';
+      return effect ? givenTo(parent) : [];
+    } else if (/^(?:augmented_)?assignment$/.test(parent.type) && parent.field('left') === at && at !== use) {
+      const value = parent.field('right');
+      return value === undefined ? [] : [value];
+    } else return [];
+  }
+  return [];
+}

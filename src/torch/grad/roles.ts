@@ -1,0 +1,94 @@
+import { ancestryOf } from '../../semantic/definitions.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { decoratorsOf, enclosingClass } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { NN_MODULE, TORCH_COMPILE, TORCH_JIT } from '../catalog.js';
+import { usesOf } from './mode.js';
+
+/** Functions whose grad mode is their caller's business: a framework or the training loop calls them. */
+const CALLED_BY_TRAINING: ReadonlySet<string> = new Set([
+  '__init__',
+  'closure',
+  'compute_loss',
+  'forward',
+  'train_step',
+  'training_step',
+]);
+
+/** Hooks that Lightning and its like run with the grad mode they want. */
+const HOOK =
+  /^(?:(?:training|validation|test|predict|eval|valid)_step|\w+_epoch_(?:start|end)|on_\w+|configure_\w+|\w+_dataloader|forward|optimizer_\w+)$/;
+
+export function isCalledByTraining(module: PyModule, functionNode: PyNode): boolean {
+  const name = functionNode.field('name')?.text ?? '';
+  if (CALLED_BY_TRAINING.has(name)) return true;
+  const classNode = enclosingClass(functionNode);
+  if (classNode === undefined) return false;
+  const { imported, unknown } = ancestryOf(module, classNode);
+  const isModule = imported.some((base) => base === NN_MODULE || /Module$/.test(base));
+  if (name === '__call__') return isModule;
+  const framework = unknown || imported.some((base) => base !== NN_MODULE && !/^(?:abc|typing)\./.test(base));
+  return framework && HOOK.test(name);
+}
+
+/** Its name says that it trains: `train`, `train_one_epoch`, `fit`. */
+export function isTrainingByName(functionNode: PyNode): boolean {
+  return /^_?(?:train|fit|finetune|fine_tune|pretrain|optimize|learn)(?:$|_(?!eval|test|acc|loss))/.test(
+    functionNode.field('name')?.text ?? '',
+  );
+}
+
+/** `jit`: compiled from source, which drops or breaks the decorator. `compile`: traced at run time. `foreign`: no torch code. */
+export type Compiler = 'jit' | 'compile' | 'foreign';
+
+export function compilerOf(module: PyModule, functionNode: PyNode): Compiler | undefined {
+  const decorators = decoratorsOf(functionNode).map((decorator) =>
+    decorator.type === 'call' ? (decorator.field('function') ?? decorator) : decorator,
+  );
+  const takers = usesOf(module, functionNode).flatMap((use) => {
+    const value = use.parent?.type === 'attribute' ? use.parent : use;
+    const call = value.parent?.type === 'argument_list' ? value.parent.parent : undefined;
+    return call?.field('function') ?? [];
+  });
+  for (const callee of [...decorators, ...takers]) {
+    const path = qualifiedName(module, callee);
+    if (path?.startsWith(TORCH_JIT)) return 'jit';
+    if (path === TORCH_COMPILE) return 'compile';
+    if (path !== undefined && /^(?:numba|jax|tensorflow|triton)\./.test(path)) return 'foreign';
+  }
+  return undefined;
+}
+
+/** Modules with a faster path that only runs without gradients: other kernels, other rounding, other padding. */
+const FAST_PATHS: readonly string[] = ['TransformerEncoder', 'MultiheadAttention', 'nn.Transformer('];
+
+export function hasInferenceFastPath(module: PyModule): boolean {
+  return FAST_PATHS.some((name) => module.at(name).length > 0);
+}
+
+/** `no`: the file has nothing to do with torch. `lazily`: only functions import it. */
+export function importsTorch(module: PyModule): 'yes' | 'lazily' | 'related' | 'no' {
+  return module.memo(findTorchImport, module);
+}
+
+function findTorchImport(module: PyModule): 'yes' | 'lazily' | 'related' | 'no' {
+  let found: 'yes' | 'lazily' | 'related' | 'no' = 'no';
+  for (const node of module.at('import')) {
+    const statement = node.closest('import_statement', 'import_from_statement');
+    if (statement === undefined) continue;
+    const direct =
+      /^(?:import|from)\s+torch\b(?!\w)/.test(statement.text) ||
+      /^import\b.*[\s,]torch(?:\s|,|$)/.test(statement.text);
+    if (direct && statement.closest('function_definition') === undefined) return 'yes';
+    if (direct) found = 'lazily';
+    else if (
+      found === 'no' &&
+      /^(?:import|from)\s+(?:torch(?:vision|audio|metrics|text|data|rl|_\w+)|transformers|timm|accelerate|diffusers|peft|trl|lightning|pytorch_lightning|fairseq|mmcv|mmengine)\b/.test(
+        statement.text,
+      )
+    )
+      found = 'related';
+  }
+  return found;
+}

@@ -1,0 +1,278 @@
+import { reachingDefinitions } from '../../semantic/flow.js';
+import { importsPackage, qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  enclosingLoops,
+  hasSplat,
+  keywordArgument,
+  methodName,
+  receiverOf,
+  statementOf,
+  swallowsErrors,
+  unparenthesized,
+} from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { LOSS_FUNCTIONS } from '../catalog.js';
+import { networksOf, traceGraph } from '../module/networks.js';
+import { isPythonNumber } from '../tensor/python-number.js';
+import { steppedOptimizer } from '../training/training-loop.js';
+
+/** `value.backward()`, `scaler.scale(value).backward()`, `accelerator.backward(value)`. */
+export interface Backward {
+  readonly call: PyNode;
+  /** What is differentiated. */
+  readonly value: PyNode;
+  /** The graph stays usable after it. */
+  readonly retains: boolean;
+}
+
+const MAX_DEPTH = 8;
+const DECIDING: ReadonlySet<string> = new Set([
+  'boolean_operator',
+  'conditional_expression',
+  'function_definition',
+  'generator_expression',
+  'if_statement',
+  'lambda',
+  'list_comprehension',
+  'match_statement',
+  'try_statement',
+]);
+/** Objects that differentiate what they are given; with DeepSpeed the model does. */
+const ENGINE = /accelerator|fabric|engine|strategy/i;
+
+export function backwards(module: PyModule): readonly Backward[] {
+  return module.memo(findBackwards, module);
+}
+
+function findBackwards(module: PyModule): readonly Backward[] {
+  return module.at('backward(').flatMap(({ text, parent }) => {
+    const call = parent?.type === 'attribute' ? parent.parent : undefined;
+    if (!/^(?:manual_)?backward$/.test(text) || call?.type !== 'call' || call.field('function') !== parent)
+      return [];
+    const receiver = receiverOf(call);
+    const [first, ...others] = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
+    const engine =
+      text !== 'backward' ||
+      (parent !== undefined && qualifiedName(module, parent) !== undefined) ||
+      ENGINE.test(receiver?.text ?? '') ||
+      (importsPackage(module, 'deepspeed') && /model/i.test(receiver?.text ?? ''));
+    const value = first !== undefined && engine ? first : receiver;
+    if (value === undefined) return [];
+    const retains = ['retain_graph', 'create_graph'].some((name) => {
+      const given = keywordArgument(call, name)?.field('value');
+      return given !== undefined && given.type !== 'false';
+    });
+    return [{ call, value, retains: retains || hasSplat(call) || others.length > 0 }];
+  });
+}
+
+/** The backward that differentiates the value in the same round, certainly: its graph is used up, nobody can do it again. */
+export function spendingBackward(module: PyModule, value: PyNode): Backward | undefined {
+  const parts = partsOf(module, value);
+  return backwardsBeside(module, value).find(
+    (each) => !each.retains && (isSame(module, each.value, value) || includes(module, each.value, parts)),
+  );
+}
+
+/** The backward of the same round that has used up the pass of the network which the value was computed from. */
+export function passSpendingBackward(module: PyModule, value: PyNode): Backward | undefined {
+  const passes = new Set<PyNode>();
+  traceGraph(module, value, {
+    binding: ({ node, value: given }) => {
+      if (networksOf(module, given).size > 0) passes.add(node);
+    },
+  });
+  return backwardsBeside(module, value).find((each) => !each.retains && includes(module, each.value, passes));
+}
+
+/** Their gradients need none of their inputs: a graph of these alone can be differentiated again and again. */
+const LINEAR: ReadonlySet<string> = new Set(
+  `add cat chunk clone contiguous cpu cuda double expand flatten float half list mean named_parameters neg parameters
+    permute rand randn reshape size squeeze stack sub sum t to transpose unsqueeze values view zeros zip`.split(
+    /\s+/,
+  ),
+);
+
+/** The graph holds more than sums: backward frees what it saved, and a second one fails. */
+export function holdsActivations(module: PyModule, value: PyNode): boolean {
+  let found = false;
+  traceGraph(module, value, {
+    call: (node) => {
+      found ||= !LINEAR.has(methodName(node) ?? node.field('function')?.text ?? '');
+    },
+    operation: (node) => {
+      found ||= /^(?:\*\*|@)$/.test(node.field('operator')?.text ?? '');
+    },
+  });
+  return found;
+}
+
+/** The value itself, perhaps scaled, is differentiated in the same round: it is a tensor. */
+export function isDifferentiated(module: PyModule, value: PyNode): boolean {
+  return backwardsBeside(module, value).some((each) => {
+    let node = unparenthesized(each.value);
+    for (let depth = 0; depth < MAX_DEPTH && !isSame(module, node, value); depth++) {
+      const inner = scaledBy(module, node);
+      if (inner === undefined) return false;
+      node = unparenthesized(inner);
+    }
+    return isSame(module, node, value);
+  });
+}
+
+/** What a number, `.mean()` or a gradient scaler is applied to. */
+function scaledBy(module: PyModule, node: PyNode): PyNode | undefined {
+  const [only, ...others] = operandsOf(node).flatMap((each) =>
+    each === undefined || isPythonNumber(module, each) === 'yes' || /accum/i.test(each.text) ? [] : [each],
+  );
+  if (only !== undefined) return others.length === 0 ? only : undefined;
+  const definitions = node.type === 'identifier' ? (reachingDefinitions(module, node) ?? []) : [];
+  const [single, ...more] = definitions.filter(({ kind }) => kind !== 'update');
+  if (more.length > 0) return undefined;
+  return single?.kind === 'value' || single?.kind === 'with' ? single.value : undefined;
+}
+
+function backwardsBeside(module: PyModule, value: PyNode): readonly Backward[] {
+  const [loop] = enclosingLoops(value);
+  return backwards(module).filter(
+    ({ call }) =>
+      enclosingLoops(call)[0] === loop &&
+      enclosingFunction(call) === enclosingFunction(value) &&
+      runsBeside(module, call, value),
+  );
+}
+
+/** The same variable, attribute or element, which nothing has set in between. */
+function isSame(module: PyModule, one: PyNode, other: PyNode): boolean {
+  const [a, b] = [unparenthesized(one), unparenthesized(other)];
+  if (a.text !== b.text || !/^(?:identifier|attribute|subscript)$/.test(a.type)) return false;
+  const [from, to] = [a, b].map((node) => {
+    let root = node;
+    while (root.type !== 'identifier') {
+      const inner = root.field('object') ?? root.field('value');
+      if (inner === undefined) return undefined;
+      root = inner;
+    }
+    return (reachingDefinitions(module, root) ?? []).filter(({ kind }) => kind !== 'update');
+  });
+  if (from === undefined || to === undefined || from.length === 0) return false;
+  return from.length === to.length && from.every(({ node }) => to.some((found) => found.node === node));
+}
+
+/** Whenever the value's statement is run to the end of its round, so is the call: no condition is in between. */
+function runsBeside(module: PyModule, call: PyNode, value: PyNode): boolean {
+  let statement = statementOf(call);
+  if (isConditional(call, statement)) return false;
+  while (statement.parent?.parent?.type === 'with_statement' && !swallowsErrors(statement.parent.parent))
+    statement = statement.parent.parent;
+  if (!(statement.parent?.contains(value) ?? false)) return false;
+  if (call.start < value.start) return true;
+  // What leaves the round in between leaves the graph as it is.
+  const [round = statement.parent] = enclosingLoops(value);
+  return !['continue', 'break', 'return'].some((word) =>
+    module.at(word).some((hit) => round?.contains(hit) && hit.start > value.start && hit.start < call.start),
+  );
+}
+
+/** Something between the two decides whether the node is run. */
+function isConditional(node: PyNode, within: PyNode): boolean {
+  for (const around of node.ancestors()) {
+    if (around === within) return false;
+    if (DECIDING.has(around.type)) return true;
+  }
+  return false;
+}
+
+/** The operands of a sum, a product or a scaled loss. */
+function operandsOf(expression: PyNode): readonly (PyNode | undefined)[] {
+  const node = unparenthesized(expression);
+  if (node.type === 'binary_operator' && /^[-+*/]$/.test(node.field('operator')?.text ?? ''))
+    return [node.field('left'), node.field('right')];
+  if (node.type === 'unary_operator') return [node.field('argument')];
+  const name = node.type === 'call' ? (methodName(node) ?? '') : '';
+  if (name === 'scale' || name === 'scale_loss') return argumentsOf(node).slice(0, 1);
+  return /^(?:mean|sum|to|float|cpu|cuda|squeeze)$/.test(name) ? [receiverOf(node)] : [];
+}
+
+const CRITERION = /(?:^|[._])(?:criterion|loss_fn|loss_func|loss_function)$/;
+
+/** What a loss function is given first: the gradient goes on there. */
+function judgedBy(module: PyModule, node: PyNode): PyNode | undefined {
+  const callee = node.type === 'call' ? node.field('function') : undefined;
+  const path = callee && qualifiedName(module, callee);
+  const judges = path === undefined ? CRITERION.test(callee?.text ?? '') : LOSS_FUNCTIONS.has(path);
+  return judges ? argumentsOf(node)[0] : undefined;
+}
+
+/** The bindings whose tensors a value is made of. */
+function partsOf(module: PyModule, value: PyNode, depth = 0): ReadonlySet<PyNode> {
+  const node = unparenthesized(value);
+  const found = new Set<PyNode>();
+  const definitions = node.type === 'identifier' ? (reachingDefinitions(module, node) ?? []) : [];
+  const [only, ...others] = definitions;
+  const inner = only?.kind === 'value' && others.length === 0 ? [only.value] : operandsOf(node);
+  for (const { node: binding } of definitions) found.add(binding);
+  for (const each of depth > MAX_DEPTH ? [] : inner)
+    if (each !== undefined) for (const part of partsOf(module, each, depth + 1)) found.add(part);
+  return found;
+}
+
+/** Whichever way the expression got its value, one of these bindings is in it. */
+function includes(module: PyModule, expression: PyNode, parts: ReadonlySet<PyNode>, depth = 0): boolean {
+  const node = unparenthesized(expression);
+  if (depth > MAX_DEPTH) return false;
+  const inside = (inner: PyNode | undefined): boolean =>
+    inner !== undefined && includes(module, inner, parts, depth + 1);
+  if (node.type !== 'identifier') return [...operandsOf(node), judgedBy(module, node)].some(inside);
+  // What is added to a loss, or divides it, leaves it in the sum.
+  const given = (reachingDefinitions(module, node) ?? []).filter(({ kind }) => kind !== 'update');
+  return (
+    given.length > 0 &&
+    given.every(
+      (found) =>
+        parts.has(found.node) || ((found.kind === 'value' || found.kind === 'with') && inside(found.value)),
+    )
+  );
+}
+
+/**
+ * The outermost loop around the value that differentiates and steps an optimizer in each round, all with the one network that
+ * the value was computed with: the weights have changed in place, so autograd refuses to differentiate the value after it.
+ * Where a graph is retained there, somebody means to use one again.
+ */
+export function stalingLoop(module: PyModule, value: PyNode): PyNode | undefined {
+  const owners = ownersOf(module, value);
+  return enclosingLoops(value).findLast(
+    (loop) =>
+      !backwards(module).some(({ call, retains }) => retains && loop.contains(call)) &&
+      // What is computed after the step of the last round is whole when the loop ends.
+      optimizerSteps(module).some(
+        (step) => step.start > value.start && loop.contains(step) && !isConditional(step, loop),
+      ) &&
+      backwards(module).some((each) => {
+        const [only, ...others] = loop.contains(each.call) ? ownersOf(module, each.value) : [];
+        return only !== undefined && others.length === 0 && owners.has(only);
+      }),
+  );
+}
+
+/** `model` for `model.encode`, `self.net` for `self.net.head`. */
+function ownersOf(module: PyModule, value: PyNode): ReadonlySet<string> {
+  return new Set([...networksOf(module, value)].map((name) => /^(?:self\.)?[^.]+/.exec(name)?.[0] ?? name));
+}
+
+function optimizerSteps(module: PyModule): readonly PyNode[] {
+  return module.memo(findSteps, module);
+}
+
+function findSteps(module: PyModule): readonly PyNode[] {
+  return module.at('.step(').flatMap(({ text, parent }) => {
+    const call = text === 'step' ? parent?.parent : undefined;
+    // A step of `higher` and its like makes new weights and keeps the graph.
+    const changes = call?.type === 'call' && !/diff/i.test(receiverOf(call)?.text ?? '');
+    return changes && steppedOptimizer(module, call) !== undefined ? [call] : [];
+  });
+}

@@ -1,0 +1,328 @@
+import { calledDefinition } from '../../semantic/definitions.js';
+import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
+import { methodName, ownNodes, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { kindOf } from '../tensor/tensor.js';
+import { COLLECTS, DATA, METER, NETWORK } from './names.js';
+import { givenTo, givesIndices, isPlainParameter, isTextReceiver, valuesPutInto } from './parts.js';
+import * as known from './values.js';
+
+/**
+ * What grad mode means to a value. `plain`: it carries no graph either way. `outside`: it came in untouched and keeps what
+ * it had. `unknown`: made from such, or by code elsewhere. `network`: the network or a part of it. `graph`: computed with it.
+ */
+export type Trace = 'plain' | 'outside' | 'unknown' | 'network' | 'graph';
+
+const ORDER: readonly Trace[] = ['plain', 'outside', 'unknown', 'network', 'graph'];
+
+/** Leaving the function with it may leave with a graph. */
+function mayCarryGraph(trace: Trace): boolean {
+  return trace === 'unknown' || trace === 'graph';
+}
+
+function worst(traces: readonly Trace[]): Trace {
+  if (traces.includes('network') && traces.includes('unknown')) return 'graph';
+  return ORDER[Math.max(0, ...traces.map((trace) => ORDER.indexOf(trace)))] ?? 'graph';
+}
+
+/** What an operation on these records. */
+function operation(traces: readonly Trace[]): Trace {
+  const most = worst(traces);
+  if (most === 'network') return 'graph';
+  return most === 'outside' ? 'unknown' : most;
+}
+
+/** Expressions are followed this far; what is beyond may carry a graph. */
+const MAX_STEPS = 4000;
+const MAX_CALLS = 4;
+
+/** The values of one function, as seen from inside it. */
+export class GradTrace {
+  /** What is being followed, and how deep that stands. */
+  readonly #open = new Map<PyNode, number>();
+  readonly #known = new Map<PyNode, Trace>();
+  readonly #putInto = new Map<string, readonly PyNode[]>();
+  /** The least depth whose answer was taken for granted since then. */
+  #granted = Infinity;
+  #steps = 0;
+
+  constructor(
+    private readonly module: PyModule,
+    private readonly functionNode: PyNode,
+    /** Texts of the expressions that are the evaluated networks. */
+    private readonly models: ReadonlySet<string>,
+    /** What its parameters are; by default what their names say. */
+    private readonly parameters: Trace | 'by name' = 'by name',
+    private readonly depth = 0,
+    /** What functions of the file hand back, by what they are given. */
+    private readonly results = new Map<string, Trace>(),
+  ) {}
+
+  readonly of = (expression: PyNode): Trace => {
+    const node = unparenthesized(expression);
+    const known = this.#known.get(node);
+    if (known !== undefined) return known;
+    const around = this.#open.get(node);
+    if (around !== undefined) {
+      // A value that depends on itself is as good as its other origins.
+      this.#granted = Math.min(this.#granted, around);
+      return 'plain';
+    }
+    if (++this.#steps > MAX_STEPS) {
+      this.#granted = -1;
+      return 'graph';
+    }
+    const depth = this.#open.size;
+    const before = this.#granted;
+    this.#granted = Infinity;
+    this.#open.set(node, depth);
+    const trace = this.#compute(node);
+    this.#open.delete(node);
+    // What rests on nothing that is still open holds for good.
+    const holds = this.#granted >= depth;
+    if (holds) this.#known.set(node, trace);
+    this.#granted = holds ? before : Math.min(before, this.#granted);
+    if (depth === 0) {
+      this.#steps = 0;
+      this.#granted = Infinity;
+    }
+    return trace;
+  };
+
+  /** Whether an expression may carry a graph out; what a network keeps of its forward (`model.aux_loss`) may as well. */
+  mayCarryGraph(expression: PyNode): boolean {
+    const trace = this.of(expression);
+    if (mayCarryGraph(trace)) return true;
+    return (
+      trace === 'network' &&
+      this.models.size > 0 &&
+      !this.models.has(unparenthesized(expression).text) &&
+      !/\.module$/.test(expression.text)
+    );
+  }
+
+  #all(nodes: readonly (PyNode | undefined)[]): readonly Trace[] {
+    return nodes.map((node) => (node === undefined ? 'graph' : this.of(node)));
+  }
+
+  #compute(node: PyNode): Trace {
+    if (this.models.has(node.text)) return 'network';
+    switch (node.type) {
+      case 'string':
+      case 'concatenated_string':
+      case 'integer':
+      case 'float':
+      case 'none':
+      case 'true':
+      case 'false':
+      case 'ellipsis':
+      case 'comparison_operator':
+      case 'not_operator':
+      case 'slice':
+      case 'yield':
+        return 'plain';
+      case 'lambda':
+        return this.#captured(node);
+      case 'list':
+      case 'tuple':
+      case 'set':
+      case 'dictionary':
+      case 'expression_list':
+      case 'boolean_operator':
+      case 'list_splat':
+      case 'dictionary_splat':
+        return worst(this.#all(node.named));
+      case 'pair':
+      case 'keyword_argument':
+      case 'named_expression':
+        return worst(this.#all([node.field('value')]));
+      case 'conditional_expression':
+        return worst(this.#all([node.named[0], node.named[2]]));
+      case 'list_comprehension':
+      case 'set_comprehension':
+      case 'dictionary_comprehension':
+      case 'generator_expression':
+        return worst(this.#all([node.field('body')]));
+      case 'unary_operator':
+        return operation(this.#all(node.named));
+      case 'binary_operator':
+        if (node.field('left')?.type.endsWith('string')) return 'plain';
+        return operation(this.#all([node.field('left'), node.field('right')]));
+      case 'subscript':
+        return worst(this.#all([node.field('value')]));
+      case 'attribute':
+        return this.#attribute(node);
+      case 'identifier':
+        return this.#name(node);
+      case 'call':
+        return this.#call(node);
+      default:
+        return 'graph';
+    }
+  }
+
+  #attribute(node: PyNode): Trace {
+    const name = node.field('attribute')?.text ?? '';
+    if (known.PLAIN_ATTRIBUTES.has(name)) return 'plain';
+    const object = node.field('object');
+    if (qualifiedName(this.module, node) !== undefined) return 'plain';
+    const trace = worst(this.#all([object]));
+    return (trace === 'outside' || trace === 'network') && DATA.test(name) ? 'plain' : trace;
+  }
+
+  #name(identifier: PyNode): Trace {
+    const scope = this.module.resolve(identifier);
+    const writes = scope === undefined ? [] : this.module.writes(scope, identifier.text);
+    if (scope === undefined || !this.functionNode.contains(scope.node)) {
+      const named =
+        writes.length > 0 && writes.every((write) => /^(?:def|class|import)$/.test(roleOf(write)));
+      const constant = writes.some((write) => isConstant(definitionOf(write))) && writes.length === 1;
+      if (named || constant) return 'plain';
+      const origin = DATA.test(identifier.text) ? 'plain' : 'outside';
+      return worst([origin, ...this.#all(this.#puts(identifier))]);
+    }
+    const definitions = reachingDefinitions(this.module, identifier) ?? writes.map(definitionOf);
+    const found = definitions.length > 0 ? definitions : writes.map(definitionOf);
+    const origin = worst(found.map((definition) => this.#defined(definition)));
+    return origin === 'graph' ? origin : worst([origin, ...this.#all(this.#puts(identifier))]);
+  }
+
+  #defined(definition: Definition): Trace {
+    switch (definition.kind) {
+      case 'value':
+      case 'with':
+        return this.of(definition.value);
+      case 'update':
+        return operation([this.of(definition.value)]);
+      case 'part':
+        return givesIndices(definition.node, definition.value) ? 'plain' : this.of(definition.value);
+      case 'loop':
+        return this.of(definition.iterable);
+      case 'parameter':
+        return this.#parameter(definition.node);
+      default:
+        return this.#bound(definition.node);
+    }
+  }
+
+  #bound(name: PyNode): Trace {
+    const role = roleOf(name);
+    if (role === 'def' && name.parent !== undefined) return this.#captured(name.parent);
+    return role === 'class' || role === 'import' ? 'plain' : 'outside';
+  }
+
+  /** A nested function runs later, but holds on to the variables that it reads. */
+  #captured(nested: PyNode): Trace {
+    const reads = [...(nested.field('body') ?? nested).walk()].filter((node) => {
+      if (node.type !== 'identifier' || roleOf(node) !== 'read') return false;
+      const scope = this.module.resolve(node);
+      return scope !== undefined && scope.node === this.functionNode;
+    });
+    return reads.some((read) => mayCarryGraph(this.of(read))) ? 'graph' : 'plain';
+  }
+
+  #parameter(node: PyNode): Trace {
+    const owner = node.closest('function_definition', 'lambda');
+    // Hooks and callbacks are handed whatever the network computes.
+    if (owner !== this.functionNode) return 'graph';
+    if (isPlainParameter(node)) return 'plain';
+    if (this.parameters !== 'by name') return this.parameters;
+    return DATA.test(node.text) ? 'plain' : 'outside';
+  }
+
+  /** What the function puts into an object by its methods, items and attributes, wherever it does. */
+  #puts(identifier: PyNode): readonly PyNode[] {
+    const scope = this.module.resolve(identifier);
+    const key = `${identifier.text}@${scope?.node.start}:${scope?.kind}`;
+    const known = this.#putInto.get(key);
+    if (known !== undefined) return known;
+    const uses =
+      scope === undefined
+        ? [...this.functionNode.walk()].filter(
+            ({ type, text }) => type === 'identifier' && text === identifier.text,
+          )
+        : this.module.occurrences(scope, identifier.text);
+    const found = uses.filter((use) => this.functionNode.contains(use)).flatMap(valuesPutInto);
+    this.#putInto.set(key, found);
+    return found;
+  }
+
+  #call(call: PyNode): Trace {
+    const callee = call.field('function');
+    if (callee === undefined || this.models.has(callee.text)) return 'graph';
+    if (kindOf(this.module, call) === 'number') return 'plain';
+    const path = qualifiedName(this.module, callee);
+    const given = givenTo(call);
+    if (callee.type === 'identifier' && this.module.resolve(callee) === undefined) {
+      if (known.PLAIN_BUILTINS.has(callee.text)) return 'plain';
+      if (known.PASSING_BUILTINS.has(callee.text)) return worst(this.#all(given));
+      if (known.COMPUTING_BUILTINS.has(callee.text)) return operation(this.#all(given));
+    }
+    const definition = calledDefinition(this.module, call);
+    if (definition?.type === 'function_definition') return this.#returned(definition, call);
+    if (definition?.type === 'class_definition') return worst(this.#all(given));
+    if (path !== undefined) {
+      const result = known.resultOf(path);
+      if (result === 'plain') return 'plain';
+      if (result === 'passed') return worst(this.#all(given));
+      if (result === 'computed') return operation(this.#all(given));
+    }
+    const receiver = receiverOf(call);
+    const name = methodName(call) ?? callee.text;
+    if (receiver !== undefined && path === undefined) return this.#method(name, receiver, given);
+    const traces = this.#all(given);
+    if (NETWORK.test(name) || traces.includes('network')) return 'graph';
+    // A class of another file, made from plain things: a meter, a writer.
+    return /^[A-Z]/.test(name) ? operation(traces) : operation([...traces, 'unknown']);
+  }
+
+  #method(name: string, receiver: PyNode, given: readonly PyNode[]): Trace {
+    if (known.PLAIN_METHODS.has(name) || isTextReceiver(name, receiver)) return 'plain';
+    if (known.WALKS.has(name)) return 'network';
+    const from = this.of(receiver);
+    const traces = this.#all(given);
+    if (from === 'network') return known.RETURNS_SELF.has(name) ? 'network' : 'graph';
+    if (known.PASSING_METHODS.has(name)) return worst([from, ...traces]);
+    // `accelerator.gather(x)`; `logits.gather(1, actions)` is tensor math.
+    if (COLLECTS.test(name) && !mayCarryGraph(from)) return worst(traces);
+    // A meter that is given nothing with a graph hands back none.
+    if (from === 'outside' && METER.test(receiver.text)) return operation(traces);
+    return NETWORK.test(name) ? 'graph' : operation([from, ...traces]);
+  }
+
+  /** What a function of the file hands back, given what it is given. */
+  #returned(definition: PyNode, call: PyNode): Trace {
+    if (this.depth >= MAX_CALLS) return 'graph';
+    const receiver = receiverOf(call);
+    const self =
+      receiver !== undefined && calledDefinition(this.module, call) !== undefined ? 'outside' : 'plain';
+    const given = worst([...this.#all(givenTo(call)), self]);
+    const key = `${definition.start} ${given} ${this.depth}`;
+    const known = this.results.get(key);
+    if (known !== undefined) return known;
+    const inside = new GradTrace(
+      this.module,
+      definition,
+      this.models,
+      given === 'plain' ? 'by name' : given,
+      this.depth + 1,
+      this.results,
+    );
+    const values = [...ownNodes(definition)].flatMap((node) =>
+      node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
+    );
+    const result = worst(values.map(inside.of));
+    this.results.set(key, result);
+    return result;
+  }
+}
+
+function isConstant(definition: Definition): boolean {
+  return (
+    definition.kind === 'value' &&
+    ['integer', 'float', 'string', 'true', 'false', 'none', 'unary_operator'].includes(definition.value.type)
+  );
+}

@@ -1,0 +1,211 @@
+import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { isGradOff } from './mode.js';
+import { givenTo } from './parts.js';
+import { PLAIN_ATTRIBUTES, PLAIN_METHODS, resultOf } from './values.js';
+
+/** A function that walks a network's parameters and turns tensor math on them into numbers. */
+export interface Walk {
+  readonly functionNode: PyNode;
+  /** The loop's `model.parameters()`. */
+  readonly call: PyNode;
+  /** The first operation that records a graph. */
+  readonly math: PyNode;
+}
+
+const WALKERS: readonly string[] = ['parameters()', 'modules()'];
+
+/** Whether the text could turn math on parameters into numbers; no node is made to ask it. */
+export function mayWalk(text: string): boolean {
+  if (!WALKERS.some((word) => text.includes(word))) return false;
+  return (
+    /\.(?:item|tolist)\(|\b(?:float|print)\(/.test(text) &&
+    /\bin\b[\s\S]{0,400}?(?:parameters|modules)\(\)/.test(text)
+  );
+}
+
+/** The parameter diagnostics of a file, one per function. */
+export function walks(module: PyModule): readonly Walk[] {
+  return module.memo(findWalks, module);
+}
+
+function findWalks(module: PyModule): readonly Walk[] {
+  const found = new Map<PyNode, Walk>();
+  const calls = WALKERS.flatMap((word) => module.atWhere(word, mayWalk)).flatMap((node) => {
+    const call = node.parent?.parent;
+    const name = call?.type === 'call' ? methodName(call) : undefined;
+    return call !== undefined && /^(?:named_)?(?:parameters|modules)$/.test(name ?? '') ? [call] : [];
+  });
+  for (const call of calls.sort((a, b) => a.start - b.start)) {
+    const functionNode = enclosingFunction(call);
+    if (functionNode === undefined || found.has(functionNode) || !isLooped(call)) continue;
+    const math = mathTurnedIntoNumbers(module, functionNode);
+    if (math !== undefined) found.set(functionNode, { functionNode, call, math });
+  }
+  return [...found.values()];
+}
+
+function isLooped(call: PyNode): boolean {
+  const loop = call.closest('for_statement', 'for_in_clause');
+  return loop?.field('right')?.contains(call) ?? false;
+}
+
+/** An operation on a walked parameter, in what `.item()`, `.tolist()`, `float()` or `print()` is given. */
+function mathTurnedIntoNumbers(module: PyModule, functionNode: PyNode): PyNode | undefined {
+  const tracer = new WalkTrace(module);
+  for (const node of (functionNode.field('body') ?? functionNode).walk()) {
+    if (node.type !== 'call' || enclosingFunction(node) !== functionNode) continue;
+    for (const value of numbered(node)) {
+      const math = tracer.math(value);
+      if (math !== undefined && !isGradOff(module, math)) return math;
+    }
+  }
+  return undefined;
+}
+
+function numbered(call: PyNode): readonly PyNode[] {
+  const name = methodName(call);
+  const receiver = receiverOf(call);
+  if ((name === 'item' || name === 'tolist') && receiver !== undefined) return [receiver];
+  const callee = call.field('function');
+  return callee?.type === 'identifier' && ['float', 'print'].includes(callee.text) ? givenTo(call) : [];
+}
+
+const MAX_STEPS = 2000;
+
+class WalkTrace {
+  readonly #open = new Set<PyNode>();
+  #steps = 0;
+
+  constructor(private readonly module: PyModule) {}
+
+  /** The operation on a walked value inside an expression, through the names it reads. */
+  math(expression: PyNode): PyNode | undefined {
+    const node = unparenthesized(expression);
+    if (this.#open.has(node) || ++this.#steps > MAX_STEPS) return undefined;
+    this.#open.add(node);
+    const found = this.#operation(node);
+    this.#open.delete(node);
+    return found;
+  }
+
+  #operation(node: PyNode): PyNode | undefined {
+    switch (node.type) {
+      case 'binary_operator': {
+        const sides = [node.field('left'), node.field('right')];
+        return sides.some((side) => side && this.#isWalked(side)) ? node : this.#first(sides);
+      }
+      case 'call': {
+        const name = methodName(node);
+        const receiver = receiverOf(node);
+        const callee = node.field('function');
+        const path = callee && qualifiedName(this.module, callee);
+        if (path !== undefined) {
+          if (resultOf(path) === 'computed' && givenTo(node).some((given) => this.#isWalked(given)))
+            return node;
+          return resultOf(path) === 'computed' ? this.#first(givenTo(node)) : undefined;
+        }
+        if (receiver === undefined || name === undefined || PLAIN_METHODS.has(name)) return undefined;
+        if (this.#isWalked(receiver)) return isPassing(name) ? undefined : node;
+        return this.math(receiver);
+      }
+      case 'identifier':
+        return this.#first(this.#origins(node));
+      case 'attribute':
+        return PLAIN_ATTRIBUTES.has(node.field('attribute')?.text ?? '')
+          ? undefined
+          : this.#first([node.field('object')]);
+      case 'subscript':
+        return this.#first([node.field('value')]);
+      case 'string':
+        return this.#first(
+          [...node.walk()].filter(({ type }) => type === 'interpolation').map((each) => each.named[0]),
+        );
+      case 'comparison_operator':
+        return this.#first(node.named);
+      case 'format_expression':
+      case 'unary_operator':
+      case 'keyword_argument':
+        return this.#first(node.named.slice(-1));
+      default:
+        return undefined;
+    }
+  }
+
+  #first(nodes: readonly (PyNode | undefined)[]): PyNode | undefined {
+    for (const node of nodes) {
+      const found = node && this.math(node);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** A walked parameter itself, or something that hangs on a walked module: `p`, `module.weight`, `coeffs[2]`. */
+  #isWalked(expression: PyNode): boolean {
+    const node = unparenthesized(expression);
+    if (this.#open.has(node) || ++this.#steps > MAX_STEPS) return false;
+    this.#open.add(node);
+    const walked = this.#walks(node);
+    this.#open.delete(node);
+    return walked;
+  }
+
+  #walks(node: PyNode): boolean {
+    switch (node.type) {
+      case 'identifier':
+        return this.#origins(node, true).some((origin) => this.#isWalked(origin));
+      case 'attribute': {
+        const name = node.field('attribute')?.text ?? '';
+        const object = node.field('object');
+        return (
+          name !== 'grad' && !PLAIN_ATTRIBUTES.has(name) && object !== undefined && this.#isWalked(object)
+        );
+      }
+      case 'subscript': {
+        const value = node.field('value');
+        return value !== undefined && this.#isWalked(value);
+      }
+      case 'call': {
+        const name = methodName(node) ?? '';
+        const receiver = receiverOf(node);
+        if (/^(?:named_)?(?:parameters|modules)$/.test(name)) return true;
+        if (receiver !== undefined && isPassing(name)) return this.#isWalked(receiver);
+        const callee = node.field('function')?.text ?? '';
+        const inner = givenTo(node)[0];
+        return (
+          /^(?:enumerate|zip|list|sorted|filter|tqdm)$/.test(callee) &&
+          inner !== undefined &&
+          this.#isWalked(inner)
+        );
+      }
+      default:
+        return false;
+    }
+  }
+
+  /** The values a name may have; the text part of `name, parameter` is none. */
+  #origins(identifier: PyNode, loops = false): readonly PyNode[] {
+    const scope = this.module.resolve(identifier);
+    const writes = scope === undefined ? [] : this.module.writes(scope, identifier.text);
+    const reaching = reachingDefinitions(this.module, identifier) ?? [];
+    const definitions = reaching.length > 0 ? reaching : writes.map(definitionOf);
+    return definitions.flatMap((definition) => {
+      if (definition.kind === 'value' || definition.kind === 'update') return [definition.value];
+      if (!loops || definition.kind !== 'loop') return [];
+      const { parent } = definition.node;
+      const first = /pattern|tuple/.test(parent?.type ?? '') && parent?.named.indexOf(definition.node) === 0;
+      const text = /(?:named_\w+|items|enumerate)\s*\(/.test(definition.iterable.text);
+      return first && text ? [] : [definition.iterable];
+    });
+  }
+}
+
+/** Methods that hand on the walked thing without computing. */
+function isPassing(name: string): boolean {
+  return /^(?:items|values|get|children|named_children|cpu|cuda|to|float|double|half|contiguous|parameters|named_parameters)$/.test(
+    name,
+  );
+}

@@ -1,0 +1,150 @@
+import type { Answer } from '../../semantic/answer.js';
+import { ancestryOf, definitionBehind, methodNamed } from '../../semantic/definitions.js';
+import { importsPackage, qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import type { PyNode } from '../../syntax/node.js';
+
+const TRL_TRAINERS: readonly string[] = [
+  'A2PO',
+  'AlignProp',
+  'AsyncGRPO',
+  'BCO',
+  'CPO',
+  'DDPO',
+  'DPO',
+  'Distillation',
+  'GKD',
+  'GMPO',
+  'GOLD',
+  'GRPO',
+  'GRPOWithReplayBuffer',
+  'IWOPD',
+  'KTO',
+  'MiniLLM',
+  'NashMD',
+  'ORPO',
+  'OnlineDPO',
+  'PAPO',
+  'PPO',
+  'PPOv2',
+  'PRM',
+  'RLOO',
+  'Reward',
+  'SDFT',
+  'SDPO',
+  'SFT',
+  'SSD',
+  'ServerDistillation',
+  'TPO',
+  'XPO',
+];
+
+/** By package: the classes that are, or derive from, `TrainingArguments`, wherever in the package they are imported from. */
+const ARGUMENT_CLASSES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['transformers', new Set(['TrainingArguments', 'Seq2SeqTrainingArguments'])],
+  ['trl', new Set(TRL_TRAINERS.map((name) => `${name}Config`))],
+]);
+
+const TRAINER_CLASSES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['transformers', new Set(['Trainer', 'Seq2SeqTrainer'])],
+  ['trl', new Set(TRL_TRAINERS.map((name) => `${name}Trainer`))],
+]);
+
+function isListed(classes: ReadonlyMap<string, ReadonlySet<string>>, path: string): boolean {
+  const parts = path.split('.');
+  return parts.length > 1 && (classes.get(parts[0] ?? '')?.has(parts.at(-1) ?? '') ?? false);
+}
+
+/** What an expression names: an imported class of the list, or a same-file class that derives from one. */
+function listedClass(
+  module: PyModule,
+  expression: PyNode,
+  classes: ReadonlyMap<string, ReadonlySet<string>>,
+): { readonly own: PyNode | undefined } | undefined {
+  const path = qualifiedName(module, expression);
+  if (path !== undefined) return isListed(classes, path) ? { own: undefined } : undefined;
+  const own = definitionBehind(module, expression);
+  if (own?.type !== 'class_definition') return undefined;
+  return ancestryOf(module, own).imported.some((base) => isListed(classes, base)) ? { own } : undefined;
+}
+
+/** A call that builds the arguments of a transformers or trl trainer, as the imports prove. */
+export interface ArgumentsCall {
+  readonly call: PyNode;
+  /** The same-file class that derives from the library's, if that is what is called. */
+  readonly own: PyNode | undefined;
+}
+
+/** Whether the code could make such arguments: it names one of the classes, or derives its own from one and calls that. */
+export function mayMakeArguments(text: string): boolean {
+  for (const names of ARGUMENT_CLASSES.values())
+    for (const name of names) if (text.includes(name)) return true;
+  return false;
+}
+
+export function argumentsCall(module: PyModule, call: PyNode): ArgumentsCall | undefined {
+  const callee = call.field('function');
+  const found = callee && listedClass(module, callee, ARGUMENT_CLASSES);
+  return found && { call, own: found.own };
+}
+
+/** Whether the class still takes a keyword that the library's class takes. */
+export function takesLibraryKeyword(module: PyModule, { own }: ArgumentsCall): Answer {
+  const init = own && methodNamed(module, own, '__init__');
+  if (init === undefined) return 'yes';
+  const parameters = init.field('parameters')?.named ?? [];
+  return parameters.some(({ type }) => type === 'dictionary_splat_pattern') ? 'unknown' : 'no';
+}
+
+/** Whether the same-file class gives a field a default of its own. */
+export function setsField(module: PyModule, { own }: ArgumentsCall, field: string): boolean {
+  if (own === undefined) return false;
+  return ancestryOf(module, own).classes.some((each) => module.scopeOf(each).has(field));
+}
+
+/** Whether an expression names a transformers or trl trainer class, or one of the file that derives from it. */
+export function isTrainerClass(module: PyModule, expression: PyNode): boolean {
+  return listedClass(module, expression, TRAINER_CLASSES) !== undefined;
+}
+
+/** `transformers` or `trl`: whose class a call makes, itself or through a base. */
+export function libraryOf(module: PyModule, call: PyNode): string | undefined {
+  const callee = call.field('function');
+  if (callee === undefined) return undefined;
+  const path = qualifiedName(module, callee);
+  const own = path === undefined ? definitionBehind(module, callee) : undefined;
+  const bases = own?.type === 'class_definition' ? ancestryOf(module, own).imported : [];
+  return [path, ...bases]
+    .map((each) => each?.split('.')[0])
+    .find((name) => name === 'trl' || name === 'transformers');
+}
+
+/**
+ * Whether the trainer may run under DeepSpeed: `yes` when the code speaks of it, `unknown` when only a string or a comment
+ * does (a launch command, a key of a configuration).
+ */
+export function usesDeepSpeed(module: PyModule): Answer {
+  const named = ['deepspeed', 'DeepSpeed', 'zero3'].flatMap((word) => module.at(word));
+  if (named.some((node) => !isSwitchedOff(node))) return 'yes';
+  return /deepspeed|zero-?3|zero_optimization/i.test(withoutSwitches(module)) ? 'unknown' : 'no';
+}
+
+const OFF: ReadonlySet<string> = new Set(['None', 'False', '""', "''"]);
+
+/** `deepspeed=None` and the like. */
+export function isSwitchedOff(name: PyNode): boolean {
+  const keyword = name.parent;
+  return keyword?.type === 'keyword_argument' && OFF.has(keyword.field('value')?.text ?? '');
+}
+
+function withoutSwitches(module: PyModule): string {
+  return module.text.replace(/\bdeepspeed\s*=\s*(?:None|False|""|'')/g, '');
+}
+
+/** Whether the file shows a sign of training: a trainer, adapters, a backward pass. */
+export function showsTraining(module: PyModule): boolean {
+  return (
+    ['peft', 'trl', 'unsloth'].some((name) => importsPackage(module, name)) ||
+    /TrainingArguments|\bTrainer\b|\.backward\(|\.train\(\)/.test(module.text)
+  );
+}

@@ -1,0 +1,259 @@
+import type { Answer } from '../../semantic/answer.js';
+import { ancestryOf, classAround, classBehind, methodsOf } from '../../semantic/definitions.js';
+import { type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
+import {
+  argumentsOf,
+  enclosingClass,
+  enclosingFunction,
+  methodName,
+  receiverOf,
+} from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { isModuleClass, PLAIN_BASES } from '../catalog.js';
+
+export interface ModuleKind {
+  /** The class is an `nn.Module`. Unknown when a base comes from outside the project. */
+  readonly isModule: Answer;
+  /** Its Trainer decides about DDP and precision. */
+  readonly isLightning: boolean;
+  /** Built on the meta device and filled from a checkpoint (transformers, diffusers). */
+  readonly isPretrained: boolean;
+}
+
+export function moduleKind(module: PyModule, classNode: PyNode): ModuleKind {
+  const { imported, unknown } = lineageOf(module, classNode);
+  const last = imported.map((path) => path.slice(path.lastIndexOf('.') + 1));
+  const isLightning = last.includes('LightningModule');
+  const isPretrained = last.some((name) => name.endsWith('PreTrainedModel') || name === 'ModelMixin');
+  const known = isLightning || isPretrained || imported.some(isModuleClass);
+  const open = unknown || imported.some((path) => !PLAIN_BASES.has(path));
+  return { isModule: known ? 'yes' : open ? 'unknown' : 'no', isLightning, isPretrained };
+}
+
+/** What a base class would have to mention to meddle with how attributes, buffers and checkpoints work. */
+const MEDDLING =
+  /\b(?:__(?:setattr|getattr|getattribute|slots|dict)__|(?:set|get|del)attr|vars|register_buffer|_?(?:named_)?buffers|(?:load_)?state_dict|_apply|half|bfloat16|jit|(?:Distributed)?DataParallel)\b/;
+
+/** The base class in another file that may know an attribute of this class, or handle all of them its own way. */
+export function attributeElsewhere(module: PyModule, classNode: PyNode, name: string): Elsewhere | undefined {
+  return lineageOf(module, classNode).elsewhere.find(
+    ({ node }) => MEDDLING.test(node.text) || new RegExp(`\\b${name}\\b`).test(node.text),
+  );
+}
+
+/** The same-file classes that an instance's attributes may be shared with: bases, subclasses, and subclasses of bases. */
+export function familyOf(module: PyModule, classNode: PyNode): readonly PyNode[] {
+  return module.memo(findFamily, classNode);
+}
+
+function findFamily(module: PyModule, classNode: PyNode): readonly PyNode[] {
+  const lines = module
+    .at('class ')
+    .flatMap(({ parent }) => (parent?.type === 'class_definition' ? [parent] : []))
+    .map((each) => ancestryOf(module, each).classes);
+  const family = new Set([classNode]);
+  for (let before = 0; before !== family.size; ) {
+    before = family.size;
+    for (const line of lines)
+      if (line.some((each) => family.has(each))) for (const each of line) family.add(each);
+  }
+  return [...family];
+}
+
+export interface AttributeUse {
+  /** The whole `self.name`. */
+  readonly node: PyNode;
+  /** False where the object is not provably an instance of this class: `model.name`. */
+  readonly certain: boolean;
+  readonly kind: 'write' | 'update' | 'delete' | 'read';
+}
+
+/** Every `.name` in the file that may be this class's attribute, in source order. */
+export function attributeUses(module: PyModule, classNode: PyNode, name: string): readonly AttributeUse[] {
+  const family = familyOf(module, classNode);
+  return usesNamed(module, name).filter(({ owner }) => owner === undefined || family.includes(owner));
+}
+
+type OwnedUse = AttributeUse & { readonly owner: PyNode | undefined };
+
+/** The uses of a name on any object, looked up once for all classes. */
+function usesNamed(module: PyModule, name: string): readonly OwnedUse[] {
+  const byName = module.memo(noUsesYet, module);
+  const known = byName.get(name);
+  if (known !== undefined) return known;
+  const found = module.at(`.${name}`).flatMap((identifier): readonly OwnedUse[] => {
+    const node = identifier.parent;
+    if (identifier.text !== name || node?.field('attribute') !== identifier) return [];
+    const object = node.field('object');
+    if (object === undefined || qualifiedName(module, object) !== undefined) return [];
+    const owner = classBehind(module, object);
+    const certain = owner !== undefined;
+    // Somebody else's method of that name.
+    if (!certain && node.parent?.type === 'call' && node.parent.field('function') === node) return [];
+    return [{ node, certain, kind: useKind(node), owner }];
+  });
+  byName.set(name, found);
+  return found;
+}
+
+function noUsesYet(): Map<string, readonly OwnedUse[]> {
+  return new Map();
+}
+
+function useKind(attribute: PyNode): AttributeUse['kind'] {
+  let child = attribute;
+  let parent = attribute.parent;
+  while (
+    parent !== undefined &&
+    /^(?:pattern_list|tuple_pattern|list_pattern|list_splat_pattern|expression_list|tuple|list|parenthesized_expression)$/.test(
+      parent.type,
+    )
+  ) {
+    child = parent;
+    parent = parent.parent;
+  }
+  switch (parent?.type) {
+    case 'assignment':
+      return parent.field('left') === child ? 'write' : 'read';
+    case 'augmented_assignment':
+      return parent.field('left') === child ? 'update' : 'read';
+    case 'for_statement':
+    case 'for_in_clause':
+      return parent.field('left') === child ? 'write' : 'read';
+    case 'as_pattern_target':
+      return 'write';
+    case 'delete_statement':
+      return 'delete';
+    default:
+      return 'read';
+  }
+}
+
+/** How a family of classes registers an attribute with `nn.Module`, if it does. */
+export type Registration = 'buffer' | 'parameter' | 'none' | 'unknown';
+
+const REGISTERS: ReadonlyMap<string, Registration> = new Map([
+  ['register_buffer', 'buffer'],
+  ['register_parameter', 'parameter'],
+  ['add_module', 'unknown'],
+  ['register_module', 'unknown'],
+]);
+
+export function registrationOf(module: PyModule, classNode: PyNode, name: string): Registration {
+  const family = familyOf(module, classNode);
+  let dynamic = false;
+  for (const [method, registration] of REGISTERS) {
+    for (const hit of module.at(method)) {
+      const call = hit.parent?.parent;
+      if (call?.type !== 'call' || methodName(call) !== method) continue;
+      const receiver = receiverOf(call);
+      const owner = receiver && classBehind(module, receiver);
+      if (owner !== undefined && !family.includes(owner)) continue;
+      const given = stringValue(argumentsOf(call)[0]);
+      if (given === name) return registration;
+      dynamic ||= given === undefined && owner !== undefined;
+    }
+  }
+  return dynamic ? 'unknown' : 'none';
+}
+
+/** The value of a plain string literal. */
+export function stringValue(node: PyNode | undefined): string | undefined {
+  if (node?.type === 'keyword_argument') return stringValue(node.field('value'));
+  if (node?.type !== 'string' || node.named.some(({ type }) => type === 'interpolation')) return undefined;
+  return node.childOfType('string_content')?.text ?? '';
+}
+
+/**
+ * Whether attributes of the family are only set and read as written: no `setattr`, no `__dict__`, no hook of Python's
+ * attribute protocol. `no` names what it is.
+ */
+export function plainAttributes(
+  module: PyModule,
+  classNode: PyNode,
+  name: string,
+): { readonly answer: Answer; readonly because: string } {
+  const family = familyOf(module, classNode);
+  for (const each of family) {
+    const scope = module.scopeOf(each);
+    const hook = ['__setattr__', '__getattr__', '__getattribute__', '__slots__'].find((it) => scope.has(it));
+    if (hook !== undefined) return { answer: 'no', because: `the class defines \`${hook}\`` };
+    if (scope.bindings(name).some((binding) => roleOf(binding) !== 'declare'))
+      return { answer: 'no', because: `\`${name}\` is also a name of the class itself` };
+  }
+  for (const builtin of ['setattr', 'delattr', 'getattr']) {
+    for (const hit of module.at(builtin)) {
+      const call = hit.parent;
+      if (call?.type !== 'call' || call.field('function') !== hit || hit.text !== builtin) continue;
+      const given = stringValue(argumentsOf(call)[1]);
+      const inside = family.some((each) => each.contains(call));
+      if (given === name || (given === undefined && inside && builtin !== 'getattr'))
+        return { answer: 'unknown', because: `\`${builtin}\` may reach \`${name}\`` };
+    }
+  }
+  const viewed = module.at('vars(').find(({ text, parent }) => {
+    const asked = parent?.parent?.type === 'subscript' ? parent.parent.field('subscript') : undefined;
+    return (
+      text === 'vars' && (stringValue(asked) === name || family.some((each) => each.contains(parent ?? each)))
+    );
+  });
+  if (viewed !== undefined) return { answer: 'unknown', because: `\`vars()\` may reach \`${name}\`` };
+  const raw = module.at('__dict__').find((hit) => family.some((each) => each.contains(hit)));
+  if (raw !== undefined) return { answer: 'unknown', because: `\`__dict__\` may reach \`${name}\`` };
+  return { answer: 'yes', because: '' };
+}
+
+/** The functions of the class that `forward` runs: itself and, through `self.method(…)`, others of the same file. */
+export function runsInForward(module: PyModule, functionNode: PyNode): boolean {
+  const classNode = enclosingClass(functionNode);
+  if (classNode === undefined) return false;
+  return familyOf(module, classNode).some((each) => module.memo(findForwardMethods, each).has(functionNode));
+}
+
+const FORWARDS: ReadonlySet<string> = new Set(['forward', 'training_step', '__call__']);
+
+function findForwardMethods(module: PyModule, classNode: PyNode): ReadonlySet<PyNode> {
+  const methods = ancestryOf(module, classNode).classes.flatMap(methodsOf);
+  const found = new Set(methods.filter((method) => FORWARDS.has(method.field('name')?.text ?? '')));
+  for (const method of found) {
+    for (const called of methods) {
+      if (!found.has(called) && callsOf(module, called).some((call) => method.contains(call)))
+        found.add(called);
+    }
+  }
+  return found;
+}
+
+/** The calls `….method(…)` in the file that may run a method. */
+export function callsOf(module: PyModule, functionNode: PyNode): readonly PyNode[] {
+  return module.memo(findCalls, functionNode);
+}
+
+function findCalls(module: PyModule, functionNode: PyNode): readonly PyNode[] {
+  const name = functionNode.field('name')?.text;
+  if (name === undefined) return [];
+  return module.at(`.${name}`).flatMap((hit) => {
+    const callee = hit.parent;
+    const call = callee?.parent;
+    const isCall =
+      hit.text === name && callee?.field('attribute') === hit && call?.field('function') === callee;
+    return isCall && call !== undefined ? [call] : [];
+  });
+}
+
+/** The value given to `self.name` where the family writes it exactly once, in an `__init__`. */
+export function initialValue(module: PyModule, at: PyNode, name: string): PyNode | undefined {
+  const around = classAround(at);
+  if (around === undefined) return undefined;
+  const writes = attributeUses(module, around.classNode, name).filter(({ kind }) => kind !== 'read');
+  const [only] = writes;
+  if (only === undefined || writes.length !== 1 || !only.certain) return undefined;
+  const assignment = only.node.parent;
+  const inside = enclosingFunction(only.node)?.field('name')?.text === '__init__';
+  return inside && assignment?.type === 'assignment' && assignment.field('left') === only.node
+    ? assignment.field('right')
+    : undefined;
+}

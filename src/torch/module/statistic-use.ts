@@ -1,0 +1,155 @@
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import type { PyNode } from '../../syntax/node.js';
+import { onlyLooks, TENSOR_NAMESPACES } from '../catalog.js';
+import { recordsNoGraph } from '../grad/gradient.js';
+
+/** What becomes of a stored tensor where it is read. */
+export interface TensorRead {
+  readonly use:
+    | 'number' // a Python number, a shape, a line of text, a truth value
+    | 'reset' // `.zero_()`, `.fill_(0)`
+    | 'changed' // any other in-place method, or an element assigned
+    | 'copied' // `.clone()`
+    | 'operand' // the input of an operation
+    | 'returned'
+    | 'kept' // another name or container holds it
+    | 'passed'; // given to a function the file says nothing about
+  /** `.detach()` or `.data` stands in between. */
+  readonly detached: boolean;
+  readonly gradOff: boolean;
+  /** The function it is passed to writes it somewhere for people to read. */
+  readonly logged: boolean;
+}
+
+const NUMBERS: ReadonlySet<string> = new Set(
+  'dim element_size get_device is_contiguous item nelement numel size stride tolist'.split(' '),
+);
+const VIEWS: ReadonlySet<string> = new Set(
+  'as_strided as_tensor asarray chunk contiguous cpu cuda detach diagonal double expand expand_as flatten float half movedim narrow numpy permute ravel reshape select split squeeze swapaxes t to transpose type type_as unbind unflatten unfold unsqueeze view view_as'.split(
+    ' ',
+  ),
+);
+const FACTS: ReadonlySet<string> = new Set(
+  'device dtype grad_fn is_cuda is_leaf ndim requires_grad shape'.split(' '),
+);
+const READING_BUILTINS: ReadonlySet<string> = new Set(
+  'bool float format hasattr id int isinstance len print repr str type'.split(' '),
+);
+const STORING: ReadonlySet<string> = new Set(
+  'add append appendleft extend insert put setdefault update'.split(' '),
+);
+const LOGGING =
+  /(?:^|[._])(?:add_(?:scalar|histogram|scalars)|debug|info|log(?:_\w+)?|print|warn(?:ing)?|write)$/;
+
+export function tensorRead(module: PyModule, attribute: PyNode): TensorRead {
+  const found = follow(module, attribute);
+  return { ...found, gradOff: recordsNoGraph(module, attribute) };
+}
+
+function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'> {
+  let node = attribute;
+  let detached = false;
+  const as = (use: TensorRead['use'], logged = false): Omit<TensorRead, 'gradOff'> => ({
+    use,
+    detached,
+    logged,
+  });
+  for (let parent = node.parent; parent !== undefined; parent = node.parent) {
+    switch (parent.type) {
+      case 'attribute': {
+        const name = parent.field('attribute')?.text ?? '';
+        const call = parent.parent?.type === 'call' && parent.parent.field('function') === parent;
+        if (!call && FACTS.has(name)) return as('number');
+        if (!call && name !== 'data' && name !== 'T') return as('passed');
+        if (NUMBERS.has(name)) return as('number');
+        if (name === 'zero_' || name === 'fill_') return as('reset');
+        if (/[a-z]_$/.test(name)) return as('changed');
+        if (name === 'clone') {
+          const behind = parent.parent?.parent?.field('attribute')?.text;
+          detached ||= behind === 'detach' || behind === 'data';
+          return as('copied');
+        }
+        if (call && !VIEWS.has(name)) return as(endsAsNumber(parent.parent) ? 'number' : 'operand');
+        detached ||= name === 'detach' || name === 'data' || name === 'numpy';
+        node = call && parent.parent !== undefined ? parent.parent : parent;
+        continue;
+      }
+      case 'subscript':
+        if (parent.field('value') !== node) return as('operand');
+        if (isTarget(parent)) return as('changed');
+        break;
+      case 'parenthesized_expression':
+      case 'expression_list':
+      case 'tuple':
+      case 'list':
+      case 'set':
+      case 'dictionary':
+      case 'pair':
+      case 'conditional_expression':
+      case 'boolean_operator':
+        break;
+      case 'binary_operator':
+      case 'unary_operator':
+      case 'augmented_assignment':
+        return as('operand');
+      case 'comparison_operator':
+      case 'not_operator':
+      case 'interpolation':
+      case 'expression_statement':
+      case 'assert_statement':
+      case 'if_statement':
+      case 'elif_clause':
+      case 'while_statement':
+        return as('number');
+      case 'return_statement':
+      case 'yield':
+      case 'lambda':
+        return as('returned');
+      case 'assignment':
+      case 'named_expression':
+        return as('kept');
+      case 'keyword_argument':
+        break;
+      case 'argument_list': {
+        const callee = parent.parent?.field('function');
+        const path = callee && qualifiedName(module, callee);
+        if (path !== undefined && onlyLooks(path)) return as('number');
+        const space = TENSOR_NAMESPACES.find((prefix) => path?.startsWith(prefix));
+        if (space !== undefined && parent.parent !== undefined) {
+          if (!VIEWS.has(path?.slice(space.length) ?? ''))
+            return as(endsAsNumber(parent.parent) ? 'number' : 'operand');
+          node = parent.parent;
+          continue;
+        }
+        if (callee?.type === 'identifier' && READING_BUILTINS.has(callee.text)) return as('number');
+        if (STORING.has(callee?.field('attribute')?.text ?? '')) return as('kept');
+        return as('passed', LOGGING.test(callee?.text ?? ''));
+      }
+      default:
+        return as('passed');
+    }
+    node = parent;
+  }
+  return as('passed');
+}
+
+/** `x.mean().item()`, `float(x.mean())`: of the tensor that was computed only a number is left. */
+function endsAsNumber(call: PyNode | undefined): boolean {
+  const holder = call?.parent;
+  if (holder?.type === 'attribute') {
+    const name = holder.field('attribute')?.text ?? '';
+    return holder.parent?.type === 'call' && (NUMBERS.has(name) || endsAsNumber(holder.parent));
+  }
+  if (holder?.type === 'interpolation' || holder?.type === 'comparison_operator') return true;
+  const callee = holder?.type === 'argument_list' ? holder.parent?.field('function') : undefined;
+  return callee?.type === 'identifier' && ['bool', 'float', 'int', 'print'].includes(callee.text);
+}
+
+function isTarget(subscript: PyNode): boolean {
+  const place = subscript.parent;
+  return (
+    (place?.type === 'assignment' || place?.type === 'augmented_assignment') &&
+    place.field('left') === subscript
+  );
+}

@@ -1,0 +1,154 @@
+import type { Answer } from '../../semantic/answer.js';
+import { importsPackage } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { type Gate, shown } from '../gate.js';
+import { gradUseIn } from '../grad/grad.js';
+import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
+import {
+  differentiatingCaller,
+  entersGradOff,
+  isGradOff,
+  onlyRunsGradOff,
+  switchesGradOff,
+} from '../grad/mode.js';
+import {
+  backwards,
+  holdsActivations,
+  isDifferentiated,
+  passSpendingBackward,
+  spendingBackward,
+  stalingLoop,
+} from '../grad/spent-graph.js';
+import { walks } from '../grad/walks.js';
+import { networksOf } from '../module/networks.js';
+import { isProvenTensor } from '../tensor/proven-tensor.js';
+import { kindOf } from '../tensor/tensor.js';
+import { lossTerm } from './loss-term.js';
+import { type Fate, fatesOf } from './record-fate.js';
+import { EVALUATION_NAME } from './running-total.js';
+
+/** A variable that keeps values for people to read, and would keep their graphs. */
+export interface LossRecord {
+  /** What the code does not prove about where the record goes. */
+  readonly gates: readonly Gate[];
+  /** Each value is differentiated in its own round: backward has freed what its graph held. */
+  readonly spent: boolean;
+}
+
+/** Undefined where the variable is differentiated, or may be by those who get it: then it is a loss, and no record. */
+export function lossRecord(
+  module: PyModule,
+  binding: PyNode,
+  values: readonly PyNode[],
+): LossRecord | undefined {
+  if (isReadByText(module, binding)) return undefined;
+  const fates = fatesOf(module, binding);
+  if (fates.some(({ kind }) => kind === 'differentiated' || kind === 'gradless')) return undefined;
+  const spending = values.map((value) => spendingBackward(module, value)?.call);
+  const holding = values.every((value) => holdsActivations(module, value));
+  const spent = holding && spending.every((call) => call !== undefined);
+  const using = values.map((value, at) => spending[at] ?? passSpendingBackward(module, value)?.call);
+  const staling = values.map((value) => stalingLoop(module, value));
+  const certain = holding && !values.some((value, at) => mayFailBetween(value, using[at]));
+  const gates: Gate[] = [];
+  for (const fate of fates) {
+    if (fate.kind === 'returned' && isDifferentiatedByCaller(module, fate)) return undefined;
+    // Between the addition and the backward of its round the graph is still whole.
+    const usedUp = values.every((value, at) => {
+      const call = using[at];
+      return call !== undefined && !(fate.node.start > value.end && fate.node.end < call.start);
+    });
+    if (certain && usedUp) continue;
+    if (certain && staling.every((loop) => loop !== undefined && !loop.contains(fate.node))) continue;
+    // Where the loop does not train, what others get may well be the loss.
+    const trains = values.every((value) =>
+      backwards(module).some(({ call }) => enclosingLoops(value)[0]?.contains(call)),
+    );
+    if (!trains && !(fate.kind === 'returned' && isEvaluationByName(fate.node))) return undefined;
+    const how = fate.kind === 'returned' ? 'which is returned' : 'which others get';
+    gates.push({
+      answer: 'unknown',
+      otherwise: `nobody differentiates \`${shown(fate.node)}\`, ${how}`,
+    });
+  }
+  return { gates, spent };
+}
+
+/** Who catches an error of the round may see a graph that backward has not got to. */
+function mayFailBetween(value: PyNode, backward: PyNode | undefined): boolean {
+  if (backward !== undefined && backward.start < value.start) return false;
+  const caught = value.closest('try_statement', 'function_definition');
+  return caught?.type === 'try_statement';
+}
+
+/** `evaluate`, `validate_epoch`: what it returns is hardly a loss to train on. */
+function isEvaluationByName(node: PyNode): boolean {
+  return EVALUATION_NAME.test(enclosingFunction(node)?.field('name')?.text ?? '');
+}
+
+/** `locals()`, `exec(…)`: what they do with the variable is not in the code. */
+function isReadByText(module: PyModule, binding: PyNode): boolean {
+  const around = enclosingFunction(binding) ?? module.root;
+  return ['locals(', 'vars(', 'exec(', 'eval('].some((word) =>
+    module
+      .at(word)
+      .some(
+        (hit) => around.contains(hit) && hit.parent?.type === 'call' && hit.parent.field('function') === hit,
+      ),
+  );
+}
+
+function isDifferentiatedByCaller(module: PyModule, { node }: Fate): boolean {
+  const around = enclosingFunction(node);
+  return around !== undefined && differentiatingCaller(module, around) !== undefined;
+}
+
+/** Hooks that a framework runs without gradients. */
+const GRADLESS_HOOK = /^(?:validation|test|predict|eval|valid)_step$|^on_(?:validation|test|predict)_/;
+
+/** The place runs without gradients, or stands in an evaluation, which is the business of `no-grad`. */
+export function isWithoutGrad(module: PyModule, place: PyNode): boolean {
+  if (switchesGradOff(module) || recordsNoGraph(module, place) || isGradOff(module, place)) return true;
+  const around = enclosingFunction(place);
+  if (around === undefined) return false;
+  if (GRADLESS_HOOK.test(around.field('name')?.text ?? '')) return true;
+  if (onlyRunsGradOff(module, around) || entersGradOff(module, around)) return true;
+  const evaluates =
+    module.at('.eval(').some((hit) => around.contains(hit)) ||
+    walks(module).some(({ functionNode }) => functionNode === around);
+  return evaluates && gradUseIn(module, around) === undefined;
+}
+
+/** Whether a value that may hang on a graph has `.detach()`; undefined where nothing says that it is a tensor at all. */
+export function isDetachable(module: PyModule, value: PyNode): Answer | undefined {
+  if (!importsPackage(module, 'torch') || !mayCarryGradient(module, value)) return undefined;
+  // Data that nobody trains on have no graph, whatever is done with them.
+  if (spendingBackward(module, value) === undefined && networksOf(module, value).size === 0) return undefined;
+  if (isTensorHere(module, value)) return 'yes';
+  const term = lossTerm(module, value);
+  if (term === undefined) return undefined;
+  return kindOf(module, value) === 'unknown' && term.scalar === 'no' ? 'no' : 'unknown';
+}
+
+/** By what it is made of, or because it is differentiated right there. */
+function isTensorHere(module: PyModule, value: PyNode): boolean {
+  const node = unparenthesized(value);
+  if (isProvenTensor(module, node) || isDifferentiated(module, node)) return true;
+  const sides = node.type === 'binary_operator' ? [node.field('left'), node.field('right')] : [];
+  return sides.some((side) => side !== undefined && isTensorHere(module, side));
+}
+
+/** The part of a product or sum that brings the graph, where only one does: `loss` of `loss * batch_size`. */
+export function graphCarrier(module: PyModule, value: PyNode): PyNode {
+  const node = unparenthesized(value);
+  if (node.type !== 'binary_operator') return value;
+  const carrying = [node.field('left'), node.field('right')].flatMap((side) =>
+    side !== undefined && mayCarryGradient(module, side) ? [side] : [],
+  );
+  const [only, ...others] = carrying;
+  return only !== undefined && others.length === 0 && isTensorHere(module, only)
+    ? graphCarrier(module, only)
+    : value;
+}

@@ -1,0 +1,129 @@
+import type { Answer } from '../../semantic/answer.js';
+import { calledDefinition } from '../../semantic/definitions.js';
+import { reachingDefinitions } from '../../semantic/flow.js';
+import { importsPackage, qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
+import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { isFloating, isScalarTensor, kindOf } from '../tensor/tensor.js';
+import { FLOAT_REDUCTIONS, SAME_REDUCTIONS } from '../tensor/tensor-methods.js';
+
+/** A value that is added to a total: whether it is a 0-dim tensor, and of floating point. */
+export interface LossTerm {
+  readonly scalar: Answer;
+  readonly floating: Answer;
+}
+
+/** Definitions are followed this far in search of a clue. */
+const MAX_HOPS = 4;
+
+/** Undefined when nothing says that the value is a tensor at all: most totals are of Python floats. */
+export function lossTerm(module: PyModule, value: PyNode): LossTerm | undefined {
+  const kind = kindOf(module, value);
+  if (kind === 'number') return undefined;
+  if (kind !== 'unknown')
+    return { scalar: isScalarTensor(module, value), floating: isFloating(module, value) };
+  if (!importsPackage(module, 'torch')) return undefined;
+  switch (clue(module, value, 0)) {
+    case 'tensor':
+      return { scalar: 'unknown', floating: countsTruths(module, value) ? 'no' : isFloating(module, value) };
+    case 'mixed':
+      return { scalar: 'no', floating: 'unknown' };
+    default:
+      return undefined;
+  }
+}
+
+/** `(a == b).sum()` is an integer, of whatever array it is. */
+function countsTruths(module: PyModule, value: PyNode): boolean {
+  const node = unparenthesized(value);
+  const receiver = node.type === 'call' ? receiverOf(node) : undefined;
+  return (
+    receiver !== undefined &&
+    SAME_REDUCTIONS.has(methodName(node) ?? '') &&
+    argumentsOf(node).length === 0 &&
+    isFloating(module, receiver) === 'no'
+  );
+}
+
+/** `mixed`: a tensor on one path, a Python number on another. */
+type Clue = 'tensor' | 'mixed' | 'none';
+
+const OPAQUE_LOSS = /(?:^|_)crit(?:erion|eria)?(?:_\w+)?$|(?:^|_)loss_?(?:fn|func|function)$/i;
+const MOVES: ReadonlySet<string> = new Set(['clone', 'cpu', 'cuda', 'detach', 'float', 'squeeze', 'to']);
+
+function clue(module: PyModule, value: PyNode, hops: number): Clue {
+  const node = unparenthesized(value);
+  switch (node.type) {
+    case 'unary_operator':
+      return operandClue(module, [node.field('argument')], hops);
+    case 'binary_operator':
+      return operandClue(module, [node.field('left'), node.field('right')], hops);
+    case 'conditional_expression':
+      return pathClue(module, [node.named[0], node.named[2]], hops);
+    case 'attribute':
+      return node.field('attribute')?.text === 'loss' ? 'tensor' : 'none';
+    case 'call':
+      return callClue(module, node, hops);
+    case 'identifier': {
+      if (hops >= MAX_HOPS) return 'none';
+      const definitions = reachingDefinitions(module, node) ?? [];
+      const values = definitions.flatMap((found) => (found.kind === 'value' ? [found.value] : []));
+      return values.length === 0 ? 'none' : pathClue(module, values, hops + 1);
+    }
+    default:
+      return 'none';
+  }
+}
+
+function callClue(module: PyModule, call: PyNode, hops: number): Clue {
+  const method = methodName(call);
+  const receiver = receiverOf(call);
+  if (method !== undefined && receiver !== undefined) {
+    const reduces = FLOAT_REDUCTIONS.has(method) || SAME_REDUCTIONS.has(method);
+    if (reduces && argumentsOf(call).length === 0) return isForeign(module, receiver) ? 'none' : 'tensor';
+    if (MOVES.has(method)) return clue(module, receiver, hops);
+  }
+  // A helper of this file whose returns prove nothing may as well give a float.
+  if (calledDefinition(module, call) !== undefined) return 'none';
+  const callee = call.field('function');
+  const name = callee?.type === 'attribute' ? callee.field('attribute')?.text : callee?.text;
+  return name !== undefined && OPAQUE_LOSS.test(name) ? 'tensor' : 'none';
+}
+
+/** Arrays and frames reduce like tensors. */
+function isForeign(module: PyModule, value: PyNode): boolean {
+  for (const node of value.walk()) {
+    if (node.type !== 'identifier') continue;
+    if (node.text === 'numpy' || node.text === 'values') return true;
+    const read = roleOf(node) === 'read';
+    if (read && /^(?:numpy|pandas|jax|tensorflow|scipy)\b/.test(qualifiedName(module, node) ?? ''))
+      return true;
+    const definitions = read ? (reachingDefinitions(module, node) ?? []) : [];
+    if (
+      definitions.some(
+        (found) => found.kind === 'value' && /\b(?:np|numpy|pd|pandas|jnp|tf)\./.test(found.value.text),
+      )
+    )
+      return true;
+  }
+  return false;
+}
+
+function operandClue(module: PyModule, operands: readonly (PyNode | undefined)[], hops: number): Clue {
+  const clues = operands.map((operand) => (operand === undefined ? 'none' : clue(module, operand, hops)));
+  return clues.includes('mixed') ? 'mixed' : clues.includes('tensor') ? 'tensor' : 'none';
+}
+
+function pathClue(module: PyModule, values: readonly (PyNode | undefined)[], hops: number): Clue {
+  const clues = values.map((value): Clue | 'number' => {
+    if (value === undefined) return 'none';
+    const kind = kindOf(module, value);
+    if (kind === 'number') return 'number';
+    return kind === 'unknown' ? clue(module, value, hops) : 'tensor';
+  });
+  if (clues.includes('mixed')) return 'mixed';
+  if (!clues.includes('tensor')) return 'none';
+  return clues.includes('number') ? 'mixed' : 'tensor';
+}

@@ -1,0 +1,193 @@
+import { type Addition, additionAt } from '../../semantic/accumulation.js';
+import { zeroGiven } from '../../semantic/counter.js';
+import { definitionOf } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { binds, roleOf } from '../../semantic/names.js';
+import type { Scope } from '../../semantic/scope.js';
+import {
+  argumentsOf,
+  enclosingLoops,
+  methodName,
+  receiverOf,
+  statementOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
+import { namesBeside } from '../../syntax/beside.js';
+import { restOfLine } from '../../syntax/code-text.js';
+import type { Glimpse } from '../../syntax/glimpse.js';
+import type { PyNode } from '../../syntax/node.js';
+import { isZeroFactory } from '../catalog.js';
+
+/** A variable that starts at zero and grows from one round of a loop to the next. */
+export interface RunningTotal {
+  readonly name: string;
+  readonly scope: Scope;
+  /** Those in the loops, in source order; there is one. */
+  readonly additions: readonly Addition[];
+}
+
+const ZEROED = /^(?:[^=]*=(?!=)){1,4}[^=]*?(?:(?<![\w.])0(?:\.0*)?(?![\w.])|zeros)/;
+/** `loss.item() * len(x)` and the like, to the end of the line. */
+const FACTOR =
+  /[-\d.]+|[^-+*/%@]*\.(?:item|tolist)\(\)|(?:float|int|len)\([^()]*\)|[\w.]+\.size\(-?\d\)|[\w.]+\.shape\[-?\d\]/;
+const NUMBER = new RegExp(
+  `^(?:${FACTOR.source})(?:[ \\t]*[*/][ \\t]*(?:${FACTOR.source}))*[ \\t]*(?:[;#].*)?$`,
+);
+
+/** Texts, lists, dictionaries and tuples of one are joined, not added. */
+const TEXT_OR_LIST = /^(?:[bBfFrR]{0,2}["'[{]|\([^()\r\n]*,\)[ \t]*$)/;
+
+/** The names of totals that could be of tensors, going by the text alone: no node is made to ask it. */
+function* totalNames(text: string): Generator<string> {
+  if (!text.includes('+') || !/\b(?:for|while)\b/.test(text)) return;
+  for (const name of namesBeside(text, '+', 'around')) {
+    const mention = `(?<![\\w.])${name}(?!\\w)`;
+    const added = [...text.matchAll(new RegExp(`${mention}[ \\t]*\\+=[ \\t]*([^\\r\\n]*)`, 'g'))];
+    const isAdded = added.some(([, value = '']) => !NUMBER.test(value) && !TEXT_OR_LIST.test(value));
+    if (!isAdded && !isAssignedItself(text, mention)) continue;
+    if (isOneFunction(text) && isHandedBack(text, name)) continue;
+    for (const { index } of text.matchAll(new RegExp(mention, 'g'))) {
+      if (!ZEROED.test(restOfLine(text, index))) continue;
+      yield name;
+      break;
+    }
+  }
+}
+
+/** `total = total + …`, or `total = … + total`. */
+function isAssignedItself(text: string, mention: string): boolean {
+  for (const { index, 0: start } of text.matchAll(new RegExp(`${mention}[ \\t]*=(?!=)`, 'g'))) {
+    const value = restOfLine(text, index + start.length);
+    if (value.includes('+') && new RegExp(mention).test(value)) return true;
+  }
+  return false;
+}
+
+export const EVALUATION_NAME =
+  /^_?(?:eval|evaluate|evaluation|val|valid|validate|validation|test|infer|inference)(?:_(?:epoch|one_epoch|loop|model|set|step|loss))?$/;
+
+const TRAINS_OR_EVALUATES =
+  /eval|val_|valid|test|infer|predict|train|epoch|step|probe|report|diagnos|curve|metric|measure|monitor|check|drift/i;
+
+/** The code that trains or evaluates, going by the text: elsewhere a sum or a list is part of a computation, no record. */
+export function recordingStretches({ text, stretches }: Glimpse): readonly string[] {
+  const repeating = stretches.filter((stretch) => /\b(?:for|while)\b/.test(stretch));
+  if (text.includes('backward(')) return repeating;
+  return repeating.filter(
+    (stretch) =>
+      stretch.includes('.eval()') ||
+      [...stretch.matchAll(/\bdef[ \t]+(\w+)/g)].some(([, name = '']) => TRAINS_OR_EVALUATES.test(name)),
+  );
+}
+
+/** No other function is defined inside. */
+export function isOneFunction(text: string): boolean {
+  return text.indexOf('def ') === text.lastIndexOf('def ') && !text.includes('lambda');
+}
+
+/** A function without a backward returns what is in the variable, perhaps joined or divided: it may well be the loss. */
+export function isHandedBack(text: string, name: string): boolean {
+  const again = new RegExp(`(?<![\\w.])${name}[ \\t]*=(?!=)[^\\r\\n]*(?<![\\w.])${name}(?!\\w)`);
+  if (text.includes('backward(') || again.test(text)) return false;
+  if (EVALUATION_NAME.test(/\bdef[ \t]+(\w+)/.exec(text)?.[1] ?? '')) return false;
+  const joined = `torch\\.(?:cat|stack)\\(${name}(?:,[^()\\r\\n]*)?\\)`;
+  const plain = `(?:\\w+,[ \\t]*)*${name}(?!\\w)(?:[ \\t]*[-+*/][^.()\\r\\n]*)?`;
+  return new RegExp(`^[ \\t]+return[ \\t]+(?:${plain}|${joined})[ \\t]*(?:#.*)?\\r?$`, 'm').test(text);
+}
+
+/** Whether some function of the file could have such a total. */
+export function mayTotal(glimpse: Glimpse): boolean {
+  return recordingStretches(glimpse).some((stretch) => !totalNames(stretch).next().done);
+}
+
+export function runningTotals(module: PyModule): readonly RunningTotal[] {
+  return module.memo(findTotals, module);
+}
+
+function findTotals(module: PyModule): readonly RunningTotal[] {
+  const names = new Map(recordingStretches(module.glimpse).map((text) => [text, new Set(totalNames(text))]));
+  const found: RunningTotal[] = [];
+  for (const name of new Set([...names.values()].flatMap((some) => [...some]))) {
+    const scopes = new Set<Scope>();
+    for (const place of module.atWhere(name, (stretch) => names.get(stretch)?.has(name) === true)) {
+      if (place.type !== 'identifier' || place.text !== name || additionAt(place) === undefined) continue;
+      const scope = module.resolve(place);
+      if (scope === undefined || scopes.has(scope)) continue;
+      scopes.add(scope);
+      const total = totalIn(module, scope, name);
+      if (total !== undefined) found.push(total);
+    }
+  }
+  return found.sort((a, b) => (a.additions[0]?.target.start ?? 0) - (b.additions[0]?.target.start ?? 0));
+}
+
+function totalIn(module: PyModule, scope: Scope, name: string): RunningTotal | undefined {
+  if (scope.kind !== 'function' && scope.kind !== 'module') return undefined;
+  const additions: Addition[] = [];
+  const zeros: PyNode[] = [];
+  for (const place of module.occurrences(scope, name)) {
+    const role = roleOf(place);
+    if (!binds(role) || role === 'delete' || role === 'declare') continue;
+    if (module.scopeAt(place) !== scope) return undefined;
+    const addition = additionAt(place);
+    if (addition !== undefined) additions.push(addition);
+    else if (isZero(module, place)) zeros.push(place);
+    else if (role !== 'update' && !isDerivedFrom(place, name)) return undefined;
+  }
+  const growing = additions.filter(({ statement }) =>
+    enclosingLoops(statement).some((loop) => outlives(loop, zeros)),
+  );
+  return growing.length === 0 ? undefined : { name, scope, additions: growing };
+}
+
+/** The total is set before the loop and not anew in each round. */
+function outlives(loop: PyNode, zeros: readonly PyNode[]): boolean {
+  return (
+    zeros.some((zero) => !loop.contains(zero)) &&
+    !zeros.some((zero) => statementOf(zero).parent === loop.field('body'))
+  );
+}
+
+/** `0.0`, or a new tensor that nobody else holds. */
+function isZero(module: PyModule, place: PyNode): boolean {
+  if (zeroGiven(place) !== undefined) return true;
+  const assignment = place.parent;
+  const statement = statementOf(place);
+  if (assignment?.type !== 'assignment' || statement.named[0] !== assignment) return false;
+  const definition = definitionOf(place);
+  if (definition.kind !== 'value' || assignment.field('right') !== definition.value) return false;
+  let value: PyNode | undefined = unparenthesized(definition.value);
+  while (value?.type === 'call' && /^(?:to|cuda|float|double|half)$/.test(methodName(value) ?? ''))
+    value = receiverOf(value);
+  if (value?.type !== 'call' || /requires_grad/.test(value.text)) return false;
+  const callee = value.field('function');
+  const path = callee && qualifiedName(module, callee);
+  if (path === undefined) return methodName(value) === 'new_zeros';
+  return isZeroFactory(path) && (path.endsWith('zeros') || isNought(argumentsOf(value)[0]));
+}
+
+function isNought(node: PyNode | undefined): boolean {
+  return node !== undefined && /^(?:\[\s*)?0(?:\.0*)?(?:\s*\])?$/.test(node.text);
+}
+
+/** `total = total / n`, `total = total.item()`: made from itself, so no other tensor is changed by adding to it. */
+function isDerivedFrom(place: PyNode, name: string): boolean {
+  const definition = definitionOf(place);
+  return definition.kind === 'value' && isMadeOf(definition.value, name);
+}
+
+function isMadeOf(value: PyNode, name: string): boolean {
+  const node = unparenthesized(value);
+  if (node.type === 'identifier') return node.text === name;
+  if (node.type === 'binary_operator')
+    return [node.field('left'), node.field('right')].some(
+      (side) => side !== undefined && isMadeOf(side, name),
+    );
+  if (node.type !== 'call') return false;
+  const receiver = receiverOf(node);
+  if (receiver !== undefined) return isMadeOf(receiver, name);
+  const [only, ...others] = argumentsOf(node);
+  const builtin = /^(?:float|int|round)$/.test(node.field('function')?.text ?? '');
+  return builtin && only !== undefined && others.length <= 1 && isMadeOf(only, name);
+}

@@ -1,0 +1,143 @@
+import { type Answer, all } from '../../semantic/answer.js';
+import { attributeValues } from '../../semantic/attributes.js';
+import { classAround } from '../../semantic/definitions.js';
+import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { argumentsOf, methodName, unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { CUDA_ORDINAL, DEVICE, TORCH } from '../catalog.js';
+import { kindOf } from './tensor.js';
+
+const MAX_DEPTH = 8;
+/** `device`, `DEVICE`, `_execution_device`: no other argument of `.to` goes by that name. */
+const DEVICE_NAME = /(?:^|_)device$/i;
+const OTHER_NAME = /(?:^|_)(?:dtype|tensor|type)(?:$|_or_)/i;
+const DEVICE_TYPE = /\b(?:device|str|int)\b/;
+
+/** Whether an argument of `.to()` is a device: not a dtype, and not a tensor to be like. A name that says so counts as a proof, unless what it was given says otherwise. */
+export function isDevice(module: PyModule, expression: PyNode, depth = 0): Answer {
+  const node = unparenthesized(expression);
+  const of = (inner: PyNode | undefined): Answer =>
+    inner === undefined || depth > MAX_DEPTH ? 'unknown' : isDevice(module, inner, depth + 1);
+  switch (node.type) {
+    case 'string':
+    case 'concatenated_string':
+    case 'integer':
+      return 'yes';
+    case 'none':
+    case 'float':
+    case 'true':
+    case 'false':
+      return 'no';
+    case 'conditional_expression':
+      return all([of(node.named[0]), of(node.named[2])]);
+    case 'boolean_operator':
+      return all([of(node.field('left')), of(node.field('right'))]);
+    case 'call':
+      return isDeviceCall(module, node);
+    case 'attribute':
+      return isDeviceAttribute(module, node, of);
+    case 'identifier':
+      return isDeviceVariable(module, node, of);
+    default:
+      return kindOf(module, node) === 'tensor' ? 'no' : 'unknown';
+  }
+}
+
+/** `"cpu"` and `torch.device("cpu")`, as written or behind a name that was never given anything else. */
+export function isCpu(module: PyModule, expression: PyNode, depth = 0): boolean {
+  const node = unparenthesized(expression);
+  if (node.type === 'string') return /^["']cpu(?::\d+)?["']$/.test(node.text);
+  if (node.type === 'call') {
+    const [first] = argumentsOf(node);
+    return pathOf(module, node) === DEVICE && first !== undefined && isCpu(module, first, depth + 1);
+  }
+  if (node.type !== 'identifier' || depth > MAX_DEPTH) return false;
+  const values = givenValues(module, node);
+  return (
+    values !== undefined && values.length > 0 && values.every((value) => isCpu(module, value, depth + 1))
+  );
+}
+
+function isDeviceCall(module: PyModule, call: PyNode): Answer {
+  const path = pathOf(module, call);
+  const callee = call.field('function');
+  const name = methodName(call) ?? callee?.text ?? '';
+  if (path === DEVICE || path === CUDA_ORDINAL) return 'yes';
+  if (callee?.type === 'identifier' && ['str', 'int'].includes(name) && module.resolve(callee) === undefined)
+    return 'yes';
+  if (DEVICE_NAME.test(name)) return 'yes';
+  return ['tensor', 'scalar-tensor'].includes(kindOf(module, call)) ? 'no' : 'unknown';
+}
+
+function isDeviceAttribute(module: PyModule, node: PyNode, of: (inner: PyNode) => Answer): Answer {
+  if (isDtype(module, node)) return 'no';
+  const name = node.field('attribute')?.text ?? '';
+  if (OTHER_NAME.test(name)) return 'no';
+  const given = [...(attributeValues(module, node) ?? []), ...classValues(module, node)].map(of);
+  if (given.includes('no')) return 'no';
+  return DEVICE_NAME.test(name) || (given.length > 0 && all(given) === 'yes') ? 'yes' : 'unknown';
+}
+
+/** What the body of the class gives to the name of `self.name`. */
+function classValues(module: PyModule, attribute: PyNode): readonly PyNode[] {
+  const around = classAround(attribute);
+  const name = attribute.field('attribute')?.text;
+  if (around === undefined || name === undefined || attribute.field('object')?.text !== around.self)
+    return [];
+  return module
+    .scopeOf(around.classNode)
+    .bindings(name)
+    .map(definitionOf)
+    .flatMap((found) => (found.kind === 'value' ? [found.value] : []));
+}
+
+function isDeviceVariable(module: PyModule, identifier: PyNode, of: (inner: PyNode) => Answer): Answer {
+  if (isDtype(module, identifier)) return 'no';
+  if (OTHER_NAME.test(identifier.text)) return 'no';
+  const named = DEVICE_NAME.test(identifier.text);
+  const definitions = reachingDefinitions(module, identifier) ?? onlyDefinition(module, identifier);
+  const answers = definitions.map((found): Answer => {
+    if (found.kind === 'value') return found.value.type === 'none' ? 'unknown' : of(found.value);
+    if (found.kind === 'loop') return all(elementsOf(found.iterable).map(of));
+    if (found.kind !== 'parameter') return 'unknown';
+    const given = found.node.parent?.field('value');
+    const usual = given === undefined || given.type === 'none' ? 'unknown' : of(given);
+    if (usual === 'no') return 'no';
+    const annotation = found.node.closest('typed_parameter', 'typed_default_parameter')?.field('type')?.text;
+    if (annotation === undefined) return usual;
+    if (/dtype|Tensor/.test(annotation)) return 'no';
+    return DEVICE_TYPE.test(annotation) ? 'yes' : 'unknown';
+  });
+  if (answers.includes('no')) return 'no';
+  const sure = answers.length > 0 && all(answers) === 'yes';
+  return sure || (named && !definitions.some(({ kind }) => kind === 'with')) ? 'yes' : 'unknown';
+}
+
+/** The elements of a list or tuple as written; anything else is not taken apart. */
+function elementsOf(iterable: PyNode): readonly PyNode[] {
+  return ['list', 'tuple', 'expression_list'].includes(iterable.type) ? iterable.named : [iterable];
+}
+
+/** What `.to()` takes from torch itself, without a call, is a dtype. */
+function isDtype(module: PyModule, node: PyNode): boolean {
+  return qualifiedName(module, node)?.startsWith(TORCH) ?? false;
+}
+
+function givenValues(module: PyModule, identifier: PyNode): readonly PyNode[] | undefined {
+  const definitions = reachingDefinitions(module, identifier) ?? onlyDefinition(module, identifier);
+  const values = definitions.flatMap((found) => (found.kind === 'value' ? [found.value] : []));
+  return values.length === definitions.length ? values : undefined;
+}
+
+/** Of a variable that lives outside the function: all that is ever given to it in the file. */
+function onlyDefinition(module: PyModule, identifier: PyNode): readonly ReturnType<typeof definitionOf>[] {
+  const scope = module.resolve(identifier);
+  return scope === undefined ? [] : module.writes(scope, identifier.text).map(definitionOf);
+}
+
+function pathOf(module: PyModule, call: PyNode): string | undefined {
+  const callee = call.field('function');
+  return callee && qualifiedName(module, callee);
+}

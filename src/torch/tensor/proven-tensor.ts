@@ -1,0 +1,138 @@
+import { classAround } from '../../semantic/definitions.js';
+import { reachingDefinitions } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  methodName,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { TENSOR_MODULES, TENSOR_NAMESPACES } from '../catalog.js';
+import { initialValue } from '../module/modules.js';
+import { kindOf } from './tensor.js';
+import * as known from './tensor-methods.js';
+
+const MAX_DEPTH = 12;
+
+/** Methods by which an argument shows itself to be a tensor. Arrays and modules have none of them. */
+const TELLING: ReadonlySet<string> = new Set([
+  ...known.ONLY_TENSORS,
+  'dim',
+  'numel',
+  'new_zeros',
+  'requires_grad_',
+]);
+
+/** More than `kindOf`: an argument counts as a tensor when the function uses it as nothing else can be used. */
+export function isProvenTensor(module: PyModule, expression: PyNode, depth = 0): boolean {
+  const node = unparenthesized(expression);
+  const kind = kindOf(module, node);
+  if (kind !== 'unknown') return kind !== 'number';
+  if (depth > MAX_DEPTH) return false;
+  const proven = (inner: PyNode | undefined): boolean =>
+    inner !== undefined && isProvenTensor(module, inner, depth + 1);
+  switch (node.type) {
+    case 'unary_operator':
+      return proven(node.field('argument'));
+    case 'binary_operator':
+      return proven(node.field('left')) || proven(node.field('right'));
+    case 'comparison_operator':
+      return node.named.some(proven);
+    case 'subscript': {
+      const value = node.field('value');
+      return value?.type === 'call' && isPaired(value) ? proven(receiverOf(value)) : proven(value);
+    }
+    case 'attribute': {
+      const object = node.field('object');
+      const isValues =
+        node.field('attribute')?.text === 'values' && object?.type === 'call' && isPaired(object);
+      return isValues && proven(receiverOf(object));
+    }
+    case 'call': {
+      const name = methodName(node) ?? '';
+      return (
+        keepsTensor(name) && !(isPaired(node) && argumentsOf(node).length > 0) && proven(receiverOf(node))
+      );
+    }
+    case 'identifier': {
+      const definitions = reachingDefinitions(module, node) ?? [];
+      return (
+        definitions.length > 0 &&
+        definitions.every((found) =>
+          found.kind === 'value'
+            ? proven(found.value)
+            : found.kind === 'parameter' && isUsedAsTensor(module, node),
+        )
+      );
+    }
+    default:
+      return false;
+  }
+}
+
+function isPaired(call: PyNode): boolean {
+  return known.PAIRED_REDUCTIONS.has(methodName(call) ?? '');
+}
+
+function keepsTensor(name: string): boolean {
+  return [
+    known.FLOAT_REDUCTIONS,
+    known.SAME_REDUCTIONS,
+    known.INTEGER_REDUCTIONS,
+    known.FLOAT_ELEMENTWISE,
+    known.SAME_ELEMENTWISE,
+    known.TO_FLOAT,
+    known.TO_INTEGER,
+    known.FLOAT_SHAPED,
+    known.SAME_SHAPED,
+    known.BROADCASTING,
+    known.COMPARISONS,
+    new Set(['to', 'squeeze', 'type_as', 'topk']),
+  ].some((names) => names.has(name));
+}
+
+/** Somewhere in the function the parameter is given to torch or to a layer, or shows a method that only tensors have. */
+function isUsedAsTensor(module: PyModule, parameter: PyNode): boolean {
+  const owner = enclosingFunction(parameter);
+  const scope = module.resolve(parameter);
+  if (owner === undefined || scope === undefined) return false;
+  return module.reads(scope, parameter.text).some((read) => {
+    const place = read.parent;
+    if (place?.type === 'attribute') {
+      const call = place.parent;
+      const name = place.field('attribute')?.text ?? '';
+      if (call?.type !== 'call' || call.field('function') !== place) return false;
+      return TELLING.has(name) || (name === 'size' && argumentsOf(call).length <= 1);
+    }
+    if (place?.type !== 'argument_list' || place.named[0] !== read) return false;
+    const call = place.parent;
+    const callee = call?.field('function');
+    const path = callee && qualifiedName(module, callee);
+    if (path !== undefined) return isTensorFunction(path);
+    return call !== undefined && isLayer(module, call);
+  });
+}
+
+/** `self.layer(…)`, made by torch: it takes tensors only. */
+export function isLayer(module: PyModule, call: PyNode): boolean {
+  const callee = call.field('function');
+  const name = callee?.field('attribute')?.text;
+  if (
+    callee === undefined ||
+    name === undefined ||
+    callee.field('object')?.text !== classAround(callee)?.self
+  )
+    return false;
+  const maker = initialValue(module, callee, name)?.field('function');
+  const path = maker && qualifiedName(module, maker);
+  return path !== undefined && TENSOR_MODULES.has(path);
+}
+
+function isTensorFunction(path: string): boolean {
+  const space = TENSOR_NAMESPACES.find((prefix) => path.startsWith(prefix));
+  const name = space === undefined ? '' : path.slice(space.length);
+  return keepsTensor(name) || space === TENSOR_NAMESPACES[0];
+}

@@ -1,0 +1,167 @@
+import { definedElsewhere } from '../../semantic/elsewhere.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { importedPath, roleOf } from '../../semantic/names.js';
+import { isProgram } from '../../semantic/program.js';
+import { allNodes } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { AMP_NAMES, OLD_AMP } from '../catalog.js';
+import { type Gate, gate } from '../gate.js';
+
+/** A use of one of the names that moved. */
+export interface AmpUse {
+  /** `autocast`, `GradScaler`, … */
+  readonly name: string;
+  /** The expression that names it. */
+  readonly node: PyNode;
+  readonly kind: 'call' | 'decorator' | 'annotation' | 'value';
+}
+
+/** A use that spells the whole path: `torch.cuda.amp.autocast`, from a node inside it. */
+export function dottedAmpUse(module: PyModule, inside: PyNode): AmpUse | undefined {
+  const top = topOfPath(inside);
+  const path = qualifiedName(module, top);
+  const name = path?.startsWith(`${OLD_AMP}.`) ? path.slice(OLD_AMP.length + 1) : undefined;
+  return name !== undefined && AMP_NAMES.has(name) ? { name, node: top, kind: kindOfUse(top) } : undefined;
+}
+
+/** An import that binds the old namespace or names of it, and all that the file does with them. */
+export interface AmpImport {
+  readonly statement: PyNode;
+  /** What to write anew: the path that is imported from. */
+  readonly path: PyNode;
+  readonly bound: readonly PyNode[];
+  /** Undefined where a use is none of the names that moved. */
+  readonly uses: readonly AmpUse[] | undefined;
+  /** The names are bound once, by this import alone. */
+  readonly isOnlyBinding: boolean;
+}
+
+export function ampImport(module: PyModule, statement: PyNode): AmpImport | undefined {
+  const path =
+    statement.field('module_name') ??
+    statement.named.find((each) => each.type === 'aliased_import')?.field('name');
+  const bound = statement.named
+    .filter((each) => each !== path || each.type === 'aliased_import')
+    .flatMap((each) => [each.field('alias') ?? each.named.at(-1) ?? each])
+    .filter((each) => roleOf(each) === 'import');
+  const paths = bound.map((each) => importedPath(each) ?? '');
+  const isOurs = (each: string): boolean =>
+    each === OLD_AMP || (each.startsWith(`${OLD_AMP}.`) && AMP_NAMES.has(each.slice(OLD_AMP.length + 1)));
+  if (path === undefined || bound.length === 0 || !paths.every(isOurs)) return undefined;
+  const uses: AmpUse[] = [];
+  let known = true;
+  let isOnlyBinding = true;
+  for (const [index, each] of bound.entries()) {
+    const scope = module.resolve(each);
+    if (scope === undefined) return undefined;
+    isOnlyBinding &&= module.writes(scope, each.text).length === 1;
+    for (const read of module.reads(scope, each.text)) {
+      const use = paths[index] === OLD_AMP ? dottedAmpUse(module, read) : bareUse(read, paths[index]);
+      if (use === undefined) known = false;
+      else uses.push(use);
+    }
+  }
+  return { statement, path, bound, uses: known ? uses : undefined, isOnlyBinding };
+}
+
+function bareUse(read: PyNode, path = ''): AmpUse | undefined {
+  if (topOfPath(read) !== read) return undefined;
+  return { name: path.slice(OLD_AMP.length + 1), node: read, kind: kindOfUse(read) };
+}
+
+function topOfPath(inside: PyNode): PyNode {
+  let top = inside;
+  if (top.parent?.type === 'attribute' && top.parent.field('attribute') === top) top = top.parent;
+  while (top.parent?.type === 'attribute' && top.parent.field('object') === top) top = top.parent;
+  return top;
+}
+
+function kindOfUse(node: PyNode): AmpUse['kind'] {
+  const { parent } = node;
+  if (parent?.type === 'call' && parent.field('function') === node) return 'call';
+  if (parent?.type === 'decorator') return 'decorator';
+  return node.closest('type', 'block', 'module')?.type === 'type' ? 'annotation' : 'value';
+}
+
+const OTHER_DTYPE =
+  /bfloat16|\bbf16\b|set_autocast|mixed_precision|ccelerat|ightning|\bFabric\b|deepspeed|transformers|rainer\(/;
+
+/** `autocast("cuda", dtype=amp_dtype)`, `autocast("cuda", amp_dtype)`: a region whose dtype is not float16 as it is written. */
+const OPEN_DTYPE =
+  /\bautocast\b[^:]{0,200}?\bdtype\s*=\s*(?!(?:torch\.)?(?:float16|half)\b)|\bautocast\(\s*["'\w.]+\s*,\s*(?!\w+\s*=)|\bautocast\([^()]*\*/;
+
+/**
+ * Whether a region of another dtype may be around a node: not where a program trains by hand in float16 and the node is not
+ * part of a module that others run.
+ */
+export function mayBeInOtherAutocast(module: PyModule, node: PyNode): boolean {
+  if (OTHER_DTYPE.test(module.text) || OPEN_DTYPE.test(module.text)) return true;
+  if (node.closest('class_definition') !== undefined || !isProgram(module)) return true;
+  return !/\.backward\(/.test(module.text);
+}
+
+const REPLACES =
+  /\bamp(?:\.(?:autocast|GradScaler|custom_\w+))?\s*=(?!=)|\b(?:setattr|delattr|patch|patch\.object)\(\s*["']?(?:[\w.]*\.)?amp\b/;
+const STANDS_IN = /\b(?:torch_npu|torch_musa|torch_mlu|habana_frameworks|intel_extension_for_pytorch)\b/;
+const CHECKS_TYPES =
+  /singledispatch|\.register\b|beartype|typeguard|typechecked|jaxtyping|pydantic|validate_call/;
+
+/** What must hold in the file before one of the names may be written anew. */
+export function ampGates(module: PyModule, names: readonly string[]): readonly Gate[] {
+  const asked = names.includes('GradScaler') ? scalerNames(module) : [];
+  return [
+    gate(!REPLACES.test(module.text), 'this file puts something else in its place'),
+    gate(!asked.includes('value'), 'this file asks for the old class elsewhere'),
+    {
+      answer: asked.includes('annotation') && CHECKS_TYPES.test(module.text) ? 'unknown' : 'yes',
+      otherwise: 'that nothing chooses or checks by the annotations, which name the old class',
+    },
+    {
+      answer: asked.length > 0 && module.memo(isAskedForElsewhere, module) ? 'unknown' : 'yes',
+      otherwise: 'that the scaler does not reach the functions of another file that ask for the old class',
+    },
+    {
+      answer: STANDS_IN.test(module.text) ? 'unknown' : 'yes',
+      otherwise: 'that what stands in for CUDA here replaces the new names as well',
+    },
+    {
+      answer: /\btorch\.jit\b|\bfrom torch import[^\n]*\bjit\b/.test(module.text) ? 'unknown' : 'yes',
+      otherwise: 'that TorchScript, which this file uses, takes it',
+    },
+  ];
+}
+
+/** A function that is called here stands in a file that tells scalers by their class. */
+function isAskedForElsewhere(module: PyModule): boolean {
+  for (const node of allNodes(module.root)) {
+    const callee = node.type === 'call' ? node.field('function') : undefined;
+    const path = callee && qualifiedName(module, callee);
+    const other = path === undefined ? undefined : definedElsewhere(module, path);
+    if (other !== undefined && /\b(?:isinstance|issubclass|type)\([^\n]*GradScaler/.test(other.module.text))
+      return true;
+  }
+  return false;
+}
+
+/** How the file uses the class of the scaler, by whatever path. */
+function scalerNames(module: PyModule): readonly AmpUse['kind'][] {
+  return module.at('GradScaler').flatMap((node) => {
+    if (node.text !== 'GradScaler' || node.closest('import_from_statement', 'import_statement')) return [];
+    return [kindOfUse(topOfPath(node))];
+  });
+}
+
+/** Whether a name that an import binds can be reached in other ways than by itself. */
+export function reachGates(module: PyModule, bound: readonly PyNode[]): readonly Gate[] {
+  return [
+    gate(
+      bound.every((name) => module.resolve(name)?.kind !== 'class'),
+      'the name is an attribute of a class as well',
+    ),
+    {
+      answer: /(?<![.\w])(?:globals|locals|vars|eval|exec)\(/.test(module.text) ? 'unknown' : 'yes',
+      otherwise: 'that nothing reads the name by way of `globals()`, `locals()` or `eval()`',
+    },
+  ];
+}

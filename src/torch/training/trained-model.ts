@@ -1,0 +1,125 @@
+import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { argumentsOf, hasSplat, receiverOf, statementOf } from '../../semantic/statements.js';
+import { ownsItsLines } from '../../syntax/layout.js';
+import type { PyNode } from '../../syntax/node.js';
+import { isPeftModelMaker } from '../catalog.js';
+import { type ModelLoad, modelLoad } from '../huggingface/pretrained.js';
+import { initialValue } from '../module/modules.js';
+import { trainingLoops } from './training-loop.js';
+
+/** A transformers model that this file loads into a variable and trains in a loop. */
+export interface TrainedModel {
+  readonly load: ModelLoad;
+  /** `model = AutoModel.from_pretrained(…).to(device)`, on lines of its own. */
+  readonly statement: PyNode;
+  readonly model: PyNode;
+  /** What the variable is given there. */
+  readonly value: PyNode;
+  /** Its calls in loops that train, in the code below the statement; none where it is handed to a function that trains it. */
+  readonly forwards: readonly PyNode[];
+}
+
+export function trainedModels(module: PyModule): readonly TrainedModel[] {
+  return module.memo(findTrainedModels, module);
+}
+
+function findTrainedModels(module: PyModule): readonly TrainedModel[] {
+  const loops = trainingLoops(module);
+  if (loops.length === 0) return [];
+  const loads = ['.from_pretrained(', '.from_config('].flatMap((literal) => module.at(literal));
+  return loads.flatMap((node) => {
+    const call = node.parent?.parent;
+    const load = call?.type === 'call' ? modelLoad(module, call) : undefined;
+    if (load === undefined) return [];
+    const statement = statementOf(load.call);
+    const assignment = statement.named[0];
+    const model = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
+    const value = assignment?.field('right');
+    if (model?.type !== 'identifier' || value === undefined || !ownsItsLines(module, statement)) return [];
+    const own = readsOf(module, model);
+    const handed = own.flatMap((read) => readsAsParameter(module, read));
+    const inLoops = (reads: readonly PyNode[], after: number): readonly PyNode[] => {
+      const bodies = loops.flatMap(({ loop, body }) => (loop.start > after ? [body] : []));
+      return reads.flatMap((read) => {
+        const forward = read.parent;
+        const isRun = forward?.type === 'call' && forward.field('function') === read;
+        return isRun && bodies.some((body) => body.contains(read)) ? [forward] : [];
+      });
+    };
+    const forwards = inLoops(own, statement.end);
+    const reads = [...own, ...handed];
+    const isRun = forwards.length > 0 || inLoops(handed, -1).length > 0;
+    const isFrozen = reads.some((read) => methodOn(read) === 'requires_grad_');
+    const isGiven = reads.some((read) => isTrained(module, read));
+    return isRun && isGiven && !isFrozen ? [{ load, statement, model, value, forwards }] : [];
+  });
+}
+
+function readsOf(module: PyModule, name: PyNode): readonly PyNode[] {
+  const scope = module.resolve(name);
+  return scope === undefined ? [] : module.reads(scope, name.text);
+}
+
+/** The reads of the parameter by which a function of the file gets the variable: `train(model)`. */
+function readsAsParameter(module: PyModule, read: PyNode): readonly PyNode[] {
+  const keyword = read.parent?.type === 'keyword_argument' ? read.parent : undefined;
+  const call = (keyword ?? read).parent?.parent;
+  const called = call?.type === 'call' ? calledDefinition(module, call) : undefined;
+  if (call === undefined || called?.type !== 'function_definition' || hasSplat(call)) return [];
+  const names = (called.field('parameters')?.named ?? []).map(parameterName);
+  const name =
+    keyword === undefined
+      ? names[argumentsOf(call).indexOf(read)]
+      : names.find((each) => each === keyword.field('name')?.text);
+  return name === undefined ? [] : module.reads(module.scopeOf(called), name);
+}
+
+/** `x` of `x`, `x: int`, `x=1` and `x: int = 1`. */
+function parameterName(parameter: PyNode): string | undefined {
+  const name =
+    parameter.field('name') ?? (parameter.type === 'identifier' ? parameter : parameter.children[0]);
+  return name?.type === 'identifier' ? name.text : undefined;
+}
+
+function methodOn(read: PyNode): string | undefined {
+  const call = read.parent?.parent;
+  return call?.type === 'call' && receiverOf(call) === read
+    ? read.parent?.field('attribute')?.text
+    : undefined;
+}
+
+/** `model.parameters()`, `model.train()`, `get_peft_model(model, …)`. */
+function isTrained(module: PyModule, read: PyNode): boolean {
+  if (/^(?:(?:named_)?parameters|train)$/.test(methodOn(read) ?? '')) return true;
+  const call = read.closest('call');
+  const callee = call?.field('function');
+  if (call === undefined || callee === undefined || argumentsOf(call)[0] !== read) return false;
+  return isPeftModelMaker(qualifiedName(module, callee) ?? '');
+}
+
+/** A call of a transformers model whose loss is trained on, and the call that loaded the model. */
+export interface TrainingForward {
+  readonly call: PyNode;
+  readonly load: ModelLoad;
+}
+
+/** `model(**batch)` in a training loop, and `self.model(…, labels=…)` in a class that loads its model. */
+export function trainingForwards(module: PyModule): readonly TrainingForward[] {
+  const found = new Map<PyNode, TrainingForward>();
+  for (const { forwards, load } of trainedModels(module))
+    for (const call of forwards) found.set(call, { call, load });
+  for (const keyword of module.at('labels')) {
+    const call = keyword.parent?.type === 'keyword_argument' ? keyword.parent.parent?.parent : undefined;
+    const callee = call?.field('function');
+    const name = callee?.type === 'attribute' ? callee.field('attribute')?.text : undefined;
+    if (call === undefined || callee === undefined || name === undefined || keyword.text !== 'labels')
+      continue;
+    if (callee.field('object')?.text !== classAround(callee)?.self) continue;
+    const made = initialValue(module, callee, name);
+    const load = made?.type === 'call' ? modelLoad(module, made) : undefined;
+    if (load !== undefined) found.set(call, { call, load });
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,195 @@
+import type { Answer } from '../../semantic/answer.js';
+import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import {
+  argumentsOf,
+  enclosingLoops,
+  keywordArgument,
+  methodName,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { OPTIMIZERS } from '../catalog.js';
+import { definitionsOf } from '../module/model-value.js';
+import { initialValue } from '../module/modules.js';
+
+/** A hand-written training loop: the innermost loop that differentiates and steps an optimizer. */
+export interface TrainingLoop {
+  readonly loop: PyNode;
+  readonly body: PyNode;
+  /** Calls of `….backward(…)`, those of loops inside included. */
+  readonly backwards: readonly PyNode[];
+  /** Calls of `optimizer.step(…)` and `scaler.step(optimizer)`. */
+  readonly steps: readonly PyNode[];
+  /** Calls of `….zero_grad(…)`. */
+  readonly zeroGrads: readonly PyNode[];
+}
+
+/** The text may hold a training loop; no node is made to ask it. */
+export function mayTrain(text: string): boolean {
+  return text.includes('.backward(') && text.includes('.step(') && /^[ \t]*(?:for|while)\b/m.test(text);
+}
+
+export function trainingLoops(module: PyModule): readonly TrainingLoop[] {
+  return module.memo(findTrainingLoops, module);
+}
+
+function findTrainingLoops(module: PyModule): readonly TrainingLoop[] {
+  const backwards = callsAt(module, 'backward');
+  if (backwards.length === 0) return [];
+  const zeroGrads = callsAt(module, 'zero_grad');
+  const stepped = new Map<PyNode, PyNode[]>();
+  for (const step of callsAt(module, 'step')) {
+    if (steppedOptimizer(module, step) === undefined) continue;
+    const loop = enclosingLoops(step).find((each) => backwards.some((call) => runsIn(each, call)));
+    if (loop !== undefined) stepped.set(loop, [...(stepped.get(loop) ?? []), step]);
+  }
+  return [...stepped].flatMap(([loop, steps]) => {
+    const body = loop.field('body');
+    if (body === undefined) return [];
+    const inside = (call: PyNode): boolean => runsIn(loop, call);
+    return [{ loop, body, backwards: backwards.filter(inside), steps, zeroGrads: zeroGrads.filter(inside) }];
+  });
+}
+
+/** In the loop's body, and not in a function that is only defined there. */
+function runsIn(loop: PyNode, node: PyNode): boolean {
+  return enclosingLoops(node).includes(loop);
+}
+
+/** The calls of a method of this name, in source order. */
+function callsAt(module: PyModule, method: string): readonly PyNode[] {
+  return module.at(`.${method}(`).flatMap((node) => {
+    const call = node.text === method ? node.parent?.parent : undefined;
+    return call?.type === 'call' && methodName(call) === method ? [call] : [];
+  });
+}
+
+/** The optimizer that a call of `step` steps: `optimizer.step()`, `scaler.step(optimizer)`. */
+export function steppedOptimizer(module: PyModule, step: PyNode): PyNode | undefined {
+  const receiver = receiverOf(step);
+  if (receiver !== undefined && isOptimizer(module, receiver) !== 'no') return receiver;
+  const [given] = argumentsOf(step);
+  return given !== undefined &&
+    /scaler|accelerator/i.test(receiver?.text ?? '') &&
+    isOptimizer(module, given) !== 'no'
+    ? given
+    : undefined;
+}
+
+const OPTIMIZER_NAME = /(?:^|[._])(?:\w*optim(?:izers?)?|opt)(?:$|[_\d[])|(?:^|[._])(?:adamw?|sgd)\d*$/i;
+const OTHER_NAME = /sched|config|args|swa|ema\b/i;
+
+/** Whether an expression is an optimizer of torch: by the call that made it, else perhaps by its name. */
+export function isOptimizer(module: PyModule, expression: PyNode): Answer {
+  const node = unparenthesized(expression);
+  const byName: Answer = OPTIMIZER_NAME.test(node.text) && !OTHER_NAME.test(node.text) ? 'unknown' : 'no';
+  const values = valuesOf(module, node);
+  if (values.length === 0) return byName;
+  const answers = values.map(
+    (value): Answer => (value?.type === 'call' ? makesOptimizer(module, value) : undefined) ?? byName,
+  );
+  if (answers.every((answer) => answer === 'yes')) return 'yes';
+  return answers.every((answer) => answer === 'no') ? 'no' : 'unknown';
+}
+
+/** What a name or an attribute of `self` is given; undefined for a value that is not seen. */
+function valuesOf(module: PyModule, node: PyNode): readonly (PyNode | undefined)[] {
+  if (node.type === 'identifier') {
+    return definitionsOf(module, node).map((definition) =>
+      definition.kind === 'value' ? definition.value : undefined,
+    );
+  }
+  const name = node.type === 'attribute' ? node.field('attribute')?.text : undefined;
+  const value = name === undefined ? undefined : initialValue(module, node, name);
+  return value === undefined ? [] : [value];
+}
+
+function makesOptimizer(module: PyModule, call: PyNode): Answer | undefined {
+  const callee = call.field('function');
+  if (callee === undefined) return undefined;
+  const path = qualifiedName(module, callee);
+  if (path?.startsWith(OPTIMIZERS)) return isOptimizerPath(path) ? 'yes' : 'no';
+  const local = definitionBehind(module, callee);
+  if (local?.type !== 'class_definition') return undefined;
+  return ancestryOf(module, local).imported.some((base) => base.startsWith(OPTIMIZERS)) ? 'yes' : 'no';
+}
+
+function isOptimizerPath(path: string): boolean {
+  return !/\.(?:lr_scheduler|swa_utils)\./.test(path);
+}
+
+/** How a `for` goes over its data. */
+export interface Pass {
+  /** What is iterated over, progress bars and `enumerate` taken off. */
+  readonly data: PyNode;
+  /** The loop variable that counts the passes from `from` on; undefined where there is none. */
+  readonly counter: PyNode | undefined;
+  readonly from: number;
+  /** The target of each item, if `enumerate` or nothing counts. */
+  readonly item: PyNode | undefined;
+}
+
+/** `for x in data`, `for i, x in enumerate(data)`, `for i in range(n)`, each perhaps in a progress bar. */
+export function passOf(module: PyModule, loop: PyNode): Pass | undefined {
+  const target = loop.type === 'for_statement' ? loop.field('left') : undefined;
+  const iterable = loop.field('right');
+  if (target === undefined || iterable === undefined) return undefined;
+  const outer = withoutBar(module, iterable);
+  const builtin = builtinCalled(module, outer);
+  if (builtin === 'range') {
+    const counts = target.type === 'identifier' && argumentsOf(outer).length === 1;
+    return { data: outer, counter: counts ? target : undefined, from: 0, item: undefined };
+  }
+  if (builtin !== 'enumerate') return { data: outer, counter: undefined, from: 0, item: target };
+  const [first, second] = argumentsOf(outer);
+  const [counter, item, ...rest] = target.named;
+  if (first === undefined || target.type !== 'pattern_list' || rest.length > 0 || item === undefined)
+    return undefined;
+  const begin = keywordArgument(outer, 'start')?.field('value') ?? second;
+  const counts = counter?.type === 'identifier' && (begin === undefined || begin.type === 'integer');
+  return {
+    data: withoutBar(module, first),
+    counter: counts ? counter : undefined,
+    from: Number(begin?.text ?? 0),
+    item,
+  };
+}
+
+function builtinCalled(module: PyModule, node: PyNode): string | undefined {
+  const callee = node.type === 'call' ? node.field('function') : undefined;
+  return callee?.type === 'identifier' && module.resolve(callee) === undefined ? callee.text : undefined;
+}
+
+/** What a progress bar shows: `loader` of `tqdm(loader, desc=…)`. */
+function withoutBar(module: PyModule, iterable: PyNode): PyNode {
+  const node = unparenthesized(iterable);
+  const callee = node.type === 'call' ? node.field('function') : undefined;
+  const [first] = node.type === 'call' ? argumentsOf(node) : [];
+  if (callee === undefined || first === undefined || first.type === 'keyword_argument') return node;
+  const name = callee.type === 'attribute' ? callee.field('attribute')?.text : callee.text;
+  const isBar =
+    /^tqdm(?:\.|$)/.test(qualifiedName(module, callee) ?? '') ||
+    /^(?:tqdm|track|progress_bar)$/.test(name ?? '');
+  return isBar && name !== 'trange' ? withoutBar(module, first) : node;
+}
+
+/** A variable that the body itself raises by one in every pass and that starts as a whole number: `step += 1`. */
+export function stepCounter(module: PyModule, body: PyNode): PyNode | undefined {
+  for (const statement of body.named) {
+    const update = statement.named[0];
+    const target = update?.type === 'augmented_assignment' ? update.field('left') : undefined;
+    if (target?.type !== 'identifier' || !/\+=\s*1$/.test(update?.text ?? '')) continue;
+    const whole = definitionsOf(module, target).every(
+      (definition) =>
+        (definition.kind === 'update' &&
+          definition.operator === '+=' &&
+          definition.value.type === 'integer') ||
+        (definition.kind === 'value' && definition.value.type === 'integer'),
+    );
+    if (whole) return target;
+  }
+  return undefined;
+}
