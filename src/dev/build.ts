@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -10,6 +10,7 @@ const dist = join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });
 await bundle();
+await writeMetas();
 copyGrammar();
 emitDeclarations();
 
@@ -28,6 +29,12 @@ async function bundle(): Promise<void> {
     logLevel: 'warning',
   });
   chmodSync(join(dist, 'cli.js'), 0o755);
+}
+
+/** What the transforms are, for runs that never have to load what they do. */
+async function writeMetas(): Promise<void> {
+  const { transforms } = await import('../../transforms/index.js');
+  writeFileSync(join(dist, 'metas.json'), JSON.stringify(transforms.map(({ meta }) => meta)));
 }
 
 /** The wasm grammar lies beside the code that loads it, so that a package without addons still parses. */
