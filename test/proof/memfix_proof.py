@@ -17,7 +17,6 @@ and `fails` shows what it breaks.
 """
 
 import contextlib
-import gc
 import importlib.util
 import io
 import math
@@ -29,6 +28,15 @@ import warnings
 from pathlib import Path
 
 import torch
+from memfix_measures import (  # noqa: F401 - a proof says them from here
+    Metered,
+    graph_nodes,
+    growth,
+    kept_by_graphs,
+    live_bytes,
+    peak_bytes,
+    saved_bytes,
+)
 
 SEED = 20
 
@@ -235,73 +243,6 @@ def unchanged(what, before, after):
     _record.claims.append(f'{what}: {before} before and after')
 
 
-def saved_bytes(work):
-    """Bytes that autograd keeps for a backward pass while `work` runs, each storage once."""
-    kept = {}
-
-    def pack(tensor):
-        storage = tensor.untyped_storage()
-        kept[storage.data_ptr() or id(tensor)] = storage.nbytes()
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        result = work()
-    del result
-    return sum(kept.values())
-
-
-def graph_nodes(*tensors):
-    """Nodes of the autograd graph that the tensors keep alive."""
-    seen, open_ = set(), [each.grad_fn for each in tensors if isinstance(each, torch.Tensor) and each.grad_fn]
-    while open_:
-        node = open_.pop()
-        if node not in seen:
-            seen.add(node)
-            open_.extend(each for each, _ in node.next_functions if each is not None)
-    return len(seen)
-
-
-def live_bytes():
-    """Bytes of all tensors that Python can reach, each storage once."""
-    gc.collect()
-    storages = {}
-    for each in gc.get_objects():
-        if isinstance(each, torch.Tensor) and not each.is_meta:
-            storage = each.untyped_storage()
-            storages[storage.data_ptr()] = storage.nbytes()
-    return sum(storages.values())
-
-
-def growth(step, steps=6, warm_up=2):
-    """Bytes of live tensors added per step, once warm: the smallest and the largest of the steps."""
-    levels = []
-    for at in range(steps):
-        step(at)
-        levels.append(live_bytes())
-    added = [b - a for a, b in zip(levels[warm_up - 1 :], levels[warm_up:])]
-    return min(added), max(added)
-
-
-def peak_bytes(work):
-    """Highest number of bytes that the CPU allocator handed out during `work`, above what was there before."""
-    from torch._C._profiler import _EventType
-
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
-        result = work()
-    del result
-    totals, now, open_ = [0], 0, list(profile.profiler.kineto_results.experimental_event_tree())
-    events = []
-    while open_:
-        event = open_.pop()
-        open_.extend(event.children)
-        if event.tag == _EventType.Allocation and event.extra_fields.device.type == 'cpu':
-            events.append((event.start_time_ns, event.extra_fields.alloc_size))
-    for _, size in sorted(events, key=lambda each: each[0]):
-        now += size
-        totals.append(now)
-    return max(totals)
-
-
 @contextlib.contextmanager
 def calls(owner, *names):
     """Counts calls of `owner.<name>`: `with calls(torch.Tensor, 'item') as counted: …; counted['item']`."""
@@ -383,3 +324,27 @@ def _member(rank, meeting, queue, work, args):
 def compiled(function):
     """`torch.compile` with the backend that needs no C++ compiler, in one graph."""
     return torch.compile(function, backend='aot_eager')
+
+
+@contextlib.contextmanager
+def as_if_cuda():
+    """Code that names CUDA runs on the CPU: moves stay, and autocast and GradScaler believe that there is a GPU."""
+    from unittest.mock import patch
+
+    def stays(self, *_args, **_kwargs):
+        return self
+
+    common = 'torch.cuda.amp.common.amp_definitely_not_available'
+    with (
+        patch(common, lambda: False),
+        patch('torch.cuda.is_available', lambda: True),
+        patch('torch.cuda.is_bf16_supported', lambda *_: True),
+        patch.object(torch.Tensor, 'cuda', stays),
+        patch.object(torch.nn.Module, 'cuda', stays),
+    ):
+        yield
+
+
+def cuda_autocast():
+    """The autocast region that stands around the caller: whether it is on, its dtype, and its cache."""
+    return torch.is_autocast_enabled('cuda'), str(torch.get_autocast_dtype('cuda')), torch.is_autocast_cache_enabled()
