@@ -111,7 +111,7 @@ export class Project {
         transforms: this.transforms.filter((transform) => ids.has(transform.meta.id)),
         knownIds: new Set(this.vocabulary.ids),
         optionsFor: (id) => this.#optionsFor(id),
-        around: (path, inPieces, newer) => neighbours.around(path, inPieces, newer),
+        around: (...asked) => neighbours.around(...asked),
       });
       made.set(key, engine);
       return engine;
