@@ -33,7 +33,7 @@ def kept_by_graphs():
     alive = weakref.WeakSet()
 
     def pack(tensor):
-        kept = Kept(tensor)
+        kept = Kept(tensor.detach())  # the tensor itself would keep its own node alive
         alive.add(kept)
         return kept
 

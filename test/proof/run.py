@@ -73,7 +73,7 @@ def workshop(chosen):
         return multiprocessing.get_context('spawn')
     context = multiprocessing.get_context('forkserver')
     heavy = [each for each in ('transformers', 'trl', 'peft') if any(mentions(proof, each) for proof in chosen)]
-    context.set_forkserver_preload(['torch', *heavy])
+    context.set_forkserver_preload(['torch', 'torch._dynamo', *heavy])
     return context
 
 
