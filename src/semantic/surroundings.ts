@@ -11,8 +11,20 @@ export interface Surroundings {
   module(dotted: string): PyModule | undefined;
   /** The file of the project that code names by this path, whatever it holds. Undefined where that is not certain. */
   file(name: string): NamedFile | undefined;
+  /**
+   * The other files of the project whose code has this word: who calls a function, reads an attribute. `may` looks at a
+   * text and is false only where the file does not matter. Ask only where an answer would change a finding: the first
+   * question of a run reads the whole project.
+   */
+  naming(word: string, may: (text: string) => boolean): Naming;
   /** What was asked so far, for telling whether the same answers would be given later. */
   readonly relied: Relied;
+}
+
+export interface Naming {
+  readonly modules: readonly PyModule[];
+  /** Those that could not be looked into, as a sentence names them. */
+  readonly unread: string | undefined;
 }
 
 /** Any file of a project. */
@@ -22,8 +34,8 @@ export interface NamedFile {
 }
 
 /**
- * Each question once: who asked, for which module (where empty: for versions; behind a colon: for a file), and a name for
- * the content of the answer. Plain data: it is kept with results, and travels between threads.
+ * Each question once: who asked, for which module (where empty: for versions; behind a colon: for a file; behind a question
+ * mark: for the files that have a word), and a name for the content of the answer. Plain data: it is kept with results, and travels between threads.
  */
 export type Relied = readonly (readonly [from: string, what: string, answer: string])[];
 
@@ -33,5 +45,6 @@ export const ALONE: Surroundings = {
   text: () => undefined,
   module: () => undefined,
   file: () => undefined,
+  naming: () => ({ modules: [], unread: undefined }),
   relied: [],
 };

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import type { ProjectDoor, ProjectFile } from '../engine/neighbours.js';
+import type { FilesWith, ProjectDoor, ProjectFile } from '../engine/neighbours.js';
 import { fileImported, fileNamed } from '../semantic/module-paths.js';
 import type { Relied } from '../semantic/surroundings.js';
 import { decode } from '../text/decode.js';
+import { wholeWord } from '../text/words.js';
 import { Dependencies, type Found } from './dependencies.js';
 import { Folders } from './folders.js';
+import { Mentions } from './mentions.js';
 import { isInside, shownFrom, slashed } from './places.js';
 import { Reader } from './read.js';
 
@@ -17,6 +19,7 @@ export class Neighbourhood implements ProjectDoor {
   readonly #folders: Folders;
   readonly #dependencies: Dependencies;
   readonly #sources = new Map<string, ProjectFile | undefined>();
+  readonly #mentions = new Map<string, Mentions>();
   #held = 0;
   #reader: Reader | undefined;
 
@@ -46,6 +49,34 @@ export class Neighbourhood implements ProjectDoor {
     return this.#source(this.#placeOfFile(path, name));
   }
 
+  nameOf(path: string): string {
+    return shownFrom(this.cwd, resolve(this.cwd, path));
+  }
+
+  filesWith(path: string, word: string): FilesWith {
+    const mentions = this.#mentionsAround(path);
+    const { stamp } = mentions;
+    const own = this.nameOf(path);
+    const candidates = mentions.having(word);
+    if (candidates === undefined) return { files: undefined, key: `${stamp} many` };
+    const whole = wholeWord(word);
+    const files = candidates.flatMap((candidate) => {
+      const found = candidate.path === own ? undefined : this.#source(candidate.target);
+      return found !== undefined && whole.test(found.text) ? [found] : [];
+    });
+    const hash = createHash('sha1');
+    for (const file of files) hash.update(`${file.path} ${file.key}\n`);
+    return { files, key: `${stamp} ${hash.digest('base64')}` };
+  }
+
+  #mentionsAround(path: string): Mentions {
+    const folder = dirname(resolve(this.cwd, path));
+    const top = this.#folders.upward(folder).at(-1) ?? folder;
+    const known = this.#mentions.get(top) ?? new Mentions(top, this.cwd);
+    this.#mentions.set(top, known);
+    return known;
+  }
+
   #placeOfModule(path: string, dotted: string): string | undefined {
     const place = resolve(this.cwd, path);
     const above = this.#folders.upward(dirname(place)).map(slashed);
@@ -67,12 +98,20 @@ export class Neighbourhood implements ProjectDoor {
   answersAsBefore(relied: Relied, known: (path: string) => string | undefined = () => undefined): boolean {
     return relied.every(([from, what, answer]) => {
       if (what === '') return this.versionsFor(from).key === answer;
+      if (what.startsWith('?')) return this.#namedAsBefore(from, what.slice(1), answer);
       const place = what.startsWith(':')
         ? this.#placeOfFile(from, what.slice(1))
         : this.#placeOfModule(from, what);
       if (place === undefined) return answer === '';
       return (known(shownFrom(this.cwd, resolve(place))) ?? this.#source(place)?.key ?? '') === answer;
     });
+  }
+
+  /** Where no file has changed there is nothing to read. */
+  #namedAsBefore(from: string, word: string, answer: string): boolean {
+    const [stamp, key] = answer.split(' ');
+    if (stamp !== '' && stamp === this.#mentionsAround(from).stamp) return true;
+    return key === this.filesWith(from, word).key.split(' ')[1];
   }
 
   #source(path: string | undefined): ProjectFile | undefined {

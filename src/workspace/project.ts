@@ -113,7 +113,7 @@ export class Project {
         transforms: transforms.filter(({ meta }) => ids.has(meta.id)),
         knownIds: new Set(this.vocabulary.ids),
         optionsFor: (id) => this.#optionsFor(id),
-        around: (path, inPieces, newer) => neighbours.around(path, inPieces, newer),
+        around: (...asked) => neighbours.around(...asked),
       });
       made.set(key, engine);
       return engine;
