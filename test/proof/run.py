@@ -72,7 +72,7 @@ def workshop(chosen):
     if 'forkserver' not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context('spawn')
     context = multiprocessing.get_context('forkserver')
-    heavy = [each for each in ('transformers', 'trl', 'peft') if any(mentions(proof, each) for proof in chosen)]
+    heavy = [each for each in ('transformers', 'transformers.trainer', 'trl', 'peft') if any(mentions(proof, each.split('.')[0]) for proof in chosen)]
     context.set_forkserver_preload(['torch', 'torch._dynamo', *heavy])
     return context
 
