@@ -117,6 +117,7 @@ export { fatesAt } from '../torch/record/record-fate.js';
 export { mayTotal, type RunningTotal, runningTotals } from '../torch/record/running-total.js';
 export { reloadsOptimizer } from '../torch/saved/loaded-use.js';
 export { type Fate, fateOf } from '../torch/saved/loaded-value.js';
+export { loadsPlainly } from '../torch/saved/loading-class.js';
 export * from '../torch/saved/saving.js';
 export { copiesState } from '../torch/saved/state-receiver.js';
 export { isComputedHere } from '../torch/tensor/computed-value.js';
