@@ -86,6 +86,8 @@ export class Arguments {
     const select = this.list('select');
     const fixable = this.list('fixable');
     const unsafeFixes = this.choice('unsafe-fixes');
+    // Whoever ran out of memory wants to hear of everything that would help.
+    const isInNeed = this.text('oom') !== undefined || this.text('snapshot') !== undefined;
     const config = this.text('config');
     if (config !== undefined && this.flag('isolated')) {
       throw this.misuse('`--config` names a config file and `--isolated` asks for none.');
@@ -99,7 +101,10 @@ export class Arguments {
       cwd,
       paths: this.readsStdin ? [this.text('stdin-filename') ?? '.'] : this.operands,
       isolated: this.flag('isolated'),
-      extendSelect: this.list('extend-select') ?? [],
+      extendSelect: [
+        ...(this.list('extend-select') ?? []),
+        ...(isInNeed && select === undefined ? ['all'] : []),
+      ],
       ignore: this.list('ignore') ?? [],
       unfixable: this.list('unfixable') ?? [],
       ...(config !== undefined && { config }),

@@ -25,12 +25,18 @@ export const COMMANDS = {
     operands: '[paths…]',
     about:
       'Looks through Python files for training code that wastes GPU memory. Without paths, the folder you are in.\n' +
+      'With `--oom` or `--snapshot`, findings come in the order in which they explain why a run ran out of memory; then the\n' +
+      'opt-in transforms run too, unless `--select` says otherwise.\n' +
       'Exits with 0 when there is nothing to say, 1 with findings, 2 on an error.',
-    options: ['output-format', 'statistics', 'show-settings', ...SCAN],
+    options: ['oom', 'snapshot', 'output-format', 'statistics', 'show-settings', ...SCAN],
     examples: [
       ['memfix check src/ train.py', 'findings, explained'],
       ['memfix check --output-format concise --changed', 'one line each, only in files you changed'],
       ['memfix check --select leak .', 'only what holds memory that is never given back'],
+      [
+        'memfix check --oom train.log src/',
+        'what explains the CUDA out of memory in that log, the likeliest first',
+      ],
       ['memfix check - --stdin-filename train.py < train.py', 'a text on standard input'],
       ['memfix check --show-settings', 'the config in force, and the versions that the project asks for'],
     ],

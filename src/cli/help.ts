@@ -8,6 +8,7 @@ const HEADINGS: readonly OptionInfo['heading'][] = [
   'Figures of your own',
   'Which fixes',
   'Which files',
+  'Out of memory',
   'Writing',
   'Output',
   'Config',

@@ -5,6 +5,7 @@ export type Heading =
   | 'Figures of your own'
   | 'Which fixes'
   | 'Which files'
+  | 'Out of memory'
   | 'Writing'
   | 'Output'
   | 'Config'
@@ -43,6 +44,18 @@ export const OPTIONS = {
     ...files('the name that the text on standard input goes by'),
     type: 'string',
     value: 'PATH',
+  },
+  oom: {
+    type: 'string',
+    value: 'LOG',
+    summary: 'rank findings by the out-of-memory tracebacks in this log (`-`: standard input)',
+    heading: 'Out of memory',
+  },
+  snapshot: {
+    type: 'string',
+    value: 'FILE',
+    summary: "rank them by what is live in this snapshot, PyTorch's _dump_snapshot (takes Python, no torch)",
+    heading: 'Out of memory',
   },
   interactive: { ...writing('review the fixes one by one'), short: 'i' },
   resume: writing('go on with the last review: its answers are remembered (implies --interactive)'),

@@ -243,6 +243,8 @@ describe('json', () => {
             files: [],
           },
           advice: null,
+          rank: null,
+          because: null,
         },
       ],
       skipped: [
@@ -250,6 +252,7 @@ describe('json', () => {
         { path: 'c.py', line: 2, column: 5, reason: 'it does not parse' },
       ],
       notes: [{ path: 'a.py', line: 1, column: 2, message: 'unused' }],
+      oom: null,
       summary: {
         checked: 3,
         findings: 1,
