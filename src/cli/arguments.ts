@@ -12,6 +12,8 @@ export class Arguments {
   private constructor(
     readonly command: CommandName,
     readonly operands: readonly string[],
+    /** The words after `--`, for a command that runs another; undefined without `--`. */
+    readonly rest: readonly string[] | undefined,
     private readonly values: Readonly<Record<string, unknown>>,
   ) {}
 
@@ -23,14 +25,15 @@ export class Arguments {
         return [name, { type, ...(short && { short }), ...(list && { multiple: true }) }];
       }),
     );
+    const end = commandInfo(command).runsAnother === true ? words.indexOf('--') : -1;
     try {
       const { values, positionals } = parseArgs({
-        args: [...words],
+        args: end === -1 ? [...words] : words.slice(0, end),
         options,
         allowPositionals: true,
         allowNegative: true,
       });
-      return new Arguments(command, positionals, values);
+      return new Arguments(command, positionals, end === -1 ? undefined : words.slice(end + 1), values);
     } catch (error) {
       throw misspelt(error, command, names);
     }

@@ -12,6 +12,7 @@ rmSync(dist, { recursive: true, force: true });
 await bundle();
 await writeMetas();
 copyGrammar();
+copyShim();
 emitDeclarations();
 
 /** Our code is bundled, split so that what is imported lazily is loaded lazily; npm packages stay outside. */
@@ -50,6 +51,12 @@ function copyGrammar(): void {
         '  Next: npm install --ignore-scripts && npm run build\n',
     );
   }
+}
+
+/** What `memfix prove` measures with; Python finds it only under this name. */
+function copyShim(): void {
+  const name = 'sitecustomize.py';
+  copyFileSync(join(root, 'src', 'workspace', 'prove', name), join(dist, name));
 }
 
 function emitDeclarations(): void {

@@ -30,7 +30,8 @@ export function renderFull(report: Report, view: View): string {
     if (ranked !== undefined && report.oom?.related.has(ranked) === false) continue;
     const lines = linesOf.get(scan) ?? new Lines(scan.file.source.text);
     linesOf.set(scan, lines);
-    blocks.push(findingBlock(scan.file, lines, finding, view, ranked));
+    const measured = report.proven?.measured(finding.transform);
+    blocks.push(findingBlock(scan.file, lines, finding, view, { ranked, measured }));
   }
   const apart = shown.filter(
     ({ ranked }) => ranked !== undefined && report.oom?.related.has(ranked) === false,
@@ -58,7 +59,7 @@ function findingBlock(
   lines: Lines,
   finding: Finding,
   view: View,
-  ranked: Ranked | undefined,
+  { ranked, measured }: { readonly ranked: Ranked | undefined; readonly measured: string | undefined },
 ): string[] {
   const tone = isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety];
   const block = [
@@ -69,6 +70,8 @@ function findingBlock(
     ...frame(lines, finding.span, { paint: view.paint, width: view.width, tone }),
   ];
   const remarks = verdict(finding, view);
+  if (measured !== undefined && !isRefused(finding))
+    remarks.push(...prose(measured, 'measured on your run: ', view, view.paint.bold));
   if (remarks.length > 0) block.push('', ...remarks);
   if (finding.fix !== undefined) {
     const { before, after, beside = [] } = previewOf(file, finding);

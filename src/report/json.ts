@@ -21,6 +21,8 @@ export interface JsonReport {
   readonly notes: readonly JsonNote[];
   /** What `--oom` and `--snapshot` tell. */
   readonly oom: JsonOutOfMemory | null;
+  /** The run of `--evidence`, in lines. */
+  readonly proven: readonly string[] | null;
   readonly summary: JsonSummary;
 }
 
@@ -47,6 +49,8 @@ export interface JsonFinding {
   readonly rank: number | null;
   /** Why it has that rank, as a phrase. */
   readonly because: string | null;
+  /** What `memfix prove` measured for its transform, with `--evidence`. */
+  readonly measured: string | null;
 }
 
 export interface JsonFix {
@@ -111,7 +115,7 @@ export function toJson(report: Report): JsonReport {
   };
   return {
     version: 1,
-    findings: inOrder(report).map((shown) => findingJson(shown, linesOf(shown.scan))),
+    findings: inOrder(report).map((shown) => findingJson(shown, linesOf(shown.scan), report)),
     skipped: report.skipped.map(({ path, at, reason }) => ({
       path,
       line: at?.line ?? null,
@@ -127,6 +131,7 @@ export function toJson(report: Report): JsonReport {
       })),
     ),
     oom: report.oom === undefined ? null : diagnosisJson(report.oom),
+    proven: report.proven?.summary ?? null,
     summary: {
       checked: report.checked,
       findings: counts.findings,
@@ -141,7 +146,7 @@ export function toJson(report: Report): JsonReport {
   };
 }
 
-function findingJson({ scan, finding, ranked }: Shown, lines: Lines): JsonFinding {
+function findingJson({ scan, finding, ranked }: Shown, lines: Lines, { proven }: Report): JsonFinding {
   const { fix } = finding;
   return {
     path: scan.file.path,
@@ -167,6 +172,7 @@ function findingJson({ scan, finding, ranked }: Shown, lines: Lines): JsonFindin
     advice: finding.advice ?? null,
     rank: ranked?.rank ?? null,
     because: ranked?.because ?? null,
+    measured: proven?.measured(finding.transform) ?? null,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Ranked } from '../oom/rank.js';
 import type { Safety } from '../toolkit/contract.js';
 import { printable } from './cells.js';
 import type { Paint, Tone } from './paint.js';
+import type { Proven } from './prove/proven.js';
 
 /** What a command has to say; every renderer starts from this. */
 export interface Report {
@@ -15,6 +16,8 @@ export interface Report {
   readonly fixed?: Fixed;
   /** Of a run that ran out of memory: then findings come in its order. */
   readonly oom?: Diagnosis;
+  /** What `memfix prove` measured on the user's own run. */
+  readonly proven?: Proven;
 }
 
 export interface Fixed {

@@ -245,6 +245,7 @@ describe('json', () => {
           advice: null,
           rank: null,
           because: null,
+          measured: null,
         },
       ],
       skipped: [
@@ -253,6 +254,7 @@ describe('json', () => {
       ],
       notes: [{ path: 'a.py', line: 1, column: 2, message: 'unused' }],
       oom: null,
+      proven: null,
       summary: {
         checked: 3,
         findings: 1,

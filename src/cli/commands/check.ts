@@ -4,6 +4,7 @@ import { slashed, textOf } from '../../workspace/places.js';
 import { type Context, EXIT } from '../context.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { evidenceOf, withDiagnosis } from '../oom.js';
+import { provenOf } from '../proven.js';
 import { exitCodeFor, formatOf, present } from '../results.js';
 
 export async function check(context: Context): Promise<number> {
@@ -11,9 +12,15 @@ export async function check(context: Context): Promise<number> {
   if (context.args.readsStdin) return checkStdin(context);
   const format = formatOf(context);
   const evidence = await evidenceOf(context);
+  const proven = await provenOf(context);
   const look = await prepare(context);
   const seen = await lookThrough(context, look, 'report');
-  const found = { scans: seen.scans, skipped: seen.skipped, checked: seen.files };
+  const found = {
+    scans: seen.scans,
+    skipped: seen.skipped,
+    checked: seen.files,
+    ...(proven && { proven }),
+  };
   const report = await withDiagnosis(found, evidence, filesOf(context, look), look.project);
   await present(context, report, format);
   context.confess(seen.crashes, []);
