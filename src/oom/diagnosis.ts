@@ -63,6 +63,12 @@ export function diagnose(
   metaOf: (id: string) => TransformMeta,
 ): Diagnosis {
   const places = new Places(files);
+  for (const { frames } of [
+    ...(log?.outOfMemory ?? []),
+    ...(snapshot?.content.stacks ?? []),
+    ...(snapshot?.content.outOfMemory ?? []),
+  ])
+    places.acquaint(frames);
   const errors = [
     ...(log?.outOfMemory ?? []).map((error) => locate(error, `${log?.name}:${error.line}`, places)),
     ...(snapshot?.content.outOfMemory ?? []).map((error) => locate(error, snapshot?.name ?? '', places)),

@@ -25,7 +25,11 @@ const OLD_IPYTHON = /^((?:.*\s)?)((?:~|\/|[A-Za-z]:\\)\S*\.py) in ([^\s(]+)\(/;
 /** `│ /app/train.py:12 in step      │` */
 const RICH = /^(.*?)│ (\S.*?\.py):(\d+) in (\S+)\s*│?\s*$/;
 
+/** No traceback has longer lines. */
+const LONGEST = 4096;
+
 export function frameIn(line: string): FrameLine | undefined {
+  if (line.length > LONGEST) return undefined;
   if (!line.includes('.py') && !line.includes('File "')) return undefined;
   const numbered = CPYTHON.exec(line) ?? IPYTHON.exec(line) ?? RICH.exec(line);
   if (numbered !== null) {
@@ -43,7 +47,7 @@ export function frameIn(line: string): FrameLine | undefined {
 const POINTED_AT = /(?:-+>|❱)\s*(\d+) (.*?)\s*│?$/;
 
 export function pointedAt(line: string): { readonly line: number; readonly source: string } | undefined {
-  const found = POINTED_AT.exec(line);
+  const found = line.length > LONGEST ? null : POINTED_AT.exec(line);
   return found === null ? undefined : { line: Number(found[1]), source: (found[2] ?? '').trim() };
 }
 

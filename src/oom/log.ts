@@ -42,7 +42,9 @@ const PATIENCE = 2000;
 const INTERRUPTION = 300;
 /** Lines that an error's message may go on for. */
 const LONGEST_MESSAGE = 30;
+const LONGEST_TEXT = 4096;
 const MOST_KINDS = 100;
+const MOST_LANES = 256;
 const DEEPEST = 1000;
 
 const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])/g;
@@ -84,9 +86,7 @@ export class LogReader {
   /** Most lines of a log are neither a traceback nor about memory. */
   #isWorthALook(raw: string): boolean {
     for (const [key, lane] of this.#lanes) {
-      if (this.#line - lane.last <= PATIENCE) continue;
-      this.#settle(lane);
-      this.#lanes.delete(key);
+      if (this.#line - lane.last > PATIENCE) this.#close(key, lane);
     }
     return this.#lanes.size > 0 || raw.includes('File ') || raw.includes('.py') || mayComplain(raw);
   }
@@ -106,6 +106,8 @@ export class LogReader {
       isChained: false,
     };
     this.#lanes.set(pattern, lane);
+    const [eldest] = this.#lanes;
+    if (this.#lanes.size > MOST_LANES && eldest !== undefined) this.#close(...eldest);
     return lane;
   }
 
@@ -179,7 +181,7 @@ export class LogReader {
       if (lane.pending.frames === lane.frames) this.#goOn(lane.pending, text);
       else this.#settle(lane);
     }
-    lane.pending ??= { complaint, line: this.#line, message: text.trim(), frames: lane.frames };
+    lane.pending ??= { complaint, line: this.#line, message: messageIn(text), frames: lane.frames };
   }
 
   #endWithout(lane: Lane): void {
@@ -201,16 +203,24 @@ export class LogReader {
   /** Narrow consoles break a message in several lines. */
   #goOn(pending: Pending, text: string): void {
     if (this.#line - pending.line > LONGEST_MESSAGE || text.trim() === '') return;
-    if (!/unallocated|reserved in total|\bcached\b/.test(pending.message) && pending.message.length < 2000)
-      pending.message += ` ${text.trim()}`;
+    if (
+      !/unallocated|reserved in total|\bcached\b/.test(pending.message) &&
+      pending.message.length < LONGEST_TEXT
+    )
+      pending.message += ` ${messageIn(text)}`;
   }
 
   /** A line outside of any traceback. */
   #alone(text: string, whole: string): void {
     const complaint = mayComplain(text) ? complaintIn(text, ERROR.test(text)) : undefined;
     if (complaint === undefined) return;
-    const pending = { complaint, line: this.#line, message: text.trim(), frames: [] };
+    const pending = { complaint, line: this.#line, message: messageIn(text), frames: [] };
     this.#keep(pending, rankIn(whole));
+  }
+
+  #close(key: string, lane: Lane): void {
+    this.#settle(lane);
+    this.#lanes.delete(key);
   }
 
   #settle(lane: Lane): void {
@@ -234,8 +244,12 @@ export class LogReader {
   }
 }
 
+function messageIn(text: string): string {
+  return text.slice(0, LONGEST_TEXT).trim();
+}
+
 const TIMES =
-  /\d{4}[-/]\d\d[-/]\d\d(?:[T ]\d\d:\d\d:\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|\d\d?:\d\d:\d\d(?:[.,]\d+)?Z?/g;
+  /\b\d{10,}(?:\.\d+)?\b|\d{4}[-/]\d\d[-/]\d\d(?:[T ]\d\d:\d\d:\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|\d\d?:\d\d:\d\d(?:[.,]\d+)?Z?/g;
 
 /** A pattern for the same words at another time. */
 function patternOf(prefix: string): string {

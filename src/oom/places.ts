@@ -30,6 +30,8 @@ export interface Spot {
 /** Finds frames of another machine, and perhaps of an earlier day, in the files at hand. */
 export class Places {
   readonly #byName = new Map<string, { readonly file: string; readonly parts: readonly string[] }[]>();
+  /** Files by the paths of frames. */
+  readonly #known = new Map<string, string>();
   readonly #texts = new Map<string, Text | undefined>();
 
   constructor(private readonly files: CheckedFiles) {
@@ -40,8 +42,16 @@ export class Places {
     }
   }
 
+  /** What one frame of a file shows, such as a function, tells which file the others are in. */
+  acquaint(frames: Iterable<Frame>): void {
+    for (const frame of frames) {
+      const file = this.#known.has(frame.path) ? undefined : this.#fileOf(frame);
+      if (file !== undefined) this.#known.set(frame.path, file);
+    }
+  }
+
   find(frame: Frame): Spot | undefined {
-    const file = this.#fileOf(frame);
+    const file = this.#known.get(frame.path) ?? this.#fileOf(frame);
     const text = file === undefined ? undefined : this.textOf(file);
     return file === undefined || text === undefined ? undefined : spotIn(file, text, frame);
   }

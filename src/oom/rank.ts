@@ -191,9 +191,9 @@ class Judge {
   }
 
   #elsewhere(): string {
-    return this.circumstances.marks.length === 0
-      ? 'no frame is in the files that were checked'
-      : 'not in the traceback';
+    const { marks, tracebacks } = this.circumstances;
+    if (marks.length === 0) return 'no frame is in the files that were checked';
+    return tracebacks === 0 ? 'hardly anything that is live was allocated there' : 'not in the traceback';
   }
 }
 

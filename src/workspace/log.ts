@@ -56,7 +56,8 @@ class LineReader {
   end(): void {
     if (this.#head !== undefined) this.#start(this.#head);
     this.#read(this.#decoder.decode());
-    if (this.#rest !== '') this.each(this.#rest, this.#number);
+    const last = this.#rest.replace(/\r$/, '');
+    if (last !== '') this.each(last, this.#number);
   }
 
   #start(head: Buffer): void {
@@ -88,6 +89,6 @@ function encodingOf(head: Buffer): string {
   const zeros = [0, 0];
   for (const [index, byte] of head.entries()) if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
   const [even = 0, odd = 0] = zeros;
-  if (odd > head.length / 4 && even === 0) return 'utf-16le';
-  return even > head.length / 4 && odd === 0 ? 'utf-16be' : 'utf-8';
+  if (odd > head.length / 4 && even < odd / 8) return 'utf-16le';
+  return even > head.length / 4 && odd < even / 8 ? 'utf-16be' : 'utf-8';
 }
