@@ -122,7 +122,7 @@ export * from '../torch/saved/saving.js';
 export { copiesState } from '../torch/saved/state-receiver.js';
 export { isComputedHere } from '../torch/tensor/computed-value.js';
 export { type ConstantUse, constantUse, usesOfName } from '../torch/tensor/constant-use.js';
-export { isCpu, isDevice } from '../torch/tensor/device-value.js';
+export { isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
 export { type HalfPlace, halfPlaces, strayHalf } from '../torch/tensor/half-precision.js';
 export { type Held, heldTensor } from '../torch/tensor/held-tensor.js';
 export {
@@ -131,6 +131,7 @@ export {
   changesModes,
   constantAt,
   isInvariant,
+  isLarge,
   keywordValue,
   loopToLeave,
   mayBeMissing,
