@@ -1,5 +1,6 @@
 import { type Diagnosis, isFragmented, type Located, type Site } from '../oom/diagnosis.js';
 import { sizeOf } from '../oom/message.js';
+import type { Ranked } from '../oom/rank.js';
 import { clip, printable } from './cells.js';
 import { plural, wrap } from './prose.js';
 import type { View } from './report.js';
@@ -23,7 +24,7 @@ export function renderDiagnosis(diagnosis: Diagnosis, style: Style): string[][] 
     ...(more > 0 ? [[`${MARGIN}and ${plural(more, 'other place')} in the log where memory ran out`]] : []),
     ...(snapshot === undefined ? [] : [snapshotBlock(snapshot, style)]),
     wrap(verdictOf(diagnosis), style.width, { first: '', rest: '' }),
-    ...(related.size > 0 ? [] : [nextSteps(snapshot === undefined, style)]),
+    ...(found(related).length > 0 ? [] : [nextSteps(snapshot === undefined, style)]),
   ];
 }
 
@@ -121,18 +122,29 @@ function clipStart(path: string, width: number): string {
   return shown.length <= width ? shown : `…${shown.slice(shown.length - Math.floor(width) + 1)}`;
 }
 
-function verdictOf({ ranked, related: near }: Diagnosis): string {
-  const findings = ranked.filter(({ rank }) => rank !== undefined);
-  const related = findings.filter((one) => near.has(one)).length;
-  if (findings.length === 0) return 'memfix has no finding in the files that were checked.';
-  if (related === 0)
-    return `None of the ${plural(findings.length, 'finding')} stands where memory ran out, or is about this kind of error.`;
-  const rest = findings.length - related;
+function verdictOf({ ranked, related }: Diagnosis): string {
+  const all = found(ranked).length;
+  const near = found(related).length;
+  const spared = related.size - near;
+  const sites = `${plural(spared, 'site')} there ${spared === 1 ? 'was' : 'were'} seen and left alone; \`-v\` says why.`;
+  return [rankedSentence(all, near), ...(spared === 0 ? [] : [sites])].join(' ');
+}
+
+function rankedSentence(all: number, near: number): string {
+  if (all === 0) return 'memfix has no finding in the files that were checked.';
+  if (near === 0) {
+    return all === 1
+      ? 'The only finding neither stands where memory ran out nor is about this kind of error.'
+      : `None of the ${all} findings stands where memory ran out or is about this kind of error.`;
+  }
   const order =
-    related === 1
-      ? '1 finding has to do with it'
-      : `${related} findings have to do with it, the likeliest first`;
-  return rest === 0 ? `${order}.` : `${order}; ${plural(rest, 'finding')} elsewhere.`;
+    near === 1 ? '1 finding has to do with it' : `${near} findings have to do with it, the likeliest first`;
+  return near === all ? `${order}.` : `${order}; ${plural(all - near, 'finding')} elsewhere.`;
+}
+
+/** Without the sites that were left alone. */
+function found(ranked: Iterable<Ranked>): readonly Ranked[] {
+  return [...ranked].filter(({ rank }) => rank !== undefined);
 }
 
 function nextSteps(wantsSnapshot: boolean, style: Style): string[] {
