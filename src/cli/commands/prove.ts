@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { plural } from '../../report/prose.js';
 import { type Plan, reportOf } from '../../report/prove/assemble.js';
 import { endOf, type Verdict } from '../../report/prove/compare.js';
-import { proveJson } from '../../report/prove/json.js';
-import { endingWords, type Trial } from '../../report/prove/record.js';
+import { nothingJson, proveJson } from '../../report/prove/json.js';
+import { endingWords, ranOutOfMemory, type Trial } from '../../report/prove/record.js';
 import { renderProve } from '../../report/prove/render.js';
 import type { ProveReport } from '../../report/prove/report.js';
 import { bytes } from '../../report/prove/words.js';
@@ -44,6 +44,7 @@ export async function prove(context: Context): Promise<number> {
       'Nothing to prove: there is no fix to apply.' +
         (isWaiting ? ` ${plural(proposal.waiting, 'fix', 'fixes')} would need \`--unsafe-fixes\`.` : ''),
     );
+    if (isJson) context.out(`${JSON.stringify(nothingJson(wish.command), undefined, 2)}\n`);
     return EXIT.clean;
   }
   const plan: Plan = { ...wish, fixes: proposal.fixes, perFix: wish.perFix && proposal.fixes.length > 1 };
@@ -89,7 +90,7 @@ async function compared(context: Context, plan: Plan, tree: Tree, proposal: Prop
     const report = reportOf(plan, runs);
     const { verdict } = report.comparison;
     if (verdict === 'unproven') throw unproven(endOf(runs.before), tree);
-    if (verdict === 'broken') context.say(lastWords('With the fixes', endOf(runs.after)));
+    if (verdict === 'broken') context.warn(broken(endOf(runs.after)));
     return report;
   } finally {
     const left = workshop.close();
@@ -127,18 +128,32 @@ function prepare(
   return EXIT.clean;
 }
 
+function broken(trial: Trial): Failure {
+  return new Failure(
+    'The fixes broke your command',
+    lastWords('With them', trial),
+    'Please report this with the code it happened on; `--per-fix` tells which fix it was, `--ignore` leaves it out.',
+  );
+}
+
 /** The command fails without any fix, so there is nothing to compare with. */
 function unproven(trial: Trial, tree: Tree): Failure {
   const missing =
     tree.left.length === 0
       ? ''
       : ` The copy lacks what git ignores: ${named(tree.left)}; \`--link\` or \`--copy\` it.`;
-  const isTimeout = trial.ending.kind === 'timed out';
-  return new Failure(
-    isTimeout ? 'The command does not end' : 'The command fails as it is',
-    lastWords('Unchanged', trial),
-    `Give a command that ends well by itself${isTimeout ? ', or a longer `--timeout`' : ''}.${missing}`,
-  );
+  const said = lastWords('Unchanged', trial);
+  if (ranOutOfMemory(trial)) {
+    const next = `Give a smaller batch, or try \`--unsafe-fixes\`; \`memfix budget\` tells what fits.${missing}`;
+    return new Failure('The command runs out of memory with and without the fixes', said, next);
+  }
+  return trial.ending.kind === 'timed out'
+    ? new Failure(
+        'The command does not end',
+        said,
+        `Give a shorter one, or a longer \`--timeout\`.${missing}`,
+      )
+    : new Failure('The command fails as it is', said, `Give a command that ends well by itself.${missing}`);
 }
 
 function lastWords(when: string, { ending, tail }: Trial): string {

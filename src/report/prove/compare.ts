@@ -2,7 +2,7 @@ import type { Numerics } from '../../toolkit/contract.js';
 import { countsOf, trainersOf } from './figures.js';
 import { needsAnotherRun, type Parity, parityOf } from './parity.js';
 import { type Ending, ranOutOfMemory, succeeded, type Trial, type Variant } from './record.js';
-import { memoryRows, type Row, rowsOf } from './rows.js';
+import { memoryRows, type Row, RUNS_FOR_TIME, rowsOf } from './rows.js';
 
 /** The unchanged command beside the same command with fixes. */
 export interface Comparison {
@@ -139,6 +139,11 @@ function remarksOf(
   }
   const errors = new Map(records.flatMap((record) => Object.entries(record.errors)));
   for (const [part, why] of errors) remarks.push(`Not measured: ${part}: ${why}.`);
+  if (before.measured.length < RUNS_FOR_TIME) {
+    remarks.push(
+      `Time is not judged by fewer than ${RUNS_FOR_TIME} runs; \`--repeat ${RUNS_FOR_TIME}\` makes them.`,
+    );
+  }
   remarks.push(...countingRemarks(before, 'unchanged'), ...countingRemarks(after, 'fixed'));
   if (metric !== undefined && !parities.some(({ of }) => of !== LOSSES)) {
     remarks.push(`Nothing that the command printed matches \`${metric}\`.`);

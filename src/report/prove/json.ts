@@ -16,6 +16,17 @@ export function proveJson({ command, fixes, repeats, setup, comparison, perFix }
   };
 }
 
+/** The same where there was no fix to prove. */
+export function nothingJson(command: readonly string[]): unknown {
+  const nothing = {
+    setup: { python: null, torch: null, platform: null, devices: [] },
+    repeats: 0,
+    fixes: [],
+  };
+  const outcome = { verdict: 'nothing to prove', endings: null, figures: [], parities: [], remarks: [] };
+  return { version: 1, kind: 'memfix prove', command, ...nothing, ...outcome, perFix: [] };
+}
+
 function comparisonJson({ verdict, endings, rows, parities, remarks }: Comparison) {
   return {
     verdict,

@@ -21,23 +21,31 @@ export type RowName = keyof typeof KINDS;
 interface Kind {
   readonly unit: Unit;
   readonly isGoodWhenMore?: true;
+  /** Runs of each side below which a difference says nothing. */
+  readonly needs?: number;
   /** What is no difference: relative to the value, and at least so much. */
   readonly noise: { readonly share: number; readonly least: number };
 }
 
 const MIB = 1024 * 1024;
+export const RUNS_FOR_TIME = 3;
 
 /** A GPU's allocator repeats itself; the host's memory and the clock do not. Growth is noise below so much in a whole run. */
 const KINDS = {
   allocated: { unit: 'bytes', noise: { share: 0.005, least: 0 } },
   reserved: { unit: 'bytes', noise: { share: 0.01, least: 0 } },
-  host: { unit: 'bytes', noise: { share: 0.03, least: 16 * MIB } },
+  host: { unit: 'bytes', noise: { share: 0.05, least: 16 * MIB } },
   autograd: { unit: 'bytes', noise: { share: 0.001, least: 0 } },
   'allocated growth': { unit: 'bytes per step', noise: { share: 0.01, least: MIB / 4 } },
   'host growth': { unit: 'bytes per step', noise: { share: 0.1, least: 16 * MIB } },
   'autograd growth': { unit: 'bytes per step', noise: { share: 0.01, least: MIB / 64 } },
-  'wall time': { unit: 'seconds', noise: { share: 0.1, least: 0.2 } },
-  'steps per second': { unit: 'per second', isGoodWhenMore: true, noise: { share: 0.1, least: 0 } },
+  'wall time': { unit: 'seconds', needs: RUNS_FOR_TIME, noise: { share: 0.05, least: 0.2 } },
+  'steps per second': {
+    unit: 'per second',
+    isGoodWhenMore: true,
+    needs: RUNS_FOR_TIME,
+    noise: { share: 0.05, least: 0 },
+  },
   synchronisations: { unit: 'count', noise: { share: 0, least: 0 } },
 } as const satisfies Readonly<Record<string, Kind>>;
 
@@ -124,6 +132,7 @@ function judged(
   steps: number,
 ): Judgement {
   if (before === undefined || after === undefined) return 'unknown';
+  if (Math.min(before.values.length, after.values.length) < (kind.needs ?? 1)) return 'unknown';
   const { share, least } = kind.noise;
   const noise = Math.max(
     share * Math.abs(before.median),

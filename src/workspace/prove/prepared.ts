@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join, relative } from 'node:path';
 import type { Plan, Runs } from '../../report/prove/assemble.js';
@@ -37,7 +37,10 @@ export function prepareFolder(
   }
   writeFileSync(join(folder, PLAN), `${JSON.stringify({ version: 1, ...plan }, undefined, 2)}\n`);
   const script = join(folder, 'run.sh');
-  writeFileSync(script, scriptFor(plan, slashed(relative(tree.root, cwd)), [...changes.keys()]));
+  writeFileSync(
+    script,
+    scriptFor(plan, slashed(relative(tree.root, realpathSync.native(cwd))), [...changes.keys()]),
+  );
   chmodSync(script, 0o755);
 }
 

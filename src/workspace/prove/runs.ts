@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type Plan, type Runs, reportOf } from '../../report/prove/assemble.js';
 import { mayBeChance } from '../../report/prove/compare.js';
@@ -76,7 +77,7 @@ class Bench {
         kind,
         tree: tree.root,
         copy,
-        cwd: join(copy, relative(tree.root, cwd)),
+        cwd: join(copy, relative(tree.root, realpathSync.native(cwd))),
         shim: this.#shim,
         folder: join(this.workshop.folder, 'runs', `${name}-${kind}-${trials[kind].length + 1}`),
         env,

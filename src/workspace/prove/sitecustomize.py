@@ -109,7 +109,7 @@ class Recorder:
         self.forked = forked
         self.written = 0.0
         self.steps = 0
-        self.calls = {}
+        self.stepped = set()
         self.samples = Thinned()
         self.losses = Thinned()
         self.peaks = {}
@@ -144,12 +144,12 @@ class Recorder:
         self.guarded("steps", self.note_step, optimizer)
 
     def note_step(self, optimizer):
-        """With several optimizers, a step is one of whichever has made the most."""
-        calls = self.calls.get(id(optimizer), 0) + 1
-        self.calls[id(optimizer)] = calls
-        if calls <= self.steps:
+        """Several optimizers take a step together; a new one begins with whoever comes round again."""
+        if self.steps > 0 and id(optimizer) not in self.stepped:
+            self.stepped.add(id(optimizer))
             return
-        self.steps = calls
+        self.stepped = {id(optimizer)}
+        self.steps += 1
         if self.samples.wants():
             self.samples.add(self.sample())
         now = time.time()
@@ -346,9 +346,9 @@ def host_peak():
 
 
 def jsonable(value):
-    """JSON has no word for `nan`."""
-    if isinstance(value, float):
-        return value if value - value == 0 else repr(value)
+    """JSON has no word for `nan`; these are what JavaScript calls them."""
+    if isinstance(value, float) and value - value != 0:
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
         return {key: jsonable(item) for key, item in value.items()}
     return [jsonable(item) for item in value] if isinstance(value, (list, tuple)) else value
