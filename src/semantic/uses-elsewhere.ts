@@ -44,7 +44,7 @@ export function usesElsewhere(module: PyModule, name: PyNode, look: Look): UsesE
   let unread: string | undefined;
   // Packages that pass the name on are further places to import it from.
   const names = new Set<string>();
-  for (let more = importNames(module, name.text); more.length > 0 && names.size < MAX_NAMES; ) {
+  for (let more = importNames(module, name); more.length > 0 && names.size < MAX_NAMES; ) {
     for (const each of more) names.add(each);
     const found = module.around.naming(
       { word: name.text, beside: more },
@@ -81,13 +81,15 @@ export function attributeUsesElsewhere(
   return { uses, unread };
 }
 
-/** What an import that leads here has in it: the module's name, or that of a package around it that may pass the name on. */
-function importNames({ path, around }: PyModule, word: string): readonly string[] {
-  const names = [moduleName(path)];
-  let folder = dirname(path);
-  for (let dots = '.'; basename(folder) !== '' && basename(folder) !== '.'; dots += '.') {
-    const text = around.text(dots);
-    if (text !== undefined && (text.includes(word) || /\bimport[ \t]*\*/.test(text)))
+/** What an import that leads here has in it: the module's name, or that of a package around it that passes the name on. */
+function importNames(module: PyModule, name: PyNode): readonly string[] {
+  const names = [moduleName(module.path)];
+  let folder = dirname(module.path);
+  for (let dots = '.'; /[^.]/.test(basename(folder)); dots += '.') {
+    const text = module.around.text(dots);
+    const mayPass = text?.includes(name.text) === true || /\bimport[ \t]*\*/.test(text ?? '');
+    const around = mayPass ? module.around.module(dots) : undefined;
+    if (around !== undefined && boundAtTop(around, name.text)?.node === name.parent)
       names.push(basename(folder));
     folder = dirname(folder);
   }
