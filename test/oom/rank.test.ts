@@ -146,8 +146,8 @@ describe('by a traceback', () => {
       'in-backward: in frame 2 of the traceback, `train`',
       'leaky: in frame 2 of the traceback, `train`',
       'leaky: in the file of frame 2 of the traceback',
-      'in-optimizer: on the line of frame 2 of the traceback, `train`; but it costs memory at another moment',
       'in-backward: memory ran out in the backward pass',
+      'in-optimizer: on the line of frame 2 of the traceback, `train`; but it costs memory at another moment',
     ]);
   });
 
@@ -187,8 +187,8 @@ ${figures()}`;
     expect(found.errors[0]?.moments).toEqual(['evaluation']);
     expect(order(found)).toEqual([
       'peaky: in frame 1 of the traceback, `evaluate`',
-      'in-backward: on the line of frame 1 of the traceback, `evaluate`; but it costs memory at another moment',
       'in-evaluation: memory ran out in an evaluation',
+      'in-backward: on the line of frame 1 of the traceback, `evaluate`; but it costs memory at another moment',
     ]);
   });
 
@@ -210,6 +210,22 @@ ${figures()}`;
     expect(order(found)).toEqual([
       'on-the-host: it was host memory that ran out',
       'peaky: frees no host memory: it is about GPU memory',
+    ]);
+  });
+
+  test('tensors in host memory', () => {
+    const error =
+      "RuntimeError: [enforce fail at alloc_cpu.cpp:114] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes.";
+    const found = diagnosisOf(
+      [
+        ['peaky', 'keep'],
+        ['allocator', 'keep'],
+      ],
+      logged(BACKWARD.replace(/torch\.OutOfMemoryError.*/, error)),
+    );
+    expect(order(found)).toEqual([
+      'peaky: in frame 2 of the traceback, `train`',
+      'allocator: in frame 2 of the traceback, `train`; frees no host memory: it is about GPU memory',
     ]);
   });
 
