@@ -152,7 +152,7 @@ function liveMarks({ stacks, live }: Snapshot, places: Places): readonly Mark[] 
 
 const MEANING: Readonly<Record<Moment, string>> = {
   loading:
-    'A model or checkpoint was being loaded: what it holds is on the device a second time until that is done.',
+    'A model or checkpoint was being loaded: where the device has its weights already, it holds them twice until that is done.',
   saving: 'A checkpoint was being saved.',
   forward: 'It was the forward pass: it keeps activations for the backward pass, more with every layer.',
   backward:

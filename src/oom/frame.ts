@@ -55,15 +55,20 @@ function frameOf(path: string, line: number, name: string): Frame {
   return { path: path.replaceAll('\\', '/'), line, name: name.split('.').at(-1) ?? name };
 }
 
+/** PyTorch, also where it was built from source. */
+const TORCH =
+  /\/torch\/(?:(?:nn|autograd|optim|utils|distributed|cuda|amp|_dynamo|_inductor|_functorch)\/|(?:_tensor|_utils|_ops|serialization|functional)\.py$)/;
+const INSTALLATION = /^.*\/(?:site-packages|dist-packages|lib\/python\d(?:\.\d+)?|Python\d+\/[Ll]ib)\//;
 /** Code that is installed rather than written here, and what has no file. */
 const INSTALLED =
-  /(?:^|\/)(?:site-packages|dist-packages|lib\/python\d(?:\.\d+)?|Lib|torchinductor_[^/]*)\/|^<|^[^/]*$(?<!\.py)/;
+  /(?:^|\/)(?:site-packages|dist-packages|lib\/python\d(?:\.\d+)?|Python\d+\/[Ll]ib|torchinductor_[^/]*)\/|^<|^[^/]*$(?<!\.py)/;
 
 export function isLibrary({ path }: Frame): boolean {
-  return INSTALLED.test(path) || /\/bin\/[^/.]+$/.test(path);
+  return INSTALLED.test(path) || TORCH.test(path) || /\/bin\/[^/.]+$/.test(path);
 }
 
 /** The part of a library's path that is the same wherever it is installed. */
 export function installedPath({ path }: Frame): string {
-  return path.replace(/^.*\/(?:site-packages|dist-packages|lib\/python\d(?:\.\d+)?|Lib)\//, '');
+  const inside = path.replace(INSTALLATION, '');
+  return inside === path && TORCH.test(path) ? path.replace(/^.*\/(?=torch\/)/, '') : inside;
 }
