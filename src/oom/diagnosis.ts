@@ -177,7 +177,7 @@ function hintsFor(
     );
   } else if (isFragmented(figures)) {
     hints.push(
-      `${sizeOf(unallocated ?? 0)} is reserved but unallocated, and would have held the ${sizeOf(tried ?? 0)} that was asked for: the memory is fragmented.`,
+      `${sizeOf(unallocated ?? 0)} is reserved but unallocated, and would have held the ${sizeOf(tried ?? 0)} that was asked for: the memory is fragmented. See whether \`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\` in the environment helps (torch 2.1 or newer).`,
     );
   }
   if (capacity !== undefined && free !== undefined && allocated !== undefined && unallocated !== undefined) {

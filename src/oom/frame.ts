@@ -34,13 +34,19 @@ export function frameIn(line: string): FrameLine | undefined {
   const numbered = CPYTHON.exec(line) ?? IPYTHON.exec(line) ?? RICH.exec(line);
   if (numbered !== null) {
     const [, before = '', path = '', number, name = '<module>'] = numbered;
-    // CPython indents a frame by two spaces more than the traceback's own lines.
-    return { prefix: before.replace(/ {2}$/, ''), frame: frameOf(path, Number(number), name) };
+    return { prefix: prefixOf(before), frame: frameOf(path, Number(number), name) };
   }
   const old = OLD_IPYTHON.exec(line);
   return old === null
     ? undefined
     : { prefix: old[1] ?? '', frame: frameOf(old[2] ?? '', 0, old[3] ?? '<module>') };
+}
+
+/** CPython indents a frame by two spaces more than the traceback's own lines. */
+function prefixOf(before: string): string {
+  const prefix = before.replace(/ {2}$/, '');
+  // Where processes write at once, the end of another's statement, which tells nobody from anybody.
+  return /[\w)]$/.test(prefix) ? '' : prefix;
 }
 
 /** `---> 12     out = model(batch)` or, in a box, `│ ❱ 12     out = model(batch)   │`: the line that ran, among others. */

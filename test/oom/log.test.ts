@@ -151,6 +151,11 @@ describe('several', () => {
     expect(trail(mixed.join('\n'))).toEqual(TRAIL);
   });
 
+  test('a frame behind the statement of another process', () => {
+    const log = TRACEBACK.replace('step(model, batch)\n  File', 'step(model, batch)  File');
+    expect(reading(log)[0]?.frames.map(({ name }) => name)).toEqual(['main', 'step', '_call_impl']);
+  });
+
   test('places are told apart, the most frequent first', () => {
     const other = TRACEBACK.replaceAll('step', 'evaluate');
     const found = reading([TRACEBACK, other, 'again', other].join('\n'));

@@ -164,7 +164,7 @@ describe('by a traceback', () => {
       'allocator: much of the memory is reserved but unallocated',
     ]);
     expect(fragmented.errors[0]?.hints[0]).toBe(
-      '5.00 GiB is reserved but unallocated, and would have held the 2.00 GiB that was asked for: the memory is fragmented.',
+      '5.00 GiB is reserved but unallocated, and would have held the 2.00 GiB that was asked for: the memory is fragmented. See whether `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` in the environment helps (torch 2.1 or newer).',
     );
     expect(order(diagnosisOf(places, logged(BACKWARD)))[0]).toMatch(/^leaky: on the line/);
   });
