@@ -131,7 +131,7 @@ class Judge {
     else if (isUntimely) phrases.push('but it costs memory at another moment');
     return {
       ...{ scan, finding, meta },
-      nearness: useless !== undefined ? 'unrelated' : isUntimely ? 'other' : place,
+      nearness: useless !== undefined ? 'unrelated' : isUntimely ? farther(place) : place,
       because: phrases.join('; '),
       timeliness: fit !== undefined ? 0 : isUntimely ? 2 : 1,
       bytes: inSnapshot?.mark.bytes ?? 0,
@@ -241,6 +241,11 @@ function compare(a: Judged, b: Judged): number {
 
 function orderOf(nearness: Nearness): number {
   return NEARNESS.indexOf(nearness);
+}
+
+/** Of what costs memory at another moment, only what stands on the stack is still worth a look. */
+function farther(place: Nearness): Nearness {
+  return orderOf(place) < orderOf('file') ? 'file' : 'other';
 }
 
 function nearer(a: Nearness, b: Nearness): Nearness {

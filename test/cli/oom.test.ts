@@ -64,6 +64,14 @@ describe('a report', () => {
   });
 });
 
+test('of many places the first three are told', async () => {
+  const cwd = project();
+  put(cwd, { 'run.log': [1, 2, 3, 4, 5].map((line) => LOG.replace('51', `${line}`)).join('\n') });
+  const { stdout } = await memfix({ cwd }, 'check', '--oom', 'run.log');
+  expect(stdout.match(/^Out of memory/gm)).toHaveLength(3);
+  expect(stdout).toContain('\n  and 2 other places in the log where memory ran out\n');
+});
+
 describe('output formats', () => {
   const concise = ['check', '--output-format', 'concise'] as const;
 

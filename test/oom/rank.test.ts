@@ -137,6 +137,7 @@ describe('by a traceback', () => {
   test('what is about the moment comes first among equals; what is about another is not taken for near', () => {
     const places: readonly Place[] = [
       ['in-optimizer', 'backward'],
+      ['in-optimizer', 'evaluate'],
       ['leaky', 'keep'],
       ['in-backward', 'model(batch)'],
       ['in-backward', 'far()', 'other.py'],
@@ -146,8 +147,9 @@ describe('by a traceback', () => {
       'in-backward: in frame 2 of the traceback, `train`',
       'leaky: in frame 2 of the traceback, `train`',
       'leaky: in the file of frame 2 of the traceback',
-      'in-backward: memory ran out in the backward pass',
       'in-optimizer: on the line of frame 2 of the traceback, `train`; but it costs memory at another moment',
+      'in-backward: memory ran out in the backward pass',
+      'in-optimizer: in the file of frame 2 of the traceback; but it costs memory at another moment',
     ]);
   });
 
@@ -187,8 +189,8 @@ ${figures()}`;
     expect(found.errors[0]?.moments).toEqual(['evaluation']);
     expect(order(found)).toEqual([
       'peaky: in frame 1 of the traceback, `evaluate`',
-      'in-evaluation: memory ran out in an evaluation',
       'in-backward: on the line of frame 1 of the traceback, `evaluate`; but it costs memory at another moment',
+      'in-evaluation: memory ran out in an evaluation',
     ]);
   });
 
@@ -270,6 +272,16 @@ describe('hints', () => {
         'CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 24.00 GiB of which 0.50 GiB is free. Of the allocated memory 4.00 GiB is allocated by PyTorch, and 0.50 GiB is reserved by PyTorch but unallocated.',
       ),
     ).toEqual([expect.stringMatching(/^19\.00 GiB is in use outside of PyTorch's allocator/)]);
+  });
+
+  test('compiled code', () => {
+    const log = BACKWARD.replace(
+      IN_TORCH,
+      '  File "/tmp/torchinductor_me/ab/cab.py", line 70, in call\n    buf0 = empty()',
+    );
+    const [error] = diagnosisOf([], logged(log)).errors;
+    expect(error?.hints).toContain('It was in compiled code, whose frames stand for no line of yours.');
+    expect(error?.frames.map(({ isLibrary }) => isLibrary)).toEqual([false, false, true]);
   });
 
   test('nothing, where there is nothing to say', () => {
