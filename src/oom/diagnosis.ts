@@ -81,7 +81,9 @@ export function diagnose(
     memories: new Set(errors.length === 0 ? ['GPU'] : errors.map(({ error }) => error.memory)),
     hasHostTensors: errors.some(({ error }) => error.isTensor && error.memory === 'host'),
     moments: new Set(errors.flatMap(({ moments }) => moments)),
-    isFragmented: errors.some(({ error }) => isFragmented(error.figures)),
+    isFragmented: errors
+      .map(({ error }) => isFragmented(error.figures))
+      .reduce((one, other) => one === true || other || (one ?? other), undefined),
     marks,
     tracebacks: errors.filter(({ frames }) => frames.length > 0).length,
   };

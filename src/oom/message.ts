@@ -127,9 +127,9 @@ function present(figures: { readonly [K in keyof Figures]: Figures[K] | undefine
   return Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== undefined));
 }
 
-/** Memory enough for what was asked for is there, in pieces that are too small. */
-export function isFragmented({ tried, allocated, unallocated }: Figures): boolean {
-  if (tried === undefined || unallocated === undefined) return false;
+/** Memory enough for what was asked for is there, in pieces that are too small. Undefined where that cannot be told. */
+export function isFragmented({ tried, allocated, unallocated }: Figures): boolean | undefined {
+  if (tried === undefined || unallocated === undefined) return undefined;
   return unallocated >= tried && unallocated >= 0.05 * ((allocated ?? 0) + unallocated);
 }
 
