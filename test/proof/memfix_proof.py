@@ -22,6 +22,7 @@ import io
 import math
 import os
 import random
+import shutil
 import sys
 import tempfile
 import warnings
@@ -126,6 +127,16 @@ def working_folder():
             yield Path(folder)
         finally:
             os.chdir(here)
+
+
+@contextlib.contextmanager
+def project_of(name):
+    """A working folder with the other files of the project, as they are beside that program."""
+    parts = [_record.folder / each for each in ('project', 'project-output')]
+    with working_folder() as folder:
+        for part in parts if name == 'output.py' else parts[:1]:
+            shutil.copytree(part, folder, dirs_exist_ok=True)
+        yield folder
 
 
 # --- equality -------------------------------------------------------------------------------------------------------
