@@ -101,6 +101,7 @@ class Recorder:
         self.torch = None
         self.autograd = None
         self.syncs = None
+        self.filter = None
         self.begin(False)
 
     def begin(self, forked):
@@ -150,6 +151,8 @@ class Recorder:
             return
         self.stepped = {id(optimizer)}
         self.steps += 1
+        if self.syncs is not None:
+            self.listen()
         if self.samples.wants():
             self.samples.add(self.sample())
         now = time.time()
@@ -211,10 +214,18 @@ class Recorder:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self.torch._C._cuda_set_sync_debug_mode(1)
-            warnings.filterwarnings("always", message=SYNC_WARNING)
             warnings._showwarnmsg = shown
+            self.listen()
 
         self.torch.cuda._lazy_call(switch_on)
+
+    def listen(self):
+        """Whoever silences warnings must not silence these: they are not shown anyway."""
+        import warnings
+
+        if not warnings.filters or warnings.filters[0] is not self.filter:
+            warnings.filterwarnings("always", message=SYNC_WARNING)
+            self.filter = warnings.filters[0]
 
     def note_losses(self):
         wrap(self.torch.autograd, "backward", self.before_backward)

@@ -130,6 +130,21 @@ warnings.warn("mine")
   expect(python(program).records).toMatchObject([{ syncs: null, losses: [] }]);
 });
 
+test('synchronisations are counted where warnings are silenced, from the next step on', () => {
+  const program = `import torch, warnings
+torch.cuda.wake()
+warnings.simplefilter("ignore")
+optimizer = torch.optim.SGD()
+for _ in range(4):
+    torch.Tensor().item()
+    optimizer.step()
+warnings.warn("mine")
+`;
+  const { stderr, records } = python(program, {}, COUNTED);
+  expect(stderr).toBe('');
+  expect(records).toMatchObject([{ syncs: 3 }]);
+});
+
 test('losses as they are, also those that JSON has no word for', () => {
   const program =
     'import torch\nfor value in (0.1, float("nan"), float("inf")): torch.autograd.backward([torch.Tensor(value)])\n';

@@ -71,7 +71,10 @@ test('ignored files: caches are left, environments linked, the rest copied; wish
   });
   const tree = treeOf(cwd, { link: ['data'], copy: ['out'] });
   expect(tree).toMatchObject({
-    copied: [{ path: 'sub', bytes: 1 }, { path: 'out', bytes: 7 }],
+    copied: [
+      { path: 'sub', bytes: 1 },
+      { path: 'out', bytes: 7 },
+    ],
     linked: [{ path: '.venv' }, { path: 'data' }],
     left: [],
   });
