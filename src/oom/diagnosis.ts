@@ -167,7 +167,7 @@ const MEANING: Readonly<Record<Moment, string>> = {
 };
 
 function hintsFor(
-  { figures, memory, frames }: OutOfMemory,
+  { figures, memory, isGuess, frames }: OutOfMemory,
   moments: readonly Moment[],
   located: readonly LocatedFrame[],
 ): readonly string[] {
@@ -189,7 +189,11 @@ function hintsFor(
         `${sizeOf(outside)} is in use outside of PyTorch's allocator: by other processes on the device, or by libraries such as NCCL. No change to this code frees that.`,
       );
   }
-  if (memory === 'host') hints.push('It was the memory of the host, not of the GPU.');
+  if (isGuess)
+    hints.push(
+      'A process was killed. That is mostly for want of host memory; `dmesg` or the scheduler knows.',
+    );
+  else if (memory === 'host') hints.push('It was the memory of the host, not of the GPU.');
   hints.push(...moments.map((moment) => MEANING[moment]));
   if (frames.some(({ path }) => /\/torchinductor_|\/torch\/_inductor\//.test(path)))
     hints.push('It was in compiled code, whose frames stand for no line of yours.');
