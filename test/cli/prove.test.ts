@@ -367,6 +367,17 @@ describe('what git ignores', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('Linked, not copied: env.\n')]);
   });
 
+  test('a fix never goes through a link', async () => {
+    const cwd = repositoryWith(PROJECT);
+    put(cwd, { 'linked/more.py': 'hold = 1\n' });
+    const { code, stderr } = await prove(cwd, '--link', 'linked', 'linked/more.py', ...COMMAND);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'A fix could not be written into the copy\n  linked/more.py: it is only linked\n',
+    );
+    expect(readFileSync(join(cwd, 'linked/more.py'), 'utf8')).toBe('hold = 1\n');
+  });
+
   test('a link to what is not there is wrong', async () => {
     const { code, stderr } = await prove(repositoryWith(PROJECT), '--link', 'data', 'train.py', ...COMMAND);
     expect(code).toBe(2);
