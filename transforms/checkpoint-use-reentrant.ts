@@ -23,6 +23,7 @@ import {
   ownsItsLines,
   Proof,
   qualifiedName,
+  requireUncaught,
   statementOf,
   swallowsErrors,
   usesDeepSpeed,
@@ -66,7 +67,7 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
     requires: { torch: '2.0' },
     docs: {
       why: 'Without `use_reentrant`, torch 2.1 to 2.11 warn on every call, announce that it will raise, and take the re-entrant form. That form gives no gradient where no input of the block requires one, does not support `torch.autograd.grad`, and raises on keyword arguments for the block.',
-      does: 'Adds `use_reentrant=False` as the last argument, which torch recommends. Where keyword arguments are passed to the block the call raises today, and the fix is safe; elsewhere it is unsafe. With `value = "preserve"` it adds `use_reentrant=True`, the form in use today, which is safe.',
+      does: 'Adds `use_reentrant=False` as the last argument, which torch recommends. Where keyword arguments are passed to the block the call raises today, and the fix is safe unless the file, or a caller in another one, catches that error; elsewhere it is unsafe. With `value = "preserve"` it adds `use_reentrant=True`, the form in use today, which is safe.',
       refuses: [
         '`checkpoint` is not torch’s own: nothing is said',
         'the arguments are spread with `**`, so the keyword may be given twice',
@@ -155,6 +156,7 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
         mayBeCaught(call) || isCaughtAround(module, call) ? 'unknown' : 'yes',
         'that the error of today, which the code around may catch, is not what it waits for',
       );
+      requireUncaught(proof, module, call, /\b(?:ValueError|Exception|BaseException)\b/);
     }
     edit.appendKeyword(call, FORM, value);
     return edit.done(

@@ -39,6 +39,7 @@ import {
   lossTerm,
   mayAccumulate,
   Proof,
+  requireUncaught,
   STACK,
   statementOf,
   strayDevice,
@@ -74,7 +75,7 @@ export const stackLosses: Transform<SumSite> = {
       limits: [
         '`torch.stack` wants all terms on one device. `+=` accepted CPU terms among CUDA ones; such code raises after the change and needs a `.to(device)` on each term.',
         'The mean differs from the running sum in the last place (fp32), visibly in bf16, where it is the more accurate one.',
-        'Without a test for the empty case a ZeroDivisionError becomes a RuntimeError of `torch.stack`.',
+        'Without a test for the empty case a ZeroDivisionError becomes a RuntimeError of `torch.stack`; unsafe where another file catches the former.',
       ],
     },
     evidence: {
@@ -184,6 +185,7 @@ function gates(module: PyModule, sum: Accumulation): Proof {
   if (sum.sequence !== undefined && /loader|_dl$|dataset|iter/i.test(sum.sequence.text)) {
     proof.require('unknown', `\`${sum.sequence.text}\` yields exactly \`len(${sum.sequence.text})\` items`);
   }
+  requireUncaught(proof, module, sum.division, /\b(?:ZeroDivisionError|ArithmeticError)\b/);
   return proof;
 }
 

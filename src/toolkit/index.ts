@@ -168,5 +168,5 @@ export * from '../torch/training/training-loop.js';
 export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
-export { requireArrival, requireVersion } from './gates.js';
+export { requireArrival, requireUncaught, requireVersion } from './gates.js';
 export { Proof } from './proof.js';
