@@ -124,7 +124,7 @@ function remarksOf(
   const ranks = Math.max(...trials.map((trial) => trainersOf(trial.records).length));
   if (ranks > 1) {
     remarks.push(
-      `${ranks} processes train: host memory is their sum, growth and steps are those of the lowest rank, and processes ` +
+      `${ranks} processes train: host memory and autograd bytes are their sum, growth and steps are those of the lowest rank, and processes ` +
         'that share a GPU add up.',
     );
   }
@@ -160,8 +160,8 @@ function countingRemarks({ measured, counted }: Variant, which: string): readonl
     ...(failed === undefined
       ? []
       : [
-          `The counting run of the ${which} command did not end well, so autograd, synchronisations and losses are missing ` +
-            'there: not everything bears being counted.',
+          `Autograd, synchronisations and losses of the ${which} command are not measured: it fails when they are counted` +
+            `${failed.tail === '' ? '' : ` (${failed.tail.split('\n').at(-1)})`}.`,
         ]),
     ...(uncounted ? [`Some tensors of the ${which} command could not be counted for autograd.`] : []),
   ];

@@ -195,6 +195,14 @@ class Recorder:
         self.autograd = Autograd()
         hooks = self.torch.autograd.graph.saved_tensors_hooks(self.autograd.pack, self.autograd.unpack)
         hooks.__enter__()
+        self.torch.cuda._lazy_call(lambda: self.guarded("autograd", self.leave_autograd, hooks))
+
+    def leave_autograd(self, hooks):
+        """A GPU's allocator says more, also of compiled code. Below hooks of the user's, ours have to stay."""
+        top = self.torch._C._autograd._top_saved_tensors_default_hooks(False)
+        if top is not None and top[0] == self.autograd.pack:
+            hooks.__exit__(None, None, None)
+            self.autograd = None
 
     def count_syncs(self):
         import warnings

@@ -63,14 +63,16 @@ describe('verdicts', () => {
   });
 
   it('what only the counting run has is told and counts as nothing', () => {
-    const failed = { ...onHost(1), ending: { kind: 'exited', code: 1 } as const };
+    const failed = { ...onHost(1), ending: { kind: 'exited', code: 1 } as const, tail: 'a\nError: b' };
     const { verdict, remarks } = compare(
       variant([onHost(1)], [onHost(1)]),
       variant([onHost(1)], [failed]),
       'bit-identical',
     );
     expect(verdict).toBe('equal');
-    expect(remarks.join('\n')).toContain('The counting run of the fixed command did not end well');
+    expect(remarks.join('\n')).toContain(
+      'of the fixed command are not measured: it fails when they are counted (Error: b).',
+    );
   });
 
   it('every part that was not measured is named with its reason', () => {

@@ -116,6 +116,21 @@ optimizer.step()
   expect(record?.samples.map(({ autograd }) => autograd)).toEqual([0, 100]);
 });
 
+test('with a GPU, autograd is not counted; hooks of the user above ours stay', () => {
+  const program = (mine: string) => `import torch
+from torch.autograd import graph
+${mine}
+torch.cuda.wake()
+print(len(graph.hooks))
+`;
+  const plain = python(program(''), {}, COUNTED);
+  expect(plain.stdout).toBe('0\n');
+  expect(plain.records).toMatchObject([{ autograd: null, syncs: 0, errors: {} }]);
+  const held = python(program('graph.saved_tensors_hooks(id, id).__enter__()'), {}, COUNTED);
+  expect(held.stdout).toBe('2\n');
+  expect(held.records).toMatchObject([{ autograd: { peak: 0 }, errors: {} }]);
+});
+
 test('synchronisations are counted and not printed, other warnings are', () => {
   const program = `import torch, warnings
 torch.cuda.wake()
