@@ -25,6 +25,7 @@ import {
   argumentsOf,
   dottedAmpUse,
   FLOAT16,
+  importedFromHere,
   isInExpressionScope,
   isOlderBranch,
   isPrivate,
@@ -133,6 +134,8 @@ export const ampApi: Transform<AmpSite> = {
         });
       for (const { answer, otherwise } of reachGates(module, imported.bound))
         proof.require(answer, otherwise);
+      const user = proof.refuted === undefined ? importedFromHere(module, imported.bound) : undefined;
+      proof.forbid(user !== undefined, `${user} uses the name that this file imports`);
       edit.replace(
         imported.path,
         imported.path.text.replace(/cuda\s*\.\s*amp|\.\s*cuda$/, (old) => (old.endsWith('amp') ? 'amp' : '')),
