@@ -63,16 +63,17 @@ function perFixTable(perFix: readonly PerFix[], style: Style): string[] {
       ? { text: '–', align: 'right' }
       : { text: changeWords(row), align: 'right', paint: painter(row.judgement, style) };
   };
-  const memory = perFix.flatMap(({ comparison }) => memoryRows(comparison.rows).map(({ name }) => name));
-  const peaks = memory.filter((name) => !name.endsWith('growth'));
-  const growths = memory.filter((name) => name.endsWith('growth'));
+  const memory = perFix.flatMap(({ comparison }) => memoryRows(comparison.rows));
+  const isGrowth = ({ unit }: Row) => unit === 'bytes per step';
+  const names = (rows: readonly Row[]) => rows.map(({ name }) => name);
+  const [peaks, growths] = [memory.filter((row) => !isGrowth(row)), memory.filter(isGrowth)];
   const head = (text: string): TableCell => ({ text, align: 'right', paint: paint.dim });
   return table([
-    [{ text: '' }, head(peaks[0] ?? 'peak'), head('growth per step'), head('wall time'), { text: '' }],
+    [{ text: '' }, head(peaks[0]?.label ?? 'peak'), head('growth per step'), head('wall time'), { text: '' }],
     ...perFix.map(({ transform, comparison }) => [
       { text: MARGIN + transform },
-      cell(comparison, peaks),
-      cell(comparison, growths),
+      cell(comparison, names(peaks)),
+      cell(comparison, names(growths)),
       cell(comparison, ['wall time']),
       { text: VERDICTS[comparison.verdict], paint: verdictPaint(comparison.verdict, style) },
     ]),
