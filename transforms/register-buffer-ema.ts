@@ -65,7 +65,7 @@ export const registerBufferEma: Transform<StatisticSite> = {
       limits: [
         'The new value must not be larger than the statistic. Where the code does not prove it, the fix is unsafe.',
         'In place rounds differently: up to 2.4e-7 in fp32.',
-        'Whether another file wraps the module in DDP or casts it is not seen.',
+        'Where another file of the project makes the module, and wraps or casts something, the fix is unsafe; code outside the project is not seen.',
         'Tuple assignments, subscripts and lists of statistics are not edited.',
       ],
     },
