@@ -153,6 +153,19 @@ def second_metric(after):
     return step
 
 
+@case("detach-appended-loss", what="`losses.append(loss)` in a loop without backward", setup=GPT_SETUP, steps=5)
+def appended_without_backward(after):
+    model, (x, y) = gpt().eval(), tokens()
+    losses = []
+
+    def step():
+        loss = language_loss(model(x), y)
+        losses.append(loss.detach() if after else loss)
+        return loss.detach()
+
+    return step
+
+
 @case("detach-appended-loss", what="`losses.append(loss)` after `loss.backward()`", setup=GPT_TRAINING)
 def appended_after_backward(after):
     model, (x, y) = gpt(), tokens()
@@ -163,19 +176,6 @@ def appended_after_backward(after):
         loss = language_loss(model(x), y)
         loss.backward()
         optimizer.step()
-        losses.append(loss.detach() if after else loss)
-        return loss.detach()
-
-    return step
-
-
-@case("detach-appended-loss", what="`losses.append(loss)` in a loop without backward", setup=GPT_SETUP, steps=5)
-def appended_without_backward(after):
-    model, (x, y) = gpt().eval(), tokens()
-    losses = []
-
-    def step():
-        loss = language_loss(model(x), y)
         losses.append(loss.detach() if after else loss)
         return loss.detach()
 
