@@ -292,6 +292,15 @@ describe('a command that proves nothing', () => {
     expect(stdout).toContain(remark);
   });
 
+  test('never loads what is fixed', async () => {
+    const { code, stdout } = await prove(repositoryWith(PROJECT), 'train.py', '--', 'python3', '-c', 'pass');
+    expect(code).toBe(2);
+    expect(stdout).toContain('Never loaded by the command, so that their fixes are not exercised: train.py.');
+    expect(stdout).toMatch(
+      /\nNothing is proven: the command never loads the files that the fixes change\. .*\n$/,
+    );
+  });
+
   test('starts no Python that can be measured', async () => {
     const { code, stdout } = await prove(
       repositoryWith(PROJECT),

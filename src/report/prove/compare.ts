@@ -26,21 +26,39 @@ export type Verdict =
   /** The command fails for want of memory, and only without the fixes. */
   | 'rescued'
   /** The command fails as it is. */
-  | 'unproven';
+  | 'unproven'
+  /** The command never loads what the fixes change. */
+  | 'idle';
+
+/** What the fixes are allowed to do, and where they do it. */
+export interface Terms {
+  readonly numerics: Numerics;
+  /** Files that change, from the root of the tree. */
+  readonly changed: readonly string[];
+  readonly metric: string | undefined;
+}
 
 export const LOSSES = 'loss at backward()';
 
-export function compare(before: Variant, after: Variant, numerics: Numerics, metric?: string): Comparison {
+export function compare(before: Variant, after: Variant, terms: Terms): Comparison {
+  const { numerics, metric } = terms;
   const [one, two] = [endOf(before), endOf(after)];
   const isComplete = succeeded(one) && succeeded(two);
   const rows = rowsOf(before, after);
   const parities = isComplete ? paritiesOf(before, after, numerics, metric) : [];
+  const unloaded = unloadedOf([before, after], terms);
+  const isIdle = unloaded.length > 0 && unloaded.length === terms.changed.length;
   return {
     endings: { before: one.ending, after: two.ending },
     rows,
     parities,
-    verdict: verdictOf(one, two, rows, parities),
-    remarks: remarksOf(before, after, parities, metric),
+    verdict: isComplete && isIdle ? 'idle' : verdictOf(one, two, rows, parities),
+    remarks: [
+      ...(isComplete && unloaded.length > 0
+        ? [`Never loaded by the command, so that their fixes are not exercised: ${unloaded.join(', ')}.`]
+        : []),
+      ...remarksOf(before, after, parities, metric),
+    ],
   };
 }
 
@@ -88,6 +106,16 @@ function verdictOf(before: Trial, after: Trial, rows: readonly Row[], parities: 
   if (parities.some(({ outcome }) => outcome === 'different')) return 'different';
   if (memoryRows(rows).some(({ judgement }) => judgement === 'worse')) return 'worse';
   return rows.some(({ judgement }) => judgement === 'better') ? 'better' : 'equal';
+}
+
+/** Python files that change and that no process had to do with; unknown where no process was seen. */
+function unloadedOf(variants: readonly Variant[], { changed }: Terms): readonly string[] {
+  const records = variants
+    .flatMap(({ measured, counted }) => [...measured, ...counted])
+    .flatMap((trial) => trial.records);
+  if (records.length === 0) return [];
+  const loaded = new Set(records.flatMap((record) => record.loaded));
+  return changed.filter((path) => path.endsWith('.py') && !loaded.has(path));
 }
 
 function remarksOf(

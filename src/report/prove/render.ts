@@ -88,6 +88,7 @@ const VERDICTS: Readonly<Record<Verdict, string>> = {
   broken: 'breaks the command',
   rescued: 'runs where it did not',
   unproven: 'not proven',
+  idle: 'never loaded',
 };
 
 function fixesWords({ fixes }: ProveReport): string {
@@ -130,8 +131,13 @@ function verdictWords({ comparison, perFix, fixes }: ProveReport): string {
       return 'Without the fixes the command runs out of memory; with them it ends well.';
     case 'unproven':
       return `Nothing is proven: the command fails as it is (${endingSentence(endings.before)}).`;
-    case 'equal':
-      return `The command ends well with the fixes${sameValues(parities)}. No difference in memory or time was measured.`;
+    case 'idle':
+      return 'Nothing is proven: the command never loads the files that the fixes change. Give one that does.';
+    case 'equal': {
+      const isTimed = rows.some(({ name, judgement }) => name === 'wall time' && judgement !== 'unknown');
+      const what = isTimed ? 'memory or time' : 'memory';
+      return `The command ends well with the fixes${sameValues(parities)}. No difference in ${what} was measured.`;
+    }
     case 'better':
       return `The command ends well with the fixes${sameValues(parities)}. Better: ${changed(rows, 'better')}.`;
   }

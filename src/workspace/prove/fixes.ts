@@ -39,12 +39,12 @@ function problemOf(copy: string, place: string, old: Buffer, now: Buffer): strin
 }
 
 /** A copy holds what is below the root, so nothing else can be proven. */
-export function guardTargets(root: string, changes: readonly Change[]): void {
-  const outside = changes.find(({ target }) => !isInside(target, root));
+export function guardTargets(root: string, targets: readonly string[]): void {
+  const outside = targets.find((target) => !isInside(target, root));
   if (outside === undefined) return;
   throw new Failure(
     'A file lies outside the tree',
-    `${outside.target} is not below ${root}, of which the copies are made`,
+    `${outside} is not below ${root}, of which the copies are made`,
     'Run `memfix prove` in the repository (or, without git, in the folder) that holds the files.',
   );
 }

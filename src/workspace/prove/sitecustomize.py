@@ -15,6 +15,7 @@ import sys
 import time
 
 SAMPLES = 256
+FILES = 10000
 SECONDS_BETWEEN_RECORDS = 1.0
 SYNC_WARNING = "called a synchronizing CUDA operation"
 
@@ -102,6 +103,8 @@ class Recorder:
         self.autograd = None
         self.syncs = None
         self.filter = None
+        self.cwd = os.getcwd()
+        self.opened = set()
         self.begin(False)
 
     def begin(self, forked):
@@ -293,8 +296,23 @@ class Recorder:
             "syncs": self.syncs,
             "losses": {"values": self.losses.items, "seen": self.losses.seen, "stride": self.losses.stride},
             "strayed": self.guarded("imports", strayed_modules) or [],
+            "loaded": self.guarded("imports", self.loaded_files) or [],
             "errors": self.errors,
         }
+
+    def loaded_files(self):
+        """Python files of the copy that this process imported, ran, or at least opened or was told of."""
+        copy = os.environ.get("MEMFIX_PROVE_COPY")
+        if not copy:
+            return []
+        copy = os.path.realpath(copy)
+        words = [os.path.join(self.cwd, word) for word in getattr(sys, "argv", []) if word.endswith(".py")]
+        real = {os.path.realpath(file) for file in [*module_files(), *self.opened, *words]}
+        return sorted(file[len(copy) + 1 :].replace(os.sep, "/") for file in real if inside(file, copy))[:FILES]
+
+    def note_open(self, event, args):
+        if event == "open" and isinstance(args[0], str) and args[0].endswith(".py"):
+            self.opened.add(os.path.abspath(args[0]))
 
     def device_records(self):
         return [
@@ -435,14 +453,18 @@ def strayed_modules():
     places = tree_and_copy()
     if places is None:
         return []
-    files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
-    real = {os.path.realpath(file) for file in files if isinstance(file, str)}
+    real = {os.path.realpath(file) for file in module_files()}
     prefix = os.path.realpath(sys.prefix)
     return sorted(
         file[len(places[0]) + 1 :]
         for file in real
         if inside(file, places[0]) and not inside(file, prefix) and "site-packages" not in file
     )[:20]
+
+
+def module_files():
+    files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    return [file for file in files if isinstance(file, str)]
 
 
 def run_hidden_sitecustomize():
@@ -464,6 +486,8 @@ if _folder:
     recorder = Recorder(_folder, os.environ.get("MEMFIX_PROVE_COUNT") == "1")
     recorder.guarded("imports", look_into_copy)
     sys.meta_path.insert(0, TorchFinder())
+    if recorder.counts and hasattr(sys, "addaudithook"):
+        sys.addaudithook(recorder.note_open)
     atexit.register(recorder.finish)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: recorder.begin(True))

@@ -245,6 +245,16 @@ test('a process that is killed leaves what it knew', () => {
   expect(python(program).records).toMatchObject([{ steps: 1, final: false }]);
 });
 
+test('files of the copy that were imported, run or opened are named', () => {
+  const copy = folderWith({ 'imported.py': '', 'sub/ran.py': '', 'idle.py': '' });
+  const program = (more: string) =>
+    `import sys, runpy\nsys.path.append(${JSON.stringify(copy)})\nimport imported\n${more}`;
+  const env = { MEMFIX_PROVE_COPY: copy };
+  expect(python(program(''), {}, env).records[0]?.loaded).toEqual(['imported.py']);
+  const run = program(`runpy.run_path(${JSON.stringify(join(copy, 'sub/ran.py'))})\n`);
+  expect(python(run, {}, { ...env, ...COUNTED }).records[0]?.loaded).toEqual(['imported.py', 'sub/ran.py']);
+});
+
 test('what would come from the tree comes from the copy; what does not is named', () => {
   const tree = folderWith({
     'src/mine.py': 'where = "tree"\n',
