@@ -78,14 +78,7 @@ export const ampApi: Transform<AmpSite> = {
     },
     evidence: {
       verdict: 'Nil on memory: it removes a FutureWarning',
-      measurements: [
-        {
-          what: 'dtype of a matrix product in `autocast()` inside a bfloat16 region, old name → new name without a dtype (which is why this fix writes one there)',
-          before: 'float16',
-          after: 'bfloat16',
-          setup: 'NVIDIA H200, torch 2.11',
-        },
-      ],
+      measurements: [],
     },
     origin: [],
     example: 'fix-training-loop',

@@ -70,26 +70,7 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
     evidence: {
       verdict:
         'Nil on memory; it removes a warning and the re-entrant path on transformers 4.x, and is a no-op on 5.x',
-      measurements: [
-        {
-          what: 'peak allocated of a training step with torch checkpointing, `use_reentrant` unset or True → False',
-          before: '6443 MiB',
-          after: '6443 MiB',
-          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, batch 8 × 1024, fp32',
-        },
-        {
-          what: 'peak allocated of a checkpointed Hugging Face model, re-entrant → not',
-          before: '2196 MB',
-          after: '2196 MB',
-          setup: 'NVIDIA H200, torch 2.11, transformers 5.17, small model',
-        },
-        {
-          what: 'gradient through a checkpointed block whose input requires none',
-          before: 'none (re-entrant)',
-          after: 'present',
-          setup: 'NVIDIA H200, torch 2.11',
-        },
-      ],
+      measurements: [],
     },
     origin: [{ document: 'GPU memory audit report (Fourier LS-LoRA)', section: '5', fidelity: 'same' }],
     example: 'fix-commented-arguments',
@@ -130,10 +111,10 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
     for (const each of made) {
       proof
         .forbid(
-          setsField(module, each, CHECKPOINTING_KWARGS),
+          setsField(each, CHECKPOINTING_KWARGS),
           `its class has a default of its own for \`${CHECKPOINTING_KWARGS}\``,
         )
-        .require(takesLibraryKeyword(module, each), {
+        .require(takesLibraryKeyword(each), {
           no: `its class has an \`__init__\` that does not take \`${CHECKPOINTING_KWARGS}\``,
           unknown: `that the \`__init__\` of its class hands \`${CHECKPOINTING_KWARGS}\` on`,
         });

@@ -191,9 +191,9 @@ function requireClass(proof: Proof, module: PyModule, call: PyNode, name: string
   );
   if (own?.type !== 'class_definition') return;
   proof
-    .forbid(setsField(module, { call, own }, name), `its class has a field \`${name}\` of its own`)
+    .forbid(setsField({ module, call, own }, name), `its class has a field \`${name}\` of its own`)
     .forbid(hasParameter(module, own, '__init__', name), `its class takes \`${name}\` itself`)
-    .require(takesLibraryKeyword(module, { call, own }), {
+    .require(takesLibraryKeyword({ module, call, own }), {
       no: `its class has an \`__init__\` that does not hand \`${name}\` on`,
       unknown: 'that the `__init__` of its class hands its keywords on as they are',
     });

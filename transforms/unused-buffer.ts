@@ -47,7 +47,8 @@ export const unusedBuffer: Transform = {
       ],
     },
     evidence: {
-      verdict: 'Saves the size of the buffer, on the GPU and in each checkpoint; not measured on a GPU',
+      verdict:
+        'Saves the size of the buffer, on the GPU and in each checkpoint: 156 MiB of 10,000 × 4096 numbers',
       measurements: [],
     },
     origin: [],
