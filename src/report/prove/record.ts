@@ -40,8 +40,8 @@ export interface Sample {
   readonly step: number;
   readonly seconds: number;
   readonly host: number | null;
-  /** Allocated, by index of the device. */
-  readonly devices: readonly number[];
+  /** Allocated, by index of the device; null on one that nothing was put on. */
+  readonly devices: readonly (number | null)[];
   readonly autograd: number | null;
 }
 

@@ -117,6 +117,7 @@ class Recorder:
         self.samples = Thinned()
         self.losses = Thinned()
         self.peaks = {}
+        self.used = set()
         self.errors = {}
 
     def guarded(self, part, work, *args, **kwargs):
@@ -169,9 +170,16 @@ class Recorder:
             "step": self.steps,
             "seconds": time.time() - self.started,
             "host": host_memory(),
-            "devices": [self.torch.cuda.memory_allocated(index) for index in self.devices()],
+            "devices": self.allocated(),
             "autograd": None if self.autograd is None else self.autograd.live,
         }
+
+    def allocated(self):
+        """By index; asking costs time, so devices that nothing was ever put on are asked only now and then."""
+        cuda, indices = self.torch.cuda, self.devices()
+        if self.samples.seen % 32 == 1:
+            self.used = {index for index in indices if cuda.memory_reserved(index) > 0}
+        return [cuda.memory_allocated(index) if index in self.used else None for index in indices]
 
     def devices(self):
         """Of those that the command itself has woken up."""

@@ -7,7 +7,8 @@ import { runToEnd } from './child.js';
 
 export type Kind = 'measured' | 'counted';
 
-const RECORDS = 'MEMFIX_PROVE_RECORDS';
+/** Where a process writes its record; by it the processes of a run are known, too. */
+export const RECORDS = 'MEMFIX_PROVE_RECORDS';
 const LOG = 'log.txt';
 /** Lines of output that are shown of a command that fails. */
 const TAIL = 25;
@@ -121,8 +122,9 @@ function outputIn(folder: string): string {
   }
 }
 
+/** Of each match the first group that took part, or all of it. */
 function valuesIn(output: string, metric: RegExp): readonly number[] {
   return [...output.matchAll(metric)]
-    .map((match) => Number(match[1] ?? match[0]))
+    .map(([whole, ...groups]) => Number(groups.find((group) => group !== undefined) ?? whole))
     .filter((value) => !Number.isNaN(value));
 }

@@ -12,8 +12,10 @@ import { basename, dirname, join } from 'node:path';
 import { codeOf, Failure, reasonOf } from '../failure.js';
 import { askGit } from '../git.js';
 import { textOf } from '../places.js';
+import { endMarked } from './child.js';
 import { fill } from './copy.js';
 import type { Tree } from './tree.js';
+import { RECORDS } from './trial.js';
 
 const PREFIX = 'memfix-prove-';
 const OWNER = 'owner.json';
@@ -100,7 +102,7 @@ function removeTree(root: string, place: string): void {
   rmSync(place, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** What runs left that were killed: their folders, and this repository's memory of work trees in them. Nothing else. */
+/** What runs left that were killed: their processes and folders, and this repository's memory of work trees in them. Nothing else. */
 function clearStale(root: string): void {
   const parent = realpathSync.native(tmpdir());
   for (const name of readdirSync(parent).filter((each) => each.startsWith(PREFIX))) {
@@ -117,6 +119,7 @@ function clearStale(root: string): void {
 
 function clear(folder: string, { root }: Owner): void {
   try {
+    endMarked(`${RECORDS}=${join(folder, '/')}`);
     for (const entry of readdirSync(folder, { withFileTypes: true }).filter((each) => each.isDirectory())) {
       removeTree(root, join(folder, entry.name, basename(root) || 'tree'));
     }
