@@ -29,6 +29,11 @@ export function isNil(meta: TransformMeta): boolean {
   return measured.length > 0 && !measured.some((figure) => NAMES.some((name) => fell(figure, name)));
 }
 
+/** The verdict begins with it. */
+export function saysNil({ evidence }: TransformMeta): boolean {
+  return /^(?:Nil|No effect|Saves nothing|Next to nothing)\b/.test(evidence.verdict);
+}
+
 /** What changed most in the figure that comes first: `evaluation step: peak 7211 → 2549 MiB (NVIDIA H200, …)`. */
 export function headline(meta: TransformMeta): string | undefined {
   const [figure] = figuresOf(meta);

@@ -1,6 +1,6 @@
 import type { TransformMeta } from '../toolkit/contract.js';
 import { type Hunk, hunkHeader, hunksBetween } from './diff.js';
-import { howMeasured, isNil, measurementsOf } from './evidence.js';
+import { howMeasured, isNil, measurementsOf, saysNil } from './evidence.js';
 
 /** The fixture that a transform's `meta.example` names; both sides are the same where advice has no diff. */
 export interface Example {
@@ -38,9 +38,9 @@ export function alternativesTo({ id, evidence }: TransformMeta): string[] {
   return [...new Set(named)].filter((name) => name !== id);
 }
 
-/** What has no effect says so before anything else. */
+/** What has no effect, or not the one that it is known for, says so before anything else. */
 export function leadsWithVerdict(meta: TransformMeta): boolean {
-  return meta.group === 'documented' || isNil(meta);
+  return meta.group === 'documented' || isNil(meta) || saysNil(meta);
 }
 
 /** `Measured`, or that nobody has. */

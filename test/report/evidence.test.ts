@@ -104,6 +104,10 @@ describe('what a GPU measured', () => {
     const page = markdownPage(measured(figure(STEP, STEP)), EXAMPLE);
     expect(page).toContain('# register-buffer-ema\n\n> **Measured:** v\n\nKeep a running average');
     expect(page).not.toContain('Use instead');
+    const told = { ...META, evidence: { verdict: 'Nil against float16.', measurements: [] } };
+    expect(markdownPage(told, EXAMPLE)).toContain(
+      '# register-buffer-ema\n\n> **Not measured on a GPU:** Nil',
+    );
     expect(page).toContain(
       'Times are medians. Measured on 2026-11-15 with `bench/gpu/measure.py --only register-buffer-ema`: ' +
         'NVIDIA H200, torch 2.11.0+cu130, CUDA 13.0, transformers 5.17.0, Python 3.12.3.\n',

@@ -94,7 +94,7 @@ On the line of the finding, or once for a whole file:
 
   test('leaves out what a transform does not have', () => {
     const bare = { ...META, options: {}, requires: {}, docs: { ...META.docs, limits: [] } };
-    const page = markdownPage({ ...bare, evidence: { verdict: 'Nil.', measurements: [] } }, EXAMPLE);
+    const page = markdownPage({ ...bare, evidence: { verdict: 'Unknown.', measurements: [] } }, EXAMPLE);
     expect(page.match(/^## .*/gm)).toEqual([
       '## Why',
       '## What it does',
@@ -104,7 +104,7 @@ On the line of the finding, or once for a whole file:
       '## Suppress it',
     ]);
     expect(page).toContain(
-      '| leak | safe | bit-identical | default | nothing |\n\n> **Not measured on a GPU:** Nil.\n',
+      '| leak | safe | bit-identical | default | nothing |\n\n> **Not measured on a GPU:** Unknown.\n',
     );
   });
 
