@@ -1,4 +1,5 @@
 import { relative, resolve } from 'node:path';
+import { printable } from '../../report/cells.js';
 import { plural } from '../../report/prose.js';
 import { type Plan, reportOf } from '../../report/prove/assemble.js';
 import { endOf, type Verdict } from '../../report/prove/compare.js';
@@ -168,7 +169,10 @@ function lastWords(when: string, { ending, tail }: Trial): string {
   const how = ending.kind === 'exited' ? `it exits with ${ending.code}` : `it is ${endingWords(ending)}`;
   return tail === ''
     ? `${when}, ${how}, and it printed nothing.`
-    : `${when}, ${how}. The last it printed:\n${tail.replaceAll(/^/gm, '  ')}`;
+    : `${when}, ${how}. The last it printed:\n${tail
+        .split('\n')
+        .map((line) => `  ${printable(line)}`)
+        .join('\n')}`;
 }
 
 function sayWhatIsCopied(
