@@ -160,6 +160,40 @@ export const COMMANDS = {
       ['memfix budget --example 13b', 'a budget done by hand, and what is wrong in it'],
     ],
   },
+  migrate: {
+    summary: 'carry fixes through many repositories',
+    operands: '<init | plan | run | resume | status | report> [folder] [repositories…]',
+    about:
+      'A campaign is a folder. `init` writes its campaign.toml; edit it. `plan` clones, looks, and writes a patch for each\n' +
+      'repository; `run` also applies it, verifies it and commits it on a branch in a mirror of its own, and with `--push`\n' +
+      'pushes that branch, where there is none of that name. Repositories are URLs, paths, folders of checkouts, or files that\n' +
+      'list them; pushed to a checkout, the branch appears there. `resume` goes on with a run that was stopped, however it was\n' +
+      'stopped. `status` shows where each repository is; `report` is for programs.\n' +
+      'Git takes credentials from its own helpers; those in a URL are left out. A verify command runs with your rights.\n' +
+      'Exits with 0, 1 when repositories failed, 2 on an error.',
+    options: [
+      ...['repos', 'shard', 'limit', 'failed', 'update', 'push', 'keep', 'branch', 'verify'],
+      ...[
+        'select',
+        'extend-select',
+        'ignore',
+        'unsafe-fixes',
+        'csv',
+        'output',
+        'quiet',
+        'verbose',
+        ...EVERYWHERE,
+      ],
+    ] as readonly OptionName[],
+    examples: [
+      ['memfix migrate init fixes repos.txt --verify "python -m compileall -q ."', 'a new campaign'],
+      ['memfix migrate plan fixes', 'fixes/patches/ holds what would change; nothing is pushed'],
+      ['memfix migrate run fixes --push --limit 5', 'the first five, on branches'],
+      ['memfix migrate run fixes --push --shard 2/8 --keep none', 'one of eight jobs, with little disk'],
+      ['memfix migrate resume fixes', 'after Ctrl-C, a crash or a reboot'],
+      ['memfix migrate report fixes --csv -o fixes.csv', 'a table'],
+    ],
+  },
   undo: {
     summary: 'take back the last apply',
     operands: '[path]',
