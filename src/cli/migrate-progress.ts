@@ -3,6 +3,7 @@ import type { RepositoryRecord, StageName } from '../report/migrate/record.js';
 import { outcomeLine } from '../report/migrate/render.js';
 import type { Failure } from '../workspace/failure.js';
 import type { Watcher } from '../workspace/migrate/driver.js';
+import type { Repository } from '../workspace/migrate/source.js';
 import type { Context } from './context.js';
 import { widthOf } from './io.js';
 
@@ -22,7 +23,7 @@ export class MigrateProgress implements Watcher {
     this.#isLive = stderr.isTTY === true && env['TERM'] !== 'dumb' && !context.isQuiet;
   }
 
-  entered({ id, name }: RepositoryRecord, stage: StageName): void {
+  entered({ id, name }: Repository, stage: StageName): void {
     this.#active.set(id, `${printable(name)}: ${stage} …`);
     if (this.#isLive) this.#draw();
     else if (this.context.isVerbose) this.context.say(`${printable(name)}: ${stage} …`);
@@ -32,12 +33,12 @@ export class MigrateProgress implements Watcher {
     this.#end(record, outcomeLine(record, { paint: this.context.errorPaint }));
   }
 
-  passed(record: RepositoryRecord, why: Failure): void {
+  passed(repository: Repository, why: Failure): void {
     this.hasPassed = true;
-    this.#end(record, `${printable(record.name)}: passed over: ${why.message}. ${why.next}`);
+    this.#end(repository, `${printable(repository.name)}: passed over: ${why.message}. ${why.next}`);
   }
 
-  #end({ id }: RepositoryRecord, line: string): void {
+  #end({ id }: Pick<Repository, 'id'>, line: string): void {
     this.#active.delete(id);
     this.#done++;
     this.clear();

@@ -1,14 +1,15 @@
 import { resolve } from 'node:path';
 import { campaignCsv, campaignJson } from '../../report/migrate/data.js';
-import { type Goal, type RepositoryRecord, statusOf } from '../../report/migrate/record.js';
+import { type Goal, isFinished, type RepositoryRecord, statusOf } from '../../report/migrate/record.js';
 import { renderStatus, totals } from '../../report/migrate/render.js';
 import { plural } from '../../report/prose.js';
 import { Failure } from '../../workspace/failure.js';
 import { type Campaign, readCampaign } from '../../workspace/migrate/campaign.js';
 import { type Choice, chosen, dealt } from '../../workspace/migrate/choose.js';
-import { driveHere, KEEP_CHOICES, type Keep } from '../../workspace/migrate/driver.js';
-import { CampaignFolder } from '../../workspace/migrate/folder.js';
+import { driveHere } from '../../workspace/migrate/driver.js';
+import { CampaignFolder, KEEP_CHOICES, type Run } from '../../workspace/migrate/folder.js';
 import { Git } from '../../workspace/migrate/git.js';
+import type { Request } from '../../workspace/project.js';
 import { didYouMean } from '../../workspace/resemblance.js';
 import { Vocabulary } from '../../workspace/selection.js';
 import type { Arguments } from '../arguments.js';
@@ -45,7 +46,9 @@ export async function migrate(context: Context): Promise<number> {
   const campaign = readCampaign(folder);
   checkCampaign(context, campaign);
   if (action === 'status' || action === 'report') return show(context, campaign, action);
-  return work(context, campaign, action === 'resume' ? resumed(args, folder) : begun(args, folder, action));
+  if (action === 'run') await checkIdentity(context);
+  const run = action === 'resume' ? resumed(args, campaign) : begun(args, campaign, action);
+  return work(context, campaign, run);
 }
 
 function actionNamed(args: Arguments, word: string | undefined): Action {
@@ -88,76 +91,63 @@ function show(context: Context, { folder, repositories }: Campaign, action: 'sta
   return EXIT.clean;
 }
 
-/** A run over a campaign: what `resume` has to know to go on with it. */
-interface Course {
-  readonly goal: Goal;
-  readonly choice: Choice;
-  readonly keep: Keep;
-  readonly update: boolean;
-  readonly isResumed: boolean;
-}
-
-function begun(args: Arguments, folder: string, action: 'plan' | 'run'): Course {
+/** Deals out the work, and writes down that it was: from then on, `resume` knows what is left. */
+function begun(args: Arguments, campaign: Campaign, action: 'plan' | 'run'): Run {
+  const folder = new CampaignFolder(campaign.folder);
   const choice = choiceIn(args);
-  const course: Course = {
-    goal: action === 'plan' ? 'plan' : args.flag('push') ? 'push' : 'commit',
-    choice,
-    keep: args.oneOf('keep', KEEP_CHOICES, 'failed'),
-    update: args.flag('update'),
-    isResumed: false,
-  };
-  new CampaignFolder(folder).saveRun(shardName(choice), `${JSON.stringify(course, undefined, 2)}\n`);
-  return course;
+  const goal = action === 'plan' ? 'plan' : args.flag('push') ? 'push' : 'commit';
+  const keep = args.oneOf('keep', KEEP_CHOICES, 'failed');
+  const records = chosen(campaign.repositories, choice).map((repository) => folder.record(repository));
+  const work = dealt(records, choice, goal);
+  for (const record of work) {
+    if (args.flag('update')) folder.forget(record);
+    else folder.clearFailure(record);
+  }
+  const run = { goal, keep, ids: work.map(({ id }) => id) } as const;
+  folder.saveRun(shardName(choice), run);
+  return run;
 }
 
-function resumed(args: Arguments, folder: string): Course {
-  const text = new CampaignFolder(folder).lastRun(shardName(choiceIn(args)));
-  if (text === undefined) {
+/** What did not come to its end in the last run; what failed did. */
+function resumed(args: Arguments, campaign: Campaign): Run {
+  const folder = new CampaignFolder(campaign.folder);
+  const run = folder.lastRun(shardName(choiceIn(args)));
+  if (run === undefined) {
     throw new Failure(
       'Nothing to resume',
       `no run of ${args.text('shard') === undefined ? 'this campaign' : 'that shard'} was begun`,
       'Begin with `memfix migrate plan` or `memfix migrate run`; a run with `--shard` is resumed with the same one.',
     );
   }
-  const course: Course = JSON.parse(text);
-  // What failed is not tried again, so there is nothing to choose among by that.
-  const choice = { ...course.choice, failed: false };
-  return {
-    ...course,
-    choice,
-    keep: args.oneOf('keep', KEEP_CHOICES, course.keep),
-    update: false,
-    isResumed: true,
-  };
+  const left = campaign.repositories.filter(
+    (repository) => run.ids.includes(repository.id) && !isFinished(folder.record(repository), run.goal),
+  );
+  return { ...run, keep: args.oneOf('keep', KEEP_CHOICES, run.keep), ids: left.map(({ id }) => id) };
 }
 
-async function work(context: Context, campaign: Campaign, course: Course): Promise<number> {
+async function work(context: Context, campaign: Campaign, { goal, keep, ids }: Run): Promise<number> {
   const { io, catalogue } = context;
-  const { goal, choice, keep, isResumed } = course;
   const folder = new CampaignFolder(campaign.folder);
-  const which = chosen(campaign.repositories, choice);
-  const recordsNow = () => which.map((repository) => folder.record(repository));
-  const records = dealt(recordsNow(), choice, goal, isResumed);
-  if (goal !== 'plan') await checkIdentity(context);
-  if (course.update) for (const record of records) folder.forget(record);
-  const progress = new MigrateProgress(context, records.length);
+  const wanted = new Set(ids);
+  const which = campaign.repositories.filter(({ id }) => wanted.has(id));
+  const progress = new MigrateProgress(context, which.length);
   const eyes = {
     catalogue,
     parser: io.env['MEMFIX_PARSER'],
     signal: io.signal,
-    threads: (request: Parameters<typeof threadsFor>[1]) => threadsFor(io, request, true),
+    threads: (request: Request) => threadsFor(io, request, true),
   };
   const undertaking = { campaign, folder, goal, keep, eyes, env: io.env, version: ownVersion() };
   try {
-    await driveHere(records, undertaking, progress);
+    await driveHere(which, undertaking, progress);
   } finally {
     progress.clear();
   }
-  const now = recordsNow();
-  context.say(totals(now));
-  sayWhatNext(context, now, goal);
-  const worked = new Set(records.map(({ id }) => id));
-  const hasFailed = now.some((record) => worked.has(record.id) && statusOf(record) === 'failed');
+  const records = campaign.repositories.map((repository) => folder.record(repository));
+  context.say(totals(records));
+  const worked = records.filter(({ id }) => wanted.has(id));
+  sayWhatNext(context, worked, goal);
+  const hasFailed = worked.some((record) => statusOf(record) === 'failed');
   return hasFailed || progress.hasPassed ? EXIT.findings : EXIT.clean;
 }
 

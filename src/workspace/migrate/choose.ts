@@ -25,19 +25,17 @@ export function chosen(repositories: readonly Repository[], { repos, shard }: Ch
 }
 
 /**
- * Of these, those to work on. What is pushed is done with. A resumed run goes on only where it did not come to an end;
- * any other tries again what failed and, without a limit, looks whether the rest is still as the campaign wants it.
+ * Of these, those to work on. What is pushed is done with; what failed is tried again. Without a limit, it is also looked
+ * whether the rest is still as the campaign wants it.
  */
 export function dealt(
   records: readonly RepositoryRecord[],
   { failed, limit }: Choice,
   goal: Goal,
-  isResumed: boolean,
 ): readonly RepositoryRecord[] {
   const hasWork = (record: RepositoryRecord): boolean => {
     const status = statusOf(record);
     if (status === 'pushed') return false;
-    if (isResumed) return !isFinished(record, goal);
     if (failed || status === 'failed') return status === 'failed';
     return limit === undefined || !isFinished(record, goal);
   };

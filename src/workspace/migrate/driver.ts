@@ -5,16 +5,13 @@ import { Failure } from '../failure.js';
 import { endMarked } from '../prove/child.js';
 import type { Campaign } from './campaign.js';
 import { goOn, type Through } from './course.js';
-import type { CampaignFolder } from './folder.js';
+import type { CampaignFolder, Keep } from './folder.js';
 import { Git, MARK } from './git.js';
 import { type Hold, hold } from './hold.js';
 import { Mirror } from './mirror.js';
 import type { Eyes } from './plan.js';
+import type { Repository } from './source.js';
 import type { Stage } from './stages.js';
-
-export const KEEP_CHOICES = ['none', 'failed', 'all'] as const;
-/** What stays on disk besides states and patches: nothing; mirrors, and the trees of failures; mirrors and all trees. */
-export type Keep = (typeof KEEP_CHOICES)[number];
 
 export interface Undertaking {
   readonly campaign: Campaign;
@@ -27,30 +24,30 @@ export interface Undertaking {
 }
 
 export interface Watcher {
-  entered(record: RepositoryRecord, stage: StageName): void;
+  entered(repository: Repository, stage: StageName): void;
   ended(record: RepositoryRecord): void;
   /** Not worked on, and why; its state is as it was. */
-  passed(record: RepositoryRecord, why: Failure): void;
+  passed(repository: Repository, why: Failure): void;
 }
 
 /** Takes repositories to a goal on this machine: so many at the network, so many at work, never all at once. */
 export async function driveHere(
-  records: readonly RepositoryRecord[],
+  repositories: readonly Repository[],
   undertaking: Undertaking,
   watcher: Watcher,
 ): Promise<void> {
   const { limits } = undertaking.campaign;
   const lanes = { network: new Lane(limits.network), work: new Lane(limits.work) };
-  const queue = records.values();
+  const queue = repositories.values();
   const hand = async (): Promise<void> => {
-    for (const record of queue) {
+    for (const repository of queue) {
       undertaking.eyes.signal.throwIfAborted();
       const through: Through = (stage: Stage, work) =>
         lanes[stage.lane].run(() => {
-          watcher.entered(record, stage.name);
+          watcher.entered(repository, stage.name);
           return work();
         });
-      await take(record, undertaking, watcher, through);
+      await take(repository, undertaking, watcher, through);
     }
   };
   const hands = Array.from({ length: limits.network + limits.work }, hand);
@@ -59,25 +56,26 @@ export async function driveHere(
 }
 
 async function take(
-  { id, name, url }: RepositoryRecord,
+  repository: Repository,
   undertaking: Undertaking,
   watcher: Watcher,
   through: Through,
 ): Promise<void> {
   const { campaign, folder, goal, eyes, env, keep } = undertaking;
+  const { id, url } = repository;
   const file = join(campaign.mirrors, `${id}.lock`);
   const mark = `${file}#`;
   const git = new Git(env, eyes.signal, mark);
   const mirror = new Mirror(join(campaign.mirrors, id), url, git, campaign.limits.networkTimeout);
   const held = tryHold(file);
-  if (held instanceof Failure) return watcher.passed({ version: 1, id, name, url }, held);
+  if (held instanceof Failure) return watcher.passed(repository, held);
   try {
     if (held.isInherited) {
       endMarked(`${MARK}=${mark}`);
       mirror.unlock();
     }
     // Read now: another run may have been at it since the work was dealt out.
-    const start = folder.record({ id, name, url });
+    const start = folder.record(repository);
     const record = await goOn({ ...undertaking, mirror, mark }, start, goal, through);
     if (keep === 'none' || (keep === 'failed' && statusOf(record) !== 'failed'))
       mirror.removeTree(folder.tree(id));

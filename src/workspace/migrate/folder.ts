@@ -1,11 +1,29 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Base, before, type RepositoryRecord, type Step } from '../../report/migrate/record.js';
+import {
+  type Base,
+  before,
+  type Goal,
+  type RepositoryRecord,
+  type Step,
+} from '../../report/migrate/record.js';
 import { codeOf, Failure } from '../failure.js';
 import { textOf } from '../places.js';
 import type { Repository } from './source.js';
 import { writeWhole } from './whole-file.js';
+
+/** What was begun, for whoever has to go on with it. */
+export interface Run {
+  readonly goal: Goal;
+  readonly keep: Keep;
+  /** The repositories that were dealt out to it. */
+  readonly ids: readonly string[];
+}
+
+export const KEEP_CHOICES = ['none', 'failed', 'all'] as const;
+/** What stays on disk besides states and patches: nothing; mirrors, and the trees of failures; mirrors and all trees. */
+export type Keep = (typeof KEEP_CHOICES)[number];
 
 /** The files of a campaign. Each is written whole or, `repos.lock`, by whole lines: shards can share one folder. */
 export class CampaignFolder {
@@ -31,12 +49,13 @@ export class CampaignFolder {
   }
 
   /** The last run over all repositories, or over one shard of them. */
-  lastRun(shard: string): string | undefined {
-    return textOf(this.#runFile(shard));
+  lastRun(shard: string): Run | undefined {
+    const text = textOf(this.#runFile(shard));
+    return text === undefined ? undefined : JSON.parse(text);
   }
 
-  saveRun(shard: string, text: string): void {
-    writeWhole(this.#runFile(shard), text);
+  saveRun(shard: string, run: Run): void {
+    writeWhole(this.#runFile(shard), `${JSON.stringify(run, undefined, 2)}\n`);
   }
 
   #runFile(shard: string): string {
@@ -79,6 +98,11 @@ export class CampaignFolder {
 
   lock(url: string, { commit, branch }: Base): void {
     appendFileSync(this.#lockFile, `${url}\t${commit}\t${branch ?? ''}\n`);
+  }
+
+  /** What failed counts as not done yet. */
+  clearFailure({ failure, ...record }: RepositoryRecord): void {
+    if (failure !== undefined) this.save(record);
   }
 
   /** Forgets where a repository was, and what was made of it. */

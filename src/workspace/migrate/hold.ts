@@ -2,6 +2,7 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { codeOf, Failure } from '../failure.js';
+import { textOf } from '../places.js';
 
 /** Whose a repository is while it is worked on. */
 export interface Hold {
@@ -13,7 +14,7 @@ export interface Hold {
 /** Takes a repository for this process; one whose holder is dead is taken over. */
 export function hold(file: string): Hold {
   mkdirSync(dirname(file), { recursive: true });
-  const mine = `${process.pid} ${hostname()}\n`;
+  const mine = `${process.pid} ${hostname()} ${startOf(process.pid)}\n`;
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, mine);
   try {
@@ -64,17 +65,23 @@ function takeAway(file: string, dead: string): void {
   rmSync(aside, { force: true });
 }
 
-/** What runs on another machine cannot be asked. */
+/** What runs on another machine cannot be asked. A number is used again, in a container at once: its start tells. */
 function isAlive(content: string): boolean {
-  const [pid = '', host = ''] = content.trim().split(' ');
+  const [pid = '', host = '', start = ''] = content.trim().split(' ');
   if (host !== hostname()) return true;
-  if (Number(pid) === process.pid) return true;
+  if (start !== '' && startOf(Number(pid)) !== start) return false;
   try {
     process.kill(Number(pid), 0);
     return true;
   } catch (error) {
     return codeOf(error) !== 'ESRCH';
   }
+}
+
+/** When a process started, in ticks since the machine did; nothing where the system does not show it. */
+function startOf(pid: number): string {
+  const stat = textOf(`/proc/${pid}/stat`);
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
 function held(file: string, content: string): Failure {

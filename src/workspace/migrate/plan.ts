@@ -25,6 +25,9 @@ export interface Eyes {
   threads(request: Request): CrewSetting | undefined;
 }
 
+/** Milliseconds. Other repositories keep the cores busy; only a large one is worth threads of its own. */
+const WORTH_A_THREAD = 2000;
+
 /** What is to be done in a work tree. */
 export interface Findings extends Omit<Planned, 'key' | 'at' | 'steps'> {
   readonly patch: Buffer;
@@ -45,7 +48,7 @@ export async function lookInto(tree: string, campaign: Campaign, eyes: Eyes): Pr
       examiner: new Examiner(tools, decide),
       decide,
       isAsBefore: () => false,
-      ...(threads && { threads }),
+      ...(threads && { threads: { ...threads, worth: WORTH_A_THREAD } }),
     },
     { signal: eyes.signal, progress: () => undefined },
   );

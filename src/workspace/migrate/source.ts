@@ -23,8 +23,8 @@ export interface Sources {
 }
 
 const PROTOCOLS = new Set(['https:', 'http:', 'ssh:', 'git:', 'file:']);
-/** As in `git@host:owner/name`; one letter before the colon is a drive. */
-const SCP = /^(?:[\w.-]+@)?[\w.-]{2,}:(?!\/\/)/;
+/** As in `git@host:owner/name`. One letter before the colon is a drive, and two colons are a program that git would run. */
+const SCP = /^(?:\w[\w.-]*@)?\w[\w.-]+:(?!\/\/|:)/;
 const NAME_LENGTH = 60;
 
 /** Paths are relative to `folder`. A folder of checkouts means each of them, a file the list that it holds. */

@@ -173,13 +173,11 @@ const push: Stage = {
       const end = { branch, commit: there };
       return { ...before('push', record), ...(there === ours ? { pushed: end } : { taken: end }) };
     };
-    const there = await mirror.remoteBranch(branch);
-    if (there !== undefined) return settled(there);
     const rejection = await mirror.push(branch, ours);
     if (rejection === undefined) return settled(ours);
-    // Someone, or a run of ours that was killed, may have been there a moment before.
-    const now = await mirror.remoteBranch(branch);
-    if (now !== undefined) return settled(now);
+    // Someone, or a run of ours that was killed, may have been there before.
+    const there = await mirror.remoteBranch(branch);
+    if (there !== undefined) return settled(there);
     throw rejection;
   },
 };
