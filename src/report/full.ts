@@ -1,5 +1,5 @@
 import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
-import { previewOf } from '../engine/repair.js';
+import { previewOf } from '../engine/preview.js';
 import { Lines } from '../text/lines.js';
 import { printable, widthOf } from './cells.js';
 import { diffView } from './diff-view.js';
