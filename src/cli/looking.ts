@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import type { Engine } from '../engine/engine.js';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
 import type { Relied } from '../semantic/surroundings.js';
@@ -72,6 +71,7 @@ export async function lookThrough(context: Context, look: Look, purpose: 'report
   const threads = threadsOf(context, look, decide !== undefined);
   const means = {
     examiner,
+    targets: look.targets,
     isAsBefore: (relied: Relied, known: (path: string) => string | undefined) =>
       project.neighbourhood.answersAsBefore(relied, known),
     ...(decide && { decide }),
@@ -115,7 +115,7 @@ function limitIn(seconds: string | undefined): number {
 
 function toolsFor(context: Context, project: Project, files: number): Tools {
   // Optimising wasm takes longer than checking a few files, and the process waits for it before it ends.
-  if (files <= SMALL_RUN) setFlagsFromString('--liftoff-only');
+  if (files <= SMALL_RUN) process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
   return new Tools(project, context.io.env['MEMFIX_PARSER']);
 }
 

@@ -38,7 +38,8 @@ const PLAIN = /^(?:[^\\\s[\]]|\[[^\\\s[\]/]+\])+$/;
  */
 class NamesInRules {
   readonly #whole = new Set<string>();
-  readonly #endings = new Set<string>();
+  /** By their last character. */
+  readonly #endings = new Map<string, string[]>();
   readonly #shapes: RegExp | undefined;
 
   constructor(text: string) {
@@ -49,7 +50,7 @@ class NamesInRules {
       const last = rule.replace(/^.*\//, '').replace(/^!/, '').toLowerCase();
       if (!PLAIN.test(rule)) shapes.push('.*');
       else if (!/[*?[]/.test(last)) this.#whole.add(last);
-      else if (/^\*[^*?[]+$/.test(last)) this.#endings.add(last.slice(1));
+      else if (/[^*?\]]$/.test(last)) this.#addEnding(/[^*?\]]+$/.exec(last)?.[0] ?? '');
       else shapes.push(last.replace(/\[.*?\]|\*+|\W/gu, looselyAs));
     }
     this.#shapes = shapes.length === 0 ? undefined : new RegExp(`^(?:${shapes.join('|')})$`, 'su');
@@ -58,8 +59,13 @@ class NamesInRules {
   mayMean(spelling: string): boolean {
     const name = spelling.toLowerCase();
     if (this.#whole.has(name) || this.#shapes?.test(name) === true) return true;
-    for (const ending of this.#endings) if (name.endsWith(ending)) return true;
+    for (const ending of this.#endings.get(name.slice(-1)) ?? []) if (name.endsWith(ending)) return true;
     return false;
+  }
+
+  #addEnding(ending: string): void {
+    const last = ending.slice(-1);
+    this.#endings.set(last, [...(this.#endings.get(last) ?? []), ending]);
   }
 }
 

@@ -125,7 +125,7 @@ describe('the cache', () => {
     ['empty', () => Buffer.alloc(0)],
     [
       'of a later version',
-      (bytes) => Buffer.from(bytes.toString('latin1').replace('cache 2', 'cache 9'), 'latin1'),
+      (bytes) => Buffer.from(bytes.toString('latin1').replace('cache 3', 'cache 9'), 'latin1'),
     ],
     [
       'changed in one byte',
