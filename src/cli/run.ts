@@ -72,6 +72,8 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
       return (await import('./commands/explain.js')).explain;
     case 'budget':
       return (await import('./commands/budget.js')).budget;
+    case 'prove':
+      return (await import('./commands/prove.js')).prove;
     case 'undo':
       return (await import('./commands/undo.js')).undo;
   }

@@ -34,6 +34,7 @@ await bundleLibrary();
 await bundleProgram();
 await writeMetas();
 copyGrammar();
+copyShim();
 emitDeclarations();
 
 async function bundleLibrary(): Promise<void> {
@@ -91,6 +92,12 @@ function copyGrammar(): void {
         '  Next: npm install --ignore-scripts && npm run build\n',
     );
   }
+}
+
+/** What `memfix prove` measures with; Python finds it only under this name. */
+function copyShim(): void {
+  const name = 'sitecustomize.py';
+  copyFileSync(join(root, 'src', 'workspace', 'prove', name), join(dist, name));
 }
 
 function emitDeclarations(): void {

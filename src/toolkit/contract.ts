@@ -35,7 +35,7 @@ export interface TransformMeta {
   /** One line for lists: what the fix does. */
   readonly summary: string;
   readonly symptom: Symptom;
-  /** When memory runs out because of it; absent where that may be at any time. */
+  /** When memory runs out because of it; absent where that may be at any time, empty where it frees none itself. */
   readonly moments?: readonly Moment[];
   /** The best a finding of this transform can be; a finding may be stricter, never looser. */
   readonly safety: Safety;

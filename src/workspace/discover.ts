@@ -32,7 +32,7 @@ export interface DiscoveryRules {
 }
 
 /** Folders that hold other people's code or a tool's leavings, whatever `.gitignore` says. */
-const FOREIGN: ReadonlySet<string> = new Set([
+export const FOREIGN: ReadonlySet<string> = new Set([
   '.bzr',
   '.direnv',
   '.eggs',
@@ -58,7 +58,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
 ]);
 
 /** A folder with one of these in it is a Python environment. */
-const ENVIRONMENT_MARKS: ReadonlySet<string> = new Set(['pyvenv.cfg', 'conda-meta']);
+export const ENVIRONMENT_MARKS: ReadonlySet<string> = new Set(['pyvenv.cfg', 'conda-meta']);
 
 /** The Python files under these paths, in a stable order, each once. */
 export function discover(paths: readonly string[], rules: DiscoveryRules): Discovery {

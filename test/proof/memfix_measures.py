@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import weakref
+from collections import Counter
 
 import torch
 
@@ -97,6 +98,26 @@ def growth(step, steps=6, warm_up=2):
         step(at)
         levels.append(live_bytes())
     return smallest_and_largest_rise(levels, warm_up)
+
+
+def operations(work, on=None):
+    """How often each operation runs in `work`: `aten._to_copy` is a copy to another device or dtype.
+
+    With `on='cuda'` the tensors are fake ones, which have devices and shapes and no numbers.
+    """
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    counted = Counter()
+
+    class Counting(TorchDispatchMode):
+        def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+            counted[str(operation.overloadpacket)] += 1
+            return operation(*args, **(kwargs or {}))
+
+    with FakeTensorMode() if on == 'cuda' else contextlib.nullcontext(), Counting():
+        work()
+    return counted
 
 
 def peak_bytes(work):

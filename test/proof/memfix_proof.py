@@ -34,6 +34,7 @@ from memfix_measures import (  # noqa: F401 - a proof says them from here
     growth,
     kept_by_graphs,
     live_bytes,
+    operations,
     peak_bytes,
     saved_bytes,
 )
@@ -348,3 +349,38 @@ def as_if_cuda():
 def cuda_autocast():
     """The autocast region that stands around the caller: whether it is on, its dtype, and its cache."""
     return torch.is_autocast_enabled('cuda'), str(torch.get_autocast_dtype('cuda')), torch.is_autocast_cache_enabled()
+
+
+def tiny_llama(**settings):
+    """A causal language model of a few thousand parameters, with random weights."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    small = {'vocab_size': 64, 'hidden_size': 32, 'intermediate_size': 64, 'num_hidden_layers': 2}
+    return LlamaForCausalLM(LlamaConfig(**{**small, 'num_attention_heads': 4, **settings}))
+
+
+def token_rows(rows=8, length=12, vocabulary=64):
+    """Training data for it: what a Trainer takes."""
+    ids = torch.randint(0, vocabulary, (rows, length))
+    return [{'input_ids': each, 'labels': each} for each in ids]
+
+
+@contextlib.contextmanager
+def pretrained(model, name):
+    """A working folder in which `from_pretrained(name)` finds `model`, so that nothing is downloaded."""
+    with working_folder() as folder:
+        model.save_pretrained(folder / name)
+        yield folder
+
+
+class SavedOnGpu:
+    """As if checkpoints came from a GPU: storages are saved as `cuda:0`, and `restored` counts those brought back there."""
+
+    def __init__(self):
+        self.restored = 0
+        torch.serialization.register_package(0, lambda storage: 'cuda:0', self.restore)
+
+    def restore(self, storage, location):
+        if location == 'cuda:0':
+            self.restored += 1
+            return storage
