@@ -3,6 +3,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Memory } from './cache.js';
 import { codeOf } from './failure.js';
+import type { Walked } from './ground.js';
 import type { Stamp } from './read.js';
 
 const FORMAT = 'memfix cache 3';
@@ -16,7 +17,10 @@ interface Columns {
   readonly hashes: readonly (string | 0)[];
   /** What there is to tell, by the number of its file. */
   readonly told: readonly (readonly [number, Told])[];
+  readonly walks: readonly (readonly [string, PackedWalk])[];
 }
+
+type PackedWalk = Omit<Walked, 'stamps'> & { readonly stamps: string };
 
 type Told = Omit<Memory, 'stamp' | 'hash'>;
 
@@ -28,12 +32,14 @@ export class Memories {
   readonly #stamps: Float64Array;
   readonly #hashes: readonly (string | 0)[];
   readonly #told: ReadonlyMap<number, Told>;
+  readonly walks: ReadonlyMap<string, Walked>;
 
-  private constructor({ paths, stamps, hashes, told }: Columns) {
+  private constructor({ paths, stamps, hashes, told, walks }: Columns) {
     this.#numbers = new Map(paths.map((path, number) => [path, number]));
     this.#stamps = doublesIn(stamps);
     this.#hashes = hashes;
     this.#told = new Map(told);
+    this.walks = new Map(walks.map(([folder, walk]) => [folder, unpacked(walk)]));
   }
 
   /** Whatever cannot be read as a whole counts for nothing. */
@@ -59,7 +65,7 @@ export class Memories {
       lesson,
       relied,
       hash: this.#hashes[number] || undefined,
-      stamp: this.#stampOf(number),
+      stamp: stampIn(this.#stamps, number),
     };
   }
 
@@ -69,17 +75,25 @@ export class Memories {
       if (memory !== undefined) yield [path, memory];
     }
   }
+}
 
-  #stampOf(number: number): Stamp {
-    const at = number * 4;
-    const stamps = this.#stamps;
-    return [stamps[at] ?? 0, stamps[at + 1] ?? 0, stamps[at + 2] ?? 0, stamps[at + 3] ?? 0];
-  }
+function stampIn(stamps: Float64Array, number: number): Stamp {
+  const at = number * 4;
+  return [stamps[at] ?? 0, stamps[at + 1] ?? 0, stamps[at + 2] ?? 0, stamps[at + 3] ?? 0];
+}
+
+function unpacked(walk: PackedWalk): Walked {
+  const doubles = doublesIn(walk.stamps);
+  return { ...walk, stamps: walk.seen.map((_, number) => stampIn(doubles, number)) };
 }
 
 /** In one step: whoever reads meanwhile reads the old file or the new one. */
-export function writeMemories(file: string, memories: ReadonlyMap<string, Memory>): void {
-  const body = Buffer.from(JSON.stringify(columnsOf(memories)));
+export function writeMemories(
+  file: string,
+  memories: ReadonlyMap<string, Memory>,
+  walks: ReadonlyMap<string, Walked>,
+): void {
+  const body = Buffer.from(JSON.stringify(columnsOf(memories, walks)));
   const draft = join(dirname(file), `${randomBytes(6).toString('hex')}.tmp`);
   try {
     writeFileSync(draft, Buffer.concat([Buffer.from(`${headOf(body)}\n`), body]), { flag: 'wx' });
@@ -90,9 +104,9 @@ export function writeMemories(file: string, memories: ReadonlyMap<string, Memory
   }
 }
 
-const EMPTY: Columns = { paths: [], stamps: '', hashes: [], told: [] };
+const EMPTY: Columns = { paths: [], stamps: '', hashes: [], told: [], walks: [] };
 
-function columnsOf(memories: ReadonlyMap<string, Memory>): Columns {
+function columnsOf(memories: ReadonlyMap<string, Memory>, walks: ReadonlyMap<string, Walked>): Columns {
   const all = [...memories.values()];
   return {
     paths: [...memories.keys()],
@@ -101,6 +115,7 @@ function columnsOf(memories: ReadonlyMap<string, Memory>): Columns {
     told: all.flatMap(({ stamp: _stamp, hash: _hash, ...told }, number) =>
       isNothing(told) ? [] : [[number, told] as const],
     ),
+    walks: [...walks].map(([folder, walk]) => [folder, { ...walk, stamps: base64Of(walk.stamps) }]),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Finding, Skipped, SourceFile, SuppressionNote } from '../engine/ou
 import type { Relied } from '../semantic/surroundings.js';
 import { Memories, writeMemories } from './cache-file.js';
 import { codeOf, reasonOf } from './failure.js';
+import type { Walked, WalkMemory } from './ground.js';
 import { isSettled, type Stamp } from './read.js';
 
 /** What a scan found in a file, without the file. */
@@ -34,17 +35,19 @@ export interface Memory {
 
 /** Different settings have a file each; these many are kept. */
 const KEPT_FILES = 8;
+const KEPT_WALKS = 4;
 const DRAFT_LIFE = 60 * 60 * 1000;
 
 /**
  * The results of earlier runs with the same memfix and the same settings. One file, replaced in one step: runs at the
  * same time may forget each other's news, never spoil it. Whatever cannot be read as a whole counts for nothing.
  */
-export class Cache {
+export class Cache implements WalkMemory {
   readonly #file: string;
   readonly #known: Memories;
   readonly #version: string;
   readonly #news = new Map<string, Memory>();
+  readonly #walks = new Map<string, Walked>();
 
   /** `facts`: everything that results depend on besides the files themselves. */
   constructor(
@@ -62,6 +65,14 @@ export class Cache {
     return memory?.explicit === explicit ? memory : undefined;
   }
 
+  recallWalk(folder: string): Walked | undefined {
+    return this.#known.walks.get(folder);
+  }
+
+  rememberWalk(folder: string, walked: Walked): void {
+    this.#walks.set(folder, walked);
+  }
+
   remember(path: string, memory: Memory, readAt: number): void {
     const [, , size, inode] = memory.stamp;
     const stamp: Stamp = isSettled(memory.stamp, readAt) ? memory.stamp : [0, 0, size, inode];
@@ -71,13 +82,14 @@ export class Cache {
   /** Keeps what this run learnt; `all`: the run saw everything there is, so the rest is gone. Says why it could not. */
   save(all: { has(path: string): boolean } | undefined): string | undefined {
     const gone = all === undefined ? [] : this.#known.paths.filter((path) => !all.has(path));
-    if (this.#news.size + gone.length === 0) return undefined;
+    if (this.#news.size + this.#walks.size + gone.length === 0) return undefined;
     try {
       openFolder(this.folder);
       const base = versionOf(this.#file) === this.#version ? this.#known : Memories.in(this.#file);
       const merged = new Map([...base, ...this.#news]);
       for (const path of gone) merged.delete(path);
-      writeMemories(this.#file, merged);
+      const walks = [...this.#walks, ...base.walks].slice(0, KEPT_WALKS);
+      writeMemories(this.#file, merged, new Map(walks.reverse()));
       prune(this.folder);
       return undefined;
     } catch (error) {

@@ -76,36 +76,39 @@ function looselyAs(part: string): string {
 
 /** The ignore rules in force in one folder. A deeper folder's rules win over those above it. */
 export class IgnoreRules {
-  private constructor(private readonly layers: readonly Layer[]) {}
+  private constructor(
+    private readonly layers: readonly Layer[],
+    private readonly read: (path: string) => string | undefined,
+  ) {}
 
   /** The rules for a walk that starts at `folder`: those from the root of its repository down to it. */
-  static startingAt(folder: string): IgnoreRules {
+  static startingAt(folder: string, read = textOf): IgnoreRules {
     const root = repositoryRoot(folder) ?? folder;
     const chain: string[] = [];
     for (const at of upward(folder)) {
       chain.unshift(at);
       if (at === root) break;
     }
-    let rules = IgnoreRules.ofRepository(root);
+    let rules = IgnoreRules.ofRepository(root, read);
     for (const at of chain) {
       // Naming an ignored folder is asking for it.
-      if (at !== root && rules.ignores(at, true)) rules = new IgnoreRules([]);
+      if (at !== root && rules.ignores(at, true)) rules = new IgnoreRules([], read);
       rules = rules.entering(at);
     }
     return rules;
   }
 
   /** A repository starts afresh: the rules of one around it do not reach into it. */
-  static ofRepository(root: string): IgnoreRules {
-    const shared = commonGitFolder(root);
-    const text = shared === undefined ? undefined : textOf(join(shared, 'info', 'exclude'));
-    return new IgnoreRules(text === undefined ? [] : [new Layer(root, text)]);
+  static ofRepository(root: string, read = textOf): IgnoreRules {
+    const shared = commonGitFolder(root, read);
+    const text = shared === undefined ? undefined : read(join(shared, 'info', 'exclude'));
+    return new IgnoreRules(text === undefined ? [] : [new Layer(root, text)], read);
   }
 
   /** These rules and those of the folder's own `.gitignore`. */
   entering(folder: string): IgnoreRules {
-    const text = textOf(join(folder, '.gitignore'));
-    return text === undefined ? this : new IgnoreRules([new Layer(folder, text), ...this.layers]);
+    const text = this.read(join(folder, '.gitignore'));
+    return text === undefined ? this : new IgnoreRules([new Layer(folder, text), ...this.layers], this.read);
   }
 
   ignores(path: string, isFolder: boolean, name = basename(path)): boolean {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Signature } from '../text/words.js';
-import { type Candidate, type Discovery, discover } from './discover.js';
-import { isSettled, Reader, stampAt } from './read.js';
+import type { Candidate, Discovery } from './discover.js';
+import type { Ground } from './ground.js';
+import { isSettled, Reader } from './read.js';
 
 /** Files and folders beyond which a project is not searched. */
 const MOST = 20_000;
@@ -10,19 +11,18 @@ const COMMON = 200;
 
 /** Which files below a folder have a word. They are read once, when the first word is asked for, and not kept. */
 export class Mentions {
-  #walk: Discovery | undefined;
   #signatures: readonly (readonly [Candidate, Signature])[] | undefined;
   #stamp: string | undefined;
 
   constructor(
     private readonly folder: string,
-    private readonly cwd: string,
+    private readonly ground: Ground,
   ) {}
 
   /** Those that seem to have it; undefined where they are very many, or where the project is too large to look. */
   having(word: string): readonly Candidate[] | undefined {
-    const { candidates, isCut } = this.#walked();
-    if (isCut) return undefined;
+    const { candidates } = this.#walk;
+    if (this.#isTooLarge) return undefined;
     this.#signatures ??= signaturesOf(candidates);
     const found = this.#signatures.filter(([, signature]) => signature.mayHave(word));
     return found.length > COMMON ? undefined : found.map(([candidate]) => candidate);
@@ -30,14 +30,18 @@ export class Mentions {
 
   /** The same where all files are as they were; empty where their times do not tell. */
   get stamp(): string {
-    this.#stamp ??= stampOf(this.#walked());
+    this.#stamp ??= stampOf(this.#walk, this.#isTooLarge, this.ground);
     return this.#stamp;
   }
 
   /** What is ignored is someone else's; what the configuration leaves out of a check still calls. */
-  #walked(): Discovery {
-    this.#walk ??= discover([this.folder], { cwd: this.cwd, most: MOST, excludes: () => false });
-    return this.#walk;
+  get #walk(): Discovery {
+    return this.ground.walk(this.folder, MOST);
+  }
+
+  get #isTooLarge(): boolean {
+    const { candidates, folders, isCut } = this.#walk;
+    return isCut || candidates.length + folders > MOST;
   }
 }
 
@@ -50,13 +54,16 @@ function signaturesOf(candidates: readonly Candidate[]): readonly (readonly [Can
   });
 }
 
-function stampOf({ candidates, isCut }: Discovery): string {
+/** Stamps are taken once in a run, by whoever first needs them. */
+function stampOf({ candidates }: Discovery, isTooLarge: boolean, ground: Ground): string {
   const now = Date.now();
-  const hash = createHash('sha1').update(`${isCut}`);
-  for (const { path, target } of candidates) {
-    const stamp = stampAt(target);
+  const stamps = new Float64Array(candidates.length * 4);
+  for (let index = 0; index < candidates.length; index++) {
+    const stamp = ground.stamp((candidates[index] as Candidate).target);
     if (stamp === undefined || !isSettled(stamp, now)) return '';
-    hash.update(`${path} ${stamp.join()}\n`);
+    stamps.set(stamp, index * 4);
   }
-  return hash.digest('base64');
+  const hash = createHash('sha1').update(`${isTooLarge}`);
+  hash.update(candidates.map(({ path }) => path).join('\0'));
+  return hash.update(stamps).digest('base64');
 }

@@ -7,6 +7,7 @@ import { decode } from '../text/decode.js';
 import { wholeWord } from '../text/words.js';
 import { Dependencies, type Found } from './dependencies.js';
 import { Folders } from './folders.js';
+import { Ground } from './ground.js';
 import { Mentions } from './mentions.js';
 import { isInside, shownFrom, slashed } from './places.js';
 import { Reader } from './read.js';
@@ -28,6 +29,7 @@ export class Neighbourhood implements ProjectDoor {
     private readonly cwd: string,
     top: string,
     targets: ReadonlyMap<string, string>,
+    private readonly ground = new Ground(cwd),
   ) {
     this.#folders = new Folders(top);
     this.#dependencies = new Dependencies(cwd, this.#folders, targets);
@@ -72,7 +74,7 @@ export class Neighbourhood implements ProjectDoor {
   #mentionsAround(path: string): Mentions {
     const folder = dirname(resolve(this.cwd, path));
     const top = this.#folders.upward(folder).at(-1) ?? folder;
-    const known = this.#mentions.get(top) ?? new Mentions(top, this.cwd);
+    const known = this.#mentions.get(top) ?? new Mentions(top, this.ground);
     this.#mentions.set(top, known);
     return known;
   }

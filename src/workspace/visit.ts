@@ -12,7 +12,7 @@ import {
   type Sight,
   takesAny,
 } from './examine.js';
-import { sameStamp, stampAt } from './read.js';
+import { type Stamp, sameStamp } from './read.js';
 import { workThrough } from './work.js';
 
 export interface Visit {
@@ -39,6 +39,7 @@ export interface Means {
   readonly cache?: Cache;
   /** The candidates by the names they are reported under. */
   readonly targets: ReadonlyMap<string, Candidate>;
+  stampOf(target: string): Stamp | undefined;
   /** Whether the project is as it was, as far as an earlier look depended on it. */
   isAsBefore(relied: Relied, known: (path: string) => string | undefined): boolean;
   readonly threads?: CrewSetting;
@@ -61,7 +62,7 @@ export async function visit(discovery: Discovery, means: Means, hooks: VisitHook
   const todo: Task[] = [];
   for (let index = 0; index < candidates.length; index++) {
     const candidate = candidates[index] as Candidate;
-    const stamp = stampAt(candidate.target);
+    const stamp = means.stampOf(candidate.target);
     const memory = recalled(candidate, means);
     const sight =
       memory && stamp && sameStamp(stamp, memory.stamp) ? sightOf(memory.lesson, candidate) : undefined;
@@ -98,12 +99,12 @@ function recalled({ path, explicit }: Candidate, means: Means): Memory | undefin
 }
 
 /** The hash of a file of this run that is as it was. */
-function unchangedHash(path: string, { cache, targets }: Means): string | undefined {
+function unchangedHash(path: string, { cache, targets, stampOf }: Means): string | undefined {
   const candidate = targets.get(path);
   if (candidate === undefined) return undefined;
   const memory = cache?.recall(path, candidate.explicit);
   if (memory?.hash === undefined) return undefined;
-  const stamp = stampAt(candidate.target);
+  const stamp = stampOf(candidate.target);
   return stamp !== undefined && sameStamp(stamp, memory.stamp) ? memory.hash : undefined;
 }
 
