@@ -33,7 +33,7 @@ const meta: TransformMeta = {
   id: 'no-grad',
   summary: 'Put `@torch.no_grad()` on functions that only evaluate a network or inspect its parameters',
   symptom: 'peak',
-  moments: ['evaluation'],
+  moments: ['evaluation', 'forward'],
   safety: 'safe',
   numerics: 'bit-identical',
   group: 'default',

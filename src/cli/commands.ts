@@ -13,6 +13,9 @@ export interface CommandInfo {
   readonly examples: readonly (readonly [string, string])[];
 }
 
+/** What `prove` has no use for: it reads no text, and leaves no cache in the tree. */
+const NOT_TO_PROVE: readonly string[] = ['stdin-filename', 'cache', 'cache-dir'];
+
 const EVERYWHERE = ['color', 'help', 'version'] as const satisfies readonly OptionName[];
 
 const SCAN = [
@@ -89,7 +92,7 @@ export const COMMANDS = {
       '2 when nothing can be proven, because the command fails as it is or on an error.',
     options: [
       ...['per-fix', 'repeat', 'metric', 'timeout', 'counts', 'link', 'copy', 'prepare', 'read', 'json'],
-      ...['output-format', ...SCAN.filter((name) => name !== 'stdin-filename')],
+      ...['output-format', ...SCAN.filter((name) => !NOT_TO_PROVE.includes(name))],
     ] as readonly OptionName[],
     examples: [
       ['memfix prove . -- python train.py --max-steps 50', 'the safe fixes, on your own run'],

@@ -1,5 +1,12 @@
 import { PyModule } from '../semantic/module.js';
-import type { NamedFile, Naming, Relied, Surroundings } from '../semantic/surroundings.js';
+import {
+  type Mention,
+  type NamedFile,
+  type Naming,
+  questionFor,
+  type Relied,
+  type Surroundings,
+} from '../semantic/surroundings.js';
 import type { Versions } from '../semantic/versions.js';
 import { Glimpse } from '../syntax/glimpse.js';
 import type { PythonParser, SyntaxTree } from '../syntax/parser.js';
@@ -15,8 +22,8 @@ export interface ProjectDoor {
   fileNamed(path: string, name: string): ProjectFile | undefined;
   /** What a file is called where it is the answer. */
   nameOf(path: string): string;
-  /** The files of the project but `path` that have a word, anywhere in them. */
-  filesWith(path: string, word: string): FilesWith;
+  /** The files of the project but `path` that have a word, anywhere in them; some that lack the words beside it may be among them. */
+  filesWith(path: string, mention: Mention): FilesWith;
 }
 
 export interface FilesWith {
@@ -90,6 +97,7 @@ export class Neighbours {
 class Circle {
   readonly #modules = new Map<string, PyModule | undefined>();
   readonly #asked: [from: string, what: string, answer: string][] = [];
+  readonly #mentions = new Map<string, FilesWith>();
   readonly #naming = new Set<string>();
   #imported = 0;
 
@@ -116,7 +124,7 @@ class Circle {
       text: (dotted) => circle.#textOf(find(dotted)),
       module: (dotted) => circle.#parsed(find(dotted)),
       file: (name) => circle.#named(path, name),
-      naming: (word, may) => circle.#filesNaming(path, word, may),
+      naming: (mention, may) => circle.#filesNaming(path, mention, may),
       get relied(): Relied {
         return circle.#asked;
       },
@@ -144,19 +152,17 @@ class Circle {
     return { path: found.path, text: this.newer.get(found.path) ?? found.text };
   }
 
-  #filesNaming(path: string, word: string, may: (code: string) => boolean): Naming {
-    const { files, key } = this.door.filesWith(path, word);
-    const question = `?${word}`;
-    if (!this.#asked.some(([from, what]) => from === path && what === question))
-      this.#asked.push([path, question, key]);
-    const named = wholeWord(word);
-    const relevant = files?.filter(({ text }) => {
-      const code = new Glimpse(text).stretches;
-      return may(text) && code.some((stretch) => named.test(stretch));
-    });
-    for (const file of relevant ?? []) this.#naming.add(file.path);
-    if (relevant === undefined || relevant.length > NAMING || this.#naming.size > NAMING_IN_ALL)
-      return { modules: [], unread: `the many files that name \`${word}\`` };
+  #filesNaming(asking: string, mention: Mention, may: (text: string, path: string) => boolean): Naming {
+    const files = this.#filesWith(asking, mention);
+    const named = wholeWord(mention.word);
+    const relevant = files?.filter(
+      ({ text, path }) =>
+        may(text, path) && new Glimpse(text).stretches.some((stretch) => named.test(stretch)),
+    );
+    const tooMany = { modules: [], unread: `the many files that name \`${mention.word}\`` };
+    if (relevant === undefined || relevant.length > NAMING) return tooMany;
+    for (const file of relevant) this.#naming.add(file.path);
+    if (this.#naming.size > NAMING_IN_ALL) return tooMany;
     const modules: PyModule[] = [];
     let unread: string | undefined;
     for (const file of relevant) {
@@ -165,6 +171,15 @@ class Circle {
       else modules.push(module);
     }
     return { modules, unread };
+  }
+
+  #filesWith(path: string, mention: Mention): readonly ProjectFile[] | undefined {
+    const question = questionFor(mention);
+    const name = `${path} ${question}`;
+    const known = this.#mentions.get(name) ?? this.door.filesWith(path, mention);
+    if (!this.#mentions.has(name)) this.#asked.push([path, question, known.key]);
+    this.#mentions.set(name, known);
+    return known.files;
   }
 
   #textOf(found: ProjectFile | undefined): string | undefined {

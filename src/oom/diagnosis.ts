@@ -2,7 +2,7 @@ import type { Scan } from '../engine/outcome.js';
 import type { Moment, TransformMeta } from '../toolkit/contract.js';
 import { type Frame, isLibrary } from './frame.js';
 import type { OutOfMemory } from './log.js';
-import { type Figures, sizeOf } from './message.js';
+import { isFragmented, sizeOf } from './message.js';
 import { momentsOf } from './moment.js';
 import { type CheckedFiles, Places, type Spot } from './places.js';
 import { type Circumstances, type Mark, type Nearness, type Ranked, rankedBy } from './rank.js';
@@ -79,6 +79,7 @@ export function diagnose(
   ];
   const circumstances: Circumstances = {
     memories: new Set(errors.length === 0 ? ['GPU'] : errors.map(({ error }) => error.memory)),
+    hasHostTensors: errors.some(({ error }) => error.isTensor && error.memory === 'host'),
     moments: new Set(errors.flatMap(({ moments }) => moments)),
     isFragmented: errors.some(({ error }) => isFragmented(error.figures)),
     marks,
@@ -149,15 +150,9 @@ function liveMarks({ stacks, live }: Snapshot, places: Places): readonly Mark[] 
   return [...marks.values()].filter(({ bytes }) => bytes >= live * WORTH_A_WORD);
 }
 
-/** Memory enough for what was asked for is there, in pieces that are too small. */
-export function isFragmented({ tried, allocated, unallocated }: Figures): boolean {
-  if (tried === undefined || unallocated === undefined) return false;
-  return unallocated >= tried && unallocated >= 0.05 * ((allocated ?? 0) + unallocated);
-}
-
 const MEANING: Readonly<Record<Moment, string>> = {
   loading:
-    'A model or checkpoint was being loaded: what it holds is on the device a second time until that is done.',
+    'A model or checkpoint was being loaded: where the device has its weights already, it holds them twice until that is done.',
   saving: 'A checkpoint was being saved.',
   forward: 'It was the forward pass: it keeps activations for the backward pass, more with every layer.',
   backward:
@@ -182,7 +177,7 @@ function hintsFor(
     );
   } else if (isFragmented(figures)) {
     hints.push(
-      `${sizeOf(unallocated ?? 0)} is reserved but unallocated, and would have held the ${sizeOf(tried ?? 0)} that was asked for: the memory is fragmented.`,
+      `${sizeOf(unallocated ?? 0)} is reserved but unallocated, and would have held the ${sizeOf(tried ?? 0)} that was asked for: the memory is fragmented. See whether \`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\` in the environment helps (torch 2.1 or newer).`,
     );
   }
   if (capacity !== undefined && free !== undefined && allocated !== undefined && unallocated !== undefined) {

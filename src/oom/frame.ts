@@ -34,13 +34,19 @@ export function frameIn(line: string): FrameLine | undefined {
   const numbered = CPYTHON.exec(line) ?? IPYTHON.exec(line) ?? RICH.exec(line);
   if (numbered !== null) {
     const [, before = '', path = '', number, name = '<module>'] = numbered;
-    // CPython indents a frame by two spaces more than the traceback's own lines.
-    return { prefix: before.replace(/ {2}$/, ''), frame: frameOf(path, Number(number), name) };
+    return { prefix: prefixOf(before), frame: frameOf(path, Number(number), name) };
   }
   const old = OLD_IPYTHON.exec(line);
   return old === null
     ? undefined
     : { prefix: old[1] ?? '', frame: frameOf(old[2] ?? '', 0, old[3] ?? '<module>') };
+}
+
+/** CPython indents a frame by two spaces more than the traceback's own lines. */
+function prefixOf(before: string): string {
+  const prefix = before.replace(/ {2}$/, '');
+  // Where processes write at once, the end of another's statement, which tells nobody from anybody.
+  return /[\w)]$/.test(prefix) ? '' : prefix;
 }
 
 /** `---> 12     out = model(batch)` or, in a box, `│ ❱ 12     out = model(batch)   │`: the line that ran, among others. */
@@ -55,15 +61,20 @@ function frameOf(path: string, line: number, name: string): Frame {
   return { path: path.replaceAll('\\', '/'), line, name: name.split('.').at(-1) ?? name };
 }
 
+/** PyTorch, also where it was built from source. */
+const TORCH =
+  /\/torch\/(?:(?:nn|autograd|optim|utils|distributed|cuda|amp|_dynamo|_inductor|_functorch)\/|(?:_tensor|_utils|_ops|serialization|functional)\.py$)/;
+const INSTALLATION = /^.*\/(?:site-packages|dist-packages|lib\/python\d(?:\.\d+)?|Python\d+\/[Ll]ib)\//;
 /** Code that is installed rather than written here, and what has no file. */
 const INSTALLED =
-  /(?:^|\/)(?:site-packages|dist-packages|lib\/python\d(?:\.\d+)?|Lib|torchinductor_[^/]*)\/|^<|^[^/]*$(?<!\.py)/;
+  /(?:^|\/)(?:site-packages|dist-packages|lib\/python\d(?:\.\d+)?|Python\d+\/[Ll]ib|torchinductor_[^/]*)\/|^<|^[^/]*$(?<!\.py)/;
 
 export function isLibrary({ path }: Frame): boolean {
-  return INSTALLED.test(path) || /\/bin\/[^/.]+$/.test(path);
+  return INSTALLED.test(path) || TORCH.test(path) || /\/bin\/[^/.]+$/.test(path);
 }
 
 /** The part of a library's path that is the same wherever it is installed. */
 export function installedPath({ path }: Frame): string {
-  return path.replace(/^.*\/(?:site-packages|dist-packages|lib\/python\d(?:\.\d+)?|Lib)\//, '');
+  const inside = path.replace(INSTALLATION, '');
+  return inside === path && TORCH.test(path) ? path.replace(/^.*\/(?=torch\/)/, '') : inside;
 }

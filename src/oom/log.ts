@@ -49,6 +49,9 @@ const DEEPEST = 1000;
 
 const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])/g;
 const HEADER = 'Traceback (most recent call last)';
+const ORIGINAL = 'Original Traceback';
+/** A log in JSON, or a traceback that was printed as a string: its line ends are spelt out. */
+const QUOTED = /^\s*\{.*\\n|Traceback \(most recent call last\):\\n/;
 const CHAINED = /During handling of the above exception, another|The above exception was the direct cause of/;
 /** The last line of a traceback: the error's class, and mostly what it says. */
 const ERROR =
@@ -63,6 +66,11 @@ export class LogReader {
   read(raw: string, number: number): void {
     this.#line = number;
     if (!this.#isWorthALook(raw)) return;
+    if (QUOTED.test(raw)) for (const line of unquoted(raw)) this.#read(line);
+    else this.#read(raw);
+  }
+
+  #read(raw: string): void {
     const line = raw.replace(ESCAPES, '').trimEnd();
     const found = frameIn(line);
     if (found !== undefined) {
@@ -132,10 +140,18 @@ export class LogReader {
     lane.endedAt = undefined;
   }
 
+  /** What happened in a worker or a replica is told behind the traceback of who waited for it. */
+  #goInto(lane: Lane): void {
+    lane.pending = undefined;
+    lane.endedAt = undefined;
+    lane.frames = [...lane.frames];
+  }
+
   #continue(lane: Lane, text: string, whole: string): void {
     const isOpen = lane.endedAt === undefined && this.#line - lane.last <= INTERRUPTION;
     if (text.includes(HEADER)) {
-      this.#begin(lane);
+      if (text.includes(ORIGINAL)) this.#goInto(lane);
+      else this.#begin(lane);
       lane.last = this.#line;
       return;
     }
@@ -242,6 +258,13 @@ export class LogReader {
         : { ...known, times: known.times + 1, ranks },
     );
   }
+}
+
+function unquoted(line: string): readonly string[] {
+  return line
+    .replaceAll(String.raw`\"`, '"')
+    .replaceAll(/\\(?:u001b|x1b|033)/gi, '\x1b')
+    .split(/(?:\\r)?\\n/);
 }
 
 function messageIn(text: string): string {

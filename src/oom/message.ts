@@ -19,6 +19,8 @@ export interface Complaint {
   readonly memory: Memory;
   /** Who could not get memory, for a title: `CUDA`, `cuBLAS`, `the host`. */
   readonly who: string;
+  /** It was asked for by an allocator of tensors. */
+  readonly isTensor: boolean;
 }
 
 type Reading = readonly [pattern: RegExp, memory: Memory, who: string | undefined];
@@ -49,6 +51,8 @@ const AS_AN_ERROR: readonly Reading[] = [
   [/^(?:\w+\.)*\w*MemoryError\b/, 'host', undefined],
 ];
 
+const TENSOR = /out of memory\. Tried|backend out of memory|DefaultCPUAllocator/;
+
 const NAMES: Readonly<Record<string, string>> = {
   CUBLAS: 'cuBLAS',
   CUDNN: 'cuDNN',
@@ -65,7 +69,7 @@ export function complaintIn(text: string, isError: boolean): Complaint | undefin
     const found = pattern.exec(text);
     if (found === null) continue;
     const name = who ?? (found[1] === undefined ? 'the host' : (NAMES[found[1]] ?? found[1]));
-    return { memory, who: name };
+    return { memory, who: name, isTensor: TENSOR.test(text) };
   }
   return undefined;
 }
@@ -121,6 +125,12 @@ function bytes(count: number, unit: string): number {
 
 function present(figures: { readonly [K in keyof Figures]: Figures[K] | undefined }): Figures {
   return Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== undefined));
+}
+
+/** Memory enough for what was asked for is there, in pieces that are too small. */
+export function isFragmented({ tried, allocated, unallocated }: Figures): boolean {
+  if (tried === undefined || unallocated === undefined) return false;
+  return unallocated >= tried && unallocated >= 0.05 * ((allocated ?? 0) + unallocated);
 }
 
 /** `2.50 GiB`, as PyTorch writes it. */

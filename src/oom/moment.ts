@@ -10,7 +10,9 @@ const SIGNS: readonly Sign[] = [
   ['loading', /\/torch\/serialization\.py$|\/safetensors\//, /load|persistent|restore|<module>/],
   ['saving', /\/torch\/serialization\.py$|\/safetensors\//, /save|write/],
   ['data', /\/torch\/utils\/data\/|\/datasets\//, ANY],
-  ['optimizer', /\/(?:torch\/optim|bitsandbytes\/optim|apex\/optimizers)\//, ANY],
+  ['optimizer', /\/(?:torch\/optim|bitsandbytes\/optim|apex\/optimizers|deepspeed\/ops\/adam)\//, ANY],
+  ['optimizer', /\/deepspeed\/runtime\//, /^(?:_?\w*optimizer_step|initialize_optimizer_states|step)$/],
+  ['loading', /\/torch\/nn\/modules\/module\.py$/, /^(?:to|cuda|_apply|convert)$/],
   ['backward', /\/torch\/autograd\/|\/torch\/_tensor\.py$/, /^(?:backward|grad|apply|_engine_run_backward)$/],
   ['loading', ANY, /^(?:from_pretrained|load_state_dict|load_checkpoint|load_model|_load_\w+|resume\w*)$/],
   ['saving', ANY, /^(?:save_pretrained|save_checkpoint|save_model|_save_\w+|save)$/],
@@ -31,10 +33,11 @@ export function momentsOf(frames: readonly Frame[]): readonly Moment[] {
   return doing === undefined || doing === 'forward' ? ['evaluation'] : ['evaluation', doing];
 }
 
-/** The innermost frame that says something decides: a forward pass that a backward pass repeats is a backward pass. */
+/** The innermost frame that says something decides; but a forward pass that a backward pass repeats is part of that. */
 function innermost(frames: readonly Frame[]): Moment | undefined {
   const signs = frames
     .map(({ path, name }) => SIGNS.find((sign) => sign[1].test(path) && sign[2].test(name))?.[0])
     .filter((moment) => moment !== undefined);
-  return signs.findLast((moment) => moment !== 'forward') ?? signs.at(-1);
+  const last = signs.at(-1);
+  return last === 'forward' && signs.includes('backward') ? 'backward' : last;
 }

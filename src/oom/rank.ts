@@ -24,6 +24,8 @@ export interface Mark {
 /** What is known about the memory that ran out. */
 export interface Circumstances {
   readonly memories: ReadonlySet<Memory>;
+  /** Tensors in host memory were among what ran out: what lightens a GPU would lighten the host. */
+  readonly hasHostTensors: boolean;
   readonly moments: ReadonlySet<Moment>;
   readonly isFragmented: boolean;
   readonly marks: readonly Mark[];
@@ -129,7 +131,7 @@ class Judge {
     else if (isUntimely) phrases.push('but it costs memory at another moment');
     return {
       ...{ scan, finding, meta },
-      nearness: useless !== undefined ? 'unrelated' : isUntimely && place !== 'other' ? 'file' : place,
+      nearness: useless !== undefined ? 'unrelated' : isUntimely ? farther(place) : place,
       because: phrases.join('; '),
       timeliness: fit !== undefined ? 0 : isUntimely ? 2 : 1,
       bytes: inSnapshot?.mark.bytes ?? 0,
@@ -155,9 +157,10 @@ class Judge {
 
   /** Why it cannot help, wherever it stands. */
   #uselessness({ symptom, moments }: TransformMeta): string | undefined {
-    const { memories } = this.circumstances;
+    const { memories, hasHostTensors } = this.circumstances;
     if (moments?.length === 0) return 'frees no memory itself';
     if ([...memories].some((memory) => CURES[memory].has(symptom))) return undefined;
+    if (hasHostTensors && symptom === 'peak') return undefined;
     return `frees no ${[...memories].join(' or ')} memory: it is about ${ABOUT[symptom]}`;
   }
 
@@ -238,6 +241,11 @@ function compare(a: Judged, b: Judged): number {
 
 function orderOf(nearness: Nearness): number {
   return NEARNESS.indexOf(nearness);
+}
+
+/** Of what costs memory at another moment, only what stands on the stack is still worth a look. */
+function farther(place: Nearness): Nearness {
+  return orderOf(place) < orderOf('file') ? 'file' : 'other';
 }
 
 function nearer(a: Nearness, b: Nearness): Nearness {

@@ -51,6 +51,7 @@ export function snapshotOf(answer: SnapshotAnswer): Snapshot {
     outOfMemory: answer.failed.map(({ device, tried, free, frames }) => ({
       memory: 'GPU',
       who: 'the GPU',
+      isTensor: true,
       message: `Tried to allocate ${sizeOf(tried)} on device ${device}`,
       figures: {
         tried,

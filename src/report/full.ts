@@ -48,7 +48,7 @@ function apartBlock(apart: readonly Shown[], view: View): string[] {
   const untold = apart.length - told.length;
   const more = `${plural(untold, 'finding')} that would free no such memory; \`-v\` lists ${untold === 1 ? 'it' : 'them'}`;
   return [
-    view.paint.bold('Elsewhere:'),
+    view.paint.bold('Less likely:'),
     ...told.map((shown) => MARGIN + conciseLine(shown, view)),
     ...(untold === 0 ? [] : [`${MARGIN}${told.length === 0 ? '' : 'and '}${more}`]),
   ];

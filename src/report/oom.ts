@@ -1,5 +1,5 @@
-import { type Diagnosis, isFragmented, type Located, type Site } from '../oom/diagnosis.js';
-import { sizeOf } from '../oom/message.js';
+import type { Diagnosis, Located, Site } from '../oom/diagnosis.js';
+import { isFragmented, sizeOf } from '../oom/message.js';
 import type { Ranked } from '../oom/rank.js';
 import { clip, printable } from './cells.js';
 import { plural, wrap } from './prose.js';
@@ -139,7 +139,9 @@ function rankedSentence(all: number, near: number): string {
   }
   const order =
     near === 1 ? '1 finding has to do with it' : `${near} findings have to do with it, the likeliest first`;
-  return near === all ? `${order}.` : `${order}; ${plural(all - near, 'finding')} elsewhere.`;
+  return near === all
+    ? `${order}.`
+    : `${order}; ${plural(all - near, 'finding is', 'findings are')} less likely.`;
 }
 
 /** Without the sites that were left alone. */

@@ -12,13 +12,19 @@ export interface Surroundings {
   /** The file of the project that code names by this path, whatever it holds. Undefined where that is not certain. */
   file(name: string): NamedFile | undefined;
   /**
-   * The other files of the project whose code has this word: who calls a function, reads an attribute. `may` looks at a
-   * text and is false only where the file does not matter. Ask only where an answer would change a finding: the first
-   * question of a run reads the whole project.
+   * The other files of the project whose code has a word: who calls a function, reads an attribute. `may` looks at a text
+   * and is false only where the file does not matter. Ask only where an answer would change a finding: the first question
+   * of a run reads the whole project.
    */
-  naming(word: string, may: (text: string) => boolean): Naming;
+  naming(mention: Mention, may: (text: string, path: string) => boolean): Naming;
   /** What was asked so far, for telling whether the same answers would be given later. */
   readonly relied: Relied;
+}
+
+/** An identifier; where there are words beside it, in files that have one of them too. */
+export interface Mention {
+  readonly word: string;
+  readonly beside: readonly string[];
 }
 
 export interface Naming {
@@ -35,7 +41,7 @@ export interface NamedFile {
 
 /**
  * Each question once: who asked, for which module (where empty: for versions; behind a colon: for a file; behind a question
- * mark: for the files that have a word), and a name for the content of the answer. Plain data: it is kept with results, and travels between threads.
+ * mark: for the files that mention words), and a name for the content of the answer. Plain data: it is kept with results, and travels between threads.
  */
 export type Relied = readonly (readonly [from: string, what: string, answer: string])[];
 
@@ -48,3 +54,13 @@ export const ALONE: Surroundings = {
   naming: () => ({ modules: [], unread: undefined }),
   relied: [],
 };
+
+/** How a question for the files that mention something is remembered. */
+export function questionFor({ word, beside }: Mention): string {
+  return `?${[word, ...beside].join(' ')}`;
+}
+
+export function mentionIn(question: string): Mention {
+  const [word = '', ...beside] = question.slice(1).split(' ');
+  return { word, beside };
+}

@@ -18,25 +18,46 @@ export interface UsesElsewhere {
   readonly unread: string | undefined;
 }
 
+/** Names of modules that one thing may be imported from. */
+const MAX_NAMES = 8;
+
 const NOWHERE: UsesElsewhere = { uses: [], unread: undefined };
+
+/** How to look for uses. */
+export interface Look {
+  /** A look at the text of a file: false only where what is asked about cannot be in it. */
+  may(text: string): boolean;
+  /** Whether objects that come from anywhere count by the name of their attribute; otherwise files that name the class. */
+  readonly byName: boolean;
+}
 
 /**
  * Where other files use what a `def`, a `class` or an assignment binds to this name: at the top of the module, or as a
- * method. `may` looks at the text of a file and is false only where what is asked about cannot be in it. What leaves the
- * project, or goes by another name on the way, is not seen: uses are evidence, their absence is none.
+ * method. What leaves the project, or goes by another name on the way, is not seen: uses are evidence, their absence is none.
  */
-export function usesElsewhere(
-  module: PyModule,
-  name: PyNode,
-  may: (text: string) => boolean = () => true,
-): UsesElsewhere {
+export function usesElsewhere(module: PyModule, name: PyNode, look: Look): UsesElsewhere {
   const scope = module.resolve(name);
   if (scope?.kind === 'class' && scope.parent === module.scope)
-    return attributeUsesElsewhere(module, scope.node, name.text, may);
+    return attributeUsesElsewhere(module, scope.node, name.text, look);
   if (scope !== module.scope || name.parent === undefined) return NOWHERE;
-  const { modules, unread } = module.around.naming(name.text, may);
+  const modules = new Set<PyModule>();
+  let unread: string | undefined;
+  // Packages that pass the name on are further places to import it from.
+  const names = new Set<string>();
+  for (let more = importNames(module, name); more.length > 0 && names.size < MAX_NAMES; ) {
+    for (const each of more) names.add(each);
+    const found = module.around.naming(
+      { word: name.text, beside: more },
+      (text, path) => isPackage(path) || look.may(text),
+    );
+    unread ??= found.unread;
+    const fresh = found.modules.filter((there) => !modules.has(there));
+    for (const there of fresh) modules.add(there);
+    more = fresh.flatMap(({ path }) => (isPackage(path) ? [moduleName(path)] : []));
+    more = more.filter((each) => !names.has(each));
+  }
   const meant = { module, node: name.parent };
-  return { uses: modules.flatMap((there) => [...namedIn(there, name.text, meant)]), unread };
+  return { uses: [...modules].flatMap((there) => [...namedIn(there, name.text, meant)]), unread };
 }
 
 /** Where other files read or call an attribute of a class of this module, by any object that may be of the class. */
@@ -44,9 +65,10 @@ export function attributeUsesElsewhere(
   module: PyModule,
   classNode: PyNode,
   name: string,
-  may: (text: string) => boolean = () => true,
+  { may, byName }: Look,
 ): UsesElsewhere {
-  const { modules, unread } = module.around.naming(name, may);
+  const className = classNode.field('name')?.text ?? '';
+  const { modules, unread } = module.around.naming({ word: name, beside: byName ? [] : [className] }, may);
   const uses = modules.flatMap((there) =>
     there.at(`.${name}`).flatMap((node): UseElsewhere[] => {
       const attribute = node.parent;
@@ -57,6 +79,21 @@ export function attributeUsesElsewhere(
     }),
   );
   return { uses, unread };
+}
+
+/** What an import that leads here has in it: the module's name, or that of a package around it that passes the name on. */
+function importNames(module: PyModule, name: PyNode): readonly string[] {
+  const names = [moduleName(module.path)];
+  let folder = dirname(module.path);
+  for (let dots = '.'; /[^.]/.test(basename(folder)); dots += '.') {
+    const text = module.around.text(dots);
+    const mayPass = text?.includes(name.text) === true || /\bimport[ \t]*\*/.test(text ?? '');
+    const around = mayPass ? module.around.module(dots) : undefined;
+    if (around !== undefined && boundAtTop(around, name.text)?.node === name.parent)
+      names.push(basename(folder));
+    folder = dirname(folder);
+  }
+  return [...new Set(names)];
 }
 
 function* namedIn(there: PyModule, name: string, meant: Elsewhere): Generator<UseElsewhere> {
@@ -96,8 +133,11 @@ function leadsTo(there: PyModule, path: string | undefined, meant: Elsewhere): '
 }
 
 function moduleName(path: string): string {
-  const file = basename(path, '.py');
-  return file === '__init__' ? basename(dirname(path)) : file;
+  return isPackage(path) ? basename(dirname(path)) : basename(path, '.py');
+}
+
+function isPackage(path: string): boolean {
+  return basename(path) === '__init__.py';
 }
 
 /** Whether an object may be an instance of the class, or the class itself, and has the attribute from there. */

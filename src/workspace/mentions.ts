@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Signature } from '../text/words.js';
+import type { Mention } from '../semantic/surroundings.js';
+import { hashOf, Signature } from '../text/words.js';
 import type { Candidate, Discovery } from './discover.js';
 import type { Ground } from './ground.js';
 import { isSettled, Reader } from './read.js';
@@ -9,7 +10,7 @@ const MOST = 20_000;
 /** A word that more files have says little about any of them. */
 const COMMON = 200;
 
-/** Which files below a folder have a word. They are read once, when the first word is asked for, and not kept. */
+/** Which files below a folder mention a word. They are read once, when the first word is asked for, and not kept. */
 export class Mentions {
   #signatures: readonly (readonly [Candidate, Signature])[] | undefined;
   #stamp: string | undefined;
@@ -19,12 +20,20 @@ export class Mentions {
     private readonly ground: Ground,
   ) {}
 
-  /** Those that seem to have it; undefined where they are very many, or where the project is too large to look. */
-  having(word: string): readonly Candidate[] | undefined {
+  /**
+   * Those that seem to have it, and one of the words `beside` it; undefined where they are very many, or where the project
+   * is too large to look.
+   */
+  having({ word, beside }: Mention): readonly Candidate[] | undefined {
     const { candidates } = this.#walk;
     if (this.#isTooLarge) return undefined;
     this.#signatures ??= signaturesOf(candidates);
-    const found = this.#signatures.filter(([, signature]) => signature.mayHave(word));
+    const hash = hashOf(word);
+    const others = beside.map(hashOf);
+    const found = this.#signatures.filter(
+      ([, signature]) =>
+        signature.mayHave(hash) && (others.length === 0 || others.some((other) => signature.mayHave(other))),
+    );
     return found.length > COMMON ? undefined : found.map(([candidate]) => candidate);
   }
 

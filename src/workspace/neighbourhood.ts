@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type { FilesWith, ProjectDoor, ProjectFile } from '../engine/neighbours.js';
 import { fileImported, fileNamed } from '../semantic/module-paths.js';
-import type { Relied } from '../semantic/surroundings.js';
+import { type Mention, mentionIn, type Relied } from '../semantic/surroundings.js';
 import { decode } from '../text/decode.js';
 import { wholeWord } from '../text/words.js';
 import { Dependencies, type Found } from './dependencies.js';
@@ -55,13 +55,13 @@ export class Neighbourhood implements ProjectDoor {
     return shownFrom(this.cwd, resolve(this.cwd, path));
   }
 
-  filesWith(path: string, word: string): FilesWith {
+  filesWith(path: string, mention: Mention): FilesWith {
     const mentions = this.#mentionsAround(path);
     const { stamp } = mentions;
     const own = this.nameOf(path);
-    const candidates = mentions.having(word);
+    const candidates = mentions.having(mention);
     if (candidates === undefined) return { files: undefined, key: `${stamp} many` };
-    const whole = wholeWord(word);
+    const whole = wholeWord(mention.word);
     const files = candidates.flatMap((candidate) => {
       const found = candidate.path === own ? undefined : this.#source(candidate.target);
       return found !== undefined && whole.test(found.text) ? [found] : [];
@@ -100,7 +100,7 @@ export class Neighbourhood implements ProjectDoor {
   answersAsBefore(relied: Relied, known: (path: string) => string | undefined = () => undefined): boolean {
     return relied.every(([from, what, answer]) => {
       if (what === '') return this.versionsFor(from).key === answer;
-      if (what.startsWith('?')) return this.#namedAsBefore(from, what.slice(1), answer);
+      if (what.startsWith('?')) return this.#namedAsBefore(from, what, answer);
       const place = what.startsWith(':')
         ? this.#placeOfFile(from, what.slice(1))
         : this.#placeOfModule(from, what);
@@ -110,10 +110,10 @@ export class Neighbourhood implements ProjectDoor {
   }
 
   /** Where no file has changed there is nothing to read. */
-  #namedAsBefore(from: string, word: string, answer: string): boolean {
+  #namedAsBefore(from: string, question: string, answer: string): boolean {
     const [stamp, key] = answer.split(' ');
     if (stamp !== '' && stamp === this.#mentionsAround(from).stamp) return true;
-    return key === this.filesWith(from, word).key.split(' ')[1];
+    return key === this.filesWith(from, mentionIn(question)).key.split(' ')[1];
   }
 
   #source(path: string | undefined): ProjectFile | undefined {

@@ -67,8 +67,7 @@ export async function visit(discovery: Discovery, means: Means, hooks: VisitHook
     const sight =
       memory && stamp && sameStamp(stamp, memory.stamp) ? sightOf(memory.lesson, candidate) : undefined;
     sights.push(sight);
-    if (sight === undefined)
-      todo.push({ index, size: stamp?.[2] ?? 0, memory, job: jobFor(candidate, memory, means.decide) });
+    if (sight === undefined) todo.push(taskFor(index, stamp, candidate, memory, means.decide));
   }
   // The largest first, so that no thread is left alone with one at the end.
   if (means.threads !== undefined) todo.sort((a, b) => b.size - a.size);
@@ -114,11 +113,20 @@ function sightOf(lesson: Lesson, { path }: Candidate): Sight | undefined {
   return lesson.kind === 'skipped' ? { ...lesson.skipped, path } : lesson;
 }
 
-function jobFor(candidate: Candidate, memory: Memory | undefined, decide: Decide | undefined): Job {
-  if (memory?.hash === undefined) return { candidate };
+/** Where only the text is wanted, there is no work to speak of. */
+function taskFor(
+  index: number,
+  now: Stamp | undefined,
+  candidate: Candidate,
+  memory: Memory | undefined,
+  decide: Decide | undefined,
+): Task {
+  const size = now?.[2] ?? 0;
+  if (memory?.hash === undefined) return { index, size, memory, job: { candidate } };
   const { hash, stamp, lesson } = memory;
   const repairs = decide !== undefined && lesson.kind === 'scan' && takesAny(lesson.scan, decide);
-  return { candidate, known: { hash, stamp }, repairs };
+  const isLight = !repairs && now !== undefined && sameStamp(now, stamp);
+  return { index, size: isLight ? 0 : size, memory, job: { candidate, known: { hash, stamp }, repairs } };
 }
 
 /** A file with the bytes of an earlier run shows what it showed then. */

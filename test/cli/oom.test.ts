@@ -45,7 +45,7 @@ describe('a report', () => {
 
   • It was the backward pass: activations, gradients and what it computes with are all held at once.
 
-3 findings have to do with it, the likeliest first; 2 findings elsewhere.
+3 findings have to do with it, the likeliest first; 2 findings are less likely.
 `);
     const blocks = `src/train.py:3:9${rest.join('')}`;
     expect(blocks.match(/^src.*\n.*/gm)).toEqual([
@@ -55,13 +55,21 @@ describe('a report', () => {
     ]);
     expect(blocks).toContain('\n  -        hold(batch)\n  +        release(batch)\n');
     expect(blocks).toMatch(
-      /\n\nElsewhere:\n {2}src\/other\.py:1:1: drop-hold \[safe\] hold costs memory \(not in the traceback\)\n {2}and 1 finding that would free no such memory; `-v` lists it\n\n$/,
+      /\n\nLess likely:\n {2}src\/other\.py:1:1: drop-hold \[safe\] hold costs memory \(not in the traceback\)\n {2}and 1 finding that would free no such memory; `-v` lists it\n\n$/,
     );
     expect(stderr).toBe(
       '5 findings (3 safe, 1 unsafe, 1 advice) in 2 files. ' +
         'Run `memfix apply --interactive --select drop-hold,rare-word,calm-risk` to review the 3 fixes nearest to it.\n',
     );
   });
+});
+
+test('of many places the first three are told', async () => {
+  const cwd = project();
+  put(cwd, { 'run.log': [1, 2, 3, 4, 5].map((line) => LOG.replace('51', `${line}`)).join('\n') });
+  const { stdout } = await memfix({ cwd }, 'check', '--oom', 'run.log');
+  expect(stdout.match(/^Out of memory/gm)).toHaveLength(3);
+  expect(stdout).toContain('\n  and 2 other places in the log where memory ran out\n');
 });
 
 describe('output formats', () => {

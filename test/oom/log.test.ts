@@ -54,6 +54,19 @@ describe('the same traceback, however it is logged', () => {
       'with a clock that counts seconds',
       each(TRACEBACK, (line, index) => `[17000000${10 + index}.25] node7 ${line}`),
     ],
+    [
+      'in the files of docker',
+      each(TRACEBACK, (line) => JSON.stringify({ log: `${line}\n`, stream: 'stderr' })),
+    ],
+    [
+      'in one line of JSON',
+      JSON.stringify({ level: 'error', exc_info: `\x1b[31m${TRACEBACK}\x1b[0m`, run: 7 }),
+    ],
+    ['as a string', `worker failed: '${TRACEBACK.replaceAll('\n', '\\n')}'`],
+    [
+      'in the table of torchrun',
+      `Root Cause (first observed failure):\n[0]:\n  exitcode  : 1 (pid: 71)\n  traceback : ${each(TRACEBACK, (line, index) => (index === 0 ? line : `  ${line}`))}`,
+    ],
     ['in an exception group', each(TRACEBACK, (line) => `  | ${line}`)],
     ['of an older PyTorch', TRACEBACK.replace('torch.OutOfMemoryError', 'torch.cuda.OutOfMemoryError')],
     [
@@ -138,6 +151,11 @@ describe('several', () => {
     expect(trail(mixed.join('\n'))).toEqual(TRAIL);
   });
 
+  test('a frame behind the statement of another process', () => {
+    const log = TRACEBACK.replace('step(model, batch)\n  File', 'step(model, batch)  File');
+    expect(reading(log)[0]?.frames.map(({ name }) => name)).toEqual(['main', 'step', '_call_impl']);
+  });
+
   test('places are told apart, the most frequent first', () => {
     const other = TRACEBACK.replaceAll('step', 'evaluate');
     const found = reading([TRACEBACK, other, 'again', other].join('\n'));
@@ -186,6 +204,30 @@ RuntimeError: epoch failed`;
     expect(found[0]?.frames.map(({ name }) => name)).toEqual(['<module>', 'main', 'run_epoch', 'step']);
     expect(found[0]?.line).toBe(6);
   });
+
+  test.each(['torch.OutOfMemoryError: Caught OutOfMemoryError', 'RuntimeError: Caught RuntimeError'])(
+    'in a worker or a replica: %s',
+    (error) => {
+      const log = `Traceback (most recent call last):
+  File "/app/main.py", line 9, in run
+    out = parallel(batch)
+  File "${PACKAGES}/torch/_utils.py", line 733, in reraise
+    raise exception
+${error} in replica 0 on device 0.
+Original ${TRACEBACK}
+`;
+      const found = reading(log);
+      expect(found).toHaveLength(1);
+      expect(found[0]?.frames.map(({ name }) => name)).toEqual([
+        'run',
+        'reraise',
+        'main',
+        'step',
+        '_call_impl',
+      ]);
+      expect(found[0]?.figures.tried).toBe(2.5 * 2 ** 30);
+    },
+  );
 
   test('memory that ran out while another error was handled', () => {
     const first =

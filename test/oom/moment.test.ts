@@ -32,8 +32,28 @@ test.each<readonly [what: string, frames: readonly Frame[], moments: readonly st
   ['the first step of an optimizer', stack('train.py:main', 'torch/optim/adamw.py:step'), ['optimizer']],
   [
     'a closure in a step',
-    stack('train.py:main', 'torch/optim/lbfgs.py:step', 'train.py:closure', CALL),
+    stack('train.py:main', 'torch/optim/adamw.py:step', 'lit.py:closure', CALL),
+    ['forward'],
+  ],
+  [
+    'a backward pass in a closure',
+    stack('torch/optim/adamw.py:step', 'lit.py:closure', 'torch/_tensor.py:backward'),
+    ['backward'],
+  ],
+  [
+    'gradients that DeepSpeed reduces',
+    stack('torch/_tensor.py:backward', RUN, 'deepspeed/runtime/zero/stage3.py:reduce_grads'),
+    ['backward'],
+  ],
+  [
+    'the step of DeepSpeed',
+    stack('train.py:main', 'deepspeed/runtime/zero/stage3.py:_optimizer_step'),
     ['optimizer'],
+  ],
+  [
+    'a model moved to the GPU',
+    stack('train.py:main', 'torch/nn/modules/module.py:to', 'torch/nn/modules/module.py:_apply'),
+    ['loading'],
   ],
   ['8-bit state', stack('train.py:main', 'bitsandbytes/optim/optimizer.py:step'), ['optimizer']],
   ['a checkpoint loaded', stack('train.py:resume', 'torch/serialization.py:load'), ['loading']],

@@ -137,6 +137,7 @@ describe('by a traceback', () => {
   test('what is about the moment comes first among equals; what is about another is not taken for near', () => {
     const places: readonly Place[] = [
       ['in-optimizer', 'backward'],
+      ['in-optimizer', 'evaluate'],
       ['leaky', 'keep'],
       ['in-backward', 'model(batch)'],
       ['in-backward', 'far()', 'other.py'],
@@ -148,6 +149,7 @@ describe('by a traceback', () => {
       'leaky: in the file of frame 2 of the traceback',
       'in-optimizer: on the line of frame 2 of the traceback, `train`; but it costs memory at another moment',
       'in-backward: memory ran out in the backward pass',
+      'in-optimizer: in the file of frame 2 of the traceback; but it costs memory at another moment',
     ]);
   });
 
@@ -164,7 +166,7 @@ describe('by a traceback', () => {
       'allocator: much of the memory is reserved but unallocated',
     ]);
     expect(fragmented.errors[0]?.hints[0]).toBe(
-      '5.00 GiB is reserved but unallocated, and would have held the 2.00 GiB that was asked for: the memory is fragmented.',
+      '5.00 GiB is reserved but unallocated, and would have held the 2.00 GiB that was asked for: the memory is fragmented. See whether `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` in the environment helps (torch 2.1 or newer).',
     );
     expect(order(diagnosisOf(places, logged(BACKWARD)))[0]).toMatch(/^leaky: on the line/);
   });
@@ -213,6 +215,22 @@ ${figures()}`;
     ]);
   });
 
+  test('tensors in host memory', () => {
+    const error =
+      "RuntimeError: [enforce fail at alloc_cpu.cpp:114] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes.";
+    const found = diagnosisOf(
+      [
+        ['peaky', 'keep'],
+        ['allocator', 'keep'],
+      ],
+      logged(BACKWARD.replace(/torch\.OutOfMemoryError.*/, error)),
+    );
+    expect(order(found)).toEqual([
+      'peaky: in frame 2 of the traceback, `train`',
+      'allocator: in frame 2 of the traceback, `train`; frees no host memory: it is about GPU memory',
+    ]);
+  });
+
   test('where no finding stands there, those about the moment are what is left', () => {
     const found = diagnosisOf(
       [
@@ -254,6 +272,16 @@ describe('hints', () => {
         'CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 24.00 GiB of which 0.50 GiB is free. Of the allocated memory 4.00 GiB is allocated by PyTorch, and 0.50 GiB is reserved by PyTorch but unallocated.',
       ),
     ).toEqual([expect.stringMatching(/^19\.00 GiB is in use outside of PyTorch's allocator/)]);
+  });
+
+  test('compiled code', () => {
+    const log = BACKWARD.replace(
+      IN_TORCH,
+      '  File "/tmp/torchinductor_me/ab/cab.py", line 70, in call\n    buf0 = empty()',
+    );
+    const [error] = diagnosisOf([], logged(log)).errors;
+    expect(error?.hints).toContain('It was in compiled code, whose frames stand for no line of yours.');
+    expect(error?.frames.map(({ isLibrary }) => isLibrary)).toEqual([false, false, true]);
   });
 
   test('nothing, where there is nothing to say', () => {

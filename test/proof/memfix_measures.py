@@ -80,14 +80,14 @@ def graph_nodes(*tensors):
     return len(seen)
 
 
-def live_bytes():
-    """Bytes of all tensors that Python can reach, each storage once."""
+def live_bytes(device='cpu'):
+    """Bytes of all tensors on the device that Python can reach, each storage once."""
     gc.collect()
     storages = {}
     for each in gc.get_objects():
-        if isinstance(each, torch.Tensor) and not each.is_meta:
+        if issubclass(type(each), torch.Tensor) and each.device.type == device:
             storage = each.untyped_storage()
-            storages[storage.data_ptr()] = storage.nbytes()
+            storages[storage._cdata] = storage.nbytes()
     return sum(storages.values())
 
 

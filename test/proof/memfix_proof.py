@@ -286,14 +286,14 @@ def printed(work):
 # --- what else must still work --------------------------------------------------------------------------------------
 
 
-def two_processes(work, *args):
-    """`work(rank, *args)` in two processes of one gloo group; both results. `work` stands at the top of `proof.py`."""
+def two_processes(work, *args, world=2):
+    """`work(rank, *args)` in the processes of one gloo group; all results. `work` stands at the top of `proof.py`."""
     context = torch.multiprocessing.get_context('fork')
     with tempfile.TemporaryDirectory() as folder:
         queue = context.SimpleQueue()
         members = [
-            context.Process(target=_member, args=(rank, f'file://{folder}/meet', queue, work, args))
-            for rank in range(2)
+            context.Process(target=_member, args=(rank, world, f'file://{folder}/meet', queue, work, args))
+            for rank in range(world)
         ]
         for each in members:
             each.start()
@@ -305,14 +305,14 @@ def two_processes(work, *args):
     return [torch.load(io.BytesIO(answers[rank]), weights_only=False) for rank in sorted(answers)]
 
 
-def _member(rank, meeting, queue, work, args):
+def _member(rank, world, meeting, queue, work, args):
     import traceback
 
     import torch.distributed as dist
 
     try:
         torch.set_num_threads(1)
-        dist.init_process_group('gloo', init_method=meeting, rank=rank, world_size=2)
+        dist.init_process_group('gloo', init_method=meeting, rank=rank, world_size=world)
         reseed()
         out = io.BytesIO()
         torch.save(work(rank, *args), out)

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { attributeUsesElsewhere, usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import { moduleIn, nodeAt } from '../support/module.js';
 
+const LOOK = { may: () => true, byName: true };
+
 type Project = Readonly<Record<string, string>>;
 
 const LOSSES = `def penalty(x):
@@ -20,7 +22,7 @@ def outer():
 /** `train.py:3` for a use that is certain, with a question mark for one that is not. */
 function usesIn(project: Project, name: string, home = 'losses.py'): readonly string[] {
   const module = moduleIn({ [home]: LOSSES, ...project }, home);
-  const { uses, unread } = usesElsewhere(module, nodeAt(module, name));
+  const { uses, unread } = usesElsewhere(module, nodeAt(module, name), LOOK);
   const found = uses.map(({ module: there, node, isCertain }) => {
     const { line } = there.lines.position(node.start);
     return `${there.path}:${line}${isCertain ? '' : '?'}`;
@@ -47,7 +49,8 @@ describe('the uses of a function in other files', () => {
     ['from far.losses import penalty\npenalty(1)\n', ['train.py:2?']],
     ['x.penalty(1)\n', []],
     ['from losses import *\n\n\ndef f(penalty):\n    penalty(1)\n', []],
-    ['def penalty(:\n', ['`train.py`, which cannot be read']],
+    ['import losses\nlosses.penalty(:\n', ['`train.py`, which cannot be read']],
+    ['def penalty(:\n', []],
   ])('%j: %j', (text, places) => {
     expect(usesIn({ 'train.py': text }, 'penalty')).toEqual(places);
   });
@@ -84,9 +87,12 @@ describe('the uses of a function in other files', () => {
   test('a file that does not matter is not looked into', () => {
     const project = { 'losses.py': LOSSES, 'train.py': 'from losses import penalty\npenalty(:\n' };
     const module = moduleIn(project, 'losses.py');
-    const { unread } = usesElsewhere(module, nodeAt(module, 'penalty'), (text) => text.includes('backward'));
+    const { unread } = usesElsewhere(module, nodeAt(module, 'penalty'), {
+      may: (text) => text.includes('backward'),
+      byName: true,
+    });
     expect(unread).toBeUndefined();
-    expect(module.around.relied).toEqual([['losses.py', '?penalty', project['train.py']]]);
+    expect(module.around.relied).toEqual([['losses.py', '?penalty losses', project['train.py']]]);
   });
 });
 
@@ -121,7 +127,7 @@ describe('the uses of a method or an attribute in other files', () => {
       'losses.py',
     );
     const classNode = nodeAt(module, 'class Meter').closest('class_definition') ?? module.root;
-    const { uses } = attributeUsesElsewhere(module, classNode, 'total');
+    const { uses } = attributeUsesElsewhere(module, classNode, 'total', LOOK);
     expect(uses.map(({ node, isCertain }) => [node.text, isCertain])).toEqual([
       ['m.total', true],
       ['m.total', true],

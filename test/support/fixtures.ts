@@ -107,9 +107,12 @@ export function doorOf({ versions, project }: Pick<FixtureCase, 'versions' | 'pr
   };
   return {
     nameOf: (path) => path,
-    filesWith: (path, word) => {
+    filesWith: (path, { word, beside }) => {
+      const has = (text: string) =>
+        wholeWord(word).test(text) &&
+        (beside.length === 0 || beside.some((other) => wholeWord(other).test(text)));
       const others = [...project].filter(([name]) => name !== path && name.endsWith('.py'));
-      const files = others.flatMap(([name, text]) => (wholeWord(word).test(text) ? (found(name) ?? []) : []));
+      const files = others.flatMap(([name, text]) => (has(text) ? (found(name) ?? []) : []));
       return { files, key: files.map(({ key }) => key).join() };
     },
     versionsFor: () => ({ versions, key: '' }),

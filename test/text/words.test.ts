@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Signature, wholeWord } from '../../src/text/words.js';
+import { hashOf, Signature, wholeWord } from '../../src/text/words.js';
 
 test('a word that is there is never missed', () => {
   const word = fc.stringMatching(/^[A-Za-z_é][\wé]{0,12}$/);
@@ -8,7 +8,7 @@ test('a word that is there is never missed', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(word, between), { maxLength: 80 }), (parts) => {
       const signature = new Signature(Buffer.from(parts.flat().join('')));
-      for (const [each] of parts) expect(signature.mayHave(each)).toBe(true);
+      for (const [each] of parts) expect(signature.mayHave(hashOf(each))).toBe(true);
     }),
   );
 });
@@ -17,11 +17,11 @@ test('a word that is not there is seldom seen, also where all words look alike',
   const there = Array.from({ length: 2000 }, (_, index) => `name_${index}`);
   const signature = new Signature(Buffer.from(there.join(' = ')));
   const seen = Array.from({ length: 2000 }, (_, index) => `name_${index + 2000}`).filter((word) =>
-    signature.mayHave(word),
+    signature.mayHave(hashOf(word)),
   );
-  expect(seen.length).toBeLessThan(2000 / 4);
-  expect(signature.mayHave('name')).toBe(false);
-  expect(new Signature(new Uint8Array()).mayHave('name')).toBe(false);
+  expect(seen.length).toBeLessThan(2000 / 20);
+  expect(signature.mayHave(hashOf('name'))).toBe(false);
+  expect(new Signature(new Uint8Array()).mayHave(hashOf('name'))).toBe(false);
 });
 
 test('a word stands by itself', () => {

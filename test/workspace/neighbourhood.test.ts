@@ -53,7 +53,9 @@ describe('the file behind an import', () => {
 
 describe('the files that have a word', () => {
   const namesOf = (cwd: string, from: string, word: string, top = cwd) =>
-    new Neighbourhood(cwd, top, new Map()).filesWith(from, word).files?.map(({ path }) => path);
+    new Neighbourhood(cwd, top, new Map())
+      .filesWith(from, { word, beside: [] })
+      .files?.map(({ path }) => path);
 
   test('all below the root of the repository, but what is ignored and the file itself', () => {
     const cwd = repositoryWith({
@@ -87,7 +89,8 @@ describe('the files that have a word', () => {
   test('are the same answer until one of them changes, comes or goes', () => {
     const cwd = repositoryWith({ 'a.py': 'def loss(): ...\n', 'b.py': 'loss()\n', 'c.py': 'gain()\n' });
     const fresh = () => new Neighbourhood(cwd, cwd, new Map());
-    const relied = () => [['a.py', '?loss', fresh().filesWith('a.py', 'loss').key]] as const;
+    const relied = () =>
+      [['a.py', '?loss', fresh().filesWith('a.py', { word: 'loss', beside: [] }).key]] as const;
     let before = relied();
     expect(fresh().answersAsBefore(before)).toBe(true);
     put(cwd, { 'a.py': 'def loss(): return 1\n', 'c.py': 'gain(1)\n' });

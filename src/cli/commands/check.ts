@@ -21,7 +21,10 @@ export async function check(context: Context): Promise<number> {
     checked: seen.files,
     ...(proven && { proven }),
   };
-  const report = await withDiagnosis(found, evidence, filesOf(context, look), look.project);
+  const report =
+    evidence === undefined
+      ? found
+      : await withDiagnosis(found, evidence, filesOf(context, look), look.project);
   await present(context, report, format);
   context.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);

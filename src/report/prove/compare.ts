@@ -151,8 +151,8 @@ function remarksOf(
   return remarks;
 }
 
-function countingRemarks({ counted }: Variant, which: string): readonly string[] {
-  const failed = counted.find((trial) => !succeeded(trial));
+function countingRemarks({ measured, counted }: Variant, which: string): readonly string[] {
+  const failed = measured.every(succeeded) ? counted.find((trial) => !succeeded(trial)) : undefined;
   const uncounted = counted
     .flatMap(({ records }) => records)
     .some((record) => (record.autograd?.uncounted ?? 0) > 0);

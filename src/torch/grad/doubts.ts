@@ -82,8 +82,8 @@ export function* doubtsAbout(
     if (name !== undefined) yield { answer: 'no', words: `\`${name}\` differentiates ${what}` };
   }
   const isReturned = leaving.some(({ into }) => into === undefined);
-  const callers = isReturned ? callersElsewhere(module, functionNode) : undefined;
-  if (callers !== undefined) yield callers;
+  const called = isReturned ? callersElsewhere(module, functionNode).doubt : undefined;
+  if (called !== undefined) yield called;
   const [first] = leaving;
   if (first !== undefined) yield { answer: 'unknown', words: first.words };
   const measured = measuredMemory(module, functionNode);

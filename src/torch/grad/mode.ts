@@ -194,7 +194,10 @@ export function trainingAutocastAround(module: PyModule, functionNode: PyNode): 
   if (usesOf(module, functionNode).some((use) => isInTrainingAutocast(module, use))) return 'it runs';
   const name = functionNode.field('name');
   if (name === undefined) return undefined;
-  const { uses, unread } = usesElsewhere(module, name, (text) => text.includes('autocast'));
+  const { uses, unread } = usesElsewhere(module, name, {
+    may: (text) => text.includes('autocast'),
+    byName: false,
+  });
   const found = uses.find(({ module: there, node }) => isInTrainingAutocast(there, node));
   if (found !== undefined) return `${placeOf(found.module, found.node)} runs it`;
   return unread && `${unread} may run it`;

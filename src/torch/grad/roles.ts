@@ -66,7 +66,9 @@ export function compilerOf(module: PyModule, functionNode: PyNode): Compiler | u
 export function scriptedElsewhere(module: PyModule, functionNode: PyNode): string | undefined {
   const name = functionNode.field('name');
   const { uses } =
-    name === undefined ? { uses: [] } : usesElsewhere(module, name, (text) => /\bjit\b/.test(text));
+    name === undefined
+      ? { uses: [] }
+      : usesElsewhere(module, name, { may: (text) => /\bjit\b/.test(text), byName: false });
   const taken = uses.find(({ module: there, node, isCertain }) => {
     const call = node.parent?.type === 'argument_list' ? node.parent.parent : undefined;
     const callee = call?.field('function');

@@ -15,11 +15,15 @@ function mayDifferentiate(text: string): boolean {
   return /backward|grad|closure|optimi[sz]e|minimi[sz]e|adapt|step/.test(text);
 }
 
-/**
- * Whether the callers in other files of the project leave what a function hands back undifferentiated, as far as they show:
- * they do not, they may not, or there was no looking at all of them. Undefined where nothing speaks against it.
- */
-export function callersElsewhere(module: PyModule, functionNode: PyNode): GradDoubt | undefined {
+/** What the callers in other files of the project do with what a function hands back. */
+export interface Callers {
+  /** One of them differentiates it, or seems to. */
+  readonly doubt: GradDoubt | undefined;
+  /** Some of them could not be looked into. */
+  readonly unread: GradDoubt | undefined;
+}
+
+export function callersElsewhere(module: PyModule, functionNode: PyNode): Callers {
   return module.memo(findCallers, functionNode);
 }
 
@@ -29,25 +33,27 @@ interface Caller {
   readonly isCertain: boolean;
 }
 
-function findCallers(module: PyModule, functionNode: PyNode): GradDoubt | undefined {
+function findCallers(module: PyModule, functionNode: PyNode): Callers {
   const name = functionNode.field('name')?.text ?? '';
   const seen = new Set<PyNode>();
   let doubt: GradDoubt | undefined;
+  let unread: GradDoubt | undefined;
   let callers: readonly Caller[] = [{ module, functionNode, isCertain: true }];
   for (let hops = 0; hops < MAX_HOPS && callers.length > 0; hops++) {
     const next: Caller[] = [];
     for (const caller of callers) {
       if (seen.has(caller.functionNode)) continue;
       seen.add(caller.functionNode);
-      const { uses, unread } = usesOfCaller(caller, hops > 0);
-      if (unread !== undefined)
-        doubt ??= { answer: 'unknown', words: `that what it returns is not differentiated in ${unread}` };
+      const { uses, unread: left } = usesOfCaller(caller, hops > 0);
+      if (left !== undefined)
+        unread ??= { answer: 'unknown', words: `that what it returns is not differentiated in ${left}` };
       for (const { module: there, node, isCertain } of uses) {
         const certain = caller.isCertain && isCertain;
         for (const fate of fatesOfCall(there, node)) {
           const place = placeOf(there, fate.node);
           if (fate.kind === 'differentiated') {
-            if (certain) return { answer: 'no', words: `${place} differentiates what it returns` };
+            const words = `${place} differentiates what it returns`;
+            if (certain) return { doubt: { answer: 'no', words }, unread };
             doubt ??= {
               answer: 'unknown',
               words: `that ${place}, which differentiates what it gets from \`${name}\`, means another one`,
@@ -60,7 +66,7 @@ function findCallers(module: PyModule, functionNode: PyNode): GradDoubt | undefi
     }
     callers = next;
   }
-  return doubt;
+  return { doubt, unread };
 }
 
 /** In its own file, where that is another one, and in others. */
@@ -70,7 +76,7 @@ function usesOfCaller({ module, functionNode }: Caller, isElsewhere: boolean) {
     ? usesOf(module, functionNode).map((node) => ({ module, node, isCertain: true }))
     : [];
   if (name === undefined) return { uses: own, unread: undefined };
-  const { uses, unread } = usesElsewhere(module, name, mayDifferentiate);
+  const { uses, unread } = usesElsewhere(module, name, { may: mayDifferentiate, byName: true });
   return { uses: [...own, ...uses], unread };
 }
 

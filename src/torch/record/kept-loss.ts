@@ -63,7 +63,7 @@ export function lossRecord(
     });
     if (certain && usedUp) continue;
     if (certain && staling.every((loop) => loop !== undefined && !loop.contains(fate.node))) {
-      if (fate.kind === 'returned') gates.push(...gatesOfCallers(module, fate));
+      gates.push(...gatesOfCallers(module, fate, true));
       continue;
     }
     // Where the loop does not train, what others get may well be the loss.
@@ -76,7 +76,7 @@ export function lossRecord(
       answer: 'unknown',
       otherwise: `nobody differentiates \`${shown(fate.node)}\`, ${how}`,
     });
-    if (fate.kind === 'returned') gates.push(...gatesOfCallers(module, fate));
+    gates.push(...gatesOfCallers(module, fate, false));
   }
   return { gates, spent };
 }
@@ -110,9 +110,12 @@ function isDifferentiatedByCaller(module: PyModule, { node }: Fate): boolean {
   return around !== undefined && differentiatingCaller(module, around) !== undefined;
 }
 
-function gatesOfCallers(module: PyModule, { node }: Fate): readonly Gate[] {
-  const around = enclosingFunction(node);
-  const found = around && callersElsewhere(module, around);
+/** What callers in other files do with it; `all`: also where one of them cannot be looked into. */
+function gatesOfCallers(module: PyModule, { kind, node }: Fate, all: boolean): readonly Gate[] {
+  const around = kind === 'returned' ? enclosingFunction(node) : undefined;
+  if (around === undefined) return [];
+  const { doubt, unread } = callersElsewhere(module, around);
+  const found = doubt ?? (all ? unread : undefined);
   return found === undefined ? [] : [{ answer: found.answer, otherwise: found.words }];
 }
 

@@ -115,7 +115,9 @@ function clearStale(root: string): void {
 
 function clear(folder: string, { root }: Owner): void {
   try {
-    for (const copy of readdirSync(folder)) removeTree(root, join(folder, copy, basename(root) || 'tree'));
+    for (const entry of readdirSync(folder, { withFileTypes: true }).filter((each) => each.isDirectory())) {
+      removeTree(root, join(folder, entry.name, basename(root) || 'tree'));
+    }
     rmSync(folder, { recursive: true, force: true });
   } catch (error) {
     // Whatever is in the way there is not in ours.
