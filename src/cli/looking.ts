@@ -67,12 +67,17 @@ export async function prepareStdin(context: Context): Promise<StandardInput> {
 }
 
 /** Reads what could matter, shows how far it got, and remembers it for the next run. */
-export async function lookThrough(context: Context, look: Look, purpose: 'report' | 'fix'): Promise<Visit> {
+export async function lookThrough(
+  context: Context,
+  look: Look,
+  purpose: 'places' | 'report' | 'fix',
+): Promise<Visit> {
   const { project, tools, cache } = look;
   const decide = purpose === 'fix' ? await project.policy() : undefined;
   const examiner = new Examiner(tools, decide);
   const threads = threadsOf(context, look, decide !== undefined);
   const means = {
+    isTextWanted: purpose !== 'places',
     examiner,
     targets: look.targets,
     stampOf: (target: string) => project.ground.stamp(target),

@@ -21,6 +21,7 @@ export class Neighbourhood implements ProjectDoor {
   readonly #dependencies: Dependencies;
   readonly #sources = new Map<string, ProjectFile | undefined>();
   readonly #mentions = new Map<string, Mentions>();
+  readonly #upward = new Map<string, readonly string[]>();
   #held = 0;
   #reader: Reader | undefined;
 
@@ -81,15 +82,21 @@ export class Neighbourhood implements ProjectDoor {
 
   #placeOfModule(path: string, dotted: string): string | undefined {
     const place = resolve(this.cwd, path);
-    const above = this.#folders.upward(dirname(place)).map(slashed);
+    const above = this.#above(dirname(place));
     return inside(
       fileImported(slashed(place), dotted, above, (each) => this.#folders.has(each)),
       above,
     );
   }
 
+  #above(folder: string): readonly string[] {
+    const known = this.#upward.get(folder) ?? this.#folders.upward(folder).map(slashed);
+    this.#upward.set(folder, known);
+    return known;
+  }
+
   #placeOfFile(path: string, name: string): string | undefined {
-    const above = this.#folders.upward(dirname(resolve(this.cwd, path))).map(slashed);
+    const above = this.#above(dirname(resolve(this.cwd, path)));
     return inside(
       fileNamed(name, above, (each) => this.#folders.has(each)),
       above,

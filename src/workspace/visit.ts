@@ -1,5 +1,6 @@
 import type { Decide, Outcome, Scan, Skipped } from '../engine/outcome.js';
 import type { Relied } from '../semantic/surroundings.js';
+import type { SourceText } from '../text/decode.js';
 import { type Cache, type Lesson, type Memory, withFile } from './cache.js';
 import type { CrewSetting } from './crew.js';
 import type { Candidate, Discovery } from './discover.js';
@@ -33,6 +34,8 @@ export interface VisitHooks {
 }
 
 export interface Means {
+  /** Whether the texts of files with findings are wanted, or only what was found in them. */
+  readonly isTextWanted: boolean;
   readonly examiner: Examiner;
   /** The same as the examiner's. */
   readonly decide?: Decide;
@@ -44,6 +47,15 @@ export interface Means {
   isAsBefore(relied: Relied, known: (path: string) => string | undefined): boolean;
   readonly threads?: CrewSetting;
 }
+
+/** Of a file that is as it was, where nobody wants to see it. */
+const UNREAD: SourceText = {
+  get text(): string {
+    throw new Error('the text of a file is wanted after all');
+  },
+  encoding: 'utf-8',
+  bom: false,
+};
 
 /** A file that has to be looked at, and what an earlier run knows about it. */
 interface Task {
@@ -65,7 +77,9 @@ export async function visit(discovery: Discovery, means: Means, hooks: VisitHook
     const stamp = means.stampOf(candidate.target);
     const memory = recalled(candidate, means);
     const sight =
-      memory && stamp && sameStamp(stamp, memory.stamp) ? sightOf(memory.lesson, candidate) : undefined;
+      memory && stamp && sameStamp(stamp, memory.stamp)
+        ? sightOf(memory.lesson, candidate, means)
+        : undefined;
     sights.push(sight);
     if (sight === undefined) todo.push(taskFor(index, stamp, candidate, memory, means.decide));
   }
@@ -108,8 +122,9 @@ function unchangedHash(path: string, { cache, targets, stampOf }: Means): string
 }
 
 /** What can be said without the file's text. */
-function sightOf(lesson: Lesson, { path }: Candidate): Sight | undefined {
-  if (lesson.kind === 'scan') return undefined;
+function sightOf(lesson: Lesson, { path }: Candidate, { isTextWanted }: Means): Sight | undefined {
+  if (lesson.kind === 'scan')
+    return isTextWanted ? undefined : withFile(lesson.scan, { path, source: UNREAD });
   return lesson.kind === 'skipped' ? { ...lesson.skipped, path } : lesson;
 }
 
@@ -192,11 +207,11 @@ function sorted(
     else if (sight.kind === 'skipped') passed.push(sight);
     else if (sight.kind === 'crash') crashes.push(sight);
     else if (sight.kind === 'scan') {
-      const outcome = repairs.get(index) ?? leftAsIs(sight);
-      if (outcome.kind === 'skipped') passed.push(outcome);
+      const outcome = takesFixes ? (repairs.get(index) ?? leftAsIs(sight)) : undefined;
+      if (outcome?.kind === 'skipped') passed.push(outcome);
       else {
         scans.push(sight);
-        if (takesFixes) outcomes.push(outcome);
+        if (outcome !== undefined) outcomes.push(outcome);
       }
     }
   }

@@ -14,7 +14,8 @@ export async function check(context: Context): Promise<number> {
   const evidence = await evidenceOf(context);
   const proven = await provenOf(context);
   const look = await prepare(context);
-  const seen = await lookThrough(context, look, 'report');
+  const isShort = format === 'concise' && evidence === undefined;
+  const seen = await lookThrough(context, look, isShort ? 'places' : 'report');
   const found = {
     scans: seen.scans,
     skipped: seen.skipped,
