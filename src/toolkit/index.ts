@@ -21,6 +21,7 @@ export { freeName } from '../semantic/free-name.js';
 export {
   arrives,
   type Given,
+  givenAcross,
   givenBy,
   givenIn,
   isGivenBeside,

@@ -91,6 +91,9 @@ export function argumentsCall(module: PyModule, call: PyNode): ArgumentsCall | u
   return found && { module, call, own: found.own };
 }
 
+/** A dict that other files may import and spread into such a call. */
+export const SETTINGS_OF_A_MODULE = /^\w+(?:[ \t]*:[^=\n]*)?[ \t]*=[ \t]*(?:\{|dict\()/m;
+
 /** Those of the calls that receive a setting, here and in other files. */
 export function argumentsCalls(module: PyModule, { calls, homes }: Given): readonly ArgumentsCall[] {
   return calls.flatMap((call) => argumentsCall(homes.get(call) ?? module, call) ?? []);
