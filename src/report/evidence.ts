@@ -87,10 +87,10 @@ function changeText(figure: Figure, expected: Name): string {
   return `${quantityText(name, before[name] ?? 0)} → ${quantityText(name, after[name] ?? 0)}`;
 }
 
-/** What fell most, else what rose most, else the time. */
+/** What fell most, else what rose most, else the time; what is reserved follows from the rest. */
 function mostChanged(figure: Figure): Name {
   const weight = (name: Name) => changeOf(figure, name) + (fell(figure, name) ? 1 : 0);
-  const changed = NAMES.filter((name) => differs(figure, name));
+  const changed = NAMES.filter((name) => name !== 'reserved' && differs(figure, name));
   return changed.sort((a, b) => weight(b) - weight(a))[0] ?? 'ms';
 }
 
