@@ -81,7 +81,9 @@ export function diagnose(
     memories: new Set(errors.length === 0 ? ['GPU'] : errors.map(({ error }) => error.memory)),
     hasHostTensors: errors.some(({ error }) => error.isTensor && error.memory === 'host'),
     moments: new Set(errors.flatMap(({ moments }) => moments)),
-    isFragmented: errors.some(({ error }) => isFragmented(error.figures)),
+    isFragmented: errors
+      .map(({ error }) => isFragmented(error.figures))
+      .reduce((one, other) => one === true || other || (one ?? other), undefined),
     marks,
     tracebacks: errors.filter(({ frames }) => frames.length > 0).length,
   };
@@ -165,7 +167,7 @@ const MEANING: Readonly<Record<Moment, string>> = {
 };
 
 function hintsFor(
-  { figures, memory, frames }: OutOfMemory,
+  { figures, memory, isGuess, frames }: OutOfMemory,
   moments: readonly Moment[],
   located: readonly LocatedFrame[],
 ): readonly string[] {
@@ -187,7 +189,11 @@ function hintsFor(
         `${sizeOf(outside)} is in use outside of PyTorch's allocator: by other processes on the device, or by libraries such as NCCL. No change to this code frees that.`,
       );
   }
-  if (memory === 'host') hints.push('It was the memory of the host, not of the GPU.');
+  if (isGuess)
+    hints.push(
+      'A process was killed. That is mostly for want of host memory; `dmesg` or the scheduler knows.',
+    );
+  else if (memory === 'host') hints.push('It was the memory of the host, not of the GPU.');
   hints.push(...moments.map((moment) => MEANING[moment]));
   if (frames.some(({ path }) => /\/torchinductor_|\/torch\/_inductor\//.test(path)))
     hints.push('It was in compiled code, whose frames stand for no line of yours.');

@@ -86,9 +86,10 @@ export class LogReader {
   /** After the last line: what ran out of memory, the most frequent first. */
   end(): readonly OutOfMemory[] {
     for (const lane of this.#lanes.values()) this.#settle(lane);
-    return [...this.#found.values()].sort(
-      (a, b) => Number(b.frames.length > 0) - Number(a.frames.length > 0) || b.times - a.times,
-    );
+    const all = [...this.#found.values()];
+    return all
+      .filter((one) => !all.some((other) => other !== one && saysMore(other, one)))
+      .sort((a, b) => Number(b.frames.length > 0) - Number(a.frames.length > 0) || b.times - a.times);
   }
 
   /** Most lines of a log are neither a traceback nor about memory. */
@@ -258,6 +259,17 @@ export class LogReader {
         : { ...known, times: known.times + 1, ranks },
     );
   }
+}
+
+/** The same error was told with its traceback; a process was killed when another had failed. */
+function saysMore(other: OutOfMemory, one: OutOfMemory): boolean {
+  if (one.isGuess) return !other.isGuess;
+  return (
+    one.frames.length === 0 &&
+    other.frames.length > 0 &&
+    other.memory === one.memory &&
+    JSON.stringify(other.figures) === JSON.stringify(one.figures)
+  );
 }
 
 function unquoted(line: string): readonly string[] {

@@ -21,9 +21,13 @@ export interface Complaint {
   readonly who: string;
   /** It was asked for by an allocator of tensors. */
   readonly isTensor: boolean;
+  /** A process was killed, which mostly is for want of memory. */
+  readonly isGuess: boolean;
 }
 
 type Reading = readonly [pattern: RegExp, memory: Memory, who: string | undefined];
+
+const KILLED = /\bSignal 9 \(SIGKILL\)|\bexitcode\s*: -9\b|\bexit code -9\b/;
 
 /** Messages that stand for themselves wherever they are. */
 const CERTAIN: readonly Reading[] = [
@@ -40,7 +44,7 @@ const CERTAIN: readonly Reading[] = [
     'host',
     undefined,
   ],
-  [/\bSignal 9 \(SIGKILL\)|\bexitcode\s*: -9\b|\bexit code -9\b/, 'host', undefined],
+  [KILLED, 'host', undefined],
 ];
 
 /** Words that are an error only at the end of a traceback: anywhere else they may be advice. */
@@ -69,7 +73,7 @@ export function complaintIn(text: string, isError: boolean): Complaint | undefin
     const found = pattern.exec(text);
     if (found === null) continue;
     const name = who ?? (found[1] === undefined ? 'the host' : (NAMES[found[1]] ?? found[1]));
-    return { memory, who: name, isTensor: TENSOR.test(text) };
+    return { memory, who: name, isTensor: TENSOR.test(text), isGuess: pattern === KILLED };
   }
   return undefined;
 }
@@ -127,9 +131,9 @@ function present(figures: { readonly [K in keyof Figures]: Figures[K] | undefine
   return Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== undefined));
 }
 
-/** Memory enough for what was asked for is there, in pieces that are too small. */
-export function isFragmented({ tried, allocated, unallocated }: Figures): boolean {
-  if (tried === undefined || unallocated === undefined) return false;
+/** Memory enough for what was asked for is there, in pieces that are too small. Undefined where that cannot be told. */
+export function isFragmented({ tried, allocated, unallocated }: Figures): boolean | undefined {
+  if (tried === undefined || unallocated === undefined) return undefined;
   return unallocated >= tried && unallocated >= 0.05 * ((allocated ?? 0) + unallocated);
 }
 

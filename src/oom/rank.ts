@@ -27,7 +27,8 @@ export interface Circumstances {
   /** Tensors in host memory were among what ran out: what lightens a GPU would lighten the host. */
   readonly hasHostTensors: boolean;
   readonly moments: ReadonlySet<Moment>;
-  readonly isFragmented: boolean;
+  /** Undefined where no figures tell. */
+  readonly isFragmented: boolean | undefined;
   readonly marks: readonly Mark[];
   readonly tracebacks: number;
 }
@@ -117,7 +118,7 @@ class Judge {
     const inTraceback = nearest(nears.filter(({ mark }) => mark.frame !== undefined));
     const inSnapshot = nearest(nears.filter(({ mark }) => mark.frame === undefined));
     const fit = this.#fit(meta, nears.length > 0);
-    const isUntimely = fit === undefined && this.#isUntimely(meta);
+    const doubt = this.#doubt(meta, fit);
     const all = [fit, inTraceback, inSnapshot].filter((near) => near !== undefined);
     const place = all.reduce<Nearness>((best, { nearness }) => nearer(best, nearness), 'other');
     const useless = this.#uselessness(meta);
@@ -128,12 +129,12 @@ class Judge {
     ];
     if (useless !== undefined) phrases.push(useless);
     else if (phrases.length === 0) phrases.push(fit?.because ?? this.#elsewhere());
-    else if (isUntimely) phrases.push('but it costs memory at another moment');
+    else if (doubt !== undefined) phrases.push(doubt);
     return {
       ...{ scan, finding, meta },
-      nearness: useless !== undefined ? 'unrelated' : isUntimely ? farther(place) : place,
+      nearness: useless !== undefined ? 'unrelated' : doubt !== undefined ? farther(place) : place,
       because: phrases.join('; '),
-      timeliness: fit !== undefined ? 0 : isUntimely ? 2 : 1,
+      timeliness: doubt !== undefined ? 2 : fit === undefined ? 1 : 0,
       bytes: inSnapshot?.mark.bytes ?? 0,
       frame: inTraceback?.mark.frame?.number ?? 0,
     };
@@ -164,8 +165,12 @@ class Judge {
     return `frees no ${[...memories].join(' or ')} memory: it is about ${ABOUT[symptom]}`;
   }
 
-  #isUntimely({ moments = [] }: TransformMeta): boolean {
-    return moments.length > 0 && this.circumstances.moments.size > 0;
+  /** Why it is hardly what is wanted here. */
+  #doubt({ symptom, moments = [] }: TransformMeta, fit: Fit | undefined): string | undefined {
+    if (symptom === 'fragmentation' && this.circumstances.isFragmented === false)
+      return 'but little of the memory is reserved and unallocated';
+    const isUntimely = fit === undefined && moments.length > 0 && this.circumstances.moments.size > 0;
+    return isUntimely ? 'but it costs memory at another moment' : undefined;
   }
 
   /** Why the finding is about this kind of error, wherever it stands. */
@@ -173,7 +178,7 @@ class Judge {
     const { moments: now, isFragmented, memories, marks } = this.circumstances;
     const during = moments?.find((moment) => now.has(moment));
     if (moments !== undefined && during === undefined) return undefined;
-    if (isFragmented && symptom === 'fragmentation')
+    if (isFragmented === true && symptom === 'fragmentation')
       return {
         nearness: isInAFile || marks.length === 0 ? 'cause' : 'moment',
         because: 'much of the memory is reserved but unallocated',
@@ -243,7 +248,7 @@ function orderOf(nearness: Nearness): number {
   return NEARNESS.indexOf(nearness);
 }
 
-/** Of what costs memory at another moment, only what stands on the stack is still worth a look. */
+/** Of what is in doubt, only what stands on the stack is still worth a look. */
 function farther(place: Nearness): Nearness {
   return orderOf(place) < orderOf('file') ? 'file' : 'other';
 }

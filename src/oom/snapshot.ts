@@ -52,6 +52,7 @@ export function snapshotOf(answer: SnapshotAnswer): Snapshot {
       memory: 'GPU',
       who: 'the GPU',
       isTensor: true,
+      isGuess: false,
       message: `Tried to allocate ${sizeOf(tried)} on device ${device}`,
       figures: {
         tried,

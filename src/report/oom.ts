@@ -181,7 +181,7 @@ export interface JsonOutOfMemory {
     readonly free: number | null;
     readonly allocated: number | null;
     readonly unallocated: number | null;
-    readonly fragmented: boolean;
+    readonly fragmented: boolean | null;
     /** What the program was doing, as far as its functions tell. */
     readonly moments: readonly string[];
     readonly hints: readonly string[];
@@ -215,7 +215,7 @@ export function diagnosisJson({ errors, snapshot }: Diagnosis): JsonOutOfMemory 
         ...{ memory: error.memory, message: error.message, source, times: error.times, ranks: error.ranks },
         ...{ device: device ?? null, tried: tried ?? null, capacity: capacity ?? null, free: free ?? null },
         ...{ allocated: allocated ?? null, unallocated: unallocated ?? null },
-        fragmented: isFragmented(error.figures),
+        fragmented: isFragmented(error.figures) ?? null,
         ...{ moments, hints },
         frames: frames.map(frameJson),
       };

@@ -1,6 +1,6 @@
-/** Whether a byte is part of a word: a letter, a digit, an underscore, or anything beyond ASCII. */
-const WORD_BYTES = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte >= 0x80 || /\w/.test(String.fromCharCode(byte)) ? 1 : 0,
+/** A byte that is part of a word, and 0 for others: letters, digits, underscores, and anything beyond ASCII. */
+const PARTS = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x80 || /\w/.test(String.fromCharCode(byte)) ? byte : 0,
 );
 
 /**
@@ -19,16 +19,22 @@ export class Signature {
     this.#bits = new Uint8Array(2 ** (size - 3));
     this.#shift = 32 - size;
     this.#salt = bytes.length;
-    let hash = START;
-    for (let at = 0; at < bytes.length; at++) {
-      const byte = bytes[at] as number;
-      if (WORD_BYTES[byte] === 1) hash = Math.imul(hash ^ byte, PRIME);
-      else if (hash !== START) {
-        this.#add(hash);
-        hash = START;
+    // Most words have just been seen.
+    const seen = new Int32Array(SEEN);
+    const { length } = bytes;
+    for (let at = 0; at < length; at++) {
+      let part = PARTS[bytes[at] as number] as number;
+      if (part === 0) continue;
+      let hash = START;
+      for (; part !== 0; part = at < length ? (PARTS[bytes[at] as number] as number) : 0) {
+        hash = Math.imul(hash ^ part, PRIME);
+        at++;
       }
+      const slot = (hash ^ (hash >>> 16)) & (SEEN - 1);
+      if (seen[slot] === hash) continue;
+      seen[slot] = hash;
+      this.#add(hash);
     }
-    if (hash !== START) this.#add(hash);
   }
 
   /** `hash`: of the word. */
@@ -56,6 +62,9 @@ export class Signature {
     return ((this.#bits[bit >>> 3] as number) & (1 << (bit & 7))) !== 0;
   }
 }
+
+/** A power of two. */
+const SEEN = 2048;
 
 /** Of Fowler, Noll and Vo. */
 const START = 0x811c9dc5 | 0;

@@ -7,11 +7,12 @@ import { isSettled, Reader } from './read.js';
 
 /** Files and folders beyond which a project is not searched. */
 const MOST = 20_000;
-/** A word that more files have says little about any of them. */
-const COMMON = 200;
+/** Questions that are answered by reading all files again; for more, it pays to remember which words each of them has. */
+const FEW = 3;
 
-/** Which files below a folder mention a word. They are read once, when the first word is asked for, and not kept. */
+/** Which files below a folder mention a word. Nothing is read before the first question, and no text is kept. */
 export class Mentions {
+  readonly #known = new Map<string, readonly Candidate[]>();
   #signatures: readonly (readonly [Candidate, Signature])[] | undefined;
   #stamp: string | undefined;
 
@@ -20,21 +21,24 @@ export class Mentions {
     private readonly ground: Ground,
   ) {}
 
-  /**
-   * Those that seem to have it, and one of the words `beside` it; undefined where they are very many, or where the project
-   * is too large to look.
-   */
-  having({ word, beside }: Mention): readonly Candidate[] | undefined {
+  /** Those that mention it, and some that only seem to; undefined where the project is too large to look. */
+  of(mention: Mention): readonly Candidate[] | undefined {
     const { candidates } = this.#walk;
     if (this.#isTooLarge) return undefined;
+    const question = [mention.word, ...mention.beside].join(' ');
+    const known = this.#known.get(question) ?? this.#find(candidates, mention);
+    this.#known.set(question, known);
+    return known;
+  }
+
+  #find(candidates: readonly Candidate[], mention: Mention): readonly Candidate[] {
+    if (this.#known.size < FEW) return searched(candidates, mention);
     this.#signatures ??= signaturesOf(candidates);
-    const hash = hashOf(word);
-    const others = beside.map(hashOf);
-    const found = this.#signatures.filter(
-      ([, signature]) =>
-        signature.mayHave(hash) && (others.length === 0 || others.some((other) => signature.mayHave(other))),
+    const hash = hashOf(mention.word);
+    const others = mention.beside.map(hashOf);
+    return this.#signatures.flatMap(([candidate, signature]) =>
+      signature.mayHave(hash) && isOneOf(others, (other) => signature.mayHave(other)) ? [candidate] : [],
     );
-    return found.length > COMMON ? undefined : found.map(([candidate]) => candidate);
   }
 
   /** The same where all files are as they were; empty where their times do not tell. */
@@ -54,13 +58,31 @@ export class Mentions {
   }
 }
 
+function searched(candidates: readonly Candidate[], { word, beside }: Mention): readonly Candidate[] {
+  const found: Candidate[] = [];
+  for (const [candidate, bytes] of opened(candidates))
+    if (bytes.includes(word) && isOneOf(beside, (other) => bytes.includes(other))) found.push(candidate);
+  return found;
+}
+
 function signaturesOf(candidates: readonly Candidate[]): readonly (readonly [Candidate, Signature])[] {
+  const found: (readonly [Candidate, Signature])[] = [];
+  for (const [candidate, bytes] of opened(candidates)) found.push([candidate, new Signature(bytes)]);
+  return found;
+}
+
+/** What cannot be read cannot be run. The bytes hold until the next file. */
+function* opened(candidates: readonly Candidate[]): Generator<readonly [Candidate, Buffer]> {
   const reader = new Reader();
-  return candidates.flatMap((candidate) => {
-    const opened = reader.open(candidate);
-    // What cannot be read cannot be run.
-    return opened.kind === 'opened' ? [[candidate, new Signature(opened.bytes)] as const] : [];
-  });
+  for (const candidate of candidates) {
+    const found = reader.open(candidate);
+    if (found.kind === 'opened') yield [candidate, found.bytes];
+  }
+}
+
+/** Of nothing, nothing is wanted. */
+export function isOneOf<T>(wanted: readonly T[], has: (each: T) => boolean): boolean {
+  return wanted.length === 0 || wanted.some(has);
 }
 
 /** Stamps are taken once in a run, by whoever first needs them. */

@@ -6,14 +6,18 @@ import { type Mention, mentionIn, type Relied } from '../semantic/surroundings.j
 import { decode } from '../text/decode.js';
 import { wholeWord } from '../text/words.js';
 import { Dependencies, type Found } from './dependencies.js';
+import type { Candidate } from './discover.js';
 import { Folders } from './folders.js';
 import { Ground } from './ground.js';
-import { Mentions } from './mentions.js';
+import { isOneOf, Mentions } from './mentions.js';
 import { isInside, shownFrom, slashed } from './places.js';
 import { Reader } from './read.js';
 
 /** Characters of other files that are held at a time. */
 const HELD = 8 * 1024 * 1024;
+
+/** A word that more files have says little about any of them. */
+const COMMON = 200;
 
 /** What lies around the files of a run. All of it is read when first asked for, texts again when others took their room. */
 export class Neighbourhood implements ProjectDoor {
@@ -60,16 +64,30 @@ export class Neighbourhood implements ProjectDoor {
     const mentions = this.#mentionsAround(path);
     const { stamp } = mentions;
     const own = this.nameOf(path);
-    const candidates = mentions.having(mention);
-    if (candidates === undefined) return { files: undefined, key: `${stamp} many` };
-    const whole = wholeWord(mention.word);
-    const files = candidates.flatMap((candidate) => {
-      const found = candidate.path === own ? undefined : this.#source(candidate.target);
-      return found !== undefined && whole.test(found.text) ? [found] : [];
-    });
+    const seeming = mentions.of(mention);
+    const files = seeming && this.#mentioning(seeming, mention, own);
+    if (files === undefined) return { files, key: `${stamp} many` };
     const hash = createHash('sha1');
     for (const file of files) hash.update(`${file.path} ${file.key}\n`);
     return { files, key: `${stamp} ${hash.digest('base64')}` };
+  }
+
+  /** Those that do; undefined where they are very many. */
+  #mentioning(
+    seeming: readonly Candidate[],
+    { word, beside }: Mention,
+    own: string,
+  ): readonly ProjectFile[] | undefined {
+    const whole = wholeWord(word);
+    const others = beside.map(wholeWord);
+    const files: ProjectFile[] = [];
+    for (const { path, target } of seeming) {
+      const file = path === own ? undefined : this.#source(target);
+      if (file === undefined || !whole.test(file.text)) continue;
+      if (isOneOf(others, (other) => other.test(file.text))) files.push(file);
+      if (files.length > COMMON) return undefined;
+    }
+    return files;
   }
 
   #mentionsAround(path: string): Mentions {

@@ -331,6 +331,19 @@ describe('messages', () => {
     ]);
   });
 
+  test('an error that is told again without its traceback is the same', () => {
+    const later = 'step 7\n'.repeat(100);
+    expect(reading(`${TRACEBACK}\n${later}ERROR: ${MESSAGE}\n`)).toMatchObject([{ line: 9, times: 1 }]);
+    const other = MESSAGE.replace('2.50 GiB', '9.00 GiB');
+    expect(reading(`${TRACEBACK}\n${later}ERROR: ${other}\n`)).toHaveLength(2);
+  });
+
+  test('a process that was killed counts where nothing says more', () => {
+    const killed = '  exitcode  : -9 (pid: 71)\n  traceback : Signal 9 (SIGKILL) received by PID 71\n';
+    expect(reading(killed)).toMatchObject([{ memory: 'host', isGuess: true, times: 2 }]);
+    expect(reading(`${TRACEBACK}\n${killed}`)).toMatchObject([{ memory: 'GPU' }]);
+  });
+
   test.each([
     'If you see CUDA out of memory, lower the batch size.',
     'catching torch.OutOfMemoryError is on',

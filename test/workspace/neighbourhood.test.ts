@@ -86,6 +86,22 @@ describe('the files that have a word', () => {
     expect(namesOf(repositoryWith({ ...fewer, 'a.py': '' }), 'a.py', 'loss')).toHaveLength(200);
   });
 
+  test('are the same for the first question and for a later one', () => {
+    const cwd = repositoryWith({
+      'a.py': '',
+      'b.py': 'from a import loss\n',
+      'c.py': 'from far import loss\n',
+      'd.py': 'from a import losses\n',
+    });
+    const door = new Neighbourhood(cwd, cwd, new Map());
+    const ask = (word: string, ...beside: string[]) => door.filesWith('a.py', { word, beside });
+    const first = ask('loss', 'a', 'b');
+    expect(first.files?.map(({ path }) => path)).toEqual(['b.py']);
+    for (let at = 0; at < 6; at++) expect(ask(`other${at}`).files).toEqual([]);
+    expect(ask('loss', 'b', 'a')).toEqual(first);
+    expect(ask('loss').files).toHaveLength(2);
+  });
+
   test('are the same answer until one of them changes, comes or goes', () => {
     const cwd = repositoryWith({ 'a.py': 'def loss(): ...\n', 'b.py': 'loss()\n', 'c.py': 'gain()\n' });
     const fresh = () => new Neighbourhood(cwd, cwd, new Map());

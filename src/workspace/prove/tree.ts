@@ -84,8 +84,14 @@ function knownFiles(root: string): readonly string[] {
   return listed(root, ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
 }
 
+/** Git names a folder of ignored files, and some of them once more. */
 function ignoredEntries(root: string): readonly string[] {
-  return listed(root, ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory']);
+  const all = listed(root, ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory']);
+  const names = new Set(all);
+  return all.filter((path) => {
+    for (let at = dirname(path); at !== '.'; at = dirname(at)) if (names.has(at)) return false;
+    return true;
+  });
 }
 
 function listed(root: string, words: readonly string[]): readonly string[] {
