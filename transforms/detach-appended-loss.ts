@@ -89,7 +89,7 @@ export const detachAppendedLoss: Transform<ListSite> = {
       const values = kept.map(({ value }) => value);
       const record = node && lossRecord(module, first.target, values);
       if (node === undefined || record === undefined) continue;
-      const message = record.spent
+      const message = record.differentiated
         ? `\`${list.name}\` keeps the graph nodes of every step in host memory; backward has freed the activations they held`
         : `\`${list.name}\` keeps the graph of every step alive, with the activations it saved`;
       yield { node: node.target, message, list, values, record };
