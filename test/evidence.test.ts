@@ -1,9 +1,17 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { root } from '../src/dev/project.js';
 import { isNil, measurementsOf, saysNil } from '../src/report/evidence.js';
 import type { TransformMeta } from '../src/toolkit/contract.js';
 import evidence from '../transforms/evidence.json' with { type: 'json' };
 import { transforms } from '../transforms/index.js';
 
+const FOLDER = join(root, 'bench', 'gpu');
+const PROGRAM = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.py'))
+  .map((name) => readFileSync(join(FOLDER, name), 'utf8'))
+  .join('');
 const METAS = transforms.map(({ meta }) => meta);
 const IDS = METAS.map(({ id }) => id);
 
@@ -11,6 +19,10 @@ describe('the figures of the catalogue', () => {
   test('belong to transforms, and every transform has some or a reason', () => {
     const told = [...Object.keys(evidence.measured), ...Object.keys(evidence.notMeasured)];
     expect(told.sort()).toEqual([...IDS].sort());
+  });
+
+  test.each(Object.keys(evidence.measured))('%s has a case in the program that measured it', (id) => {
+    expect(PROGRAM).toContain(`"${id}"`);
   });
 
   test('are all there: what failed is not committed', () => {

@@ -11,21 +11,22 @@
  * The call must be resolved to a class of transformers or trl (or a same-file class derived from one): projects have their
  * own `TrainingArguments` and `PPOConfig`. DeepSpeed and FSDP are left alone, since ZeRO-3 with PEFT needs the re-entrant
  * form. The keyword goes right behind `gradient_checkpointing`, because the last argument is where the comments are.
- * A dict of the file that is spread into such a call counts as the call, where every reader of it is seen.
+ * A dict that is spread into such a call, here or in another file, counts as the call, where every reader of it is seen.
  */
 import type { Answer, Given, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   type ArgumentsCall,
-  argumentsCall,
+  argumentsCalls,
   CHECKPOINTING,
   CHECKPOINTING_KWARGS,
   dictGates,
   formGates,
-  givenIn,
+  givenAcross,
   keywordArgument,
   NOT_REENTRANT,
   Proof,
   requireArrival,
+  SETTINGS_OF_A_MODULE,
   setsField,
   siblingOf,
   takesLibraryKeyword,
@@ -64,7 +65,7 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
         'Peak memory is the same in both forms; the popular claim that this saves memory is false.',
         'Gradients are the same in both forms as long as an input of each block requires one. Where none does, re-entrant training on 4.x silently learns nothing in those blocks and now learns: that run changes, for the better.',
         'The remaining source of the torch warning on transformers 5 is `prepare_model_for_kbit_training(model)` of peft, not these arguments.',
-        'Arguments kept in a dict are edited where the file shows the call they are spread into; a dict of the module is unsafe, since other files may use it.',
+        'Arguments kept in a dict are edited where the project shows the call they are spread into; a dict of the module is unsafe, since others may use it.',
       ],
     },
     evidence: {
@@ -76,13 +77,15 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
     example: 'fix-commented-arguments',
   },
 
-  prefilter: [CHECKPOINTING, ['transformers', 'trl']],
-  cue: (text) => /\bgradient_checkpointing["']?\s*[=:]\s*True/.test(text),
+  prefilter: [CHECKPOINTING],
+  cue: (text) =>
+    /\bgradient_checkpointing["']?\s*[=:]\s*True/.test(text) &&
+    (/transformers|trl/.test(text) || SETTINGS_OF_A_MODULE.test(text)),
 
   *detect(module) {
-    for (const given of givenIn(module, CHECKPOINTING)) {
+    for (const given of givenAcross(module, CHECKPOINTING)) {
       if (given.value.type !== 'true' || siblingOf(given, CHECKPOINTING_KWARGS) !== undefined) continue;
-      const made = given.calls.flatMap((call) => argumentsCall(module, call) ?? []);
+      const made = argumentsCalls(module, given);
       if (made.length === 0 || made.some(({ call }) => hasKwargs(call))) continue;
       yield {
         node: given.name,
@@ -119,10 +122,14 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
           unknown: `that the \`__init__\` of its class hands \`${CHECKPOINTING_KWARGS}\` on`,
         });
     }
-    requireArrival(proof, given).require(isFree(module), {
-      no: `this file sets \`${CHECKPOINTING_KWARGS}\` itself`,
-      unknown: `that nothing depends on \`${CHECKPOINTING_KWARGS}\` being unset, which this file reads`,
-    });
+    requireArrival(proof, given);
+    for (const each of new Set([module, ...given.homes.values()])) {
+      const file = each === module ? 'this file' : `\`${each.path}\``;
+      proof.require(isFree(each), {
+        no: `${file} sets \`${CHECKPOINTING_KWARGS}\` itself`,
+        unknown: `that nothing depends on \`${CHECKPOINTING_KWARGS}\` being unset, which ${file} reads`,
+      });
+    }
     if (given.entry.type === 'pair') edit.addEntryAfter(given.entry, CHECKPOINTING_KWARGS, NOT_REENTRANT);
     else edit.addKeywordAfter(given.entry, CHECKPOINTING_KWARGS, NOT_REENTRANT);
     return edit.done('Choose non-re-entrant checkpointing', proof);

@@ -1,5 +1,12 @@
 import { PyModule } from '../semantic/module.js';
-import type { Mention, NamedFile, Naming, Relied, Surroundings } from '../semantic/surroundings.js';
+import {
+  type Mention,
+  type NamedFile,
+  type Naming,
+  questionFor,
+  type Relied,
+  type Surroundings,
+} from '../semantic/surroundings.js';
 import type { Versions } from '../semantic/versions.js';
 import { Glimpse } from '../syntax/glimpse.js';
 import type { PythonParser, SyntaxTree } from '../syntax/parser.js';
@@ -31,16 +38,6 @@ export interface ProjectFile {
   readonly text: string;
   /** The same where the text is. */
   readonly key: string;
-}
-
-/** How a question for the files that mention something is remembered. */
-function questionFor({ word, beside }: Mention): string {
-  return `?${[word, ...beside].join(' ')}`;
-}
-
-export function mentionIn(question: string): Mention {
-  const [word = '', ...beside] = question.slice(1).split(' ');
-  return { word, beside };
 }
 
 /** Characters whose trees are kept from one scan to the next. */

@@ -12,14 +12,14 @@ import type {
   Decision,
   Finding,
   Outcome,
-  Preview,
   Scan,
   Settled,
   Skipped,
   SourceFile,
 } from './outcome.js';
+import { changeOf, previewOf, withImports } from './preview.js';
 import { editableLines } from './region.js';
-import { type LiveScan, scanOf, statementFor, withScan } from './scan.js';
+import { type LiveScan, notPython, scanOf, statementFor, withScan } from './scan.js';
 import { suppressionEdit } from './suppression.js';
 
 /** Fixes that enable each other take a pass each; more than this many is not convergence. */
@@ -29,6 +29,12 @@ interface Choice {
   readonly finding: Finding;
   readonly decision: Decision;
   readonly edits: readonly Edit[];
+}
+
+/** An answer, and the finding as it was when it was asked about. */
+interface Answered {
+  readonly decision: Decision;
+  readonly finding: Finding;
 }
 
 /** Decides, applies and verifies until nothing is left to do. A file that does not come to rest keeps its bytes. */
@@ -41,7 +47,7 @@ export async function repair(
   const settled: Settled[] = [];
   const bugs: string[] = [];
   /** Answers given and not yet carried out, by place in the current text. */
-  let standing = new Map<string, Decision>();
+  let standing = new Map<string, Answered>();
   let current = file;
   /** Other files as they have become, with what they were. */
   const beside = new Map<string, BesideChange>();
@@ -54,15 +60,18 @@ export async function repair(
     for (const finding of scanned.findings) {
       const place = placeOf(finding, finding.span.start);
       if (finding.fix === undefined) continue;
-      const riskier = declinedAsRiskier(settled, finding);
-      if (standing.has(place) && riskier === undefined) continue;
+      const answered = standing.get(place);
+      const riskier = answered && declinedAsRiskier(settled, answered.finding, finding);
+      if (answered !== undefined && riskier === undefined) continue;
       if (riskier !== undefined) settled.splice(settled.indexOf(riskier), 1);
       const decision = await decide(finding, previewOf(current, finding));
-      standing.set(place, decision);
+      standing.set(place, { decision, finding });
       if (decision.kind === 'skip') settled.push({ finding, fate: 'declined' });
     }
-    if ([...standing.values()].every(({ kind }) => kind === 'skip'))
+    if ([...standing.values()].every(({ decision }) => decision.kind === 'skip'))
       return outcomeOf(file, scanned, beside, settled, bugs);
+    const objection = current === file ? notPython(file) : undefined;
+    if (objection !== undefined) return objection;
     const step = withScan(setup, current, (live) => applyOnce(live, setup, standing));
     if ('kind' in step)
       return untouched(setup, file, [...bugs, `${file.path} could not be read twice: ${step.reason}`]);
@@ -91,12 +100,10 @@ export async function repair(
   ]);
 }
 
-/** The answer to a finding that an earlier fix has made safe since: it is asked about again. */
-function declinedAsRiskier(settled: readonly Settled[], { key, safety }: Finding): Settled | undefined {
-  if (safety !== 'safe') return undefined;
-  return settled.find(
-    ({ finding, fate }) => fate === 'declined' && finding.key === key && finding.safety !== 'safe',
-  );
+/** The no to a finding that an earlier fix has made safe since: it is asked about again, once. */
+function declinedAsRiskier(settled: readonly Settled[], asked: Finding, now: Finding): Settled | undefined {
+  if (asked.safety === 'safe' || now.safety !== 'safe') return undefined;
+  return settled.find(({ finding, fate }) => finding === asked && fate === 'declined');
 }
 
 interface Step {
@@ -104,16 +111,16 @@ interface Step {
   readonly beside: readonly BesideChange[];
   readonly settled: readonly Settled[];
   readonly bugs: readonly string[];
-  readonly standing: Map<string, Decision>;
+  readonly standing: Map<string, Answered>;
 }
 
-function applyOnce(live: LiveScan, setup: EngineSetup, standing: ReadonlyMap<string, Decision>): Step {
+function applyOnce(live: LiveScan, setup: EngineSetup, standing: ReadonlyMap<string, Answered>): Step {
   const { module, scan } = live;
   const settled: Settled[] = [];
   const bugs: string[] = [];
   const choices: Choice[] = [];
   for (const finding of scan.findings) {
-    const decision = standing.get(placeOf(finding, finding.span.start));
+    const decision = standing.get(placeOf(finding, finding.span.start))?.decision;
     if (decision === undefined || decision.kind === 'skip' || finding.fix === undefined) continue;
     const edits = editsFor(live, finding, decision);
     if (edits === undefined) {
@@ -137,15 +144,14 @@ function applyOnce(live: LiveScan, setup: EngineSetup, standing: ReadonlyMap<str
   }
   const edits = allEdits(live, taken);
   const done = new Set(settled.map(({ finding }) => placeOf(finding, finding.span.start)));
-  const waiting = new Map<string, Decision>();
+  const waiting = new Map<string, Answered>();
   for (const finding of scan.findings) {
     const place = placeOf(finding, finding.span.start);
-    const decision = standing.get(place);
-    if (decision === undefined) continue;
-    // A dropped fix must not be tried again; it stands as declined.
-    const kept: Decision = done.has(place) ? { kind: 'skip' } : decision;
-    if (!taken.some((choice) => choice.finding === finding))
-      waiting.set(placeOf(finding, moved(edits, finding.span.start)), kept);
+    const answered = standing.get(place);
+    if (answered === undefined || taken.some((choice) => choice.finding === finding)) continue;
+    // A dropped fix must not be tried again.
+    const decision: Decision = done.has(place) ? { kind: 'skip' } : answered.decision;
+    waiting.set(placeOf(finding, moved(edits, finding.span.start)), { ...answered, decision });
   }
   const beside = taken.flatMap((choice) => besideOf(choice).map(changeOf));
   return { after: applyEdits(module.text, edits), beside, settled, bugs, standing: waiting };
@@ -164,10 +170,6 @@ function onePerFile(choices: readonly Choice[]): readonly Choice[] {
 
 function besideOf({ finding, decision }: Choice): readonly FileEdits[] {
   return decision.kind === 'suppress' ? [] : (finding.fix?.beside ?? []);
-}
-
-function changeOf({ path, text, edits }: FileEdits): BesideChange {
-  return { path, before: text, after: applyEdits(text, edits) };
 }
 
 function editsFor(live: LiveScan, finding: Finding, decision: Decision): readonly Edit[] | undefined {
@@ -246,13 +248,6 @@ function allEdits(live: LiveScan, choices: readonly Choice[]): readonly Edit[] {
   return importing === undefined ? edits : withImports(edits, importing);
 }
 
-/** An import that lands exactly where another edit begins goes in front of it, in one edit. */
-function withImports(edits: readonly Edit[], importing: Edit): readonly Edit[] {
-  const same = edits.find((edit) => edit.start === importing.start);
-  if (same === undefined) return [...edits, importing];
-  return edits.map((edit) => (edit === same ? { ...edit, text: importing.text + edit.text } : edit));
-}
-
 /** Where an offset that no edit covers lies after the edits. */
 function moved(edits: readonly Edit[], offset: number): number {
   let shift = 0;
@@ -268,15 +263,6 @@ function placeOf(finding: Finding, start: number): string {
 
 function where(scan: Scan, finding: Finding): string {
   return `${scan.file.path}:${finding.at.line}`;
-}
-
-export function previewOf(file: SourceFile, finding: Finding): Preview {
-  const before = file.source.text;
-  if (finding.fix === undefined) return { before, after: before };
-  const [importing] = finding.fix.importEdits;
-  const edits = importing === undefined ? finding.fix.edits : withImports(finding.fix.edits, importing);
-  const beside = finding.fix.beside?.map(changeOf);
-  return { before, after: applyEdits(before, edits), ...(beside && { beside }) };
 }
 
 function outcomeOf(

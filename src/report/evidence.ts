@@ -1,10 +1,19 @@
-import type { Measurement, TransformMeta } from '../toolkit/contract.js';
+import type { Measurement, Symptom, TransformMeta } from '../toolkit/contract.js';
 import type { Figure, Machine, Quantities } from '../toolkit/evidence.js';
 
 type Name = 'peak' | 'growth' | 'reserved' | 'host' | 'ms' | 'syncs';
 
 /** In the order in which they are told. */
 const NAMES: readonly Name[] = ['peak', 'growth', 'reserved', 'host', 'ms', 'syncs'];
+/** What a fix of a symptom is expected to change. */
+const EXPECTED: Readonly<Record<Symptom, Name>> = {
+  leak: 'growth',
+  peak: 'peak',
+  sync: 'syncs',
+  fragmentation: 'reserved',
+  'host-memory': 'host',
+  'future-break': 'peak',
+};
 /** Memory that differs by less, in MiB, is the same. */
 const SAME_MIB = 1;
 /** A share by which memory or time differs between two runs of the same code. */
@@ -34,12 +43,12 @@ export function saysNil({ evidence }: TransformMeta): boolean {
   return /^(?:Nil|No effect|Saves nothing|Next to nothing)\b/.test(evidence.verdict);
 }
 
-/** What changed most in the figure that comes first: `evaluation step: peak 7211 → 2549 MiB (NVIDIA H200, …)`. */
+/** What its symptom is about, in the figure that comes first: `evaluation step: peak 7211 MiB → peak 2549 MiB (…)`. */
 export function headline(meta: TransformMeta): string | undefined {
   const [figure] = figuresOf(meta);
   const { gpu } = meta.evidence;
   if (figure === undefined || gpu === undefined || 'notMeasured' in gpu) return undefined;
-  return `${figure.what}: ${largestChange(figure)} (${shortMachine(gpu.machine)}, ${figure.setup})`;
+  return `${figure.what}: ${changeText(figure, EXPECTED[meta.symptom])} (${shortMachine(gpu.machine)}, ${figure.setup})`;
 }
 
 /** What exactly it was measured with and how to measure it again, or why it was not measured. */
@@ -71,13 +80,18 @@ function sideText(figure: Figure, side: 'before' | 'after'): string {
   return told.join(', ');
 }
 
-function largestChange(figure: Figure): string {
+function changeText(figure: Figure, expected: Name): string {
   const { before, after } = figure;
   if (before.outcome !== undefined) return `${before.outcome} → ${after.outcome ?? ''}`;
-  const changed = NAMES.filter((name) => differs(figure, name));
-  const largest = changed.sort((a, b) => changeOf(figure, b) - changeOf(figure, a))[0];
-  const shown = largest ?? (isWorthTelling(figure, 'peak') ? 'peak' : 'ms');
-  return `${quantityText(shown, before[shown] ?? 0)} → ${quantityText(shown, after[shown] ?? 0)}`;
+  const name = isWorthTelling(figure, expected) ? expected : mostChanged(figure);
+  return `${quantityText(name, before[name] ?? 0)} → ${quantityText(name, after[name] ?? 0)}`;
+}
+
+/** What fell most, else what rose most, else the time; what is reserved follows from the rest. */
+function mostChanged(figure: Figure): Name {
+  const weight = (name: Name) => changeOf(figure, name) + (fell(figure, name) ? 1 : 0);
+  const changed = NAMES.filter((name) => name !== 'reserved' && differs(figure, name));
+  return changed.sort((a, b) => weight(b) - weight(a))[0] ?? 'ms';
 }
 
 /** The share of the larger side by which the sides differ. */

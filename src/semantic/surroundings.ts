@@ -54,3 +54,13 @@ export const ALONE: Surroundings = {
   naming: () => ({ modules: [], unread: undefined }),
   relied: [],
 };
+
+/** How a question for the files that mention something is remembered. */
+export function questionFor({ word, beside }: Mention): string {
+  return `?${[word, ...beside].join(' ')}`;
+}
+
+export function mentionIn(question: string): Mention {
+  const [word = '', ...beside] = question.slice(1).split(' ');
+  return { word, beside };
+}

@@ -21,6 +21,7 @@ export { freeName } from '../semantic/free-name.js';
 export {
   arrives,
   type Given,
+  givenAcross,
   givenBy,
   givenIn,
   isGivenBeside,
@@ -110,7 +111,7 @@ export {
   type LossRecord,
   lossRecord,
 } from '../torch/record/kept-loss.js';
-export { changedInPlace, keptFromElsewhere, strayDevice } from '../torch/record/kept-term.js';
+export { changedInPlace, handedOn, keptFromElsewhere, strayDevice } from '../torch/record/kept-term.js';
 export { type LoggedTensor, loggedTensors } from '../torch/record/logged-tensor.js';
 export { lossTerm } from '../torch/record/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/record/loss-use.js';

@@ -89,15 +89,29 @@ describe('what a GPU measured', () => {
     expect(isNil(META)).toBe(false);
   });
 
-  test('the headline is what changed most', () => {
-    expect(headline(measured(figure(STEP, { ...STEP, peak: 2548.6, reserved: 7000 })))).toBe(
+  test('the headline is what the symptom is about', () => {
+    const meta = {
+      ...measured(figure(STEP, { ...STEP, peak: 2548.6, reserved: 3 })),
+      symptom: 'peak',
+    } as const;
+    expect(headline(meta)).toBe(
       'evaluation step: peak 7211 MiB → peak 2549 MiB (NVIDIA H200, torch 2.11, transformers 5.17, a GPT)',
     );
-    expect(headline(measured(figure({ outcome: 'none' }, { outcome: 'present' })))).toContain(
-      ': none → present (',
-    );
-    expect(headline(measured(figure(STEP, STEP)))).toContain(': peak 7211 MiB → peak 7211 MiB (');
     expect(headline(META)).toBeUndefined();
+  });
+
+  test.each<readonly [string, Quantities, Quantities, string]>([
+    ['an outcome', { outcome: 'none' }, { outcome: 'present' }, 'none → present'],
+    [
+      'what fell, if the symptom shows nothing',
+      STEP,
+      { ...STEP, peak: 90, reserved: 99_999 },
+      'peak 7211 MiB → peak 90 MiB',
+    ],
+    ['what rose, if nothing fell', STEP, { ...STEP, syncs: 6 }, '2 syncs → 6 syncs'],
+    ['the time, if nothing changed', STEP, STEP, '48.6 ms → 48.6 ms'],
+  ])('the headline is %s', (_, before, after, change) => {
+    expect(headline(measured(figure(before, after)))).toContain(`: ${change} (`);
   });
 
   test('a page without an effect says so first', () => {

@@ -1,7 +1,10 @@
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { argumentsOf, keywordArgument } from '../../semantic/statements.js';
+import { attributeUsesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { onlyLooks, TENSOR_NAMESPACES } from '../catalog.js';
+import { onlyLooks, TENSOR_NAMESPACES, TORCH } from '../catalog.js';
+import { type Gate, placeOf, shown } from '../gate.js';
 import { recordsNoGraph } from '../grad/gradient.js';
 
 /** What becomes of a stored tensor where it is read. */
@@ -45,6 +48,35 @@ const LOGGING =
 export function tensorRead(module: PyModule, attribute: PyNode): TensorRead {
   const found = follow(module, attribute);
   return { ...found, gradOff: recordsNoGraph(module, attribute) };
+}
+
+/**
+ * What other files that name the class do with an attribute of it. `gateFor` judges a read as it does one of the class;
+ * `harm` completes "`net.center` may …" where that is not a yes.
+ */
+export function readGatesElsewhere(
+  module: PyModule,
+  classNode: PyNode,
+  name: string,
+  harm: string,
+  gateFor: (read: TensorRead) => Gate,
+): readonly Gate[] {
+  const look = { may: () => true, byName: false };
+  const { uses, unread } = attributeUsesElsewhere(module, classNode, name, look);
+  const gates = uses.flatMap(({ module: there, node, isCertain }): Gate[] => {
+    if (node.parent?.type === 'assignment' && node.parent.field('left') === node) return [];
+    const { answer } = gateFor(tensorRead(there, node));
+    if (answer === 'yes') return [];
+    const reads = `${placeOf(there, node)} reads \`${shown(node)}\`, which may ${harm}`;
+    return [
+      {
+        answer: isCertain ? answer : 'unknown',
+        otherwise: { no: reads, unknown: `that it is fine: ${reads}` },
+      },
+    ];
+  });
+  if (unread === undefined) return gates;
+  return [...gates, { answer: 'unknown', otherwise: `that it is fine where ${unread} read it` }];
 }
 
 function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'> {
@@ -115,6 +147,7 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
         const callee = parent.parent?.field('function');
         const path = callee && qualifiedName(module, callee);
         if (path !== undefined && onlyLooks(path)) return as('number');
+        if (parent.parent !== undefined && mayWriteInto(parent.parent, path ?? '')) return as('changed');
         const space = TENSOR_NAMESPACES.find((prefix) => path?.startsWith(prefix));
         if (space !== undefined && parent.parent !== undefined) {
           if (!VIEWS.has(path?.slice(space.length) ?? ''))
@@ -132,6 +165,17 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
     node = parent;
   }
   return as('passed');
+}
+
+/** `dist.all_reduce(x)`, `torch.relu_(x)`, `F.relu(x, inplace=True)`, `torch.mul(x, 2, out=x)`. */
+function mayWriteInto(call: PyNode, path: string): boolean {
+  if (!path.startsWith(TORCH)) return false;
+  return (
+    /^torch\.distributed\.|_$/.test(path) ||
+    keywordArgument(call, 'out') !== undefined ||
+    keywordArgument(call, 'inplace') !== undefined ||
+    (path.startsWith('torch.nn.functional.') && argumentsOf(call).some(({ type }) => type === 'true'))
+  );
 }
 
 /** `x.mean().item()`, `float(x.mean())`: of the tensor that was computed only a number is left. */

@@ -41,12 +41,16 @@ export async function lookInto(tree: string, campaign: Campaign, eyes: Eyes): Pr
   const tools = new Tools(project, eyes.parser);
   const decide = await project.policy();
   const discovery = within(root, project.discover());
+  const targets = new Map(discovery.candidates.map((candidate) => [candidate.path, candidate]));
   const threads = eyes.threads(request);
   const seen = await visit(
     discovery,
     {
+      isTextWanted: true,
       examiner: new Examiner(tools, decide),
       decide,
+      targets,
+      stampOf: (target) => project.ground.stamp(target),
       isAsBefore: () => false,
       ...(threads && { threads: { ...threads, worth: WORTH_A_THREAD } }),
     },
@@ -54,7 +58,6 @@ export async function lookInto(tree: string, campaign: Campaign, eyes: Eyes): Pr
   );
   const outcomes = eachBesideOnce(seen);
   const changed = outcomes.filter(isChanged);
-  const targets = new Map(discovery.candidates.map((candidate) => [candidate.path, candidate]));
   const textsOf = (some: readonly Outcome[]) => textsAfter(root, targets, some);
   const all = { fixes: fixCounts(changed), texts: textsOf(changed) };
   const patch = patchBetween(new Map(), all.texts);

@@ -236,7 +236,7 @@ class Recorder:
             warnings._showwarnmsg = shown
             self.listen()
 
-        self.torch.cuda._lazy_call(switch_on)
+        self.torch.cuda._lazy_call(lambda: self.guarded("syncs", switch_on))
 
     def listen(self):
         """Whoever silences warnings must not silence these: they are not shown anyway."""
