@@ -162,28 +162,23 @@ export const COMMANDS = {
   },
   migrate: {
     summary: 'carry fixes through many repositories',
-    operands: '<init | plan | run | resume | status | report> [folder] [repositories…]',
+    operands: '<action> [folder]',
     about:
-      'A campaign is a folder. `init` writes its campaign.toml; edit it. `plan` clones, looks, and writes a patch for each\n' +
-      'repository; `run` also applies it, verifies it and commits it on a branch in a mirror of its own, and with `--push`\n' +
-      'pushes that branch, where there is none of that name. Repositories are URLs, paths, folders of checkouts, or files that\n' +
-      'list them; pushed to a checkout, the branch appears there. `resume` goes on with a run that was stopped, however it was\n' +
-      'stopped. `status` shows where each repository is; `report` is for programs.\n' +
+      'A campaign is a folder. Its actions:\n' +
+      '  init      writes campaign.toml for the repositories named after the folder: URLs, paths, folders of checkouts, or\n' +
+      '            files that list them; the options about fixes go into it, too\n' +
+      '  plan      clones, looks, and writes a patch for each repository\n' +
+      '  run       also applies and verifies the patch and commits it on a branch in a mirror; with `--push`, pushes the\n' +
+      '            branch where there is none of that name (in a checkout, it appears there)\n' +
+      '  resume    goes on with a run that was stopped, however it was stopped\n' +
+      '  status    shows where each repository is\n' +
+      '  report    the same for programs\n' +
       'Git takes credentials from its own helpers; those in a URL are left out. A verify command runs with your rights.\n' +
       'Exits with 0, 1 when repositories failed, 2 on an error.',
     options: [
       ...['repos', 'shard', 'limit', 'failed', 'update', 'push', 'keep', 'branch', 'verify'],
-      ...[
-        'select',
-        'extend-select',
-        'ignore',
-        'unsafe-fixes',
-        'csv',
-        'output',
-        'quiet',
-        'verbose',
-        ...EVERYWHERE,
-      ],
+      ...['select', 'extend-select', 'ignore', 'unsafe-fixes', 'csv', 'output', 'quiet', 'verbose'],
+      ...EVERYWHERE,
     ] as readonly OptionName[],
     examples: [
       ['memfix migrate init fixes repos.txt --verify "python -m compileall -q ."', 'a new campaign'],

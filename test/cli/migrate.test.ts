@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } fro
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { folderWith, git, listing, put, repositoryWith } from '../workspace/folders.js';
 import {
@@ -362,6 +363,20 @@ test('a repository that another run holds is passed over; one that a dead run he
   put(camp, { [lock]: `${2 ** 22 + 1} ${hostname()}\n` });
   expect(await migrate(camp, 'plan')).toMatchObject({ code: 0 });
   expect(existsSync(join(camp, lock))).toBe(false);
+});
+
+test('stops when it is told to, in the middle of a verify command, and goes on from there', async () => {
+  const remotes = remotesWith({ one: HOLD });
+  const stop = new AbortController();
+  const camp = campaignOver([join(remotes, 'one.git')], "verify = 'echo > ../../began; sleep 100'\n");
+  const run = memfix({ cwd: camp, env: WORLD, signal: stop.signal }, 'migrate', 'run', '--push');
+  while (!existsSync(join(camp, 'began'))) await pause(20);
+  stop.abort();
+  expect(await run).toMatchObject({ code: 130, stderr: 'Stopped; `memfix migrate resume` goes on.\n' });
+  expect((await told(camp)).statuses).toEqual({ planned: 1 });
+  put(camp, { 'campaign.toml': `repositories = ['${remotes}']\nverify = 'true'\n` });
+  expect(await migrate(camp, 'resume')).toMatchObject({ code: 0 });
+  expect(inFile(join(remotes, 'one.git'), 'a.py')).toBe('release()\n');
 });
 
 test('a terminal shows what is being done, and is left with a line for each repository', async () => {

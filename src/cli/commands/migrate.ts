@@ -46,8 +46,8 @@ export async function migrate(context: Context): Promise<number> {
   const campaign = readCampaign(folder);
   checkCampaign(context, campaign);
   if (action === 'status' || action === 'report') return show(context, campaign, action);
-  if (action === 'run') await checkIdentity(context);
   const run = action === 'resume' ? resumed(args, campaign) : begun(args, campaign, action);
+  if (run.goal !== 'plan') await checkIdentity(context);
   return work(context, campaign, run);
 }
 
@@ -142,6 +142,7 @@ async function work(context: Context, campaign: Campaign, { goal, keep, ids }: R
     await driveHere(which, undertaking, progress);
   } finally {
     progress.clear();
+    if (io.signal.aborted) context.say('Stopped; `memfix migrate resume` goes on.');
   }
   const records = campaign.repositories.map((repository) => folder.record(repository));
   context.say(totals(records));
