@@ -14,6 +14,7 @@ import {
 import { isTestCode } from '../../semantic/test-code.js';
 import type { PyNode } from '../../syntax/node.js';
 import { shown } from '../gate.js';
+import { callersElsewhere, partReturned } from '../record/callers.js';
 import { isReport } from '../record/loss-use.js';
 import { suspicionsOf, trainingCallReached } from './calls.js';
 import type { GradDoubt } from './doubts.js';
@@ -196,6 +197,9 @@ function* usedBehind(
       yield answer === 'no'
         ? { answer, words: `\`${name}\`, which it computes, is differentiated behind it` }
         : { answer, words: `that nobody differentiates \`${name}\`, which it leaves behind` };
+      const isReturned = statementOf(read).type === 'return_statement' && owner !== module.root;
+      const called = isReturned ? callersElsewhere(module, owner, partReturned(read)).doubt : undefined;
+      if (called !== undefined) yield called;
     }
   }
 }
