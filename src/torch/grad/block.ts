@@ -21,6 +21,7 @@ import type { GradDoubt } from './doubts.js';
 import { differentiatingModuleAround } from './elsewhere.js';
 import { escapesOf } from './escapes.js';
 import { isForward, isFrozen, networkOf } from './evaluation.js';
+import { hasInferenceFastPath } from './fast-path.js';
 import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './forward.js';
 import { gradUseIn, gradUseReached } from './grad.js';
 import { stateOfForward } from './kept-state.js';
@@ -33,7 +34,7 @@ import {
   switchesGradOff,
 } from './mode.js';
 import { valuesPutInto } from './parts.js';
-import { hasInferenceFastPath, isCalledByTraining, isTrainingByName } from './roles.js';
+import { isCalledByTraining, isTrainingByName } from './roles.js';
 import { GradTrace } from './trace.js';
 
 /** A loop behind `model.eval()` that runs the model with gradients on, in code that trains elsewhere. */
@@ -161,7 +162,7 @@ function* doubtsOfRunning(module: PyModule, { loop, owner }: EvaluationLoop): Ge
     yield unknown(`that the forward, which gives \`${derivative}\`, does not differentiate`);
   if (hasInferenceFastPath(module))
     yield unknown(
-      'that other rounding is fine: attention modules of this file take another path without gradients',
+      'that other rounding is fine: attention modules, here or in a file that is imported, take another path without gradients',
     );
   const measured = measuredMemory(module, loop);
   if (measured !== undefined)
