@@ -169,6 +169,8 @@ describe('repositories', () => {
         '.gitattributes': '*.py text eol=crlf\n*.bin filter=lfs\n',
         'a.bin': 'version https://git-lfs.github.com/spec/v1\n',
         'a.py': 'x = 1\r\nhold()\r\n',
+        // A blob with LF, which a checkout would give CRLF.
+        'b.py': 'hold()\n',
       },
     });
     // As a tree that was committed with other attributes: its blob has CRLF, which git would now take away.
@@ -188,7 +190,8 @@ describe('repositories', () => {
       'no change',
       'pushed',
     ]);
-    expect(changedOn(crlf)).toEqual(['a.py']);
+    expect(changedOn(crlf)).toEqual(['a.py', 'b.py']);
+    expect(inFile(crlf, 'b.py')).toBe('release()\n');
     expect(inFile(crlf, 'a.py')).toBe('x = 1\r\nrelease()\r\n');
   });
 
@@ -363,6 +366,12 @@ test('a repository that another run holds is passed over; one that a dead run he
   put(camp, { [lock]: `${2 ** 22 + 1} ${hostname()}\n` });
   expect(await migrate(camp, 'plan')).toMatchObject({ code: 0 });
   expect(existsSync(join(camp, lock))).toBe(false);
+  // In a container, the next process has the number of the dead one; and git leaves locks of its own.
+  put(camp, {
+    [lock]: `${process.pid} ${hostname()} 1\n`,
+    [`mirrors/${repository?.id}/refs/heads/${BRANCH}.lock`]: '',
+  });
+  expect(await migrate(camp, 'run')).toMatchObject({ code: 0 });
 });
 
 test('stops when it is told to, in the middle of a verify command, and goes on from there', async () => {
