@@ -13,6 +13,8 @@ export interface Piece {
 
 /** What a quick reading of a text shows without a parser. */
 export interface Outline {
+  /** Where each statement of the module starts, with its decorators; a clause such as `else` belongs to its statement. */
+  readonly statements: readonly number[];
   /** Functions that stand in no other function, in source order. */
   readonly pieces: readonly Piece[];
   /** Starts and ends, in turn, of comments and of strings that hold no code. */
@@ -73,6 +75,7 @@ interface OpenPiece {
 }
 
 class OutlineReader {
+  readonly #statements: number[] = [];
   readonly #pieces: Piece[] = [];
   readonly #quiet: number[] = [];
   #deepest = 0;
@@ -91,6 +94,7 @@ class OutlineReader {
     while (this.#at < this.text.length) this.#readLine();
     this.#close(this.text.length);
     return {
+      statements: this.#statements,
       pieces: this.#pieces,
       quiet: this.#quiet,
       depth: this.#deepest,
@@ -119,6 +123,7 @@ class OutlineReader {
 
   #startStatement(at: number, indent: number, lineStart: number): void {
     if (this.#piece !== undefined && indent <= this.#piece.indent) this.#close(lineStart);
+    if (indent === 0 && this.#decorated === undefined && !isClause(this.text, at)) this.#statements.push(at);
     if (this.#piece === undefined) {
       const isDecorator = this.text.charCodeAt(at) === AT;
       if (isDecorator) this.#decorated ??= at;
@@ -294,6 +299,15 @@ function isDefinition(text: string, at: number): boolean {
   if (code !== 100 && code !== 97) return false;
   DEFINITION.lastIndex = at;
   return DEFINITION.test(text);
+}
+
+const CLAUSE = /(?:elif|else|except|finally)\b/y;
+
+function isClause(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  if (code !== 101 && code !== 102) return false;
+  CLAUSE.lastIndex = at;
+  return CLAUSE.test(text);
 }
 
 const FORMATTED = /(?<![\w\u0080-\uffff])(?:[rR]?[fFtT]|[fFtT][rR])$/;
