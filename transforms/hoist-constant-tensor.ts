@@ -35,6 +35,7 @@ import {
   keywordValue,
   loopToLeave,
   mayBeMissing,
+  mayRepeatConstant,
   movesInLoops,
   Proof,
   shown,
@@ -167,14 +168,6 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     return edit.done(`Build \`${name}\` once, before the loop`, proof);
   },
 };
-
-const CONSTANT =
-  /\b(?:as_tensor|tensor|zeros|ones|full|eye|arange|linspace)\([-+[(\s]*(?:[\d.]|True|False|math|\w+\s*=)/;
-
-/** Whether there are a constant tensor and a loop, going by the code alone. */
-function mayRepeatConstant(code: string): boolean {
-  return /^[ \t]*(?:async[ \t]+)?(?:for|while)\b/m.test(code) && CONSTANT.test(code);
-}
 
 /** `weight = torch.tensor(…)` in a loop, or above it and moved inside. */
 function ofName(module: PyModule, constant: Constant, scope: Scope): HoistSite | undefined {

@@ -15,7 +15,7 @@ export class Glimpse {
 
   /**
    * The code of each outermost function with its decorators, and of all that is outside of them: comments are left out, and
-   * strings are empty. Where that cannot be told, the whole text is one stretch.
+   * strings are empty but for the code in their fields. Where that cannot be told, the whole text is one stretch.
    */
   get stretches(): readonly string[] {
     this.#stretches ??= this.#cut();
@@ -31,7 +31,8 @@ export class Glimpse {
     for (const { decorated, bodyStart, end } of outline.pieces) {
       outside += code.upTo(decorated);
       const head = code.upTo(bodyStart);
-      outside += head;
+      // The body starts on a line of its own.
+      outside += head.slice(0, head.lastIndexOf('\n') + 1);
       found.push(head + code.upTo(end));
     }
     found.push(outside + code.upTo(text.length));
