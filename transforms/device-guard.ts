@@ -185,5 +185,5 @@ const HELD = /(?:^|[;:])\s*\w+(?:\s*:[^=;]*)?\s*=[\s\\(]*[A-Za-z_]\w*(?:[\s\\)]*
 /** Whether what an object holds is moved to where another is, by a whole statement, going by the code alone. */
 function mayMoveHeld(code: string): boolean {
   if (!MOVE.test(code)) return false;
-  return [...linesOf(code)].some(({ text }) => MOVE.test(text) && HELD.test(withoutSubscripts(text)));
+  return linesOf(code).some(({ text }) => MOVE.test(text) && HELD.test(withoutSubscripts(text)));
 }

@@ -15,7 +15,7 @@ import {
   hasInferenceFastPath,
   importsTorch,
   isTestFile,
-  mayEvaluate,
+  linesBeforeForward,
   NO_GRAD,
   Proof,
   type Site,
@@ -76,7 +76,8 @@ export const noGradBlock: Transform<BlockSite> = {
   },
 
   prefilter: ['.eval()', 'torch'],
-  cue: (text, path) => (mayEvaluate(text) || /^\w.*\.eval\(\)/m.test(text)) && !isTestFile(path, text),
+  cue: (text, path, { stretches }) =>
+    !isTestFile(path, text) && stretches.some((code) => linesBeforeForward(code).length > 0),
 
   *detect(module) {
     if (importsTorch(module) === 'no' || isTestFile(module.path, module.text)) return;

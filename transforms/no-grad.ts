@@ -90,9 +90,7 @@ export const noGrad: Transform<NoGradSite> = {
   meta,
   prefilter: [['.eval()', 'parameters()', 'modules()']],
   cue: (text, path, { stretches }) =>
-    (mayEvaluate(text) || mayWalk(text)) &&
-    !isTestFile(path, text) &&
-    stretches.some((stretch) => mayEvaluate(stretch) || mayWalk(stretch)),
+    !isTestFile(path, text) && stretches.some((stretch) => mayEvaluate(stretch) || mayWalk(stretch)),
 
   *detect(module) {
     if (isTestFile(module.path, module.text)) return;

@@ -53,19 +53,16 @@ export function* methodsBehind(code: string, open: number): Generator<string> {
   }
 }
 
-/** A logical line. */
+/** A logical line, and the line whose block it stands in. */
 export interface CodeLine {
   readonly text: string;
-  /** It starts a loop, or stands in one; a function in between does not count. */
-  readonly isInLoop: boolean;
+  readonly outer: CodeLine | undefined;
 }
 
-const LOOP = /(?:async[ \t]+)?(?:for|while)\b/y;
-
 /** The logical lines of code without strings and comments, blank ones left out. */
-export function* linesOf(code: string): Generator<CodeLine> {
-  /** How far the loops are indented that are open. */
-  const loops: number[] = [];
+export function linesOf(code: string): readonly CodeLine[] {
+  const lines: CodeLine[] = [];
+  const open: { readonly line: CodeLine; readonly indent: number }[] = [];
   for (let start = 0; start < code.length; ) {
     let indent = 0;
     let at = start;
@@ -75,11 +72,26 @@ export function* linesOf(code: string): Generator<CodeLine> {
     start = end + 1;
     const text = code.slice(at, end);
     if (text.trim() === '') continue;
-    while ((loops.at(-1) ?? -1) >= indent) loops.pop();
-    LOOP.lastIndex = at;
-    if (LOOP.test(code)) loops.push(indent);
-    yield { text, isInLoop: loops.length > 0 };
+    while ((open.at(-1)?.indent ?? -1) >= indent) open.pop();
+    const line = { text, outer: open.at(-1)?.line };
+    open.push({ line, indent });
+    lines.push(line);
   }
+  return lines;
+}
+
+const LOOP = /^(?:async[ \t]+)?(?:for|while)\b/;
+
+/** Whether a line starts a loop, or stands in one; a function in between does not count. */
+export function isInLoop(line: CodeLine): boolean {
+  return isWithin(line, LOOP);
+}
+
+/** Whether a line, or one whose block it stands in, reads so. */
+export function isWithin(line: CodeLine, header: RegExp): boolean {
+  for (let at: CodeLine | undefined = line; at !== undefined; at = at.outer)
+    if (header.test(at.text)) return true;
+  return false;
 }
 
 /** No site has subscripts nested deeper. */

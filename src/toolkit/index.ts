@@ -55,7 +55,13 @@ export * from '../torch/catalog.js';
 export { shown } from '../torch/gate.js';
 export { doubtsAboutLoop, type EvaluationLoop, evaluationLoops } from '../torch/grad/block.js';
 export { doubtsAbout, hasGradMode } from '../torch/grad/doubts.js';
-export { type Evaluation, evaluations, isFrozen, mayEvaluate } from '../torch/grad/evaluation.js';
+export {
+  type Evaluation,
+  evaluations,
+  isFrozen,
+  linesBeforeForward,
+  mayEvaluate,
+} from '../torch/grad/evaluation.js';
 export { mayCarryGradient, recordsNoGraph } from '../torch/grad/gradient.js';
 export { differentiatingCaller, differentiatingReader } from '../torch/grad/mode.js';
 export { takesGradAsTensor } from '../torch/grad/none.js';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   behindBracket,
+  isInLoop,
   linesOf,
   methodsBehind,
   restOfLine,
@@ -28,15 +29,11 @@ describe('code as text', () => {
 
 describe('logical lines', () => {
   const inLoops = (code: string): readonly string[] =>
-    [...linesOf(code)].flatMap(({ text, isInLoop }) => (isInLoop ? [text] : []));
+    linesOf(code).flatMap((line) => (isInLoop(line) ? [line.text] : []));
 
   it('end where brackets are closed and no backslash joins', () => {
     const code = 'a = (1,\n2)\n\n  \nb = 1 + \\\n2; c\r\nd\\\r\ne';
-    expect([...linesOf(code)].map(({ text }) => text)).toEqual([
-      'a = (1,\n2)',
-      'b = 1 + \\\n2; c\r',
-      'd\\\r\ne',
-    ]);
+    expect(linesOf(code).map(({ text }) => text)).toEqual(['a = (1,\n2)', 'b = 1 + \\\n2; c\r', 'd\\\r\ne']);
   });
 
   it('know whether they stand in a loop', () => {

@@ -1,4 +1,4 @@
-import { behindBracket, linesOf } from '../../syntax/code-text.js';
+import { behindBracket, isInLoop, linesOf } from '../../syntax/code-text.js';
 
 const LOOP = /^[ \t]*(?:async[ \t]+)?(?:for|while)\b/m;
 const MAKES =
@@ -13,12 +13,13 @@ export function mayRepeatConstant(code: string): boolean {
   if (!LOOP.test(code) || !MAKES.test(code)) return false;
   const made = new Set<string | undefined>();
   const moves: string[] = [];
-  for (const { text, isInLoop } of linesOf(code)) {
-    const isMove = isInLoop && MOVE.test(text);
+  for (const line of linesOf(code)) {
+    const { text } = line;
+    const isMove = MOVE.test(text) && isInLoop(line);
     if (isMove) moves.push(text);
     for (const { index, 0: maker } of text.matchAll(MAKER)) {
       if (!takesLiterals(text, index + maker.length - 1)) continue;
-      if (isMove || (isInLoop && maker.endsWith('tensor('))) return true;
+      if (isMove || (maker.endsWith('tensor(') && isInLoop(line))) return true;
       for (const [, name] of text.matchAll(TARGET)) made.add(name);
     }
   }
