@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import iconv from 'iconv-lite';
 
 /** A file's text and everything needed to write it back in the same bytes. Offsets never count the BOM. */
@@ -36,6 +37,10 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 /** Names iconv-lite knows that no Python source can be written in. */
 const NO_TEXT_CODEC = /^(?:utf|ucs|unicode|cesu|hex|base64|binary)/;
 
+/** What decodes at all encodes to the same bytes: there is one way to write a character, and no other is taken. */
+const LOSSLESS: ReadonlySet<string> = new Set(['utf-8', 'latin-1', 'ascii']);
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** Decodes Python source the way CPython would, or says why it cannot. Never yields U+FFFD for a bad byte. */
 export function decode(bytes: Uint8Array): Decoded {
   const bom = UTF8_BOM.every((byte, index) => bytes[index] === byte);
@@ -56,9 +61,11 @@ export function decode(bytes: Uint8Array): Decoded {
     return refuse(`its bytes are not valid ${encoding} (${declaration})`);
   }
   const source: SourceText = { text, encoding, bom };
-  const back = encode(source, text);
-  if (back === undefined || Buffer.compare(back, bytes) !== 0) {
-    return refuse(`its bytes would not survive a round trip through ${encoding}`);
+  if (!LOSSLESS.has(encoding)) {
+    const back = encode(source, text);
+    if (back === undefined || Buffer.compare(back, bytes) !== 0) {
+      return refuse(`its bytes would not survive a round trip through ${encoding}`);
+    }
   }
   return { ok: true, source };
 }
@@ -108,10 +115,10 @@ function canonical(declared: string): string | undefined {
 
 function toText(body: Buffer, encoding: string): string | undefined {
   if (encoding === 'latin-1') return body.toString('latin1');
-  if (encoding === 'ascii') return body.every((byte) => byte < 0x80) ? body.toString('latin1') : undefined;
+  if (encoding === 'ascii') return isAscii(body) ? body.toString('latin1') : undefined;
   if (encoding === 'utf-8') {
     try {
-      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+      return isAscii(body) ? body.toString('latin1') : UTF8.decode(body);
     } catch {
       return undefined;
     }

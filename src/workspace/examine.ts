@@ -10,6 +10,8 @@ export interface Job {
   readonly candidate: Candidate;
   /** Of the bytes that were looked at before: with the same bytes, only the text is wanted. */
   readonly hash?: string;
+  /** What is found will be asked for again. */
+  readonly isRemembered?: boolean;
   /** What was found then includes a fix that this run takes. */
   readonly repairs?: boolean;
 }
@@ -101,9 +103,9 @@ export class Examiner {
     }
   }
 
-  #look({ candidate, hash: known, repairs }: Job, { bytes, stamp }: Opened): Glance {
-    const hash = known === undefined ? undefined : hashOf(bytes);
-    const isKnown = hash !== undefined && hash === known;
+  #look({ candidate, hash: known, isRemembered, repairs }: Job, { bytes, stamp }: Opened): Glance {
+    const ownHash = known === undefined ? undefined : hashOf(bytes);
+    const isKnown = ownHash !== undefined && ownHash === known;
     const onlyText = isKnown && repairs !== true;
     const engine = this.tools.loaded;
     if (engine === undefined && !onlyText) return { kind: 'unread' };
@@ -113,7 +115,8 @@ export class Examiner {
       if (worth !== 'yes') return examined({ sight: { kind: worth }, stamp });
     }
     if (!this.tools.parser.isLoaded && !onlyText) return { kind: 'unread' };
-    const mark = { stamp, hash: hash ?? hashOf(bytes) };
+    const hash = ownHash ?? (isRemembered === true ? hashOf(bytes) : undefined);
+    const mark = { stamp, ...(hash !== undefined && { hash }) };
     const read = interpret(candidate, bytes);
     if (read.kind === 'skipped') return examined({ sight: read, ...mark });
     const { file } = read;

@@ -64,7 +64,7 @@ export async function visit(discovery: Discovery, means: Means, hooks: VisitHook
     sights[index] =
       memory && stamp && sameStamp(stamp, memory.stamp) ? sightOf(memory.lesson, candidate) : undefined;
     if (sights[index] === undefined) {
-      todo.push({ index, size: stamp?.[2] ?? 0, job: jobFor(candidate, memory, means.decide) });
+      todo.push({ index, size: stamp?.[2] ?? 0, job: jobFor(candidate, memory, means) });
     }
   }
   // The largest first, so that no thread is left alone with one at the end.
@@ -120,11 +120,12 @@ function sightOf(lesson: Lesson, { path }: Candidate): Sight | undefined {
   return lesson.kind === 'skipped' ? { ...lesson.skipped, path } : lesson;
 }
 
-function jobFor(candidate: Candidate, memory: Memory | undefined, decide: Decide | undefined): Job {
-  if (memory?.hash === undefined) return { candidate };
+function jobFor(candidate: Candidate, memory: Memory | undefined, { cache, decide }: Means): Job {
+  const isRemembered = cache !== undefined;
+  if (memory?.hash === undefined) return { candidate, isRemembered };
   const { hash, lesson } = memory;
   const repairs = decide !== undefined && lesson.kind === 'scan' && takesAny(lesson.scan, decide);
-  return { candidate, hash, repairs };
+  return { candidate, isRemembered, hash, repairs };
 }
 
 /** A file with the bytes of an earlier run shows what it showed then. */
