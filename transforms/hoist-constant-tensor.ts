@@ -116,7 +116,7 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     ['for ', 'while '],
     ['tensor(', 'zeros(', 'ones(', 'full(', 'eye(', 'arange(', 'linspace('],
   ],
-  cue: (text, path, { stretches }) => !isTestFile(path, text) && stretches.some(mayRepeatConstant),
+  cue: (text, path, { repeating }) => !isTestFile(path, text) && repeating.some(mayRepeatConstant),
 
   *detect(module) {
     const named = new Set<Scope>();

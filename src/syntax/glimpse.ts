@@ -5,6 +5,7 @@ import { type Outline, outlineOf } from './outline.js';
 export class Glimpse {
   #outline: Outline | null | undefined;
   #stretches: readonly string[] | undefined;
+  readonly #facts = new Map<unknown, unknown>();
 
   constructor(readonly text: string) {}
 
@@ -20,6 +21,17 @@ export class Glimpse {
   get stretches(): readonly string[] {
     this.#stretches ??= this.#cut();
     return this.#stretches;
+  }
+
+  /** The stretches in which a loop starts. */
+  get repeating(): readonly string[] {
+    return this.memo(stretchesWithLoops);
+  }
+
+  /** What is told from it once: `make` must be a module-level function. */
+  memo<V>(make: (glimpse: Glimpse) => V): V {
+    if (!this.#facts.has(make)) this.#facts.set(make, make(this));
+    return this.#facts.get(make) as V;
   }
 
   #cut(): readonly string[] {
@@ -38,6 +50,12 @@ export class Glimpse {
     found.push(outside + code.upTo(text.length));
     return found;
   }
+}
+
+const LOOP = /^[ \t]*(?:async[ \t]+)?(?:for|while)\b/m;
+
+function stretchesWithLoops({ stretches }: Glimpse): readonly string[] {
+  return stretches.filter((stretch) => LOOP.test(stretch));
 }
 
 /** Hands out a text piece by piece, without what is quiet in it. */

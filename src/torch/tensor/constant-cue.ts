@@ -1,6 +1,5 @@
 import { behindBracket, isInLoop, linesOf } from '../../syntax/code-text.js';
 
-const LOOP = /^[ \t]*(?:async[ \t]+)?(?:for|while)\b/m;
 const MAKES =
   /\b(?:as_tensor|tensor|zeros|ones|full|eye|arange|linspace)\([-+[(\s]*(?:[\d.]|True|False|math|\w+\s*=)/;
 const MAKER = /\b(?:as_tensor|tensor|zeros|ones|full|eye|arange|linspace)\(/g;
@@ -10,7 +9,7 @@ const LITERALS = /\b\d[\w.]*|\b(?:True|False)\b|\b\w+\s*\.\s*(?:pi|e|inf|tau|nan
 
 /** Whether a tensor of numbers is made of a list, or moved, in a loop, or made anywhere and moved in one, by the code alone. */
 export function mayRepeatConstant(code: string): boolean {
-  if (!LOOP.test(code) || !MAKES.test(code)) return false;
+  if (!MAKES.test(code)) return false;
   const made = new Set<string | undefined>();
   const moves: string[] = [];
   for (const line of linesOf(code)) {
