@@ -53,6 +53,7 @@ export const adamw8bit: Transform<OptimizerSite> = {
     id: 'adamw-8bit',
     summary: 'Keep the state of AdamW in 8 bits where bitsandbytes is installed',
     symptom: 'peak',
+    moments: ['optimizer', 'forward', 'backward', 'evaluation'],
     safety: 'unsafe',
     numerics: 'changes-training',
     group: 'opt-in',

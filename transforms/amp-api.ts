@@ -31,6 +31,7 @@ import {
   isTestCode,
   keywordArgument,
   mayBeInOtherAutocast,
+  mayOpenAutocast,
   NEW_AMP,
   OLD_AMP,
   ownsItsLines,
@@ -204,7 +205,8 @@ function rewriteAutocast(call: PyNode, edit: EditBuilder, module: PyModule, proo
   const positional = given.filter(({ type }) => type !== 'keyword_argument' && type !== 'dictionary_splat');
   const isOff = (keywordArgument(call, 'enabled')?.field('value') ?? positional[0])?.text === 'False';
   const hasDtype = keywordArgument(call, 'dtype') !== undefined || positional.length > 1;
-  const needsDtype = !hasDtype && !isOff && mayBeInOtherAutocast(module, call);
+  const isQuiet = isOff && !mayOpenAutocast(module, call);
+  const needsDtype = !hasDtype && !isQuiet && mayBeInOtherAutocast(module, call);
   proof
     .forbid(
       positional.some(({ type }) => type === 'list_splat'),

@@ -31,6 +31,7 @@ export const ampFlagType: Transform<Site> = {
     id: 'amp-flag-type',
     summary: 'Report a boolean setting that is compared with the name of a dtype',
     symptom: 'peak',
+    moments: ['forward', 'backward'],
     safety: 'advice',
     numerics: 'changes-training',
     group: 'default',

@@ -30,6 +30,7 @@ export const bf16Dtype: Transform<HalfSite> = {
     id: 'bf16-dtype',
     summary: 'Train in bfloat16 instead of float16: the same memory, no overflow',
     symptom: 'peak',
+    moments: [],
     safety: 'unsafe',
     numerics: 'changes-training',
     group: 'opt-in',

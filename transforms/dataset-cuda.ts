@@ -28,6 +28,7 @@ export const datasetCuda: Transform = {
     id: 'dataset-cuda',
     summary: 'Point out samples that are moved to the GPU inside a dataset or a collate function',
     symptom: 'sync',
+    moments: ['data'],
     safety: 'advice',
     numerics: 'bit-identical',
     group: 'default',

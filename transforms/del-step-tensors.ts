@@ -37,6 +37,7 @@ export const delStepTensors: Transform<StepSite> = {
     id: 'del-step-tensors',
     summary: 'Delete what a training step computed before the next one starts',
     symptom: 'peak',
+    moments: ['forward'],
     safety: 'safe',
     numerics: 'bit-identical',
     group: 'opt-in',

@@ -53,6 +53,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
     id: 'empty-cache-before-save',
     summary: 'Give the unused CUDA cache back before a model is saved',
     symptom: 'fragmentation',
+    moments: ['saving'],
     safety: 'safe',
     numerics: 'bit-identical',
     group: 'default',

@@ -48,6 +48,7 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
     id: 'enable-gradient-checkpointing',
     summary: 'Recompute activations in the backward pass instead of keeping them',
     symptom: 'peak',
+    moments: ['forward', 'backward'],
     safety: 'unsafe',
     numerics: 'bit-identical',
     group: 'opt-in',

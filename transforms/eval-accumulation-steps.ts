@@ -17,6 +17,7 @@ export const evalAccumulationSteps: Transform<Site> = {
     id: 'eval-accumulation-steps',
     summary: 'Say where a trainer keeps the logits of a whole evaluation on the GPU',
     symptom: 'peak',
+    moments: ['evaluation'],
     safety: 'advice',
     numerics: 'bit-identical',
     group: 'default',

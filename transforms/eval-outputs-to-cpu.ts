@@ -32,6 +32,7 @@ export const evalOutputsToCpu: Transform<OutputsSite> = {
     id: 'eval-outputs-to-cpu',
     summary: 'Move collected outputs of an evaluation to the CPU batch by batch',
     symptom: 'peak',
+    moments: ['evaluation', 'forward'],
     safety: 'unsafe',
     numerics: 'bit-identical',
     group: 'opt-in',

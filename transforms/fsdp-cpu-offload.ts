@@ -52,7 +52,7 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
     summary: 'Wrap the model in FSDP with parameters offloaded to the CPU, as documented',
     symptom: 'peak',
     safety: 'unsafe',
-    numerics: 'rounding',
+    numerics: 'changes-training',
     group: 'documented',
     options: {},
     requires: { torch: '2.0' },
@@ -68,6 +68,7 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
         'the statement shares its line with other code',
       ],
       limits: [
+        'Where nothing wrapped the model before, each process trained a copy by itself; wrapped, the gradients are the mean over all processes. Only `cpu_offload=` on a wrap that exists is the same up to rounding.',
         'Each step takes several times as long. The CPU needs room for parameters, gradients and state of every process.',
         'One wrap around the whole model gathers all parameters at once; with `auto_wrap_policy` per layer the peak is lower.',
         '`state_dict()` of the wrapped model has to be taken under `FSDP.state_dict_type`; saving and loading code of the project is not changed.',
@@ -182,6 +183,8 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
         ')',
       ]);
     }
-    return edit.done('Offload the parameters to the CPU', proof);
+    return edit.done('Offload the parameters to the CPU', proof, {
+      numerics: wrap === undefined ? 'changes-training' : 'rounding',
+    });
   },
 };

@@ -36,6 +36,7 @@ export const fusedOptimizer: Transform<OptimizerSite> = {
     id: 'fused-optimizer',
     summary: 'Update the parameters with the fused kernel of Adam and AdamW',
     symptom: 'peak',
+    moments: ['optimizer'],
     safety: 'unsafe',
     numerics: 'rounding',
     group: 'opt-in',

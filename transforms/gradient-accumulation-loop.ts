@@ -43,6 +43,7 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
     id: 'gradient-accumulation-loop',
     summary: 'Step the optimizer every few batches of a hand-written training loop',
     symptom: 'peak',
+    moments: ['forward', 'backward'],
     safety: 'unsafe',
     numerics: 'changes-training',
     group: 'opt-in',

@@ -29,7 +29,9 @@ import {
   constantAt,
   constantUse,
   freeName,
+  isCertainDevice,
   isInvariant,
+  isLarge,
   isTestCode,
   isTestFile,
   keywordValue,
@@ -75,6 +77,7 @@ export const hoistConstantTensor: Transform<HoistSite> = {
         'the loop switches the default dtype or device, or looks at its variables through `locals()`',
         'its statement shares its line with other code, or is all that the loop does',
         'the round may be left before a GPU is asked for, the loop goes over GPUs, or a large constant was freed with its statement: unsafe',
+        'a device that changes in the loop may be `None`, going by what the code shows: unsafe',
       ],
       limits: [
         'A tensor that is changed in place, stored, returned, yielded, captured by a function or deleted is a start value, not a constant, and is passed over.',
@@ -150,6 +153,12 @@ export const hoistConstantTensor: Transform<HoistSite> = {
       proof.require('unknown', `that \`${shown(value)}\` can also be made where the loop does not get to it`);
     if (constant.name === undefined && isLarge(constant.maker))
       proof.require('unknown', 'that there is room for the constant beside all that the loop makes');
+    const changing = loop === undefined ? moves.flatMap(argumentsOf) : device && !invariant ? [device] : [];
+    const doubtful = changing.find((each) => !isCertainDevice(module, each));
+    proof.require(
+      doubtful === undefined ? 'yes' : 'unknown',
+      `that \`${doubtful && shown(doubtful)}\` is always a device: with \`None\` the tensor stays where the last iteration took it`,
+    );
     if (loop === undefined) {
       for (const move of moves) {
         edit.insertStatementBefore(statementOf(move), [`${name} = ${move.text}`]);
@@ -206,14 +215,6 @@ function inExpression(module: PyModule, constant: Constant, scope: Scope): Hoist
     moves: [],
     message,
   };
-}
-
-/** More than a few thousand numbers, which were freed after their statement. */
-function isLarge(maker: PyNode): boolean {
-  const sizes = [...maker.walk()].flatMap(({ type, text }) => (type === 'integer' ? [Number(text)] : []));
-  return (
-    !/tensor$/.test(maker.field('function')?.text ?? '') && sizes.reduce((a, b) => a * (b || 1), 1) > 65536
-  );
 }
 
 function lying(name: string): string {

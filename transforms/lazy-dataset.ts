@@ -38,6 +38,7 @@ export const lazyDataset: Transform<DatasetSite> = {
     id: 'lazy-dataset',
     summary: 'Process the items of a dataset when they are asked for, not all at once',
     symptom: 'host-memory',
+    moments: ['data'],
     safety: 'unsafe',
     numerics: 'changes-training',
     group: 'opt-in',

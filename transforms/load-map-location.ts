@@ -7,7 +7,7 @@
  *
  * `load_state_dict` copies into tensors that already are where they belong, so the device of the loaded ones does not
  * matter to it. Everything else does to somebody: what is loaded must end in `load_state_dict` of a module or an optimizer
- * of torch, in entries that hold no tensor (`epoch`, `args`), or where only its names and sizes are looked at.
+ * of torch, in entries that hold a number (`epoch`), or where only its names and sizes are looked at.
  */
 import type { Answer, Fate, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
@@ -22,6 +22,7 @@ import {
   isTestCode,
   keywordArgument,
   LOAD,
+  loadsPlainly,
   ownsItsLines,
   Proof,
   qualifiedName,
@@ -34,10 +35,6 @@ interface LoadSite extends Site {
   readonly call: PyNode;
   readonly fate: Fate;
 }
-
-/** Models whose state is sharded, quantized or not there yet: what they do with loaded tensors is their own affair. */
-const OWN_WAYS =
-  /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|DTensor|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|quantiz|init_empty_weights|["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b|_load_from_state_dict/i;
 
 /** Numbers of an optimizer that are tensors on its device: they are kept as they are loaded. */
 const TENSOR_SETTINGS = /\bcapturable\b|\b(?:lr|betas?|momentum)\s*=\s*(?:\w+\.)*(?:as_)?tensor\(/i;
@@ -69,7 +66,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         '`load_state_dict(…, assign=True)` keeps the loaded tensors themselves',
         'the arguments of `torch.load` are spread, so `map_location` may be among them',
         'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
-        'unsafe where the result also is returned, kept, or handed to other code, where the receiver is not proven to be a torch module or optimizer (a base class from elsewhere may load in its own way), and in files that shard or quantize models or have optimizer settings that are tensors',
+        'unsafe where the result also is returned, kept, or handed to other code, where the receiver is not proven to be a torch module or optimizer by the class that makes it (one that is handed in, a part or a base class from an unknown package, and what subclasses elsewhere may replace can load in their own way), where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',
         'unsafe where an optimizer may take the same state twice, or a tensor is indexed by what may be on the GPU',
       ],
       limits: [
@@ -153,7 +150,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         })
         .require(receiver === undefined ? 'unknown' : copiesState(module, receiver), {
           no: `${shown} keeps what it is given`,
-          unknown: `that ${shown} is a torch module or optimizer, which copies what it loads`,
+          unknown: `that ${shown}, with all its parts, copies what it loads as torch's modules and optimizers do`,
         });
     }
     proof
@@ -162,7 +159,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         'that no optimizer takes this state twice: one on its GPU is trained on in place, one on the CPU stays as it was saved',
       )
       .require(
-        OWN_WAYS.test(module.text) ? 'unknown' : 'yes',
+        loadsPlainly(module.text) ? 'yes' : 'unknown',
         'that the model takes its state from the CPU: this file shards, quantizes or defers models, or has parts that load in their own way',
       )
       .require(

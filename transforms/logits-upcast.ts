@@ -32,6 +32,7 @@ export const logitsUpcast: Transform = {
     id: 'logits-upcast',
     summary: 'Point to a chunked loss where language-model logits are copied to fp32',
     symptom: 'peak',
+    moments: ['forward', 'backward', 'evaluation'],
     safety: 'advice',
     numerics: 'rounding',
     group: 'default',

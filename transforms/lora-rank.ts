@@ -38,6 +38,7 @@ export const loraRank: Transform<RankSite> = {
     id: 'lora-rank',
     summary: 'Lower the rank of LoRA adapters to a configured value',
     symptom: 'peak',
+    moments: ['forward', 'backward', 'optimizer'],
     safety: 'unsafe',
     numerics: 'changes-training',
     group: 'opt-in',

@@ -39,6 +39,7 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
     summary:
       'Load a model without a second copy on the host, where the pinned transformers still needs to be told',
     symptom: 'host-memory',
+    moments: ['loading'],
     safety: 'safe',
     numerics: 'changes-training',
     group: 'opt-in',

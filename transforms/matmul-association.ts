@@ -35,6 +35,7 @@ export const matmulAssociation: Transform<ProductSite> = {
     id: 'matmul-association',
     summary: 'Send the input through the low-rank factors instead of multiplying them out first',
     symptom: 'peak',
+    moments: ['forward', 'backward', 'evaluation'],
     safety: 'unsafe',
     numerics: 'rounding',
     group: 'opt-in',

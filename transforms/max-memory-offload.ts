@@ -36,6 +36,7 @@ export const maxMemoryOffload: Transform<LimitSite> = {
     id: 'max-memory-offload',
     summary: 'Lower the memory that a loaded model may take on each GPU, to a configured value',
     symptom: 'peak',
+    moments: ['loading', 'forward', 'backward', 'evaluation'],
     safety: 'unsafe',
     numerics: 'bit-identical',
     group: 'opt-in',

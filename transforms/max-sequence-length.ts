@@ -29,6 +29,7 @@ export const maxSequenceLength: Transform<LengthSite> = {
     id: 'max-sequence-length',
     summary: 'Cut training examples to a configured number of tokens',
     symptom: 'peak',
+    moments: ['forward', 'backward'],
     safety: 'unsafe',
     numerics: 'changes-training',
     group: 'opt-in',

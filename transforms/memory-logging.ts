@@ -49,6 +49,7 @@ export const memoryLogging: Transform<LoggingSite> = {
     id: 'memory-logging',
     summary: 'Print the GPU memory at the start and every few steps of a training loop',
     symptom: 'peak',
+    moments: [],
     safety: 'safe',
     numerics: 'bit-identical',
     group: 'opt-in',

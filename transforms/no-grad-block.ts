@@ -31,6 +31,7 @@ export const noGradBlock: Transform<BlockSite> = {
     id: 'no-grad-block',
     summary: 'Put `with torch.no_grad():` around the evaluation loop of code that also trains',
     symptom: 'peak',
+    moments: ['evaluation', 'forward'],
     safety: 'safe',
     numerics: 'bit-identical',
     group: 'opt-in',

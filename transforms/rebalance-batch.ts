@@ -41,6 +41,7 @@ export const rebalanceBatch: Transform<BatchSite> = {
     id: 'rebalance-batch',
     summary: 'Take smaller batches and accumulate more of them, for the same effective batch',
     symptom: 'peak',
+    moments: ['forward', 'backward'],
     safety: 'unsafe',
     numerics: 'changes-training',
     group: 'opt-in',

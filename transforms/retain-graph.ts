@@ -19,6 +19,7 @@ export const retainGraph: Transform<RetainSite> = {
     id: 'retain-graph',
     summary: 'Find `retain_graph=True` where nothing differentiates the graph again',
     symptom: 'peak',
+    moments: ['forward', 'backward'],
     safety: 'advice',
     numerics: 'bit-identical',
     group: 'opt-in',

@@ -42,6 +42,7 @@ export const trainingUseCache: Transform<CacheSite> = {
     id: 'training-use-cache',
     summary: 'Switch the key-value cache off where a model is only trained',
     symptom: 'peak',
+    moments: ['forward', 'backward'],
     safety: 'safe',
     numerics: 'bit-identical',
     group: 'opt-in',

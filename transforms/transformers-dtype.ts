@@ -38,7 +38,7 @@ export const transformersDtype: Transform<DtypeSite> = {
     options: {},
     requires: { transformers: '4.56' },
     docs: {
-      why: '`torch_dtype` is the old name of the argument: transformers 4.56 and later warn about it at every load, and one day it will be gone. Until then nothing is lost but a line in the log.',
+      why: '`torch_dtype` is the old name of the argument: transformers 4.56 and 4.57 warn about it at every load, 5.x only in `from_config`, and one day it will be gone. Until then nothing is lost but a line in the log.',
       does: 'Renames the keyword in `from_pretrained`, `from_config` and `pipeline` of transformers, also in a dict of the file that is spread into such a call.',
       refuses: [
         'the project pins a transformers older than 4.56, which does not know `dtype`',
@@ -53,7 +53,7 @@ export const transformersDtype: Transform<DtypeSite> = {
     },
     evidence: {
       verdict:
-        'No effect on memory or speed: it removes a warning. Both names give the same model on transformers 5.17',
+        'No effect on memory or speed: it removes a warning where there is one; transformers 5.17 takes the old name in `from_pretrained` without a word. Both names give the same model there',
       measurements: [],
     },
     origin: [

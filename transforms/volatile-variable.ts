@@ -12,6 +12,7 @@ export const volatileVariable: Transform<Site> = {
     id: 'volatile-variable',
     summary: 'Report `volatile=True`, which no longer keeps a graph from being built',
     symptom: 'peak',
+    moments: ['evaluation', 'forward'],
     safety: 'advice',
     numerics: 'bit-identical',
     group: 'default',

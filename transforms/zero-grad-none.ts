@@ -39,6 +39,7 @@ export const zeroGradNone: Transform<ZeroGradSite> = {
     id: 'zero-grad-none',
     summary: 'Let `zero_grad()` drop the gradients instead of filling them with zeros',
     symptom: 'peak',
+    moments: ['forward'],
     safety: 'unsafe',
     numerics: 'changes-training',
     group: 'opt-in',

@@ -12,6 +12,8 @@ export class Arguments {
   private constructor(
     readonly command: CommandName,
     readonly operands: readonly string[],
+    /** The words after `--`, for a command that runs another; undefined without `--`. */
+    readonly rest: readonly string[] | undefined,
     private readonly values: Readonly<Record<string, unknown>>,
   ) {}
 
@@ -23,14 +25,15 @@ export class Arguments {
         return [name, { type, ...(short && { short }), ...(list && { multiple: true }) }];
       }),
     );
+    const end = commandInfo(command).runsAnother === true ? words.indexOf('--') : -1;
     try {
       const { values, positionals } = parseArgs({
-        args: [...words],
+        args: end === -1 ? [...words] : words.slice(0, end),
         options,
         allowPositionals: true,
         allowNegative: true,
       });
-      return new Arguments(command, positionals, values);
+      return new Arguments(command, positionals, end === -1 ? undefined : words.slice(end + 1), values);
     } catch (error) {
       throw misspelt(error, command, names);
     }
@@ -86,6 +89,8 @@ export class Arguments {
     const select = this.list('select');
     const fixable = this.list('fixable');
     const unsafeFixes = this.choice('unsafe-fixes');
+    // Whoever ran out of memory wants to hear of everything that would help.
+    const isInNeed = this.text('oom') !== undefined || this.text('snapshot') !== undefined;
     const config = this.text('config');
     if (config !== undefined && this.flag('isolated')) {
       throw this.misuse('`--config` names a config file and `--isolated` asks for none.');
@@ -99,7 +104,10 @@ export class Arguments {
       cwd,
       paths: this.readsStdin ? [this.text('stdin-filename') ?? '.'] : this.operands,
       isolated: this.flag('isolated'),
-      extendSelect: this.list('extend-select') ?? [],
+      extendSelect: [
+        ...(this.list('extend-select') ?? []),
+        ...(isInNeed && select === undefined ? ['all'] : []),
+      ],
       ignore: this.list('ignore') ?? [],
       unfixable: this.list('unfixable') ?? [],
       ...(config !== undefined && { config }),

@@ -4,12 +4,17 @@ import type { OptionName } from './options.js';
 export interface CommandInfo {
   readonly summary: string;
   readonly operands: string;
+  /** What stands after `--` is a command line of its own. */
+  readonly runsAnother?: true;
   /** A few sentences for the command's own help. */
   readonly about: string;
   readonly options: readonly OptionName[];
   /** Command line, and what it does. */
   readonly examples: readonly (readonly [string, string])[];
 }
+
+/** What `prove` has no use for: it reads no text, and leaves no cache in the tree. */
+const NOT_TO_PROVE: readonly string[] = ['stdin-filename', 'cache', 'cache-dir'];
 
 const EVERYWHERE = ['color', 'help', 'version'] as const satisfies readonly OptionName[];
 
@@ -25,12 +30,18 @@ export const COMMANDS = {
     operands: '[paths…]',
     about:
       'Looks through Python files for training code that wastes GPU memory. Without paths, the folder you are in.\n' +
+      'With `--oom` or `--snapshot`, findings come in the order in which they explain why a run ran out of memory; then the\n' +
+      'opt-in transforms run too, unless `--select` says otherwise.\n' +
       'Exits with 0 when there is nothing to say, 1 with findings, 2 on an error.',
-    options: ['output-format', 'statistics', 'show-settings', ...SCAN],
+    options: ['oom', 'snapshot', 'output-format', 'statistics', 'evidence', 'show-settings', ...SCAN],
     examples: [
       ['memfix check src/ train.py', 'findings, explained'],
       ['memfix check --output-format concise --changed', 'one line each, only in files you changed'],
       ['memfix check --select leak .', 'only what holds memory that is never given back'],
+      [
+        'memfix check --oom train.log src/',
+        'what explains the CUDA out of memory in that log, the likeliest first',
+      ],
       ['memfix check - --stdin-filename train.py < train.py', 'a text on standard input'],
       ['memfix check --show-settings', 'the config in force, and the versions that the project asks for'],
     ],
@@ -59,11 +70,44 @@ export const COMMANDS = {
     about:
       'The patch is for `git apply` at the root of the repository, wherever you run memfix.\n' +
       'Exits with 0, or with `--exit-code` 1 when the patch is not empty; 2 on an error.',
-    options: ['exit-code', ...SCAN],
+    options: ['exit-code', 'evidence', ...SCAN],
     examples: [
       ['memfix diff . > fixes.patch && git apply fixes.patch', 'take the fixes as a patch'],
       ['memfix diff --unsafe-fixes -o all.patch src/', 'with the fixes that need a look'],
       ['memfix diff --exit-code --since main', 'fail in CI when a branch adds fixable code'],
+      ['memfix diff --evidence prove.json', 'with what `memfix prove` measured, as comments'],
+    ],
+  },
+  prove: {
+    summary: 'run your own command with and without the fixes, and compare',
+    operands: '[paths…] -- <command>',
+    runsAnother: true,
+    about:
+      'Copies your tree as it is, uncommitted changes included, into temporary git work trees, applies the fixes in one of\n' +
+      'them, runs the command in both, and compares: peak GPU and host memory, growth per step, time, synchronisations, exit\n' +
+      'code and losses. Your tree is not touched. What git ignores is copied where it is small, environments are linked, and\n' +
+      'what is left out is named. A step is a step of a torch optimizer. Autograd bytes, synchronisations and losses come from\n' +
+      'a run of their own, so that counting does not slow down what is timed.\n' +
+      'Exits with 0 when the fixed command is equal or better; 1 when the fixes break it, change its losses or need more memory;\n' +
+      '2 when nothing can be proven, because the command fails as it is or on an error.',
+    options: [
+      ...['per-fix', 'repeat', 'metric', 'timeout', 'counts', 'link', 'copy', 'prepare', 'read', 'json'],
+      ...['output-format', ...SCAN.filter((name) => !NOT_TO_PROVE.includes(name))],
+    ] as readonly OptionName[],
+    examples: [
+      ['memfix prove . -- python train.py --max-steps 50', 'the safe fixes, on your own run'],
+      ['memfix prove --per-fix --repeat 3 -- python train.py', 'each transform alone too, with the spread'],
+      ["memfix prove --metric 'loss[:=] *([0-9.]+)' -- python train.py", 'compare what the command prints'],
+      [
+        'memfix prove --unsafe-fixes --link data -- torchrun train.py',
+        'with a folder that git ignores, read in place',
+      ],
+      ['memfix prove --json -o prove.json -- python train.py', 'for `memfix diff --evidence prove.json`'],
+      [
+        'memfix prove --prepare out -- python train.py',
+        'trees and a script for a GPU machine without memfix',
+      ],
+      ['memfix prove --read out', 'the table of what that script measured'],
     ],
   },
   list: {

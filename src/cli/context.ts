@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Paint } from '../report/paint.js';
 import { type Report, remarks, type View } from '../report/report.js';
-import type { Transform } from '../toolkit/contract.js';
+import type { Catalogue } from '../workspace/catalogue.js';
 import type { Crash } from '../workspace/examine.js';
 import { Failure, reasonOf } from '../workspace/failure.js';
 import type { Arguments } from './arguments.js';
@@ -15,7 +15,7 @@ export class Context {
   constructor(
     readonly io: Io,
     readonly args: Arguments,
-    readonly transforms: readonly Transform[],
+    readonly catalogue: Catalogue,
   ) {}
 
   get isQuiet(): boolean {

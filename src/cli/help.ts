@@ -2,12 +2,14 @@ import { COMMANDS, type CommandName, commandInfo } from './commands.js';
 import { type OptionInfo, type OptionName, optionInfo } from './options.js';
 
 const HEADINGS: readonly OptionInfo['heading'][] = [
+  'Runs',
   'Model',
   'Training',
   'GPUs',
   'Figures of your own',
   'Which fixes',
   'Which files',
+  'Out of memory',
   'Writing',
   'Output',
   'Config',
@@ -30,6 +32,7 @@ export function overview(): string {
       ['memfix check .', 'what there is to fix, and why'],
       ['memfix diff .', 'the fixes as a patch'],
       ['memfix apply --interactive .', 'review and apply, one by one'],
+      ['memfix prove . -- python train.py', 'your own command, before and after'],
     ]),
     '',
     'Config: the nearest memfix.toml, or [tool.memfix] in pyproject.toml.',

@@ -36,7 +36,7 @@ export interface StandardInput {
 }
 
 export async function prepare(context: Context): Promise<Look> {
-  const project = new Project(context.args.request(context.io.cwd), context.transforms);
+  const project = new Project(context.args.request(context.io.cwd), context.catalogue);
   const discovery = project.discover();
   const tools = toolsFor(context, project, discovery.candidates.length);
   if (context.isVerbose) context.say(`parser: ${(await tools.parser.load()).backend}`);
@@ -54,7 +54,7 @@ export async function prepareStdin(context: Context): Promise<StandardInput> {
   );
   if (filter !== undefined)
     throw args.misuse(`\`--${filter}\` chooses among files; \`-\` reads standard input.`);
-  const project = new Project(args.request(io.cwd), context.transforms);
+  const project = new Project(args.request(io.cwd), context.catalogue);
   const tools = toolsFor(context, project, 1);
   const engine = await tools.engine();
   if (context.isVerbose) context.say(`parser: ${tools.parser.backend}`);

@@ -1,10 +1,12 @@
 export type Heading =
+  | 'Runs'
   | 'Model'
   | 'Training'
   | 'GPUs'
   | 'Figures of your own'
   | 'Which fixes'
   | 'Which files'
+  | 'Out of memory'
   | 'Writing'
   | 'Output'
   | 'Config'
@@ -23,6 +25,8 @@ export interface OptionInfo {
   readonly summary: string;
   readonly heading: Heading;
 }
+
+const PATHS = { type: 'string', list: true, value: 'PATHS' } as const;
 
 export const OPTIONS = {
   select: names('run only these: ids, groups (default, opt-in, documented, all) or symptoms (leak, peak, …)'),
@@ -43,6 +47,18 @@ export const OPTIONS = {
     ...files('the name that the text on standard input goes by'),
     type: 'string',
     value: 'PATH',
+  },
+  oom: {
+    type: 'string',
+    value: 'LOG',
+    summary: 'rank findings by the out-of-memory tracebacks in this log (`-`: standard input)',
+    heading: 'Out of memory',
+  },
+  snapshot: {
+    type: 'string',
+    value: 'FILE',
+    summary: "rank them by what is live in this snapshot, PyTorch's _dump_snapshot (takes Python, no torch)",
+    heading: 'Out of memory',
   },
   interactive: { ...writing('review the fixes one by one'), short: 'i' },
   resume: writing('go on with the last review: its answers are remembered (implies --interactive)'),
@@ -132,6 +148,39 @@ export const OPTIONS = {
     'NAME',
     'a budget from the documents beside the same run computed: 13b or 7b-lora',
   ),
+  'per-fix': runs('also measure each transform alone, and rank them'),
+  repeat: {
+    ...runs('time so many runs of each: medians and spread (default 1)'),
+    type: 'string',
+    value: 'N',
+  },
+  metric: {
+    ...runs('compare the numbers that this pattern finds in the output; its first group is the number'),
+    type: 'string',
+    value: 'REGEX',
+  },
+  timeout: { ...runs('end a run that takes longer, such as 90 or 10m'), type: 'string', value: 'TIME' },
+  counts: {
+    ...runs('count autograd bytes, synchronisations and losses, in runs of their own (default: yes)'),
+    shown: '[no-]counts',
+  },
+  link: {
+    ...runs('ignored files to read in place; what is written there is written in your tree'),
+    ...PATHS,
+  },
+  copy: { ...runs('ignored files to copy, however large'), ...PATHS },
+  prepare: {
+    ...runs('do not run: fill DIR with the trees, the shim and run.sh, for another machine'),
+    type: 'string',
+    value: 'DIR',
+  },
+  read: { ...runs('do not run: compare what run.sh left in DIR'), type: 'string', value: 'DIR' },
+  json: output('the same as --output-format json'),
+  evidence: {
+    ...output('add what `memfix prove --json` wrote to FILE: comments in a patch, fields in JSON'),
+    type: 'string',
+    value: 'FILE',
+  },
   help: { type: 'boolean', short: 'h', summary: 'show this help', heading: 'Other' },
   version: { type: 'boolean', short: 'V', summary: 'show the version', heading: 'Other' },
 } as const satisfies Readonly<Record<string, OptionInfo>>;
@@ -152,6 +201,10 @@ function files(summary: string) {
 
 function writing(summary: string) {
   return { type: 'boolean', summary, heading: 'Writing' } as const;
+}
+
+function runs(summary: string) {
+  return { type: 'boolean', summary, heading: 'Runs' } as const;
 }
 
 function training(summary: string) {

@@ -1,5 +1,5 @@
 import { isMainThread } from 'node:worker_threads';
-import type { Transform } from '../toolkit/contract.js';
+import type { LoadTransforms } from '../workspace/catalogue.js';
 import { codeOf } from '../workspace/failure.js';
 import { run, Stopped } from './run.js';
 
@@ -10,11 +10,10 @@ const SIGNALS = [
 ] as const;
 
 /** memfix as a process: the real streams, signals and exit code around one command line. `entry` is the program's file. */
-export async function runProcess(
-  loadTransforms: () => Promise<readonly Transform[]>,
-  entry: string,
-): Promise<void> {
-  if (!isMainThread) return (await import('../workspace/worker.js')).serve(loadTransforms);
+export async function runProcess(loadTransforms: LoadTransforms, entry: string): Promise<void> {
+  const catalogue = async () =>
+    (await import('../workspace/catalogue.js')).catalogueBeside(entry, loadTransforms);
+  if (!isMainThread) return (await import('../workspace/worker.js')).serve(await catalogue());
   const signal = signalOfProcess();
   const output = watchOutput();
   const code = await run(
@@ -37,7 +36,7 @@ export async function runProcess(
         build: async () => (await import('./remembering.js')).buildOf(entry),
       },
     },
-    loadTransforms,
+    catalogue,
   );
   process.exitCode = output.isLost ? 2 : code;
 }

@@ -14,6 +14,8 @@ import { ownVersion, packageRoot } from './package.js';
 export async function cacheOf(context: Context, project: Project): Promise<Cache | undefined> {
   const { args, io } = context;
   if (io.self === undefined || args.choice('cache') === false) return undefined;
+  // It promises to leave the tree as it is.
+  if (args.command === 'prove') return undefined;
   const wish = args.text('cache-dir');
   const root = projectRoot(project);
   const folder = wish === undefined ? root && join(root, '.memfix_cache') : realFolder(resolve(io.cwd, wish));

@@ -17,6 +17,10 @@ export async function present(context: Context, report: Report, format: Format):
   const isCounted = context.args.flag('statistics');
   context.out(await rendered(context, report, isCounted ? 'statistics' : format));
   if (isCounted) context.remark(report);
+  if (report.oom !== undefined && (isCounted || format === 'concise')) {
+    const { headline } = await import('../report/oom.js');
+    for (const error of report.oom.errors) context.say(headline(error));
+  }
   context.say(summarize(report));
 }
 
@@ -24,7 +28,8 @@ export async function present(context: Context, report: Report, format: Format):
 async function rendered(context: Context, report: Report, format: Format | 'statistics'): Promise<string> {
   const { view } = context;
   if (format === 'json') return (await import('../report/json.js')).renderJson(report);
-  if (report.scans.length + report.skipped.length === 0 && format !== 'statistics') return '';
+  const isSilent = report.scans.length + report.skipped.length === 0 && report.oom === undefined;
+  if (isSilent && format !== 'statistics') return '';
   if (format === 'full') return (await import('../report/full.js')).renderFull(report, view);
   if (format === 'concise') return (await import('../report/concise.js')).renderConcise(report, view);
   return (await import('../report/statistics.js')).renderStatistics(report, view);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { noColor } from '../report/paint.js';
-import type { Transform } from '../toolkit/contract.js';
+import type { Catalogue } from '../workspace/catalogue.js';
 import { Failure } from '../workspace/failure.js';
 import { didYouMean } from '../workspace/resemblance.js';
 import { COMMANDS, type CommandName, isCommand } from './commands.js';
@@ -20,10 +20,10 @@ export class Stopped extends Error {
 export async function run(
   words: readonly string[],
   io: Io,
-  loadTransforms: () => Promise<readonly Transform[]>,
+  loadCatalogue: () => Promise<Catalogue>,
 ): Promise<number> {
   try {
-    return await dispatch(words, io, loadTransforms);
+    return await dispatch(words, io, loadCatalogue);
   } catch (error) {
     // A signal that ended a child of ours, such as git, is heard only when the event loop gets its turn.
     await new Promise((resume) => setImmediate(resume));
@@ -37,7 +37,7 @@ export async function run(
 async function dispatch(
   words: readonly string[],
   io: Io,
-  loadTransforms: () => Promise<readonly Transform[]>,
+  loadCatalogue: () => Promise<Catalogue>,
 ): Promise<number> {
   const [first, ...rest] = words;
   if (first === undefined) {
@@ -53,7 +53,7 @@ async function dispatch(
   if (args.flag('help')) return print(io, await helpAbout(first, io));
   if (args.flag('version')) return print(io, `memfix ${ownVersion()}\n`);
   const { Context } = await import('./context.js');
-  const context = new Context(io, args, await loadTransforms());
+  const context = new Context(io, args, await loadCatalogue());
   return (await commandOf(first))(context);
 }
 
@@ -72,6 +72,8 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
       return (await import('./commands/explain.js')).explain;
     case 'budget':
       return (await import('./commands/budget.js')).budget;
+    case 'prove':
+      return (await import('./commands/prove.js')).prove;
     case 'undo':
       return (await import('./commands/undo.js')).undo;
   }

@@ -6,8 +6,8 @@ import { Project } from '../workspace/project.js';
 import type { Context } from './context.js';
 
 /** What the command line, the config and the project's own files come to. Nothing is scanned. */
-export function settingsOf({ args, io, transforms }: Context): Settings {
-  const project = new Project(args.request(io.cwd), transforms);
+export function settingsOf({ args, io, catalogue }: Context): Settings {
+  const project = new Project(args.request(io.cwd), catalogue);
   const { config, selected, unsafeFixes } = project;
   const files = args.readsStdin
     ? [args.text('stdin-filename') ?? 'stdin.py']

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -10,7 +10,9 @@ const dist = join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });
 await bundle();
+await writeMetas();
 copyGrammar();
+copyShim();
 emitDeclarations();
 
 /** Our code is bundled, split so that what is imported lazily is loaded lazily; npm packages stay outside. */
@@ -30,6 +32,12 @@ async function bundle(): Promise<void> {
   chmodSync(join(dist, 'cli.js'), 0o755);
 }
 
+/** What the transforms are, for runs that never have to load what they do. */
+async function writeMetas(): Promise<void> {
+  const { transforms } = await import('../../transforms/index.js');
+  writeFileSync(join(dist, 'metas.json'), JSON.stringify(transforms.map(({ meta }) => meta)));
+}
+
 /** The wasm grammar lies beside the code that loads it, so that a package without addons still parses. */
 function copyGrammar(): void {
   const name = 'tree-sitter-python.wasm';
@@ -43,6 +51,12 @@ function copyGrammar(): void {
         '  Next: npm install --ignore-scripts && npm run build\n',
     );
   }
+}
+
+/** What `memfix prove` measures with; Python finds it only under this name. */
+function copyShim(): void {
+  const name = 'sitecustomize.py';
+  copyFileSync(join(root, 'src', 'workspace', 'prove', name), join(dist, name));
 }
 
 function emitDeclarations(): void {

@@ -20,8 +20,7 @@ export function engineWithDefaults(
     knownIds: new Set(all.map(({ meta }) => meta.id)),
     optionsFor: (id) => defaultsOf(all.find(({ meta }) => meta.id === id)),
     ...(neighbours && {
-      around: (path: string, inPieces: boolean, newer?: ReadonlyMap<string, string>) =>
-        neighbours.around(path, inPieces, newer),
+      around: (...asked: Parameters<Neighbours['around']>) => neighbours.around(...asked),
     }),
   });
 }

@@ -1,3 +1,4 @@
+import type { PyModule } from '../semantic/module.js';
 import type { Surroundings } from '../semantic/surroundings.js';
 import type { PythonParser } from '../syntax/parser.js';
 import { pythonProblem, type SyntaxProblem } from '../syntax/soundness.js';
@@ -18,9 +19,14 @@ export interface EngineSetup {
   optionsFor(id: string): Options;
   /**
    * The project around a file, made anew for each scan; without it every file is by itself. Its other files are parsed in
-   * pieces where the file itself is.
+   * pieces where the file itself is; `self` is what they see of it.
    */
-  around?(path: string, inPieces: boolean, newer?: ReadonlyMap<string, string>): Surroundings;
+  around?(
+    path: string,
+    inPieces: boolean,
+    self: () => PyModule,
+    newer?: ReadonlyMap<string, string>,
+  ): Surroundings;
 }
 
 /** Pure: texts in, findings and texts out. Disk, git and keyboard live with the caller. */

@@ -104,13 +104,8 @@ function scanTree<T>(
 ): T | Skipped {
   const { text } = file.source;
   try {
-    const module = new PyModule(
-      file.path,
-      text,
-      tree,
-      setup.around?.(file.path, tree.isInPieces, file.newer),
-      glimpse,
-    );
+    const around = setup.around?.(file.path, tree.isInPieces, () => module, file.newer);
+    const module: PyModule = new PyModule(file.path, text, tree, around, glimpse);
     const error = firstError(tree);
     if (error !== undefined) {
       const at = module.lines.position(error.start);

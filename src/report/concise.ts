@@ -1,19 +1,29 @@
 import { printable } from './cells.js';
-import { type Report, refusalSentence, remarks, SAFETY_TONE, shownFindings, type View } from './report.js';
+import {
+  type Report,
+  refusalSentence,
+  remarks,
+  SAFETY_TONE,
+  type Shown,
+  shownFindings,
+  type View,
+} from './report.js';
 
-/** One line per finding: `path:line:col: id [safety] message`. */
+/** One line per finding: `path:line:col: id [safety] message`; where findings are ranked, the reason behind it. */
 export function renderConcise(report: Report, view: View): string {
-  const { paint } = view;
-  const findings = shownFindings(report, view).map(({ scan, finding }) => {
-    const place =
-      paint.bold(printable(scan.file.path)) + paint.dim(`:${finding.at.line}:${finding.at.column}:`);
-    const message = printable(finding.message);
-    if (finding.refusal !== undefined) {
-      return `${place} ${finding.transform} ${paint.dim('[left alone]')} ${message}; ${printable(refusalSentence(finding.refusal))}`;
-    }
-    const safety = paint[SAFETY_TONE[finding.safety]](`[${finding.safety}]`);
-    const next = finding.advice === undefined ? '' : `; ${printable(finding.advice)}`;
-    return `${place} ${paint.bold(finding.transform)} ${safety} ${message}${next}`;
-  });
+  const findings = shownFindings(report, view).map((shown) => conciseLine(shown, view));
   return [...findings, ...remarks(report, view)].map((line) => `${line}\n`).join('');
+}
+
+export function conciseLine({ scan, finding, ranked }: Shown, { paint }: Pick<View, 'paint'>): string {
+  const place =
+    paint.bold(printable(scan.file.path)) + paint.dim(`:${finding.at.line}:${finding.at.column}:`);
+  const message = printable(finding.message);
+  const because = ranked === undefined ? '' : paint.dim(` (${printable(ranked.because)})`);
+  if (finding.refusal !== undefined) {
+    return `${place} ${finding.transform} ${paint.dim('[left alone]')} ${message}; ${printable(refusalSentence(finding.refusal))}${because}`;
+  }
+  const safety = paint[SAFETY_TONE[finding.safety]](`[${finding.safety}]`);
+  const next = finding.advice === undefined ? '' : `; ${printable(finding.advice)}`;
+  return `${place} ${paint.bold(finding.transform)} ${safety} ${message}${next}${because}`;
 }

@@ -1,16 +1,20 @@
 import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
 import { previewOf } from '../engine/repair.js';
+import type { Ranked } from '../oom/rank.js';
 import { Lines } from '../text/lines.js';
 import { printable, widthOf } from './cells.js';
+import { conciseLine } from './concise.js';
 import { diffView } from './diff-view.js';
 import { frame } from './frame.js';
-import { wrap } from './prose.js';
+import { renderDiagnosis } from './oom.js';
+import { plural, wrap } from './prose.js';
 import {
   isRefused,
   type Report,
   refusalSentence,
   remarks,
   SAFETY_TONE,
+  type Shown,
   shownFindings,
   type View,
 } from './report.js';
@@ -20,26 +24,54 @@ const MARGIN = '  ';
 /** Every finding with its place, reason, source and proposed change; then notes and skipped files. Each ends in a blank line. */
 export function renderFull(report: Report, view: View): string {
   const linesOf = new Map<Scan, Lines>();
-  const blocks: string[][] = [];
-  for (const { scan, finding } of shownFindings(report, view)) {
+  const blocks: string[][] = report.oom === undefined ? [] : renderDiagnosis(report.oom, view);
+  const shown = shownFindings(report, view);
+  for (const { scan, finding, ranked } of shown) {
+    if (ranked !== undefined && report.oom?.related.has(ranked) === false) continue;
     const lines = linesOf.get(scan) ?? new Lines(scan.file.source.text);
     linesOf.set(scan, lines);
-    blocks.push(findingBlock(scan.file, lines, finding, view));
+    const measured = report.proven?.measured(finding.transform);
+    blocks.push(findingBlock(scan.file, lines, finding, view, { ranked, measured }));
   }
+  const apart = shown.filter(
+    ({ ranked }) => ranked !== undefined && report.oom?.related.has(ranked) === false,
+  );
+  if (apart.length > 0) blocks.push(apartBlock(apart, view));
   const last = remarks(report, view);
   if (last.length > 0) blocks.push(last);
   return blocks.map((block) => `${block.join('\n')}\n\n`).join('');
 }
 
-function findingBlock(file: SourceFile, lines: Lines, finding: Finding, view: View): string[] {
+/** Findings that explain nothing of what happened, in a line each; those that free no memory are only counted. */
+function apartBlock(apart: readonly Shown[], view: View): string[] {
+  const told = view.verbose ? apart : apart.filter(({ ranked }) => ranked?.nearness !== 'unrelated');
+  const untold = apart.length - told.length;
+  const more = `${plural(untold, 'finding')} that would free no such memory; \`-v\` lists ${untold === 1 ? 'it' : 'them'}`;
+  return [
+    view.paint.bold('Less likely:'),
+    ...told.map((shown) => MARGIN + conciseLine(shown, view)),
+    ...(untold === 0 ? [] : [`${MARGIN}${told.length === 0 ? '' : 'and '}${more}`]),
+  ];
+}
+
+function findingBlock(
+  file: SourceFile,
+  lines: Lines,
+  finding: Finding,
+  view: View,
+  { ranked, measured }: { readonly ranked: Ranked | undefined; readonly measured: string | undefined },
+): string[] {
   const tone = isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety];
   const block = [
     ...heading(file.path, finding, view),
+    ...(ranked === undefined ? [] : prose(ranked.because, rankLabel(ranked), view, view.paint.magenta)),
     ...prose(finding.message, '', view),
     '',
     ...frame(lines, finding.span, { paint: view.paint, width: view.width, tone }),
   ];
   const remarks = verdict(finding, view);
+  if (measured !== undefined && !isRefused(finding))
+    remarks.push(...prose(measured, 'measured on your run: ', view, view.paint.bold));
   if (remarks.length > 0) block.push('', ...remarks);
   if (finding.fix !== undefined) {
     const { before, after, beside = [] } = previewOf(file, finding);
@@ -53,6 +85,10 @@ function findingBlock(file: SourceFile, lines: Lines, finding: Finding, view: Vi
     while (block.at(-1) === '') block.pop();
   }
   return block;
+}
+
+function rankLabel({ rank }: Ranked): string {
+  return rank === undefined ? '' : `#${rank} `;
 }
 
 /** On one line where it fits; else the place alone, so that a terminal still makes it clickable. */

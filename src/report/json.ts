@@ -1,8 +1,9 @@
 import { byPosition, type Edit } from '../edit/edit.js';
-import type { Finding, Scan } from '../engine/outcome.js';
+import type { Scan } from '../engine/outcome.js';
 import { Lines, type Position } from '../text/lines.js';
 import type { Numerics, Safety } from '../toolkit/contract.js';
-import type { Report } from './report.js';
+import { diagnosisJson, type JsonOutOfMemory } from './oom.js';
+import { inOrder, type Report, type Shown } from './report.js';
 import { type BySafety, tally } from './tally.js';
 
 /**
@@ -13,11 +14,15 @@ import { type BySafety, tally } from './tally.js';
  */
 export interface JsonReport {
   readonly version: 1;
-  /** In order of path as scanned, then of place. Sites that were left alone are among them, with their `refusal`. */
+  /** In order of path as scanned, then of place; of rank where there is one. Sites that were left alone are among them, with their `refusal`. */
   readonly findings: readonly JsonFinding[];
   readonly skipped: readonly JsonSkipped[];
   /** Suppression comments that silence nothing or name no transform. */
   readonly notes: readonly JsonNote[];
+  /** What `--oom` and `--snapshot` tell. */
+  readonly oom: JsonOutOfMemory | null;
+  /** The run of `--evidence`, in lines. */
+  readonly proven: readonly string[] | null;
   readonly summary: JsonSummary;
 }
 
@@ -40,6 +45,12 @@ export interface JsonFinding {
   readonly fix: JsonFix | null;
   /** What a person should do, for advice without a fix. */
   readonly advice: string | null;
+  /** From 1, for the finding that is likeliest to explain why memory ran out; for sites that were left alone, `null`. */
+  readonly rank: number | null;
+  /** Why it has that rank, as a phrase. */
+  readonly because: string | null;
+  /** What `memfix prove` measured for its transform, with `--evidence`. */
+  readonly measured: string | null;
 }
 
 export interface JsonFix {
@@ -96,12 +107,15 @@ export function renderJson(report: Report): string {
 
 export function toJson(report: Report): JsonReport {
   const counts = tally(report);
+  const known = new Map<Scan, Lines>();
+  const linesOf = (scan: Scan): Lines => {
+    const lines = known.get(scan) ?? new Lines(scan.file.source.text);
+    known.set(scan, lines);
+    return lines;
+  };
   return {
     version: 1,
-    findings: report.scans.flatMap((scan) => {
-      const lines = new Lines(scan.file.source.text);
-      return scan.findings.map((finding) => findingJson(scan, finding, lines));
-    }),
+    findings: inOrder(report).map((shown) => findingJson(shown, linesOf(shown.scan), report)),
     skipped: report.skipped.map(({ path, at, reason }) => ({
       path,
       line: at?.line ?? null,
@@ -116,6 +130,8 @@ export function toJson(report: Report): JsonReport {
         message,
       })),
     ),
+    oom: report.oom === undefined ? null : diagnosisJson(report.oom),
+    proven: report.proven?.summary ?? null,
     summary: {
       checked: report.checked,
       findings: counts.findings,
@@ -130,7 +146,7 @@ export function toJson(report: Report): JsonReport {
   };
 }
 
-function findingJson(scan: Scan, finding: Finding, lines: Lines): JsonFinding {
+function findingJson({ scan, finding, ranked }: Shown, lines: Lines, { proven }: Report): JsonFinding {
   const { fix } = finding;
   return {
     path: scan.file.path,
@@ -154,6 +170,9 @@ function findingJson(scan: Scan, finding: Finding, lines: Lines): JsonFinding {
             }),
           },
     advice: finding.advice ?? null,
+    rank: ranked?.rank ?? null,
+    because: ranked?.because ?? null,
+    measured: proven?.measured(finding.transform) ?? null,
   };
 }
 

@@ -6,11 +6,20 @@ export interface FileChange {
   readonly path: string;
   readonly source: SourceText;
   readonly after: string;
+  /** Lines for a reader, which `git apply` and `patch` pass over. */
+  readonly comments?: readonly string[];
 }
 
-/** A patch for `git apply` and `patch -p1`; empty when nothing changes. */
-export function patchOf(changes: readonly FileChange[]): Buffer {
-  return Buffer.concat(changes.map(patchOfFile));
+/** A patch for `git apply` and `patch -p1`; empty when nothing changes. Its first lines may be comments, too. */
+export function patchOf(changes: readonly FileChange[], comments: readonly string[] = []): Buffer {
+  const patches = changes.map(patchOfFile);
+  const isEmpty = patches.every(({ length }) => length === 0);
+  return Buffer.concat(isEmpty ? [] : [commentLines(comments), ...patches]);
+}
+
+/** Whatever starts with `#` is nothing to git; a line break in one would end that. */
+function commentLines(comments: readonly string[]): Buffer {
+  return Buffer.from(comments.map((line) => `# ${line.replaceAll(/[\r\n]+/g, ' ')}\n`).join(''), 'utf8');
 }
 
 /**
@@ -21,7 +30,7 @@ function patchOfFile(change: FileChange): Buffer {
   const hunks = hunksBetween(asBytes(change, change.source.text), asBytes(change, change.after));
   if (hunks.length === 0) return Buffer.alloc(0);
   const patch = fileHeader(change.path) + hunks.map(formatHunk).join('');
-  return Buffer.from(patch, 'latin1');
+  return Buffer.concat([commentLines(change.comments ?? []), Buffer.from(patch, 'latin1')]);
 }
 
 function asBytes({ path, source }: FileChange, text: string): string {

@@ -1,7 +1,10 @@
 import type { Finding, Scan, Skipped } from '../engine/outcome.js';
+import type { Diagnosis } from '../oom/diagnosis.js';
+import type { Ranked } from '../oom/rank.js';
 import type { Safety } from '../toolkit/contract.js';
 import { printable } from './cells.js';
 import type { Paint, Tone } from './paint.js';
+import type { Proven } from './prove/proven.js';
 
 /** What a command has to say; every renderer starts from this. */
 export interface Report {
@@ -11,6 +14,10 @@ export interface Report {
   /** Files looked at, also those that needed no scan. */
   readonly checked: number;
   readonly fixed?: Fixed;
+  /** Of a run that ran out of memory: then findings come in its order. */
+  readonly oom?: Diagnosis;
+  /** What `memfix prove` measured on the user's own run. */
+  readonly proven?: Proven;
 }
 
 export interface Fixed {
@@ -40,13 +47,21 @@ export function isRefused(finding: Finding): boolean {
   return finding.refusal !== undefined;
 }
 
+export interface Shown {
+  readonly scan: Scan;
+  readonly finding: Finding;
+  readonly ranked?: Ranked;
+}
+
+/** All findings in the order of the report. */
+export function inOrder({ scans, oom }: Pick<Report, 'scans' | 'oom'>): readonly Shown[] {
+  if (oom === undefined) return scans.flatMap((scan) => scan.findings.map((finding) => ({ scan, finding })));
+  return oom.ranked.map((ranked) => ({ scan: ranked.scan, finding: ranked.finding, ranked }));
+}
+
 /** Findings to show, with their scan, in order. */
-export function shownFindings(report: Report, view: View): { scan: Scan; finding: Finding }[] {
-  return report.scans.flatMap((scan) =>
-    scan.findings
-      .filter((finding) => view.verbose || !isRefused(finding))
-      .map((finding) => ({ scan, finding })),
-  );
+export function shownFindings(report: Report, view: View): readonly Shown[] {
+  return inOrder(report).filter(({ finding }) => view.verbose || !isRefused(finding));
 }
 
 /** Transforms may phrase a refusal with or without its first words; the reader always gets the whole sentence. */

@@ -1,3 +1,4 @@
+import type { Diagnosis } from '../oom/diagnosis.js';
 import { plural } from './prose.js';
 import { type Report, SAFETIES } from './report.js';
 import { type Tally, tally } from './tally.js';
@@ -10,7 +11,7 @@ export function summarize(report: Report): string {
     ...(counts.skipped > 0 ? [`${plural(counts.skipped, 'file')} skipped`] : []),
     ...(counts.notes > 0 ? [plural(counts.notes, 'note')] : []),
   ];
-  const next = nextStep(counts);
+  const next = report.oom === undefined ? nextStep(counts) : reviewOf(report.oom);
   const did = report.fixed === undefined ? '' : fixedSentence(report.fixed);
   return [did, `${facts.join('; ')}.`, next].filter((sentence) => sentence !== '').join(' ');
 }
@@ -34,6 +35,14 @@ function found(counts: Tally, report: Report): string {
   if (kinds.length === 1) return plural(counts.findings, `${kinds[0]} finding`) + remain + files;
   const parts = kinds.map((safety) => `${counts.bySafety[safety]} ${safety}`).join(', ');
   return `${plural(counts.findings, 'finding')} (${parts})${remain}${files}`;
+}
+
+/** The ids are named: some of them run only when asked for. */
+function reviewOf({ related }: Diagnosis): string {
+  const offered = [...related].filter(({ finding }) => finding.fix !== undefined);
+  if (offered.length === 0) return '';
+  const ids = [...new Set(offered.map(({ finding }) => finding.transform))];
+  return `Run \`memfix apply --interactive --select ${ids.join(',')}\` to review ${offered.length === 1 ? 'the fix' : `the ${offered.length} fixes`} nearest to it.`;
 }
 
 function nextStep({ fixable: { safe, unsafe, advice } }: Tally): string {

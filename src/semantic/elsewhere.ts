@@ -1,8 +1,11 @@
 import type { PyNode } from '../syntax/node.js';
 import { ancestryOf } from './definitions.js';
+import { definitionOf } from './flow.js';
+import { qualifiedName } from './imports.js';
 import { isLookedAt } from './mapping-use.js';
 import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
+import { unparenthesized } from './statements.js';
 
 /** A definition, or a value, in another file of the project. Its node belongs to its own module. */
 export interface Elsewhere {
@@ -10,9 +13,9 @@ export interface Elsewhere {
   readonly node: PyNode;
 }
 
-/** Imports of imports are followed this far. */
 /** A package that gathers more modules than this by `import *` is not searched. */
 const MAX_STARS = 12;
+/** Imports of imports are followed this far. */
 const MAX_HOPS = 5;
 
 /** Never a file of the project, as far as it matters here: not worth a look around. */
@@ -27,7 +30,7 @@ const PACKAGES: ReadonlySet<string> = new Set(
  * pass a name on, by its one definition there. Undefined where any of that is not certain.
  */
 export function definedElsewhere(module: PyModule, path: string): Elsewhere | undefined {
-  const found = behind(module, path);
+  const found = boundElsewhere(module, path);
   return found?.node.type === 'function_definition' || found?.node.type === 'class_definition'
     ? found
     : undefined;
@@ -38,7 +41,7 @@ export function definedElsewhere(module: PyModule, path: string): Elsewhere | un
  * Other files may still change what is in it.
  */
 export function valueElsewhere(module: PyModule, path: string): Elsewhere | undefined {
-  const found = behind(module, path);
+  const found = boundElsewhere(module, path);
   const assignment = found?.node.type === 'assignment' ? found.node : undefined;
   const target = assignment?.field('left');
   const value = assignment?.field('right');
@@ -47,8 +50,8 @@ export function valueElsewhere(module: PyModule, path: string): Elsewhere | unde
   return uses.every((use) => isLookedAt(use)) ? { module: found.module, node: value } : undefined;
 }
 
-/** A `def`, a `class` or the one assignment of a name. */
-function behind(module: PyModule, path: string): Elsewhere | undefined {
+/** What a dotted path names in the project: a `def`, a `class` or the one assignment of a name. */
+export function boundElsewhere(module: PyModule, path: string): Elsewhere | undefined {
   const known = module.memo(nothingYet, module);
   if (!known.has(path)) known.set(path, find(module, path, 0));
   return known.get(path);
@@ -70,7 +73,12 @@ function find(module: PyModule, path: string, hops: number): Elsewhere | undefin
   if (text === undefined || !(text.includes(name) || /\bimport[ \t]*\*/.test(text))) return undefined;
   const other = module.around.module(owner);
   if (other === undefined) return undefined;
-  return other.scope.has(name) ? boundIn(other, name, hops) : passedOn(other, name, hops);
+  return boundAtTop(other, name, hops);
+}
+
+/** The same for a name at the top of a module. */
+export function boundAtTop(module: PyModule, name: string, hops = 0): Elsewhere | undefined {
+  return module.scope.has(name) ? boundIn(module, name, hops) : passedOn(module, name, hops);
 }
 
 function boundIn(other: PyModule, name: string, hops: number): Elsewhere | undefined {
@@ -100,6 +108,17 @@ function starredModules(module: PyModule): readonly string[] {
     const from = statement?.field('module_name')?.text;
     return from === undefined || statement?.childOfType('wildcard_import') === undefined ? [] : [from];
   });
+}
+
+/** The dotted name of the class that made an object, where one call of an import did: `net` of `net = nets.Net()`. */
+export function makerOf(module: PyModule, object: PyNode): string | undefined {
+  const target = unparenthesized(object);
+  const scope = target.type === 'identifier' ? module.resolve(target) : undefined;
+  const [only, ...others] = scope === undefined ? [] : module.writes(scope, target.text);
+  const made = only === undefined || others.length > 0 ? undefined : definitionOf(only);
+  const value = target.type === 'call' ? target : made?.kind === 'value' ? made.value : undefined;
+  const maker = value?.type === 'call' ? value.field('function') : undefined;
+  return maker && qualifiedName(module, maker);
 }
 
 export interface Lineage {

@@ -11,8 +11,26 @@ export interface Surroundings {
   module(dotted: string): PyModule | undefined;
   /** The file of the project that code names by this path, whatever it holds. Undefined where that is not certain. */
   file(name: string): NamedFile | undefined;
+  /**
+   * The other files of the project whose code has a word: who calls a function, reads an attribute. `may` looks at a text
+   * and is false only where the file does not matter. Ask only where an answer would change a finding: the first question
+   * of a run reads the whole project.
+   */
+  naming(mention: Mention, may: (text: string, path: string) => boolean): Naming;
   /** What was asked so far, for telling whether the same answers would be given later. */
   readonly relied: Relied;
+}
+
+/** An identifier; where there are words beside it, in files that have one of them too. */
+export interface Mention {
+  readonly word: string;
+  readonly beside: readonly string[];
+}
+
+export interface Naming {
+  readonly modules: readonly PyModule[];
+  /** Those that could not be looked into, as a sentence names them. */
+  readonly unread: string | undefined;
 }
 
 /** Any file of a project. */
@@ -22,8 +40,8 @@ export interface NamedFile {
 }
 
 /**
- * Each question once: who asked, for which module (where empty: for versions; behind a colon: for a file), and a name for
- * the content of the answer. Plain data: it is kept with results, and travels between threads.
+ * Each question once: who asked, for which module (where empty: for versions; behind a colon: for a file; behind a question
+ * mark: for the files that mention words), and a name for the content of the answer. Plain data: it is kept with results, and travels between threads.
  */
 export type Relied = readonly (readonly [from: string, what: string, answer: string])[];
 
@@ -33,5 +51,6 @@ export const ALONE: Surroundings = {
   text: () => undefined,
   module: () => undefined,
   file: () => undefined,
+  naming: () => ({ modules: [], unread: undefined }),
   relied: [],
 };

@@ -9,6 +9,8 @@ export type Safety = 'safe' | 'unsafe' | 'advice';
 export type Numerics = 'bit-identical' | 'rounding' | 'changes-training';
 export type Symptom = 'leak' | 'peak' | 'sync' | 'fragmentation' | 'host-memory' | 'future-break';
 export type Group = 'default' | 'opt-in' | 'documented';
+/** What a program is doing. */
+export type Moment = 'loading' | 'saving' | 'forward' | 'backward' | 'optimizer' | 'evaluation' | 'data';
 
 export interface OptionSpec {
   readonly type: 'boolean' | 'integer' | 'string';
@@ -33,6 +35,8 @@ export interface TransformMeta {
   /** One line for lists: what the fix does. */
   readonly summary: string;
   readonly symptom: Symptom;
+  /** When memory runs out because of it; absent where that may be at any time, empty where it frees none itself. */
+  readonly moments?: readonly Moment[];
   /** The best a finding of this transform can be; a finding may be stricter, never looser. */
   readonly safety: Safety;
   readonly numerics: Numerics;

@@ -123,12 +123,13 @@ export { fatesAt } from '../torch/record/record-fate.js';
 export { mayTotal, type RunningTotal, runningTotals } from '../torch/record/running-total.js';
 export { reloadsOptimizer } from '../torch/saved/loaded-use.js';
 export { type Fate, fateOf } from '../torch/saved/loaded-value.js';
+export { loadsPlainly } from '../torch/saved/loading-class.js';
 export * from '../torch/saved/saving.js';
 export { copiesState } from '../torch/saved/state-receiver.js';
 export { isComputedHere } from '../torch/tensor/computed-value.js';
 export { mayRepeatConstant } from '../torch/tensor/constant-cue.js';
 export { type ConstantUse, constantUse, usesOfName } from '../torch/tensor/constant-use.js';
-export { isCpu, isDevice } from '../torch/tensor/device-value.js';
+export { isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
 export { type HalfPlace, halfPlaces, strayHalf } from '../torch/tensor/half-precision.js';
 export { type Held, heldTensor } from '../torch/tensor/held-tensor.js';
 export {
@@ -137,6 +138,7 @@ export {
   changesModes,
   constantAt,
   isInvariant,
+  isLarge,
   keywordValue,
   loopToLeave,
   mayBeMissing,

@@ -155,22 +155,6 @@ export const DISTRIBUTED_CLUES: readonly string[] = ['distributed', 'Accelerator
 /** `torch.load` under both its names. */
 export const LOAD: ReadonlySet<string> = new Set(['torch.load', 'torch.serialization.load']);
 
-/** What is made or wrapped by a call of this, and copies state into its own tensors, wherever the state is. */
-export function copiesLoadedState(path: string): boolean {
-  return (
-    isModuleClass(path) ||
-    /^torch\.optim\.(?:lr_scheduler\.)?[A-Z]\w*$/.test(path) ||
-    /^torch\.nn\.parallel\.(?:distributed\.)?(?:DistributedDataParallel|DataParallel)$/.test(path) ||
-    /^torch\.(?:cuda\.)?amp\.(?:grad_scaler\.)?GradScaler$/.test(path) ||
-    /^torchvision\.models\.(?:\w+\.)*[a-z]\w*$/.test(path) ||
-    /^timm\.(?:models\.)?create_model$/.test(path) ||
-    /^transformers\.get_\w*schedule\w*$/.test(path) ||
-    /^(?:transformers|diffusers)\.(?:\w+\.)*(?!EMA)\w*(?:Model\w*|For[A-Z]\w+|Autoencoder\w*)(?:\.from_(?:pretrained|config))?$/.test(
-      path,
-    )
-  );
-}
-
 /** peft's `prepare_model_for_kbit_training`, from wherever in the package it is imported. */
 export function isKbitPreparation(path: string): boolean {
   return /^peft\.(?:\w+\.)*prepare_model_for_kbit_training$/.test(path);

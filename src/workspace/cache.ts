@@ -14,7 +14,7 @@ import type { Finding, Skipped, SourceFile, SuppressionNote } from '../engine/ou
 import type { Relied } from '../semantic/surroundings.js';
 import { codeOf, reasonOf } from './failure.js';
 import { textOf } from './places.js';
-import type { Stamp } from './read.js';
+import { isSettled, type Stamp } from './read.js';
 
 /** What a scan found in a file, without the file. */
 export interface Findings {
@@ -45,8 +45,6 @@ const FORMAT = 'memfix cache 2';
 /** Different settings have a file each; these many are kept. */
 const KEPT_FILES = 8;
 const DRAFT_LIFE = 60 * 60 * 1000;
-/** A file that changed so shortly before it was read may change again without its times telling. */
-const CLOCK_GRAIN = 2000;
 
 /**
  * The results of earlier runs with the same memfix and the same settings. One file, replaced in one step: runs at the
@@ -75,9 +73,9 @@ export class Cache {
   }
 
   remember(path: string, memory: Memory, readAt: number): void {
-    const [modified, changed, size, inode] = memory.stamp;
-    const isSettled = Math.max(modified, changed) < readAt - CLOCK_GRAIN;
-    this.#news.set(path, isSettled ? memory : { ...memory, stamp: [0, 0, size, inode] });
+    const [, , size, inode] = memory.stamp;
+    const stamp: Stamp = isSettled(memory.stamp, readAt) ? memory.stamp : [0, 0, size, inode];
+    this.#news.set(path, { ...memory, stamp });
   }
 
   /** Keeps what this run learnt; `all`: the run saw everything there is, so the rest is gone. Says why it could not. */

@@ -69,6 +69,11 @@ export class Crew {
     return this.#left;
   }
 
+  /** Jobs that no thread has taken. */
+  get untaken(): number {
+    return Math.max(0, this.jobs.length - Atomics.load(this.#next, 0)) + this.#orphans.length;
+  }
+
   take(): number | undefined {
     const index = Atomics.add(this.#next, 0, 1);
     return index < this.jobs.length ? index : this.#orphans.pop();

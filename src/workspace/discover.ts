@@ -18,17 +18,21 @@ export interface Candidate {
 export interface Discovery {
   readonly candidates: readonly Candidate[];
   readonly skipped: readonly Skipped[];
+  /** There is more than was asked for at most. */
+  readonly isCut: boolean;
 }
 
 export interface DiscoveryRules {
   readonly cwd: string;
+  /** Files and folders after which a walk gives up. */
+  readonly most?: number;
   /** These files at most, by where they really are; then there is no need to walk. */
   readonly only?: ReadonlySet<string>;
   excludes(path: string, isFolder: boolean): boolean;
 }
 
 /** Folders that hold other people's code or a tool's leavings, whatever `.gitignore` says. */
-const FOREIGN: ReadonlySet<string> = new Set([
+export const FOREIGN: ReadonlySet<string> = new Set([
   '.bzr',
   '.direnv',
   '.eggs',
@@ -54,13 +58,14 @@ const FOREIGN: ReadonlySet<string> = new Set([
 ]);
 
 /** A folder with one of these in it is a Python environment. */
-const ENVIRONMENT_MARKS: ReadonlySet<string> = new Set(['pyvenv.cfg', 'conda-meta']);
+export const ENVIRONMENT_MARKS: ReadonlySet<string> = new Set(['pyvenv.cfg', 'conda-meta']);
 
 /** The Python files under these paths, in a stable order, each once. */
 export function discover(paths: readonly string[], rules: DiscoveryRules): Discovery {
   const walk = new Walk(rules);
   for (const path of paths) walk.start(path);
-  return { candidates: walk.candidates, skipped: walk.skipped };
+  const { candidates, skipped, isCut } = walk;
+  return { candidates, skipped, isCut };
 }
 
 class Walk {
@@ -70,6 +75,10 @@ class Walk {
   readonly #entered = new Set<string>();
 
   constructor(private readonly rules: DiscoveryRules) {}
+
+  get isCut(): boolean {
+    return this.candidates.length + this.#entered.size > (this.rules.most ?? Infinity);
+  }
 
   start(argument: string): void {
     const path = resolve(this.rules.cwd, argument);
@@ -156,7 +165,7 @@ class Walk {
 
   /** Each folder once, however many links lead to it. */
   #open(folder: string, place: string): readonly Dirent[] | undefined {
-    if (this.#entered.has(place)) return undefined;
+    if (this.#entered.has(place) || this.isCut) return undefined;
     this.#entered.add(place);
     try {
       return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));

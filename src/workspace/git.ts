@@ -40,7 +40,7 @@ export function changedFiles(root: string, since: Since): ReadonlySet<string> {
 
 function changedNames(root: string, since: Since): readonly string[] {
   const names = ['diff', '--name-only', '-z', '--no-relative', '--no-renames', '--diff-filter=d'];
-  const hasCommit = run(root, ['rev-parse', '--verify', '--quiet', 'HEAD']).status === 0;
+  const hasCommit = askGit(root, ['rev-parse', '--verify', '--quiet', 'HEAD']).status === 0;
   if (since.kind === 'staged') return zeroSeparated(ask(root, [...names, '--cached', '--']));
   const untracked = zeroSeparated(ask(root, ['ls-files', '-z', '--others', '--exclude-standard']));
   if (since.kind === 'changed') {
@@ -52,7 +52,13 @@ function changedNames(root: string, since: Since): readonly string[] {
 
 /** Where the current branch left `revision`, so that what others did there since does not count. */
 function branchPoint(root: string, revision: string): string {
-  const commit = run(root, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]);
+  const commit = askGit(root, [
+    'rev-parse',
+    '--verify',
+    '--quiet',
+    '--end-of-options',
+    `${revision}^{commit}`,
+  ]);
   if (commit.status !== 0) {
     throw new Failure(
       'Unknown revision',
@@ -60,7 +66,7 @@ function branchPoint(root: string, revision: string): string {
       'Give a branch, a tag or a commit; in a shallow clone, fetch it first.',
     );
   }
-  const base = run(root, ['merge-base', commit.stdout.trim(), 'HEAD']);
+  const base = askGit(root, ['merge-base', commit.stdout.trim(), 'HEAD']);
   return base.status === 0 ? base.stdout.trim() : commit.stdout.trim();
 }
 
@@ -79,7 +85,7 @@ export function objectionTo(patch: Uint8Array, root: string): string | undefined
 }
 
 function ask(root: string, words: readonly string[]): string {
-  const answer = run(root, words);
+  const answer = askGit(root, words);
   if (answer.status === 0) return answer.stdout;
   throw new Failure(
     'Git did not answer',
@@ -88,13 +94,14 @@ function ask(root: string, words: readonly string[]): string {
   );
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-function run(root: string, words: readonly string[]): Answer {
+/** Git's answer, whatever it is. */
+export function askGit(root: string, words: readonly string[]): Answer {
   const answer = spawnSync('git', ['-c', 'core.quotePath=false', '-c', 'core.fsmonitor=false', ...words], {
     cwd: root,
     env: environment(),
@@ -114,6 +121,6 @@ function environment(): NodeJS.ProcessEnv {
   return { ...kept, LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' };
 }
 
-function zeroSeparated(text: string): readonly string[] {
+export function zeroSeparated(text: string): readonly string[] {
   return text.split('\0').filter((line) => line !== '');
 }

@@ -1,22 +1,29 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import type { ProjectDoor, ProjectFile } from '../engine/neighbours.js';
+import { type FilesWith, mentionIn, type ProjectDoor, type ProjectFile } from '../engine/neighbours.js';
 import { fileImported, fileNamed } from '../semantic/module-paths.js';
-import type { Relied } from '../semantic/surroundings.js';
+import type { Mention, Relied } from '../semantic/surroundings.js';
 import { decode } from '../text/decode.js';
+import { wholeWord } from '../text/words.js';
 import { Dependencies, type Found } from './dependencies.js';
+import type { Candidate } from './discover.js';
 import { Folders } from './folders.js';
+import { isOneOf, Mentions } from './mentions.js';
 import { isInside, shownFrom, slashed } from './places.js';
 import { Reader } from './read.js';
 
 /** Characters of other files that are held at a time. */
 const HELD = 8 * 1024 * 1024;
 
+/** A word that more files have says little about any of them. */
+const COMMON = 200;
+
 /** What lies around the files of a run. All of it is read when first asked for, texts again when others took their room. */
 export class Neighbourhood implements ProjectDoor {
   readonly #folders: Folders;
   readonly #dependencies: Dependencies;
   readonly #sources = new Map<string, ProjectFile | undefined>();
+  readonly #mentions = new Map<string, Mentions>();
   #held = 0;
   #reader: Reader | undefined;
 
@@ -46,6 +53,48 @@ export class Neighbourhood implements ProjectDoor {
     return this.#source(this.#placeOfFile(path, name));
   }
 
+  nameOf(path: string): string {
+    return shownFrom(this.cwd, resolve(this.cwd, path));
+  }
+
+  filesWith(path: string, mention: Mention): FilesWith {
+    const mentions = this.#mentionsAround(path);
+    const { stamp } = mentions;
+    const own = this.nameOf(path);
+    const seeming = mentions.of(mention);
+    const files = seeming && this.#mentioning(seeming, mention, own);
+    if (files === undefined) return { files, key: `${stamp} many` };
+    const hash = createHash('sha1');
+    for (const file of files) hash.update(`${file.path} ${file.key}\n`);
+    return { files, key: `${stamp} ${hash.digest('base64')}` };
+  }
+
+  /** Those that do; undefined where they are very many. */
+  #mentioning(
+    seeming: readonly Candidate[],
+    { word, beside }: Mention,
+    own: string,
+  ): readonly ProjectFile[] | undefined {
+    const whole = wholeWord(word);
+    const others = beside.map(wholeWord);
+    const files: ProjectFile[] = [];
+    for (const { path, target } of seeming) {
+      const file = path === own ? undefined : this.#source(target);
+      if (file === undefined || !whole.test(file.text)) continue;
+      if (isOneOf(others, (other) => other.test(file.text))) files.push(file);
+      if (files.length > COMMON) return undefined;
+    }
+    return files;
+  }
+
+  #mentionsAround(path: string): Mentions {
+    const folder = dirname(resolve(this.cwd, path));
+    const top = this.#folders.upward(folder).at(-1) ?? folder;
+    const known = this.#mentions.get(top) ?? new Mentions(top, this.cwd);
+    this.#mentions.set(top, known);
+    return known;
+  }
+
   #placeOfModule(path: string, dotted: string): string | undefined {
     const place = resolve(this.cwd, path);
     const above = this.#folders.upward(dirname(place)).map(slashed);
@@ -67,12 +116,20 @@ export class Neighbourhood implements ProjectDoor {
   answersAsBefore(relied: Relied, known: (path: string) => string | undefined = () => undefined): boolean {
     return relied.every(([from, what, answer]) => {
       if (what === '') return this.versionsFor(from).key === answer;
+      if (what.startsWith('?')) return this.#namedAsBefore(from, what, answer);
       const place = what.startsWith(':')
         ? this.#placeOfFile(from, what.slice(1))
         : this.#placeOfModule(from, what);
       if (place === undefined) return answer === '';
       return (known(shownFrom(this.cwd, resolve(place))) ?? this.#source(place)?.key ?? '') === answer;
     });
+  }
+
+  /** Where no file has changed there is nothing to read. */
+  #namedAsBefore(from: string, question: string, answer: string): boolean {
+    const [stamp, key] = answer.split(' ');
+    if (stamp !== '' && stamp === this.#mentionsAround(from).stamp) return true;
+    return key === this.filesWith(from, mentionIn(question)).key.split(' ')[1];
   }
 
   #source(path: string | undefined): ProjectFile | undefined {

@@ -3,7 +3,8 @@ import { dirname, resolve } from 'node:path';
 import type { Engine } from '../engine/engine.js';
 import type { Decide, Scan } from '../engine/outcome.js';
 import type { PythonParser } from '../syntax/parser.js';
-import type { Options, Transform } from '../toolkit/contract.js';
+import type { Options } from '../toolkit/contract.js';
+import type { Catalogue } from './catalogue.js';
 import { type Config, NO_CONFIG, understand } from './config.js';
 import { nearestConfig, readConfig } from './config-file.js';
 import { type Discovery, discover } from './discover.js';
@@ -40,9 +41,9 @@ export class Project {
 
   constructor(
     readonly request: Request,
-    private readonly transforms: readonly Transform[],
+    private readonly catalogue: Catalogue,
   ) {
-    this.vocabulary = new Vocabulary(transforms.map((transform) => transform.meta));
+    this.vocabulary = new Vocabulary(catalogue.metas);
     this.#checkFlags();
     this.config = configFor(request, this.vocabulary);
     this.selected = this.vocabulary.resolve(wishOf(request, this.config));
@@ -100,6 +101,7 @@ export class Project {
   async engine(parser: PythonParser): Promise<Engine> {
     const { createEngine } = await import('../engine/engine.js');
     const { Neighbours } = await import('../engine/neighbours.js');
+    const transforms = await this.catalogue.transforms();
     const neighbours = new Neighbours(parser, this.neighbourhood);
     const made = new Map<string, Engine>();
     const engineOf = (ids: ReadonlySet<string>): Engine => {
@@ -108,10 +110,10 @@ export class Project {
       if (known !== undefined) return known;
       const engine = createEngine({
         parser,
-        transforms: this.transforms.filter((transform) => ids.has(transform.meta.id)),
+        transforms: transforms.filter(({ meta }) => ids.has(meta.id)),
         knownIds: new Set(this.vocabulary.ids),
         optionsFor: (id) => this.#optionsFor(id),
-        around: (path, inPieces, newer) => neighbours.around(path, inPieces, newer),
+        around: (...asked) => neighbours.around(...asked),
       });
       made.set(key, engine);
       return engine;

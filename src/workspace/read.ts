@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
 import { decode } from '../text/decode.js';
 import type { Candidate } from './discover.js';
@@ -15,8 +15,26 @@ const GENERATED = /^[ \t]*#.*@generated\b/m;
 /** What the system says about a file without reading it: modified, changed, size, inode. */
 export type Stamp = readonly [number, number, number, number];
 
-export function stampOf({ mtimeMs, ctimeMs, size, ino }: Stats): Stamp {
+function stampOf({ mtimeMs, ctimeMs, size, ino }: Stats): Stamp {
   return [mtimeMs, ctimeMs, size, ino];
+}
+
+/** A file that changed so shortly before it was looked at may change again without its times telling. */
+const CLOCK_GRAIN = 2000;
+
+/** Whether the stamp, taken at that time, will tell of every later change. */
+export function isSettled([modified, changed]: Stamp, takenAt: number): boolean {
+  return Math.max(modified, changed) < takenAt - CLOCK_GRAIN;
+}
+
+/** Undefined where there is no file, or none that may be looked at. */
+export function stampAt(path: string): Stamp | undefined {
+  try {
+    return stampOf(statSync(path));
+  } catch {
+    // Reading it says why it cannot be seen.
+    return undefined;
+  }
 }
 
 /** Bytes that hold until the next file is read, and the file's stamp from before they were. */

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { Decide, Outcome, Scan, Skipped } from '../engine/outcome.js';
 import type { Relied } from '../semantic/surroundings.js';
 import { type Cache, type Lesson, type Memory, sameStamp, withFile } from './cache.js';
@@ -13,7 +12,7 @@ import {
   type Sight,
   takesAny,
 } from './examine.js';
-import { type Stamp, stampOf } from './read.js';
+import { type Stamp, stampAt } from './read.js';
 import { workThrough } from './work.js';
 
 export interface Visit {
@@ -47,7 +46,7 @@ export interface Means {
 export async function visit(discovery: Discovery, means: Means, hooks: VisitHooks): Promise<Visit> {
   const { candidates } = discovery;
   const readAt = Date.now();
-  const stamps = candidates.map(stampAt);
+  const stamps = candidates.map(({ target }) => stampAt(target));
   const all = candidates.map(({ path, explicit }) => means.cache?.recall(path, explicit));
   const known = unchangedHashes(candidates, stamps, all);
   const memories = all.map((memory) =>
@@ -103,15 +102,6 @@ function unchangedHashes(
       found.set(path, memory.hash);
   }
   return found;
-}
-
-function stampAt({ target }: Candidate): Stamp | undefined {
-  try {
-    return stampOf(statSync(target));
-  } catch {
-    // Reading it says why it cannot be seen.
-    return undefined;
-  }
 }
 
 /** What can be said without the file's text. */

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Transform } from '../toolkit/contract.js';
+import type { Catalogue } from './catalogue.js';
 import type { Orders, Report } from './crew.js';
 import { type Examined, Examiner } from './examine.js';
 import { Project } from './project.js';
@@ -9,9 +9,9 @@ import { Tools } from './tools.js';
 const TOGETHER = 64;
 
 /** A thread of a run: does the jobs that nobody else has taken, reports, and ends. */
-export async function serve(loadTransforms: () => Promise<readonly Transform[]>): Promise<void> {
+export async function serve(catalogue: Catalogue): Promise<void> {
   const orders = workerData as Orders;
-  const project = new Project(orders.request, await loadTransforms());
+  const project = new Project(orders.request, catalogue);
   const tools = new Tools(project, orders.parser);
   const examiner = new Examiner(tools, orders.takesFixes ? await project.policy() : undefined);
   let report: (readonly [number, Examined])[] = [];

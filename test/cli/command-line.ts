@@ -2,6 +2,7 @@ import { PassThrough, Readable } from 'node:stream';
 import type { Io } from '../../src/cli/io.js';
 import { run } from '../../src/cli/run.js';
 import type { Transform } from '../../src/toolkit/contract.js';
+import { catalogueOf } from '../../src/workspace/catalogue.js';
 import { TOYS } from './toys.js';
 
 export interface Setting {
@@ -40,7 +41,7 @@ export async function memfix(setting: Setting, ...words: readonly string[]): Pro
       signal: setting.signal ?? new AbortController().signal,
       ...(setting.build !== undefined && { self: { build: async () => setting.build ?? '' } }),
     },
-    async () => setting.transforms ?? TOYS,
+    async () => catalogueOf(setting.transforms ?? TOYS),
   );
   const data = stdout.read();
   return { code, stdout: data.toString(), stderr: stderr.read().toString(), data };

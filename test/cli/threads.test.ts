@@ -87,6 +87,13 @@ describe('several threads', () => {
   });
 });
 
+test('a single file starts no thread', () => {
+  const cwd = folderWith({ 'a.py': 'slowly()\nhold()\n' });
+  const { stdout, stderr } = memfixProcess(cwd, 'check', ...concise, 'a.py');
+  expect(stdout).toContain('drop-hold');
+  expect(stderr).not.toContain('from a thread');
+});
+
 describe('a file that takes for ever', () => {
   const message = (name: string) => `${name}: skipped: it took too long: more than 2 s\n`;
 

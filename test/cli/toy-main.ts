@@ -31,4 +31,5 @@ const DEADLY: Transform = {
   },
 };
 
+if (!isMainThread) process.stderr.write('looking from a thread\n');
 await runProcess(async () => [...TOYS, SLOW, ENDLESS, DEADLY], import.meta.url);

@@ -243,6 +243,9 @@ describe('json', () => {
             files: [],
           },
           advice: null,
+          rank: null,
+          because: null,
+          measured: null,
         },
       ],
       skipped: [
@@ -250,6 +253,8 @@ describe('json', () => {
         { path: 'c.py', line: 2, column: 5, reason: 'it does not parse' },
       ],
       notes: [{ path: 'a.py', line: 1, column: 2, message: 'unused' }],
+      oom: null,
+      proven: null,
       summary: {
         checked: 3,
         findings: 1,

@@ -6,6 +6,7 @@ import type { ProjectDoor } from '../../src/engine/neighbours.js';
 import type { Finding } from '../../src/engine/outcome.js';
 import { fileImported, fileNamed } from '../../src/semantic/module-paths.js';
 import { type Pin, pinOf, Versions } from '../../src/semantic/versions.js';
+import { wholeWord } from '../../src/text/words.js';
 import type { Numerics, Options, Safety } from '../../src/toolkit/contract.js';
 
 /** One finding as `findings.json` records it. `id` only where several transforms meet. */
@@ -97,14 +98,23 @@ function projectIn(folder: string): ReadonlyMap<string, string> {
   );
 }
 
-/** The project of a case as the engine asks for it. */
+/** The project of a case as the engine asks for it: its files, and `input.py` as they see it. */
 export function doorOf({ versions, project }: Pick<FixtureCase, 'versions' | 'project'>): ProjectDoor {
-  const isThere = (path: string) => project.has(path);
+  const isThere = (path: string) => path === 'input.py' || project.has(path);
   const found = (path: string | undefined) => {
-    const text = path && project.get(path);
+    const text = path === 'input.py' ? '' : path && project.get(path);
     return path === undefined || text === undefined ? undefined : { path, text, key: text };
   };
   return {
+    nameOf: (path) => path,
+    filesWith: (path, { word, beside }) => {
+      const has = (text: string) =>
+        wholeWord(word).test(text) &&
+        (beside.length === 0 || beside.some((other) => wholeWord(other).test(text)));
+      const others = [...project].filter(([name]) => name !== path && name.endsWith('.py'));
+      const files = others.flatMap(([name, text]) => (has(text) ? (found(name) ?? []) : []));
+      return { files, key: files.map(({ key }) => key).join() };
+    },
     versionsFor: () => ({ versions, key: '' }),
     moduleFor: (path, dotted) => found(fileImported(path, dotted, foldersAbove(path), isThere)),
     fileNamed: (path, name) => found(fileNamed(name, foldersAbove(path), isThere)),

@@ -18,6 +18,7 @@ const ROOMS = [
   'torch',
   'toolkit',
   'engine',
+  'oom',
   'report',
   'workspace',
   'cli',

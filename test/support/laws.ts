@@ -195,8 +195,7 @@ export function engineFor(
     knownIds: new Set(court.all.map(({ meta }) => meta.id)),
     optionsFor: (id) => ({ ...defaultsOf(court.all.find(({ meta }) => meta.id === id)), ...options }),
     ...(neighbours && {
-      around: (path: string, inPieces: boolean, newer?: ReadonlyMap<string, string>) =>
-        neighbours.around(path, inPieces, newer),
+      around: (...asked: Parameters<Neighbours['around']>) => neighbours.around(...asked),
     }),
   });
 }

@@ -15,7 +15,9 @@ export function moduleOf(text: string): PyModule {
 export function moduleIn(project: Readonly<Record<string, string>>, path: string): PyModule {
   const door = doorOf({ versions: new Versions(), project: new Map(Object.entries(project)) });
   const text = project[path] ?? '';
-  return new PyModule(path, text, parser.parse(text), new Neighbours(parser, door).around(path, false));
+  const around = new Neighbours(parser, door).around(path, false, () => module);
+  const module: PyModule = new PyModule(path, text, parser.parse(text), around);
+  return module;
 }
 
 /** The node at the nth occurrence of a word. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { catalogueOf } from '../../src/workspace/catalogue.js';
 import { Failure } from '../../src/workspace/failure.js';
 import { Project, type Request } from '../../src/workspace/project.js';
 import { TOYS } from '../cli/toys.js';
@@ -7,7 +8,7 @@ import { type Files, folderWith, put, repositoryWith } from './folders.js';
 
 function project(cwd: string, request: Partial<Request> = {}): Project {
   const nothing = { cwd, paths: [], isolated: false, extendSelect: [], ignore: [], unfixable: [] };
-  return new Project({ ...nothing, ...request }, TOYS);
+  return new Project({ ...nothing, ...request }, catalogueOf(TOYS));
 }
 
 const selected = (cwd: string, request?: Partial<Request>) => [...project(cwd, request).selected];

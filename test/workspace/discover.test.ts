@@ -31,6 +31,14 @@ describe('a walk', () => {
     expect(found(cwd, '.', 'a', 'b.py').paths).toEqual(['a/y.py', 'a/z.py', 'b.py']);
   });
 
+  test('gives up where there is more than it may take', () => {
+    const cwd = folderWith({ 'a.py': '', 'b/c.py': '', 'b/d.py': '', 'e/f.py': '' });
+    const rules = { cwd, excludes: () => false };
+    expect(discover(['.'], { ...rules, most: 7 }).isCut).toBe(false);
+    expect(discover(['.'], { ...rules, most: 6 }).isCut).toBe(true);
+    expect(discover(['.'], { ...rules, most: 1 }).candidates.length).toBeLessThan(4);
+  });
+
   test('passes over environments, packages and tool caches, but not over build and dist', () => {
     const cwd = folderWith({
       'env/pyvenv.cfg': '',

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Neighbourhood } from '../../src/workspace/neighbourhood.js';
@@ -48,6 +48,80 @@ describe('the file behind an import', () => {
     mkdirSync(join(cwd, 'folder.py'));
     symlinkSync(join(cwd, 'gone.py'), join(cwd, 'link.py'));
     for (const name of ['bytes', 'folder', 'link']) expect(pathOf(cwd, 'a.py', name)).toBeUndefined();
+  });
+});
+
+describe('the files that have a word', () => {
+  const namesOf = (cwd: string, from: string, word: string, top = cwd) =>
+    new Neighbourhood(cwd, top, new Map())
+      .filesWith(from, { word, beside: [] })
+      .files?.map(({ path }) => path);
+
+  test('all below the root of the repository, but what is ignored and the file itself', () => {
+    const cwd = repositoryWith({
+      'pkg/loss.py': 'def loss(): ...\n',
+      'pkg/train.py': 'from .loss import loss\n',
+      'scripts/run.py': 'print("loss")\n',
+      'scripts/other.py': 'losses = total_loss\n',
+      'build/copy.py': 'loss()\n',
+      '.venv/pyvenv.cfg': '',
+      '.venv/lib/site.py': 'loss()\n',
+      '.gitignore': 'build/\n',
+      'notes.txt': 'loss\n',
+    });
+    expect(namesOf(cwd, 'pkg/loss.py', 'loss')).toEqual(['pkg/train.py', 'scripts/run.py']);
+    expect(namesOf(join(cwd, 'pkg'), 'loss.py', 'loss', cwd)).toEqual([
+      'train.py',
+      join(cwd, 'scripts/run.py').replaceAll('\\', '/'),
+    ]);
+    expect(namesOf(cwd, './pkg/../pkg/loss.py', 'loss')).toEqual(['pkg/train.py', 'scripts/run.py']);
+    expect(namesOf(cwd, 'stdin.py', 'loss')).toHaveLength(3);
+    expect(namesOf(cwd, 'pkg/loss.py', 'gain')).toEqual([]);
+  });
+
+  test('are not told where they are very many', () => {
+    const many = Object.fromEntries(Array.from({ length: 201 }, (_, at) => [`m${at}.py`, 'loss()\n']));
+    expect(namesOf(repositoryWith({ ...many, 'a.py': '' }), 'a.py', 'loss')).toBeUndefined();
+    const { 'm0.py': _, ...fewer } = many;
+    expect(namesOf(repositoryWith({ ...fewer, 'a.py': '' }), 'a.py', 'loss')).toHaveLength(200);
+  });
+
+  test('are the same for the first question and for a later one', () => {
+    const cwd = repositoryWith({
+      'a.py': '',
+      'b.py': 'from a import loss\n',
+      'c.py': 'from far import loss\n',
+      'd.py': 'from a import losses\n',
+    });
+    const door = new Neighbourhood(cwd, cwd, new Map());
+    const ask = (word: string, ...beside: string[]) => door.filesWith('a.py', { word, beside });
+    const first = ask('loss', 'a', 'b');
+    expect(first.files?.map(({ path }) => path)).toEqual(['b.py']);
+    for (let at = 0; at < 6; at++) expect(ask(`other${at}`).files).toEqual([]);
+    expect(ask('loss', 'b', 'a')).toEqual(first);
+    expect(ask('loss').files).toHaveLength(2);
+  });
+
+  test('are the same answer until one of them changes, comes or goes', () => {
+    const cwd = repositoryWith({ 'a.py': 'def loss(): ...\n', 'b.py': 'loss()\n', 'c.py': 'gain()\n' });
+    const fresh = () => new Neighbourhood(cwd, cwd, new Map());
+    const relied = () =>
+      [['a.py', '?loss', fresh().filesWith('a.py', { word: 'loss', beside: [] }).key]] as const;
+    let before = relied();
+    expect(fresh().answersAsBefore(before)).toBe(true);
+    put(cwd, { 'a.py': 'def loss(): return 1\n', 'c.py': 'gain(1)\n' });
+    expect(fresh().answersAsBefore(before)).toBe(true);
+    put(cwd, { 'b.py': 'loss().backward()\n' });
+    expect(fresh().answersAsBefore(before)).toBe(false);
+    before = relied();
+    put(cwd, { 'c.py': 'loss()\n' });
+    expect(fresh().answersAsBefore(before)).toBe(false);
+    before = relied();
+    put(cwd, { 'd.py': 'loss()\n' });
+    expect(fresh().answersAsBefore(before)).toBe(false);
+    before = relied();
+    rmSync(join(cwd, 'b.py'));
+    expect(fresh().answersAsBefore(before)).toBe(false);
   });
 });
 

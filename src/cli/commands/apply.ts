@@ -3,11 +3,12 @@ import { plural } from '../../report/prose.js';
 import type { Report } from '../../report/report.js';
 import { encode } from '../../text/decode.js';
 import { Writer } from '../../workspace/writer.js';
+import { eachBesideOnce, filesIn, isChanged } from '../changes.js';
 import { type Context, EXIT } from '../context.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { exitCodeFor, formatOf, present } from '../results.js';
 import { guardFiles, reportUnwritten, sayHowToUndo, type Unwritten } from '../writing.js';
-import { diff, eachBesideOnce, filesIn, isChanged, withoutBeside } from './diff.js';
+import { diff, withoutBeside } from './diff.js';
 
 export async function apply(context: Context): Promise<number> {
   const { args } = context;

@@ -1,17 +1,37 @@
+import { resolve } from 'node:path';
+import type { CheckedFiles } from '../../oom/places.js';
+import { slashed, textOf } from '../../workspace/places.js';
 import { type Context, EXIT } from '../context.js';
-import { lookThrough, prepare, prepareStdin } from '../looking.js';
+import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
+import { evidenceOf, withDiagnosis } from '../oom.js';
+import { provenOf } from '../proven.js';
 import { exitCodeFor, formatOf, present } from '../results.js';
 
 export async function check(context: Context): Promise<number> {
   if (context.args.flag('show-settings')) return showSettings(context);
   if (context.args.readsStdin) return checkStdin(context);
   const format = formatOf(context);
+  const evidence = await evidenceOf(context);
+  const proven = await provenOf(context);
   const look = await prepare(context);
   const seen = await lookThrough(context, look, 'report');
-  const report = { scans: seen.scans, skipped: seen.skipped, checked: seen.files };
+  const found = {
+    scans: seen.scans,
+    skipped: seen.skipped,
+    checked: seen.files,
+    ...(proven && { proven }),
+  };
+  const report = await withDiagnosis(found, evidence, filesOf(context, look), look.project);
   await present(context, report, format);
   context.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
+}
+
+function filesOf({ io }: Context, { targets }: Look): CheckedFiles {
+  return {
+    paths: new Map([...targets.keys()].map((path) => [path, slashed(resolve(io.cwd, path))])),
+    text: (path) => textOf(targets.get(path)?.target ?? path),
+  };
 }
 
 async function showSettings(context: Context): Promise<number> {
@@ -25,12 +45,18 @@ async function showSettings(context: Context): Promise<number> {
 
 async function checkStdin(context: Context): Promise<number> {
   const format = formatOf(context);
-  const { engine, read } = await prepareStdin(context);
+  const evidence = await evidenceOf(context);
+  const { engine, read, project } = await prepareStdin(context);
   const scan = read.kind === 'file' ? engine.scan(read.file) : read;
-  const report =
+  const found =
     scan.kind === 'scan'
       ? { scans: [scan], skipped: [], checked: 1 }
       : { scans: [], skipped: [scan], checked: 1 };
+  const files: CheckedFiles = {
+    paths: new Map(found.scans.map(({ file: { path } }) => [path, slashed(resolve(context.io.cwd, path))])),
+    text: (path) => found.scans.find(({ file }) => file.path === path)?.file.source.text,
+  };
+  const report = await withDiagnosis(found, evidence, files, project);
   await present(context, report, format);
   return exitCodeFor(context, report);
 }

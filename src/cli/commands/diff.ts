@@ -4,33 +4,35 @@ import type { Decide, Outcome } from '../../engine/outcome.js';
 import type { Paint } from '../../report/paint.js';
 import { type FileChange, patchOf } from '../../report/patch.js';
 import { plural } from '../../report/prose.js';
+import type { Proven } from '../../report/prove/proven.js';
 import type { Report } from '../../report/report.js';
-import { besideChange } from '../../workspace/beside.js';
-import { leftAsIs } from '../../workspace/examine.js';
 import { Failure } from '../../workspace/failure.js';
 import { objectionTo } from '../../workspace/git.js';
 import { patchRoot } from '../../workspace/patch-root.js';
 import { isInside, slashed } from '../../workspace/places.js';
-import type { Visit } from '../../workspace/visit.js';
+import { changesOf, eachBesideOnce, filesIn, isChanged } from '../changes.js';
 import { type Context, EXIT } from '../context.js';
 import { lookThrough, prepare, prepareStdin } from '../looking.js';
+import { provenOf } from '../proven.js';
 import { strictness } from '../results.js';
 
 export async function diff(context: Context): Promise<number> {
   if (context.args.readsStdin) return diffStdin(context);
+  const proven = await provenOf(context);
   const look = await prepare(context);
   const seen = await lookThrough(context, look, 'fix');
   const outcomes = eachBesideOnce(seen);
   const changed = outcomes.filter(isChanged);
   const { cwd } = context.io;
   const changes = changed.flatMap((outcome) => {
-    const target = look.targets.get(outcome.file.path)?.target ?? outcome.file.path;
-    return [{ target, source: outcome.file.source, after: outcome.after }, ...besideChanges(cwd, outcome)];
+    const [own, ...beside] = changesOf(cwd, look, outcome);
+    return own === undefined ? [] : [{ ...own, comments: commentsOn(outcome, proven) }, ...beside];
   });
   const targets = changes.map(({ target }) => target);
   const root = changed.length === 0 ? cwd : patchRoot(targets, cwd);
   const patch = patchOf(
     changes.map(({ target, ...change }) => ({ ...change, path: slashed(relative(root, target)) })),
+    proven?.summary,
   );
   prove(patch, root);
   const report = {
@@ -63,46 +65,17 @@ async function diffStdin(context: Context): Promise<number> {
   return outcome.bugs.length > 0 ? EXIT.error : code;
 }
 
-export function isChanged({ file, after, beside }: Outcome): boolean {
-  return after !== file.source.text || beside.length > 0;
-}
-
-/** How many files these change. */
-export function filesIn(outcomes: readonly Outcome[]): number {
-  return outcomes.reduce(
-    (sum, { file, after, beside }) => sum + (after === file.source.text ? 0 : 1) + beside.length,
-    0,
-  );
-}
-
-/** Another file is changed by the first that asks for it; what the next would do to it shows in another run. */
-export function eachBesideOnce({ scans, outcomes }: Visit): readonly Outcome[] {
-  const changed = new Set<string>();
-  return outcomes.map((outcome, index) => {
-    const paths = outcome.beside.map(({ path }) => path);
-    const isTaken = paths.some((path) => changed.has(path));
-    for (const path of paths) changed.add(path);
-    const scan = scans[index];
-    return isTaken && scan !== undefined ? leftAsIs(scan) : outcome;
-  });
+/** What was measured for the fixes in a file. */
+function commentsOn({ settled }: Outcome, proven: Proven | undefined): readonly string[] {
+  if (proven === undefined) return [];
+  const applied = settled.filter(({ fate }) => fate === 'applied').map(({ finding }) => finding.transform);
+  return [...new Set(applied)].map((id) => `${id}: ${proven.measured(id) ?? 'not measured'}`);
 }
 
 /** A text on standard input comes back alone: a fix that needs another file to change is not for it. */
 export function withoutBeside(decide: Decide): Decide {
   return (finding, preview) =>
     finding.fix?.beside === undefined ? decide(finding, preview) : { kind: 'skip' };
-}
-
-function besideChanges(cwd: string, { beside }: Outcome) {
-  return beside.map((change) => {
-    const found = besideChange(cwd, change);
-    if (typeof found !== 'string') return { ...found, after: change.after };
-    throw new Failure(
-      'A file cannot be changed',
-      `${change.path}: ${found}`,
-      'Run it again; no patch was printed.',
-    );
-  });
 }
 
 function changeOf({ file, after }: Outcome, path: string): FileChange {

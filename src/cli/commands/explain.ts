@@ -7,12 +7,12 @@ import { type Context, EXIT } from '../context.js';
 import { packageRoot } from '../package.js';
 
 export async function explain(context: Context): Promise<number> {
-  const { args, transforms, view } = context;
+  const { args, catalogue, view } = context;
   const [id, another] = args.operands;
   if (id === undefined || another !== undefined) {
     throw args.misuse('`memfix explain` takes the id of one transform; `memfix list` shows them all.');
   }
-  const meta = new Vocabulary(transforms.map((transform) => transform.meta)).meta(id);
+  const meta = new Vocabulary(catalogue.metas).meta(id);
   context.out(terminalPage(meta, exampleOf(meta.id), view));
   return EXIT.clean;
 }

@@ -6,8 +6,8 @@ import { type Context, EXIT } from '../context.js';
 const FORMATS = ['full', 'json'] as const;
 
 export async function list(context: Context): Promise<number> {
-  const { args, transforms, view } = context;
-  const vocabulary = new Vocabulary(transforms.map((transform) => transform.meta));
+  const { args, catalogue, view } = context;
+  const vocabulary = new Vocabulary(catalogue.metas);
   vocabulary.check(args.operands, '`memfix list`');
   const metas = vocabulary.metas.filter((meta) => isNamed(meta, args.operands));
   const isJson = args.oneOf('output-format', FORMATS, 'full') === 'json';

@@ -3,6 +3,7 @@ import { isAsync, receiverOf } from '../../semantic/statements.js';
 import { isTestCode } from '../../semantic/test-code.js';
 import type { PyNode } from '../../syntax/node.js';
 import { shown } from '../gate.js';
+import { callersElsewhere } from '../record/callers.js';
 import { suspicionsOf, trainingCallReached } from './calls.js';
 import { differentiatingModuleAround } from './elsewhere.js';
 import { escapesOf } from './escapes.js';
@@ -15,8 +16,8 @@ import {
   entersGradOff,
   isGradOff,
   onlyRunsGradOff,
-  runsInTrainingAutocast,
   switchesGradOff,
+  trainingAutocastAround,
 } from './mode.js';
 import {
   compilerOf,
@@ -24,6 +25,7 @@ import {
   importsTorch,
   isCalledByTraining,
   isTrainingByName,
+  scriptedElsewhere,
 } from './roles.js';
 import { GradTrace } from './trace.js';
 import { walks } from './walks.js';
@@ -79,16 +81,19 @@ export function* doubtsAbout(
     const what = into === undefined ? 'what it returns' : `\`${shown(into)}\`, which it sets`;
     if (name !== undefined) yield { answer: 'no', words: `\`${name}\` differentiates ${what}` };
   }
+  const isReturned = leaving.some(({ into }) => into === undefined);
+  const called = isReturned ? callersElsewhere(module, functionNode).doubt : undefined;
+  if (called !== undefined) yield called;
   const [first] = leaving;
   if (first !== undefined) yield { answer: 'unknown', words: first.words };
   const measured = measuredMemory(module, functionNode);
   if (measured !== undefined)
     yield { answer: 'unknown', words: `that \`${measured}\` is not meant to measure what autograd keeps` };
-  if (runsInTrainingAutocast(module, functionNode)) {
+  const casting = trainingAutocastAround(module, functionNode);
+  if (casting !== undefined) {
     yield {
       answer: 'unknown',
-      words:
-        'that torch is newer than 2.9: it runs inside a training `autocast` block, whose cache loses gradients before',
+      words: `that torch is newer than 2.9: ${casting} inside a training \`autocast\` block, whose cache loses gradients before`,
     };
   }
   const torch = importsTorch(module);
@@ -122,6 +127,9 @@ function* refusals(
   const training = trainingCallReached(module, functionNode);
   if (training !== undefined) yield no(training.words);
   const compiler = compilerOf(module, functionNode);
+  const scripted = scriptedElsewhere(module, functionNode);
+  if (scripted !== undefined)
+    yield no(`${scripted} has \`torch.jit\` compile it from source, without the decorator`);
   if (compiler === 'jit') yield no('`torch.jit.script()` compiles it from source, without the decorator');
   if (compiler === 'foreign') yield no('another compiler takes it');
   if (compiler === 'compile')

@@ -1,6 +1,5 @@
 import { methodNamed } from '../../semantic/definitions.js';
-import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
-import { definitionOf } from '../../semantic/flow.js';
+import { definedElsewhere, type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
@@ -57,14 +56,7 @@ export function functionElsewhere(module: PyModule, callee: PyNode): Elsewhere |
     return found?.node.type === 'function_definition' ? found : undefined;
   }
   const object = callee.type === 'attribute' ? callee.field('object') : undefined;
-  const scope = object?.type === 'identifier' ? module.resolve(object) : undefined;
-  const [only, ...others] =
-    scope === undefined || object === undefined ? [] : module.writes(scope, object.text);
-  if (only === undefined || others.length > 0) return undefined;
-  const made = definitionOf(only);
-  const maker =
-    made.kind === 'value' && made.value.type === 'call' ? made.value.field('function') : undefined;
-  const classPath = maker && qualifiedName(module, maker);
+  const classPath = object?.type === 'identifier' ? makerOf(module, object) : undefined;
   const owner = classPath === undefined ? undefined : definedElsewhere(module, classPath);
   if (owner?.node.type !== 'class_definition') return undefined;
   const method = methodNamed(owner.module, owner.node, callee.field('attribute')?.text ?? '');

@@ -14,8 +14,10 @@ import {
   receiverOf,
   statementOf,
 } from '../../semantic/statements.js';
+import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { GRAD_OFF, SET_GRAD } from '../catalog.js';
+import { placeOf } from '../gate.js';
 import { functionsOf, gradUseReached, gradUses } from './grad.js';
 
 /** Names that say it, also of other people's decorators and context managers (`smart_inference_mode`). */
@@ -185,16 +187,27 @@ export function differentiates(module: PyModule, caller: PyNode, origin: PyNode)
 }
 
 /**
- * The function is called inside an `autocast` block of code that trains. Up to torch 2.9 a weight that is cast under
- * no-grad stays in autocast's cache without its gradient for the rest of the block.
+ * Where the function is called inside an `autocast` block of code that trains, here or in another file. Up to torch 2.9 a
+ * weight that is cast under no-grad stays in autocast's cache without its gradient for the rest of the block.
  */
-export function runsInTrainingAutocast(module: PyModule, functionNode: PyNode): boolean {
-  return usesOf(module, functionNode).some((use) => {
-    const cast = enclosingWiths(use).find((each) =>
-      contextManagers(each).some((manager) => manager.text.includes('autocast')),
-    );
-    const caller = enclosingFunction(use);
-    if (cast === undefined) return false;
-    return caller === undefined || gradUseReached(module, caller) !== undefined;
+export function trainingAutocastAround(module: PyModule, functionNode: PyNode): string | undefined {
+  if (usesOf(module, functionNode).some((use) => isInTrainingAutocast(module, use))) return 'it runs';
+  const name = functionNode.field('name');
+  if (name === undefined) return undefined;
+  const { uses, unread } = usesElsewhere(module, name, {
+    may: (text) => text.includes('autocast'),
+    byName: false,
   });
+  const found = uses.find(({ module: there, node }) => isInTrainingAutocast(there, node));
+  if (found !== undefined) return `${placeOf(found.module, found.node)} runs it`;
+  return unread && `${unread} may run it`;
+}
+
+function isInTrainingAutocast(module: PyModule, use: PyNode): boolean {
+  const cast = enclosingWiths(use).find((each) =>
+    contextManagers(each).some((manager) => manager.text.includes('autocast')),
+  );
+  const caller = enclosingFunction(use);
+  if (cast === undefined) return false;
+  return caller === undefined || gradUseReached(module, caller) !== undefined;
 }

@@ -25,6 +25,7 @@ import { walks } from '../grad/walks.js';
 import { networksOf } from '../module/networks.js';
 import { isProvenTensor } from '../tensor/proven-tensor.js';
 import { kindOf } from '../tensor/tensor.js';
+import { callersElsewhere } from './callers.js';
 import { lossTerm } from './loss-term.js';
 import { type Fate, fatesOf } from './record-fate.js';
 import { EVALUATION_NAME } from './running-total.js';
@@ -61,7 +62,10 @@ export function lossRecord(
       return call !== undefined && !(fate.node.start > value.end && fate.node.end < call.start);
     });
     if (certain && usedUp) continue;
-    if (certain && staling.every((loop) => loop !== undefined && !loop.contains(fate.node))) continue;
+    if (certain && staling.every((loop) => loop !== undefined && !loop.contains(fate.node))) {
+      gates.push(...gatesOfCallers(module, fate, true));
+      continue;
+    }
     // Where the loop does not train, what others get may well be the loss.
     const trains = values.every((value) =>
       backwards(module).some(({ call }) => enclosingLoops(value)[0]?.contains(call)),
@@ -72,6 +76,7 @@ export function lossRecord(
       answer: 'unknown',
       otherwise: `nobody differentiates \`${shown(fate.node)}\`, ${how}`,
     });
+    gates.push(...gatesOfCallers(module, fate, false));
   }
   return { gates, spent };
 }
@@ -103,6 +108,15 @@ function isReadByText(module: PyModule, binding: PyNode): boolean {
 function isDifferentiatedByCaller(module: PyModule, { node }: Fate): boolean {
   const around = enclosingFunction(node);
   return around !== undefined && differentiatingCaller(module, around) !== undefined;
+}
+
+/** What callers in other files do with it; `all`: also where one of them cannot be looked into. */
+function gatesOfCallers(module: PyModule, { kind, node }: Fate, all: boolean): readonly Gate[] {
+  const around = kind === 'returned' ? enclosingFunction(node) : undefined;
+  if (around === undefined) return [];
+  const { doubt, unread } = callersElsewhere(module, around);
+  const found = doubt ?? (all ? unread : undefined);
+  return found === undefined ? [] : [{ answer: found.answer, otherwise: found.words }];
 }
 
 /** Hooks that a framework runs without gradients. */

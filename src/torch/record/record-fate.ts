@@ -56,6 +56,7 @@ const PASSING_BUILTINS: ReadonlySet<string> = new Set(
   ),
 );
 const DIFFERENTIATES = /backward|gradient|closure|(?:^|_)(?:step|optimi[sz]e|minimi[sz]e|adapt)$/;
+const SCHEDULE = /sched|plateau/i;
 const GRAPH_FACTS: ReadonlySet<string> = new Set(
   'backward grad grad_fn is_leaf register_hook requires_grad requires_grad_ retain_grad'.split(' '),
 );
@@ -201,8 +202,10 @@ class RecordTrace {
     }
     const made = calledDefinition(this.module, call);
     const trains = made?.type === 'function_definition' && gradUseReached(this.module, made) !== undefined;
-    if (DIFFERENTIATES.test(name) || trains) return this.#add('differentiated', call);
     const receiver = receiverOf(call);
+    // A schedule makes a number of the loss that it is told.
+    if (name === 'step' && made === undefined && SCHEDULE.test(receiver?.text ?? '')) return undefined;
+    if (DIFFERENTIATES.test(name) || trains) return this.#add('differentiated', call);
     if (name === 'format' && /string$/.test(receiver?.type ?? '')) return undefined;
     const logs = REPORTING.test(name) || (LOGGING.test(name) && LOGGER.test(receiver?.text ?? ''));
     if (made === undefined && logs) return call.parent?.type === 'expression_statement' ? undefined : call;

@@ -37,9 +37,12 @@ export function fateOf(module: PyModule, loaded: PyNode): Fate {
 /** What a value holds: state by name, pairs of a name and state, state alone (a tensor or anything else), or a number. */
 type Holds = 'mapping' | 'pairs' | 'state' | 'number';
 
-/** Entries of a checkpoint that hold no tensor, whoever wrote it. */
-const PLAIN_ENTRY =
-  /^(?:(?:start|global|train|last|current|num|n|total|model|next)_)?(?:(epochs?|steps?|iters?|iterations?|seed)|version|args|arch|config|cfg|hparams|hyper_?parameters)$/;
+/** Entries of a checkpoint that hold a number; a tensor of one number does as well, on whichever device. */
+const NUMBER_ENTRY =
+  /^(?:(?:start|global|train|last|current|num|n|total|model|next)_)?(epochs?|steps?|iters?|iterations?|seed)$/;
+
+/** Settings, which may hold anything. */
+const SETTINGS_ENTRY = /^(?:\w+_)?(?:args|arch|config|cfg|hparams|hyper_?parameters|version)$/;
 
 const PLAIN_METHODS: ReadonlySet<string> = new Set(
   'clear dim element_size item keys ndimension numel numpy size tolist update'.split(' '),
@@ -249,9 +252,9 @@ class Flow implements Fate {
   }
 
   #entry(value: PyNode, key: PyNode | undefined): void {
-    const known = key?.type === 'string' ? PLAIN_ENTRY.exec(key.text.replace(/^["']|["']$/g, '')) : undefined;
-    if (!known) this.follow(value, 'mapping');
-    else if (known[1] !== undefined) this.follow(value, 'number');
+    const name = key?.type === 'string' ? key.text.replace(/^["']|["']$/g, '') : '';
+    if (SETTINGS_ENTRY.test(name)) this.#stray(value, 'may hold tensors');
+    else this.follow(value, NUMBER_ENTRY.test(name) ? 'number' : 'mapping');
   }
 
   #attribute(attribute: PyNode, value: PyNode, holds: Holds): void {

@@ -1,7 +1,7 @@
 import { type Answer, all } from '../../semantic/answer.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { classAround } from '../../semantic/definitions.js';
-import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, unparenthesized } from '../../semantic/statements.js';
@@ -15,11 +15,39 @@ const DEVICE_NAME = /(?:^|_)device$/i;
 const OTHER_NAME = /(?:^|_)(?:dtype|tensor|type)(?:$|_or_)/i;
 const DEVICE_TYPE = /\b(?:device|str|int)\b/;
 
-/** Whether an argument of `.to()` is a device: not a dtype, and not a tensor to be like. A name that says so counts as a proof, unless what it was given says otherwise. */
-export function isDevice(module: PyModule, expression: PyNode, depth = 0): Answer {
+/** What shows that something is a device: `names` that say so, or only the values that it was given. */
+type Evidence = 'names' | 'values';
+
+/**
+ * Whether an argument of `.to()` is a device or `None`: not a dtype, and not a tensor to be like, which are all that it
+ * takes. A name that says so counts, unless what it was given says otherwise.
+ */
+export function isDevice(module: PyModule, expression: PyNode): Answer {
+  return judge(module, expression, 'names', 0);
+}
+
+/** Whether it surely is a device, by what it was given: not `None` either, which leaves a tensor where it is. */
+export function isCertainDevice(module: PyModule, expression: PyNode): boolean {
+  return judge(module, expression, 'values', 0) === 'yes';
+}
+
+function judge(module: PyModule, expression: PyNode, evidence: Evidence, depth: number): Answer {
   const node = unparenthesized(expression);
   const of = (inner: PyNode | undefined): Answer =>
-    inner === undefined || depth > MAX_DEPTH ? 'unknown' : isDevice(module, inner, depth + 1);
+    inner === undefined || depth > MAX_DEPTH ? 'unknown' : judge(module, inner, evidence, depth + 1);
+  const said = judgeValue(module, node, of);
+  return said === 'unknown' && evidence === 'names' && saysDevice(module, node) ? 'yes' : said;
+}
+
+/** `device`, `self.device`, `get_device()`. What a `with` gives goes by its own rules. */
+function saysDevice(module: PyModule, node: PyNode): boolean {
+  const named = node.type === 'call' ? node.field('function') : node;
+  const name = named?.type === 'attribute' ? named.field('attribute') : named;
+  if (name?.type !== 'identifier' || !DEVICE_NAME.test(name.text)) return false;
+  return node.type !== 'identifier' || !definitionsOf(module, node).some(({ kind }) => kind === 'with');
+}
+
+function judgeValue(module: PyModule, node: PyNode, of: (inner: PyNode | undefined) => Answer): Answer {
   switch (node.type) {
     case 'string':
     case 'concatenated_string':
@@ -67,7 +95,6 @@ function isDeviceCall(module: PyModule, call: PyNode): Answer {
   if (path === DEVICE || path === CUDA_ORDINAL) return 'yes';
   if (callee?.type === 'identifier' && ['str', 'int'].includes(name) && module.resolve(callee) === undefined)
     return 'yes';
-  if (DEVICE_NAME.test(name)) return 'yes';
   return ['tensor', 'scalar-tensor'].includes(kindOf(module, call)) ? 'no' : 'unknown';
 }
 
@@ -77,7 +104,25 @@ function isDeviceAttribute(module: PyModule, node: PyNode, of: (inner: PyNode) =
   if (OTHER_NAME.test(name)) return 'no';
   const given = [...(attributeValues(module, node) ?? []), ...classValues(module, node)].map(of);
   if (given.includes('no')) return 'no';
-  return DEVICE_NAME.test(name) || (given.length > 0 && all(given) === 'yes') ? 'yes' : 'unknown';
+  if (name === 'device' && isTensor(module, node.field('object'))) return 'yes';
+  return given.length > 0 ? all(given) : 'unknown';
+}
+
+/** What has a device and is computed with is a tensor. */
+function isTensor(module: PyModule, object: PyNode | undefined): boolean {
+  if (object === undefined) return false;
+  if (['tensor', 'scalar-tensor'].includes(kindOf(module, object))) return true;
+  const scope = object.type === 'identifier' ? module.resolve(object) : undefined;
+  const reaching = scope && reachingDefinitions(module, object);
+  if (scope === undefined || reaching === undefined || reaching.length === 0) return false;
+  return module.reads(scope, object.text).some((read) => {
+    if (read.parent?.type !== 'binary_operator') return false;
+    const there = reachingDefinitions(module, read);
+    return (
+      there?.length === reaching.length &&
+      reaching.every(({ node }) => there.some((each) => each.node === node))
+    );
+  });
 }
 
 /** What the body of the class gives to the name of `self.name`. */
@@ -96,9 +141,7 @@ function classValues(module: PyModule, attribute: PyNode): readonly PyNode[] {
 function isDeviceVariable(module: PyModule, identifier: PyNode, of: (inner: PyNode) => Answer): Answer {
   if (isDtype(module, identifier)) return 'no';
   if (OTHER_NAME.test(identifier.text)) return 'no';
-  const named = DEVICE_NAME.test(identifier.text);
-  const definitions = reachingDefinitions(module, identifier) ?? onlyDefinition(module, identifier);
-  const answers = definitions.map((found): Answer => {
+  const answers = definitionsOf(module, identifier).map((found): Answer => {
     if (found.kind === 'value') return found.value.type === 'none' ? 'unknown' : of(found.value);
     if (found.kind === 'loop') return all(elementsOf(found.iterable).map(of));
     if (found.kind !== 'parameter') return 'unknown';
@@ -108,11 +151,9 @@ function isDeviceVariable(module: PyModule, identifier: PyNode, of: (inner: PyNo
     const annotation = found.node.closest('typed_parameter', 'typed_default_parameter')?.field('type')?.text;
     if (annotation === undefined) return usual;
     if (/dtype|Tensor/.test(annotation)) return 'no';
-    return DEVICE_TYPE.test(annotation) ? 'yes' : 'unknown';
+    return DEVICE_TYPE.test(annotation) && !/None|Optional/.test(annotation) ? 'yes' : 'unknown';
   });
-  if (answers.includes('no')) return 'no';
-  const sure = answers.length > 0 && all(answers) === 'yes';
-  return sure || (named && !definitions.some(({ kind }) => kind === 'with')) ? 'yes' : 'unknown';
+  return answers.length > 0 ? all(answers) : 'unknown';
 }
 
 /** The elements of a list or tuple as written; anything else is not taken apart. */
@@ -126,13 +167,15 @@ function isDtype(module: PyModule, node: PyNode): boolean {
 }
 
 function givenValues(module: PyModule, identifier: PyNode): readonly PyNode[] | undefined {
-  const definitions = reachingDefinitions(module, identifier) ?? onlyDefinition(module, identifier);
+  const definitions = definitionsOf(module, identifier);
   const values = definitions.flatMap((found) => (found.kind === 'value' ? [found.value] : []));
   return values.length === definitions.length ? values : undefined;
 }
 
-/** Of a variable that lives outside the function: all that is ever given to it in the file. */
-function onlyDefinition(module: PyModule, identifier: PyNode): readonly ReturnType<typeof definitionOf>[] {
+/** Those that reach the read; of a variable that lives outside the function, all that is ever given to it in the file. */
+function definitionsOf(module: PyModule, identifier: PyNode): readonly Definition[] {
+  const reaching = reachingDefinitions(module, identifier);
+  if (reaching !== undefined) return reaching;
   const scope = module.resolve(identifier);
   return scope === undefined ? [] : module.writes(scope, identifier.text).map(definitionOf);
 }

@@ -116,6 +116,14 @@ function isLiteralCall(module: PyModule, call: PyNode): boolean {
   });
 }
 
+/** More than a few thousand numbers, which were freed after their statement. */
+export function isLarge(maker: PyNode): boolean {
+  const sizes = [...maker.walk()].flatMap(({ type, text }) => (type === 'integer' ? [Number(text)] : []));
+  return (
+    !/tensor$/.test(maker.field('function')?.text ?? '') && sizes.reduce((a, b) => a * (b || 1), 1) > 65536
+  );
+}
+
 /** Numbers, and lists and tuples of them. */
 function isLiteral(module: PyModule, expression: PyNode): boolean {
   const node = unparenthesized(expression);

@@ -105,7 +105,9 @@ function isUsedAsTensor(module: PyModule, parameter: PyNode): boolean {
       const call = place.parent;
       const name = place.field('attribute')?.text ?? '';
       if (call?.type !== 'call' || call.field('function') !== place) return false;
-      return TELLING.has(name) || (name === 'size' && argumentsOf(call).length <= 1);
+      // `block.norm(x)` runs a layer of that name.
+      if (TELLING.has(name)) return argumentsOf(call).every(isPlain);
+      return name === 'size' && argumentsOf(call)[0]?.type === 'integer';
     }
     if (place?.type !== 'argument_list' || place.named[0] !== read) return false;
     const call = place.parent;
@@ -114,6 +116,12 @@ function isUsedAsTensor(module: PyModule, parameter: PyNode): boolean {
     if (path !== undefined) return isTensorFunction(path);
     return call !== undefined && isLayer(module, call);
   });
+}
+
+/** Numbers and settings as written. */
+function isPlain(argument: PyNode): boolean {
+  if (argument.type === 'keyword_argument') return argument.field('name')?.text !== 'input';
+  return /^(?:integer|float|true|false|none|string|tuple|list|unary_operator)$/.test(argument.type);
 }
 
 /** `self.layer(…)`, made by torch: it takes tensors only. */

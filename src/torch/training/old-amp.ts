@@ -3,10 +3,11 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
 import { isProgram } from '../../semantic/program.js';
-import { allNodes } from '../../semantic/statements.js';
+import { allNodes, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { AMP_NAMES, OLD_AMP } from '../catalog.js';
 import { type Gate, gate } from '../gate.js';
+import { isProvenTensor } from '../tensor/proven-tensor.js';
 
 /** A use of one of the names that moved. */
 export interface AmpUse {
@@ -99,6 +100,36 @@ export function mayBeInOtherAutocast(module: PyModule, node: PyNode): boolean {
   if (OTHER_DTYPE.test(module.text) || OPEN_DTYPE.test(module.text)) return true;
   if (node.closest('class_definition') !== undefined || !isProgram(module)) return true;
   return !/\.backward\(/.test(module.text);
+}
+
+/**
+ * Whether code that a switched-off region runs may open a region of its own, whose dtype is by default that of the region
+ * around it, on or off. It does not where all that is called there is torch's own.
+ */
+export function mayOpenAutocast(module: PyModule, region: PyNode): boolean {
+  const body = bodyOf(region);
+  return body === undefined || [...body.walk()].some((node) => runsOtherCode(module, node));
+}
+
+function bodyOf(region: PyNode): PyNode | undefined {
+  const holder = region.closest('with_item', 'decorator', 'block', 'module');
+  if (holder?.type === 'with_item') return region.closest('with_statement')?.field('body');
+  return holder?.type === 'decorator' ? holder.parent?.field('definition')?.field('body') : undefined;
+}
+
+const OF_PYTHON: ReadonlySet<string> = new Set('float int len print range'.split(' '));
+/** Of tensors and modules alike, and without a forward. */
+const RUNS_NOTHING: ReadonlySet<string> = new Set('bfloat16 detach double float half item to'.split(' '));
+
+function runsOtherCode(module: PyModule, node: PyNode): boolean {
+  if (node.type === 'yield' || node.type === 'await' || node.type === 'with_statement') return true;
+  const callee = node.type === 'call' ? node.field('function') : undefined;
+  if (callee === undefined) return false;
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) return !/^torch\.(?:\w+\.)*[a-z]\w*$/.test(path);
+  const [name, receiver] = [methodName(node), receiverOf(node)];
+  if (name === undefined || receiver === undefined) return !OF_PYTHON.has(callee.text);
+  return !RUNS_NOTHING.has(name) && !isProvenTensor(module, receiver);
 }
 
 const REPLACES =

@@ -212,10 +212,13 @@ describe('values', () => {
     expect(isProvenTensor(...value(expression))).toBe(answer);
   });
 
-  it('does not take an argument for a tensor that is only averaged', () => {
-    const module = moduleWith('pass', 'probe = x.mean(0)');
-    expect(isProvenTensor(module, probe(module))).toBe(false);
-  });
+  it.each(['probe = x.mean(0)', 'y = x.norm(self.m);;probe = x.mean(0)', 'n = x.size();;probe = x.mean(0)'])(
+    'does not take an argument for a tensor that may be a layer or anything else: %s',
+    (body) => {
+      const module = moduleWith('pass', body);
+      expect(isProvenTensor(module, probe(module))).toBe(false);
+    },
+  );
 
   it.each([
     ['z.mean(0)', true],

@@ -1,15 +1,22 @@
 import { expect, it } from 'vitest';
+import type { PyModule } from '../../../src/semantic/module.js';
 import { argumentsOf } from '../../../src/semantic/statements.js';
-import { isCpu, isDevice } from '../../../src/torch/tensor/device-value.js';
+import type { PyNode } from '../../../src/syntax/node.js';
+import { isCertainDevice, isCpu, isDevice } from '../../../src/torch/tensor/device-value.js';
 import { moduleOf, nodeAt } from '../../support/module.js';
 
-/** What is known of the argument of `probe(...)`. */
-function probed(code: string): readonly [string, boolean] {
+/** The argument of `probe(...)`. */
+function probe(code: string): readonly [PyModule, PyNode] {
   const module = moduleOf(`import torch\n${code}\n`);
   const call = nodeAt(module, 'probe').closest('call');
   const [argument] = call === undefined ? [] : argumentsOf(call);
   if (argument === undefined) throw new Error('the code probes nothing');
-  return [isDevice(module, argument), isCpu(module, argument)];
+  return [module, argument];
+}
+
+/** What is known of it. */
+function probed(code: string): readonly [string, boolean] {
+  return [isDevice(...probe(code)), isCpu(...probe(code))];
 }
 
 it.each([
@@ -34,4 +41,22 @@ it.each([
   ['device = torch.float32\nprobe(device)', 'no', false],
 ])('%s', (code, device, cpu) => {
   expect(probed(code)).toEqual([device, cpu]);
+});
+
+it.each([
+  ['probe("cuda:0")', true],
+  ['device = torch.device("cuda")\nprobe(device)', true],
+  ['for device in ("cpu", torch.device("cuda", 0)):\n    probe(device)', true],
+  ['for device in ("cuda:0", None):\n    probe(device)', false],
+  ['def f(device):\n    probe(device)', false],
+  ['def f(device=None):\n    probe(device)', false],
+  ['def f(device: torch.device):\n    probe(device)', true],
+  ['def f(device: torch.device | None):\n    probe(device)', false],
+  ['probe(model.device)', false],
+  ['def f(x):\n    probe(x.device)\n    return x', false],
+  ['def f(x):\n    probe(x.device)\n    return x * 2', true],
+  ['def f(x):\n    probe(x.device)\n    x = x.rows\n    return x * 2', false],
+  ['probe(torch.zeros(3).device)', true],
+])('without a look at names, %s', (code, certain) => {
+  expect(isCertainDevice(...probe(code))).toBe(certain);
 });

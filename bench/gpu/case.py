@@ -1,0 +1,50 @@
+"""What is measured: one piece of code as it was written and as a transform rewrites it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Step = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Case:
+    transforms: tuple[str, ...]
+    what: str
+    setup: str
+    # Given `after`, sets everything up and returns what is then run again and again.
+    build: Callable[[bool], Step]
+    # Steps that are run first and not measured: they load kernels and fill caches.
+    warmup: int
+    steps: int
+    # Whether the symptom is host memory, which is then measured too.
+    host: bool
+
+
+CASES: list[Case] = []
+
+
+def case(*transforms: str, what: str, setup: str, warmup: int = 3, steps: int = 7, host: bool = False):
+    """Registers a before and after for the transforms that rewrite the one into the other."""
+
+    def register(build: Callable[[bool], Step]) -> Callable[[bool], Step]:
+        CASES.append(Case(transforms, what, setup, build, warmup, steps, host))
+        return build
+
+    return register
+
+
+def once(*transforms: str, what: str, setup: str, host: bool = False):
+    """For what a program does one time, such as loading a checkpoint."""
+    return case(*transforms, what=what, setup=setup, warmup=0, steps=1, host=host)
+
+
+# Transforms that cannot be run with torch, transformers and accelerate alone, or that have nothing to run.
+NOT_MEASURED = {
+    "adamw-8bit": "it needs bitsandbytes, which the machine does not have",
+    "kbit-checkpointing-kwargs": "it needs peft and a quantized model, which the machine does not have; "
+    "the same choice without them is measured under checkpoint-use-reentrant",
+    "quantization-config": "it needs bitsandbytes, which the machine does not have",
+    "shadowed-config": "it names a setting that has no effect: what the setting would do depends on which one it is",
+}

@@ -1,0 +1,408 @@
+"""Graphs and outputs that are kept longer than they are needed."""
+
+from __future__ import annotations
+
+import contextlib
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from case import case
+from workload import (
+    BATCH,
+    DEVICE,
+    GPT_SETUP,
+    GPT_TRAINING,
+    LENGTH,
+    WIDTH,
+    adamw,
+    gpt,
+    language_loss,
+    tokens,
+)
+
+
+@case("no-grad", "volatile-variable", what="evaluation step", setup=GPT_SETUP)
+def evaluation_step(after):
+    model, (x, y) = gpt().eval(), tokens()
+
+    def validate():
+        logits = model(x)
+        total = language_loss(logits, y).item() * y.size(0)
+        correct = (logits.argmax(dim=-1) == y).sum().item()
+        return [total, correct]
+
+    return torch.no_grad()(validate) if after else validate
+
+
+@case("no-grad", what="evaluation that keeps the logits of 6 batches", setup=GPT_SETUP, warmup=1, steps=2)
+def collected_logits(after):
+    model, (x, _) = gpt().eval(), tokens()
+
+    def predict():
+        logits = [model(x) for _ in range(6)]
+        return logits[-1][0, 0]
+
+    return torch.no_grad()(predict) if after else predict
+
+
+@case("no-grad", what="norms of the parameters, for a log", setup="GPT 12 layers × 768, fp32")
+def parameter_norms(after):
+    model = gpt()
+
+    def norms():
+        return [parameter.norm().item() for parameter in model.parameters()]
+
+    return torch.no_grad()(norms) if after else norms
+
+
+@case("no-grad-block", what="evaluation loop of 4 batches", setup=GPT_SETUP, warmup=1, steps=3)
+def evaluation_loop(after):
+    model, (x, y) = gpt().eval(), tokens()
+
+    def evaluate():
+        val_loss, correct = 0.0, 0
+        with torch.no_grad() if after else contextlib.nullcontext():
+            for _ in range(4):
+                logits = model(x)
+                val_loss += language_loss(logits, y).item()
+                correct += (logits.argmax(dim=-1) == y).sum().item()
+        return [val_loss, correct]
+
+    return evaluate
+
+
+@case("no-grad-block", what="the same loop without `.item()`: `val_loss += loss`", setup=GPT_SETUP, warmup=1, steps=3)
+def evaluation_total(after):
+    model, (x, y) = gpt().eval(), tokens()
+
+    def evaluate():
+        val_loss = 0.0
+        with torch.no_grad() if after else contextlib.nullcontext():
+            for _ in range(4):
+                val_loss += language_loss(model(x), y)
+        return val_loss
+
+    return evaluate
+
+
+@case("detach-accumulated-loss", what="`total += loss` in a loop without backward", setup=GPT_SETUP, steps=5)
+def total_without_backward(after):
+    model, (x, y) = gpt().eval(), tokens()
+    total = 0.0
+
+    def step():
+        nonlocal total
+        loss = language_loss(model(x), y)
+        total += loss.detach() if after else loss
+        return total.detach()
+
+    return step
+
+
+@case("detach-accumulated-loss", what="`total += loss` after `loss.backward()`", setup=GPT_TRAINING)
+def total_after_backward(after):
+    model, (x, y) = gpt(), tokens()
+    optimizer, total = adamw(model), 0.0
+
+    def step():
+        nonlocal total
+        loss = language_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        total += loss.detach() if after else loss
+        return loss.detach()
+
+    return step
+
+
+def sharpness(logits):
+    """A second figure of the same output, which is not trained on."""
+    return logits.logsumexp(dim=-1).square().mean()
+
+
+@case("detach-accumulated-loss", what="a second metric of the output added up after backward", setup=GPT_TRAINING)
+def second_metric(after):
+    model, (x, y) = gpt(), tokens()
+    optimizer, total = adamw(model), 0.0
+
+    def step():
+        nonlocal total
+        logits = model(x)
+        loss = language_loss(logits, y)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        total += sharpness(logits).detach() if after else sharpness(logits)
+        return loss.detach()
+
+    return step
+
+
+@case("detach-appended-loss", what="`losses.append(loss)` after `loss.backward()`", setup=GPT_TRAINING)
+def appended_after_backward(after):
+    model, (x, y) = gpt(), tokens()
+    optimizer, losses = adamw(model), []
+
+    def step():
+        optimizer.zero_grad()
+        loss = language_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach() if after else loss)
+        return loss.detach()
+
+    return step
+
+
+@case("detach-appended-loss", what="`losses.append(loss)` in a loop without backward", setup=GPT_SETUP, steps=5)
+def appended_without_backward(after):
+    model, (x, y) = gpt().eval(), tokens()
+    losses = []
+
+    def step():
+        loss = language_loss(model(x), y)
+        losses.append(loss.detach() if after else loss)
+        return loss.detach()
+
+    return step
+
+
+@case("detach-appended-loss", what="a list that keeps the logits of 6 batches", setup=GPT_SETUP, warmup=1, steps=2)
+def appended_logits(after):
+    model, (x, _) = gpt().eval(), tokens()
+
+    def predict():
+        kept = []
+        for _ in range(6):
+            logits = model(x)
+            kept.append(logits.detach() if after else logits)
+        return kept[-1][0, 0]
+
+    return predict
+
+
+@case("detach-logged-tensor", what="loss and a second metric kept in a dictionary", setup=GPT_TRAINING)
+def history(after):
+    model, (x, y) = gpt(), tokens()
+    optimizer = adamw(model)
+    kept = {"loss": [], "sharpness": []}
+
+    def step():
+        logits = model(x)
+        loss = language_loss(logits, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if after:
+            kept["loss"].append(loss.detach())
+            kept["sharpness"].append(sharpness(logits).detach())
+        else:
+            kept["loss"].append(loss)
+            kept["sharpness"].append(sharpness(logits))
+        return loss.detach()
+
+    return step
+
+
+@case("explicit-detach-item", what="`total += loss.item()` in a training step", setup=GPT_TRAINING)
+def detached_item(after):
+    model, (x, y) = gpt(), tokens()
+    optimizer, total = adamw(model), 0.0
+
+    def step():
+        nonlocal total
+        loss = language_loss(model(x), y)
+        total += loss.detach().item() if after else loss.item()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return loss.detach()
+
+    return step
+
+
+@case("explicit-retain-graph", what="training step", setup=GPT_TRAINING)
+def explicit_default(after):
+    model, (x, y) = gpt(), tokens()
+    optimizer = adamw(model)
+
+    def step():
+        loss = language_loss(model(x), y)
+        if after:
+            loss.backward(retain_graph=False)
+        else:
+            loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return loss.detach()
+
+    return step
+
+
+@case("retain-graph", what="training step whose graph is kept for nothing", setup=GPT_TRAINING)
+def needless_retain(after):
+    model, (x, y) = gpt(), tokens()
+    optimizer = adamw(model)
+    loss = None
+
+    def step():
+        nonlocal loss
+        loss = language_loss(model(x), y)
+        optimizer.zero_grad()
+        if after:
+            loss.backward()
+        else:
+            loss.backward(retain_graph=True)
+        optimizer.step()
+        return loss.detach()
+
+    return step
+
+
+@case("del-step-tensors", what="training step whose output lives into the next one", setup=GPT_TRAINING)
+def deleted_outputs(after):
+    model, (x, y) = gpt(), tokens()
+    optimizer = adamw(model)
+
+    def epoch():
+        running = 0.0
+        for _ in range(3):
+            optimizer.zero_grad()
+            outputs = model(x)
+            loss = language_loss(outputs, y)
+            loss.backward()
+            optimizer.step()
+            running += loss.item()
+            if after:
+                del outputs, loss
+        return running
+
+    return epoch
+
+
+def kept_features(model, after):
+    """The outputs of all blocks, by a forward hook."""
+    features = {}
+
+    def keep(name):
+        def hook(module, inputs, output):
+            features[name] = output.detach() if after else output
+
+        return hook
+
+    for name, block in model.blocks.named_children():
+        block.register_forward_hook(keep(name))
+    return features
+
+
+@case("hook-detach", what="forward pass with gradients on, the outputs of all blocks stored", setup=GPT_SETUP)
+def features_of_forward(after):
+    model, (x, y) = gpt().eval(), tokens()
+    features = kept_features(model, after)
+
+    def step():
+        loss = language_loss(model(x), y).item()
+        return [loss, len(features)]
+
+    return step
+
+
+@case("hook-detach", what="training step, the outputs of all blocks stored", setup=GPT_TRAINING)
+def features_of_training(after):
+    model, (x, y) = gpt(), tokens()
+    optimizer = adamw(model)
+    features = kept_features(model, after)
+
+    def step():
+        loss = language_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return [loss.detach(), len(features)]
+
+    return step
+
+
+class CenteredTeacher(nn.Module):
+    def __init__(self, width, after, momentum=0.9):
+        super().__init__()
+        self.momentum, self.after = momentum, after
+        self.center = torch.zeros(1, width, device=DEVICE)
+
+    def forward(self, features):
+        features = F.normalize(features, dim=-1)
+        mean = features.mean(0, keepdim=True)
+        if self.after:
+            mean = mean.detach()
+        self.center = self.center * self.momentum + mean * (1 - self.momentum)
+        return features
+
+
+@case("ema-detach", what="forward and backward of a module with a running mean", setup="8192 features × 768, fp32")
+def running_mean(after):
+    project = nn.Linear(WIDTH, WIDTH).to(DEVICE)
+    teacher, x = CenteredTeacher(WIDTH, after), torch.randn(BATCH * LENGTH, WIDTH, device=DEVICE)
+
+    def step():
+        loss = teacher(project(x)).square().sum()
+        loss.backward()
+        project.zero_grad()
+        return [loss.detach(), teacher.center[0, 0].detach()]
+
+    return step
+
+
+class RangeObserver(nn.Module):
+    def __init__(self, after, bits=8):
+        super().__init__()
+        self.levels, self.after = 2**bits - 1, after
+        if after:
+            self.register_buffer("low", torch.zeros(1), persistent=False)
+            self.register_buffer("high", torch.ones(1), persistent=False)
+        else:
+            self.low, self.high = torch.zeros(1, device=DEVICE), torch.ones(1, device=DEVICE)
+
+    def forward(self, x):
+        if self.after:
+            with torch.no_grad():
+                self.low.mul_(0.9).add_(x.min(), alpha=0.1)
+                self.high.mul_(0.9).add_(x.max(), alpha=0.1)
+        else:
+            self.low = self.low * 0.9 + x.min() * 0.1
+            self.high = self.high * 0.9 + x.max() * 0.1
+        scale = max((self.high.item() - self.low.item()) / self.levels, 1e-8)
+        return torch.round(x / scale) * scale
+
+
+@case(
+    "register-buffer-ema",
+    what="forward of an observer of the activations' range, gradients on",
+    setup="activations 8192 × 768, fp32",
+)
+def observed_range(after):
+    project = nn.Linear(WIDTH, WIDTH).to(DEVICE)
+    observer, x = RangeObserver(after).to(DEVICE), torch.randn(BATCH * LENGTH, WIDTH, device=DEVICE)
+
+    def step():
+        observer(project(x))
+        return [observer.low.detach(), observer.high.detach()]
+
+    return step
+
+
+@case("eval-outputs-to-cpu", what="evaluation that keeps the logits of 6 batches", setup=GPT_SETUP, warmup=1, steps=2)
+def outputs_to_host(after):
+    model, (x, _) = gpt().eval(), tokens()
+
+    @torch.no_grad()
+    def predict():
+        preds = []
+        for _ in range(6):
+            logits = model(x)
+            preds.append(logits.cpu() if after else logits)
+        return preds[-1][0, 0]
+
+    return predict

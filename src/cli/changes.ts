@@ -1,0 +1,49 @@
+import type { Outcome } from '../engine/outcome.js';
+import { besideChange } from '../workspace/beside.js';
+import { leftAsIs } from '../workspace/examine.js';
+import { Failure } from '../workspace/failure.js';
+import type { Change } from '../workspace/prove/fixes.js';
+import type { Visit } from '../workspace/visit.js';
+import type { Look } from './looking.js';
+
+export function isChanged({ file, after, beside }: Outcome): boolean {
+  return after !== file.source.text || beside.length > 0;
+}
+
+/** How many files these change. */
+export function filesIn(outcomes: readonly Outcome[]): number {
+  return outcomes.reduce(
+    (sum, { file, after, beside }) => sum + (after === file.source.text ? 0 : 1) + beside.length,
+    0,
+  );
+}
+
+/** Another file is changed by the first that asks for it; what the next would do to it shows in another run. */
+export function eachBesideOnce({ scans, outcomes }: Pick<Visit, 'scans' | 'outcomes'>): readonly Outcome[] {
+  const changed = new Set<string>();
+  return outcomes.map((outcome, index) => {
+    const paths = outcome.beside.map(({ path }) => path);
+    const isTaken = paths.some((path) => changed.has(path));
+    for (const path of paths) changed.add(path);
+    const scan = scans[index];
+    return isTaken && scan !== undefined ? leftAsIs(scan) : outcome;
+  });
+}
+
+/** What becomes of an outcome's own file and of the files beside it. */
+export function changesOf(cwd: string, { targets }: Look, outcome: Outcome): readonly Change[] {
+  const target = targets.get(outcome.file.path)?.target ?? outcome.file.path;
+  return [{ target, source: outcome.file.source, after: outcome.after }, ...besideChanges(cwd, outcome)];
+}
+
+function besideChanges(cwd: string, { beside }: Outcome): readonly Change[] {
+  return beside.map((change) => {
+    const found = besideChange(cwd, change);
+    if (typeof found !== 'string') return { ...found, after: change.after };
+    throw new Failure(
+      'A file cannot be changed',
+      `${change.path}: ${found}`,
+      'Run it again; nothing was done.',
+    );
+  });
+}

@@ -1,0 +1,151 @@
+/** Which memory ran out. */
+export type Memory = 'GPU' | 'host';
+
+/** Bytes, as far as a message tells them. */
+export interface Figures {
+  readonly tried?: number;
+  /** Of the whole device. */
+  readonly capacity?: number;
+  readonly free?: number;
+  /** Held by tensors. */
+  readonly allocated?: number;
+  /** Kept by the allocator for later, held by no tensor. */
+  readonly unallocated?: number;
+  /** The number of the device. */
+  readonly device?: number;
+}
+
+export interface Complaint {
+  readonly memory: Memory;
+  /** Who could not get memory, for a title: `CUDA`, `cuBLAS`, `the host`. */
+  readonly who: string;
+  /** It was asked for by an allocator of tensors. */
+  readonly isTensor: boolean;
+  /** A process was killed, which mostly is for want of memory. */
+  readonly isGuess: boolean;
+}
+
+type Reading = readonly [pattern: RegExp, memory: Memory, who: string | undefined];
+
+const KILLED = /\bSignal 9 \(SIGKILL\)|\bexitcode\s*: -9\b|\bexit code -9\b/;
+
+/** Messages that stand for themselves wherever they are. */
+const CERTAIN: readonly Reading[] = [
+  [/\b(CUDA|HIP|XPU|NPU|MUSA|MLU) out of memory\. Tried to allocate/, 'GPU', undefined],
+  [/\b(MPS) backend out of memory \(/, 'GPU', undefined],
+  [/\b(CUDA|HIP) error: out of memory/, 'GPU', undefined],
+  [/\b(CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CUFFT|HIPBLAS|MIOPEN)_(?:STATUS_)?ALLOC_FAILED/, 'GPU', undefined],
+  [/\b(?:Cuda|HIP) failure (?:\d+ )?'out of memory'|\bFailed to CUDA (?:\w+ )?[cm]alloc/i, 'GPU', 'NCCL'],
+  [/\bDefaultCPUAllocator: (?:can't allocate memory|not enough memory)/, 'host', undefined],
+  [/\bUnable to allocate \d[\d.]* \w+ for an array/, 'host', undefined],
+  [/\bDataLoader worker .*killed by signal: (?:Killed|Bus error)/, 'host', undefined],
+  [
+    /\boom[-_]kill(?:er)?\b.*\b(?:event|task|process|step)|\bOut of memory: Killed process/i,
+    'host',
+    undefined,
+  ],
+  [KILLED, 'host', undefined],
+];
+
+/** Words that are an error only at the end of a traceback: anywhere else they may be advice. */
+const AS_AN_ERROR: readonly Reading[] = [
+  ...CERTAIN,
+  [/\b(CUDA|HIP|XPU|NPU|MUSA|MLU) out of memory/, 'GPU', undefined],
+  [/^(?:\w+\.)*(?:CUDA)?OutOfMemoryError\b/, 'GPU', 'CUDA'],
+  [/^(?:\w+\.)*\w*MemoryError\b/, 'host', undefined],
+];
+
+const TENSOR = /out of memory\. Tried|backend out of memory|DefaultCPUAllocator/;
+
+const NAMES: Readonly<Record<string, string>> = {
+  CUBLAS: 'cuBLAS',
+  CUDNN: 'cuDNN',
+  CUSOLVER: 'cuSOLVER',
+  CUSPARSE: 'cuSPARSE',
+  CUFFT: 'cuFFT',
+  HIPBLAS: 'hipBLAS',
+  MIOPEN: 'MIOpen',
+};
+
+/** What a text says about memory that ran out; `isError` where it ends a traceback. */
+export function complaintIn(text: string, isError: boolean): Complaint | undefined {
+  for (const [pattern, memory, who] of isError ? AS_AN_ERROR : CERTAIN) {
+    const found = pattern.exec(text);
+    if (found === null) continue;
+    const name = who ?? (found[1] === undefined ? 'the host' : (NAMES[found[1]] ?? found[1]));
+    return { memory, who: name, isTensor: TENSOR.test(text), isGuess: pattern === KILLED };
+  }
+  return undefined;
+}
+
+/** Cheap, and true wherever `complaintIn` could find something. */
+export function mayComplain(line: string): boolean {
+  return /memory|ALLOC_FAILED|[cm]alloc|Unable to allocate|killed by|oom|SIGKILL|-9/i.test(line);
+}
+
+const SIZE = String.raw`(\d+(?:\.\d+)?) (bytes|[KMGTP]i?B)\b`;
+const PHRASES = {
+  tried: [`(?:[Tt]ried|Unable) to allocate ${SIZE}`],
+  // PyTorch 2.1 wrote "capacty".
+  capacity: [`total capaci?ty of ${SIZE}`, `${SIZE} total capacity`, `max allowed: ${SIZE}`],
+  free: [`of which ${SIZE} is free`, `${SIZE} free\\b`],
+  allocated: [`${SIZE} is allocated by PyTorch`, `${SIZE} already allocated`, `MPS allocated: ${SIZE}`],
+  unallocated: [`${SIZE} is reserved by PyTorch but unallocated`],
+  reserved: [`${SIZE} reserved in total`, `${SIZE} cached`],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+const UNITS = ['bytes', 'k', 'm', 'g', 't', 'p'];
+
+export function figuresIn(message: string): Figures {
+  const text = message.replace(/\s+/g, ' ');
+  const figure = (name: keyof typeof PHRASES): number | undefined => {
+    for (const phrase of PHRASES[name]) {
+      const found = new RegExp(phrase).exec(text);
+      if (found !== null) return bytes(Number(found[1]), found[2] ?? 'bytes');
+    }
+    return undefined;
+  };
+  const allocated = figure('allocated');
+  const reserved = figure('reserved');
+  const unallocated =
+    figure('unallocated') ??
+    (reserved === undefined || allocated === undefined ? undefined : Math.max(0, reserved - allocated));
+  const device = /\b[GNX]PU (\d+)\b/.exec(text)?.[1];
+  return present({
+    tried: figure('tried'),
+    capacity: figure('capacity'),
+    free: figure('free'),
+    allocated,
+    unallocated,
+    device: device === undefined ? undefined : Number(device),
+  });
+}
+
+/** PyTorch divides by 1024 also where it writes `GB`. */
+function bytes(count: number, unit: string): number {
+  const power = UNITS.indexOf(unit === 'bytes' ? unit : unit.charAt(0).toLowerCase());
+  return Math.round(count * 1024 ** power);
+}
+
+function present(figures: { readonly [K in keyof Figures]: Figures[K] | undefined }): Figures {
+  return Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== undefined));
+}
+
+/** Memory enough for what was asked for is there, in pieces that are too small. Undefined where that cannot be told. */
+export function isFragmented({ tried, allocated, unallocated }: Figures): boolean | undefined {
+  if (tried === undefined || unallocated === undefined) return undefined;
+  return unallocated >= tried && unallocated >= 0.05 * ((allocated ?? 0) + unallocated);
+}
+
+/** `2.50 GiB`, as PyTorch writes it. */
+export function sizeOf(size: number): string {
+  for (const [unit, power] of [
+    ['TiB', 4],
+    ['GiB', 3],
+    ['MiB', 2],
+    ['KiB', 1],
+  ] as const) {
+    if (size >= 1024 ** power) return `${(size / 1024 ** power).toFixed(2)} ${unit}`;
+  }
+  return `${size} bytes`;
+}

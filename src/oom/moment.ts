@@ -1,0 +1,43 @@
+import type { Moment } from '../toolkit/contract.js';
+import type { Frame } from './frame.js';
+
+type Sign = readonly [moment: Moment, path: RegExp, name: RegExp];
+
+const ANY = /^/;
+
+/** What a frame says about the moment, the most telling first. */
+const SIGNS: readonly Sign[] = [
+  ['loading', /\/torch\/serialization\.py$|\/safetensors\//, /load|persistent|restore|<module>/],
+  ['saving', /\/torch\/serialization\.py$|\/safetensors\//, /save|write/],
+  ['data', /\/torch\/utils\/data\/|\/datasets\//, ANY],
+  ['optimizer', /\/(?:torch\/optim|bitsandbytes\/optim|apex\/optimizers|deepspeed\/ops\/adam)\//, ANY],
+  ['optimizer', /\/deepspeed\/runtime\//, /^(?:_?\w*optimizer_step|initialize_optimizer_states|step)$/],
+  ['loading', /\/torch\/nn\/modules\/module\.py$/, /^(?:to|cuda|_apply|convert)$/],
+  ['backward', /\/torch\/autograd\/|\/torch\/_tensor\.py$/, /^(?:backward|grad|apply|_engine_run_backward)$/],
+  ['loading', ANY, /^(?:from_pretrained|load_state_dict|load_checkpoint|load_model|_load_\w+|resume\w*)$/],
+  ['saving', ANY, /^(?:save_pretrained|save_checkpoint|save_model|_save_\w+|save)$/],
+  ['backward', ANY, /^(?:backward|_backward|training_backward)$/],
+  ['forward', ANY, /^(?:forward|_call_impl)$/],
+];
+
+const EVALUATES =
+  /(?:^|_)(?:eval(?:uate|uation)?|valid(?:ate|ation)?|test|predict(?:ion)?|infer(?:ence)?|generate)(?:_|$)/i;
+const TESTS_ITSELF = /\/unittest\/|\/_?pytest\//;
+
+/** What the program was doing when memory ran out, told from the functions it was in. */
+export function momentsOf(frames: readonly Frame[]): readonly Moment[] {
+  const doing = innermost(frames);
+  if (!frames.some(({ path, name }) => EVALUATES.test(name) && !TESTS_ITSELF.test(path)))
+    return doing === undefined ? [] : [doing];
+  // What lightens the forward pass of a training does nothing for that of an evaluation.
+  return doing === undefined || doing === 'forward' ? ['evaluation'] : ['evaluation', doing];
+}
+
+/** The innermost frame that says something decides; but a forward pass that a backward pass repeats is part of that. */
+function innermost(frames: readonly Frame[]): Moment | undefined {
+  const signs = frames
+    .map(({ path, name }) => SIGNS.find((sign) => sign[1].test(path) && sign[2].test(name))?.[0])
+    .filter((moment) => moment !== undefined);
+  const last = signs.at(-1);
+  return last === 'forward' && signs.includes('backward') ? 'backward' : last;
+}

@@ -1,0 +1,244 @@
+import type { Diagnosis, Located, Site } from '../oom/diagnosis.js';
+import { isFragmented, sizeOf } from '../oom/message.js';
+import type { Ranked } from '../oom/rank.js';
+import { clip, printable } from './cells.js';
+import { plural, wrap } from './prose.js';
+import type { View } from './report.js';
+import { GAP, table } from './table.js';
+
+type Style = Pick<View, 'paint' | 'width'>;
+
+const MARGIN = '  ';
+/** Errors that are told in full. */
+const TOLD = 3;
+/** Frames of a traceback that are shown: the innermost. */
+const FRAMES = 12;
+const SITES = 8;
+
+/** What the log and the snapshot say, before any finding. */
+export function renderDiagnosis(diagnosis: Diagnosis, style: Style): string[][] {
+  const { errors, snapshot, related } = diagnosis;
+  const more = errors.length - TOLD;
+  return [
+    ...errors.slice(0, TOLD).map((error) => errorBlock(error, style)),
+    ...(more > 0 ? [[`${MARGIN}and ${plural(more, 'other place')} in the log where memory ran out`]] : []),
+    ...(snapshot === undefined ? [] : [snapshotBlock(snapshot, style)]),
+    wrap(verdictOf(diagnosis), style.width, { first: '', rest: '' }),
+    ...(found(related).length > 0 ? [] : [nextSteps(snapshot === undefined, style)]),
+  ];
+}
+
+/** `Out of memory: CUDA on GPU 0, 2.50 GiB` */
+export function headline({ error: { who, figures, times, ranks } }: Located): string {
+  const device = figures.device === undefined ? '' : ` on GPU ${figures.device}`;
+  const often = times > 1 ? `, ${times} times` : '';
+  return `Out of memory: ${who}${device}${often}${ranks.length === 0 ? '' : ` (${ranks.join(', ')})`}`;
+}
+
+function errorBlock(located: Located, style: Style): string[] {
+  const { paint } = style;
+  const said = figureSentence(located);
+  return [
+    `${paint.red(paint.bold(printable(headline(located))))}${GAP}${paint.dim(printable(located.source))}`,
+    ...bullets(said === '' ? [located.error.message] : [said], style, ''),
+    ...frameLines(located, style),
+    ...bullets(located.hints, style, '• '),
+  ];
+}
+
+function figureSentence({ error: { figures } }: Located): string {
+  const { tried, capacity, free, allocated, unallocated } = figures;
+  const parts = [
+    ...(tried === undefined ? [] : [`It tried to allocate ${sizeOf(tried)}.`]),
+    ...(capacity === undefined
+      ? []
+      : [
+          `The device has ${sizeOf(capacity)}${free === undefined ? '' : `, of which ${sizeOf(free)} is free`}.`,
+        ]),
+    ...(allocated === undefined
+      ? []
+      : [
+          `Tensors hold ${sizeOf(allocated)}${unallocated === undefined ? '' : `; ${sizeOf(unallocated)} is reserved but unallocated`}.`,
+        ]),
+  ];
+  return parts.join(' ');
+}
+
+/** The frames of the user's own code: where they are now, or as the log has them. */
+function frameLines({ frames }: Located, { paint, width }: Style): string[] {
+  const own = frames.filter(({ isLibrary, spot }) => !isLibrary || spot !== undefined);
+  const shown = own.slice(-FRAMES);
+  if (shown.length === 0) return [];
+  const cut = own.length - shown.length;
+  const rows = shown.map(({ number, frame, spot }) => [
+    { text: `${number}`, paint: paint.dim, align: 'right' as const },
+    spot === undefined
+      ? { text: clipStart(`${frame.path}:${frame.line}`, width / 2), paint: paint.dim }
+      : { text: clipStart(`${spot.file}:${spot.line ?? `(was ${frame.line})`}`, width / 2) },
+    { text: printable(frame.name), paint: paint.bold },
+    { text: clip(frame.source ?? '', width / 2), paint: paint.dim },
+  ]);
+  return [
+    '',
+    `${MARGIN}frames of your code${cut === 0 ? '' : `, without the outermost ${cut}`}; it ran out in the last:`,
+    ...table(rows).map((line) => MARGIN + MARGIN + line),
+    '',
+  ];
+}
+
+function snapshotBlock(snapshot: NonNullable<Diagnosis['snapshot']>, style: Style): string[] {
+  const { paint } = style;
+  const { name, content, sites } = snapshot;
+  const { live, reserved, unrecorded } = content;
+  const rows = sites.slice(0, SITES).map((site) => siteRow(site, live, style));
+  const hints =
+    unrecorded > live / 2
+      ? [
+          `${sizeOf(unrecorded)} of it has no stack: call \`torch.cuda.memory._record_memory_history()\` before the model is made, and the snapshot tells where it was allocated.`,
+        ]
+      : [];
+  return [
+    `${paint.bold('Snapshot:')} ${sizeOf(live)} live of ${sizeOf(reserved)} reserved${GAP}${paint.dim(printable(name))}`,
+    ...(rows.length === 0 ? [] : [`${MARGIN}where it was allocated, in your code:`]),
+    ...table(rows).map((line) => MARGIN + MARGIN + line),
+    ...bullets(hints, style, '• '),
+  ];
+}
+
+function siteRow({ frame, bytes, spot }: Site, live: number, { paint, width }: Style) {
+  const place =
+    spot === undefined ? `${frame.path}:${frame.line}` : `${spot.file}:${spot.line ?? frame.line}`;
+  return [
+    { text: sizeOf(bytes), align: 'right' as const },
+    { text: `${Math.round((100 * bytes) / Math.max(live, 1))} %`, paint: paint.dim, align: 'right' as const },
+    { text: clipStart(place, width / 2), ...(spot === undefined && { paint: paint.dim }) },
+    { text: printable(frame.name), paint: paint.bold },
+  ];
+}
+
+/** The end of a path says most. */
+function clipStart(path: string, width: number): string {
+  const shown = printable(path);
+  return shown.length <= width ? shown : `…${shown.slice(shown.length - Math.floor(width) + 1)}`;
+}
+
+function verdictOf({ ranked, related }: Diagnosis): string {
+  const all = found(ranked).length;
+  const near = found(related).length;
+  const spared = related.size - near;
+  const sites = `${plural(spared, 'site')} there ${spared === 1 ? 'was' : 'were'} seen and left alone; \`-v\` says why.`;
+  return [rankedSentence(all, near), ...(spared === 0 ? [] : [sites])].join(' ');
+}
+
+function rankedSentence(all: number, near: number): string {
+  if (all === 0) return 'memfix has no finding in the files that were checked.';
+  if (near === 0) {
+    return all === 1
+      ? 'The only finding neither stands where memory ran out nor is about this kind of error.'
+      : `None of the ${all} findings stands where memory ran out or is about this kind of error.`;
+  }
+  const order =
+    near === 1 ? '1 finding has to do with it' : `${near} findings have to do with it, the likeliest first`;
+  return near === all
+    ? `${order}.`
+    : `${order}; ${plural(all - near, 'finding is', 'findings are')} less likely.`;
+}
+
+/** Without the sites that were left alone. */
+function found(ranked: Iterable<Ranked>): readonly Ranked[] {
+  return [...ranked].filter(({ rank }) => rank !== undefined);
+}
+
+function nextSteps(wantsSnapshot: boolean, style: Style): string[] {
+  const steps = [
+    ...(wantsSnapshot
+      ? [
+          'See what holds the memory: call `torch.cuda.memory._record_memory_history()` at the start and `torch.cuda.memory._dump_snapshot("snapshot.pickle")` where it runs out, and add `--snapshot snapshot.pickle`.',
+        ]
+      : []),
+    'See whether the run can fit at all: `memfix budget` adds up what a model of your size needs, and `--fit` names the gentlest changes.',
+  ];
+  return ['What to do next:', ...bullets(steps, style, '• ')];
+}
+
+function bullets(texts: readonly string[], { width }: Style, bullet: string): string[] {
+  const rest = ' '.repeat(MARGIN.length + bullet.length);
+  return texts.flatMap((text) => wrap(text, width, { first: MARGIN + bullet, rest }));
+}
+
+/** For `--output-format json`. Sizes are bytes; what is absent is `null`. */
+export interface JsonOutOfMemory {
+  readonly errors: readonly {
+    readonly memory: 'GPU' | 'host';
+    readonly message: string;
+    /** The log with the line of the message, or the snapshot. */
+    readonly source: string;
+    readonly times: number;
+    readonly ranks: readonly string[];
+    readonly device: number | null;
+    readonly tried: number | null;
+    readonly capacity: number | null;
+    readonly free: number | null;
+    readonly allocated: number | null;
+    readonly unallocated: number | null;
+    readonly fragmented: boolean | null;
+    /** What the program was doing, as far as its functions tell. */
+    readonly moments: readonly string[];
+    readonly hints: readonly string[];
+    /** As in the traceback, the innermost last. */
+    readonly frames: readonly JsonFrame[];
+  }[];
+  readonly snapshot: {
+    readonly path: string;
+    readonly live: number;
+    readonly reserved: number;
+    readonly unrecorded: number;
+    readonly sites: readonly (JsonFrame & { readonly bytes: number })[];
+  } | null;
+}
+
+interface JsonFrame {
+  readonly path: string;
+  readonly line: number;
+  readonly function: string;
+  /** The file among those checked, and the line where the statement is now. */
+  readonly found: { readonly path: string; readonly line: number | null } | null;
+}
+
+const JSON_SITES = 100;
+
+export function diagnosisJson({ errors, snapshot }: Diagnosis): JsonOutOfMemory {
+  return {
+    errors: errors.map(({ error, source, frames, moments, hints }) => {
+      const { device, tried, capacity, free, allocated, unallocated } = error.figures;
+      return {
+        ...{ memory: error.memory, message: error.message, source, times: error.times, ranks: error.ranks },
+        ...{ device: device ?? null, tried: tried ?? null, capacity: capacity ?? null, free: free ?? null },
+        ...{ allocated: allocated ?? null, unallocated: unallocated ?? null },
+        fragmented: isFragmented(error.figures) ?? null,
+        ...{ moments, hints },
+        frames: frames.map(frameJson),
+      };
+    }),
+    snapshot:
+      snapshot === undefined
+        ? null
+        : {
+            path: snapshot.name,
+            live: snapshot.content.live,
+            reserved: snapshot.content.reserved,
+            unrecorded: snapshot.content.unrecorded,
+            sites: snapshot.sites
+              .slice(0, JSON_SITES)
+              .map((site) => ({ ...frameJson(site), bytes: site.bytes })),
+          },
+  };
+}
+
+function frameJson({ frame, spot }: Pick<Site, 'frame' | 'spot'>): JsonFrame {
+  const { path, line, name } = frame;
+  return {
+    ...{ path, line, function: name },
+    found: spot === undefined ? null : { path: spot.file, line: spot.line ?? null },
+  };
+}

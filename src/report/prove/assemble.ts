@@ -1,0 +1,61 @@
+import type { Numerics } from '../../toolkit/contract.js';
+import { type Comparison, compare } from './compare.js';
+import { trainersOf } from './figures.js';
+import type { Variant } from './record.js';
+import { type FixCount, loosest, type ProveReport, ranked, type Setup } from './report.js';
+
+/** What is to be proven, and how. */
+export interface Plan {
+  readonly command: readonly string[];
+  readonly fixes: readonly FixCount[];
+  readonly repeats: number;
+  readonly counts: boolean;
+  readonly perFix: boolean;
+  readonly metric: string | undefined;
+}
+
+/** The runs, by what was changed: nothing, everything, or one transform's findings by its id. */
+export interface Runs {
+  readonly before: Variant;
+  readonly after: Variant;
+  readonly alone: ReadonlyMap<string, Variant>;
+}
+
+export function reportOf(plan: Plan, { before, after, alone }: Runs): ProveReport {
+  return {
+    command: plan.command,
+    fixes: plan.fixes,
+    repeats: plan.repeats,
+    setup: setupOf([before, after]),
+    comparison: overall(plan, before, after),
+    perFix: ranked(
+      [...alone].map(([transform, variant]) => ({
+        transform,
+        comparison: compare(before, variant, numericsOf(plan, transform), plan.metric),
+      })),
+    ),
+  };
+}
+
+export function overall(plan: Plan, before: Variant, after: Variant): Comparison {
+  return compare(before, after, numericsOf(plan), plan.metric);
+}
+
+function numericsOf({ fixes }: Plan, transform?: string): Numerics {
+  const counted = fixes.filter((fix) => transform === undefined || fix.transform === transform);
+  return loosest(counted.map(({ numerics }) => numerics));
+}
+
+function setupOf(variants: readonly Variant[]): Setup {
+  const trainers = variants
+    .flatMap(({ measured, counted }) => [...measured, ...counted])
+    .flatMap(({ records }) => trainersOf(records));
+  const [first] = trainers;
+  const devices = new Map(trainers.flatMap((record) => record.devices.map(({ id, name }) => [id, name])));
+  return {
+    python: first?.python ?? null,
+    torch: first?.torch ?? null,
+    platform: first?.platform ?? null,
+    devices: [...devices.values()],
+  };
+}

@@ -1,0 +1,124 @@
+import type { PyNode } from '../syntax/node.js';
+import { attributeValues } from './attributes.js';
+import { classAround, definitionNamed } from './definitions.js';
+import { definedElsewhere, type Elsewhere } from './elsewhere.js';
+import { definitionOf } from './flow.js';
+import { qualifiedName } from './imports.js';
+import type { PyModule } from './module.js';
+import { roleOf } from './names.js';
+import { starredDefinition } from './star-imports.js';
+
+/** What code is made with: the classes and functions it names, those that these name, and so on. */
+export interface Ingredients {
+  /** In this file or another one of the project. */
+  readonly definitions: readonly Elsewhere[];
+  /** Dotted names that lead out of the project, and names that are bound nowhere in it. */
+  readonly strangers: readonly string[];
+  /** Parameters of the function around it, and attributes of its object, that it hands on as they are. */
+  readonly handed: readonly Elsewhere[];
+}
+
+/** Code that names more than this is not looked through. */
+const MAX_VISITED = 200;
+
+/** Undefined where there is too much of it. Types, and attributes of values, are not followed. */
+export function ingredientsOf(module: PyModule, node: PyNode): Ingredients | undefined {
+  const definitions: Elsewhere[] = [];
+  const strangers = new Set<string>();
+  const handed: Elsewhere[] = [];
+  const seen = new Set<PyNode>();
+  const pending: Elsewhere[] = [{ module, node }];
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    if (seen.has(at.node)) continue;
+    seen.add(at.node);
+    if (seen.size > MAX_VISITED) return undefined;
+    if (isDefinition(at.node)) definitions.push(at);
+    for (const name of namesIn(at.node)) {
+      const { found, stranger, isGiven } = behindName(at, name, definitions);
+      pending.push(...found);
+      if (stranger !== undefined) strangers.add(stranger);
+      if (isGiven) handed.push({ module: at.module, node: wholePath(name) });
+    }
+  }
+  return { definitions, strangers: [...strangers], handed };
+}
+
+function isDefinition({ type }: PyNode): boolean {
+  return type === 'class_definition' || type === 'function_definition';
+}
+
+/** What gives a number, a text or nothing, whatever it is given. */
+const ENDS: ReadonlySet<string> = new Set(
+  'abs bool float hasattr int isinstance issubclass len max min open print range round str sum'.split(' '),
+);
+
+function* namesIn(node: PyNode): Generator<PyNode> {
+  const isFollowed = ({ type, parent }: PyNode): boolean =>
+    type !== 'type' && !(type === 'argument_list' && ENDS.has(parent?.field('function')?.text ?? ''));
+  for (const each of node.walk(isFollowed))
+    if (each.type === 'identifier' && roleOf(each) === 'read') yield each;
+}
+
+interface Behind {
+  readonly found: readonly Elsewhere[];
+  readonly stranger?: string;
+  readonly isGiven?: boolean;
+}
+
+function behindName(at: Elsewhere, name: PyNode, definitions: readonly Elsewhere[]): Behind {
+  const { module } = at;
+  const path = qualifiedName(module, wholePath(name));
+  if (path !== undefined) {
+    const found = leadsTo(module, path);
+    return found === undefined ? { found: [], stranger: path } : { found: [found] };
+  }
+  const scope = module.resolve(name);
+  if (scope === undefined) return unbound(module, name.text);
+  const own = definitionNamed(module, name);
+  if (own !== undefined) return { found: [{ module, node: own }] };
+  // What stands in the code that is looked through is seen there, and what it is called with where it is called.
+  const looked = [at.node, ...definitions.flatMap((each) => (each.module === module ? each.node : []))];
+  const writes = module
+    .writes(scope, name.text)
+    .filter((write) => !looked.some((node) => node.contains(write)));
+  const found = writes.flatMap((write) => {
+    const definition = definitionOf(write);
+    return 'value' in definition ? [{ module, node: definition.value }] : [];
+  });
+  if (!writes.some((write) => roleOf(write) === 'parameter')) return { found };
+  const values = attributeOfObject(module, name);
+  if (values !== undefined) return { found: values.map((node) => ({ module, node })) };
+  // Of `Net(args.size)` only a part of what is given is handed on.
+  return { found, isGiven: wholePath(name) === name || classAround(name)?.self === name.text };
+}
+
+/** The values that `self.inner` gets in the file, where they are known. */
+function attributeOfObject(module: PyModule, self: PyNode): readonly PyNode[] | undefined {
+  const { parent } = self;
+  const isObject = parent?.type === 'attribute' && classAround(self)?.self === self.text;
+  return isObject ? attributeValues(module, parent) : undefined;
+}
+
+/** A name that nothing binds in its file: one of Python's own, or from `import *`. */
+function unbound(module: PyModule, name: string): Behind {
+  const found = starredDefinition(module, name);
+  if (found !== undefined) return { found: [found] };
+  const isOwn = !/^[A-Z]/.test(name) || /(?:Error|Exception|Warning|Interrupt|Iteration)$/.test(name);
+  return isOwn ? { found: [] } : { found: [], stranger: name };
+}
+
+/** `a.b.c` of the `a` there. */
+function wholePath(name: PyNode): PyNode {
+  let whole = name;
+  while (whole.parent?.type === 'attribute' && whole.parent.field('object') === whole) whole = whole.parent;
+  return whole;
+}
+
+/** The definition behind a path or behind the first names of it: `models.Net` of `models.Net.from_file`. */
+function leadsTo(module: PyModule, path: string): Elsewhere | undefined {
+  for (let at = path; at.includes('.'); at = at.slice(0, at.lastIndexOf('.'))) {
+    const found = definedElsewhere(module, at);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,48 @@
+/** The dotted names of what takes a saved state. */
+import { isModuleClass } from './catalog.js';
+
+/** What is made or wrapped by a call of this, and copies state into its own tensors, wherever the state is. */
+export function copiesLoadedState(path: string): boolean {
+  return (
+    isModuleClass(path) ||
+    /^torch\.optim\.(?:lr_scheduler\.)?[A-Z]\w*$/.test(path) ||
+    /^torch\.(?:cuda\.)?amp\.(?:grad_scaler\.)?GradScaler$/.test(path) ||
+    /^torchvision\.models\.(?:\w+\.)*[a-z]\w*$/.test(path) ||
+    /^timm\.(?:models\.)?create_model$/.test(path) ||
+    /^transformers\.get_\w*schedule\w*$/.test(path) ||
+    /^(?:transformers|diffusers)\.(?:\w+\.)*(?!EMA)\w*(?:Model\w*|For[A-Z]\w+|Autoencoder\w*)(?:\.from_(?:pretrained|config))?$/.test(
+      path,
+    )
+  );
+}
+
+/** What gives its first argument, a module, back in another form. */
+export const WRAPS_MODULE: ReadonlySet<string> = new Set([
+  'torch.compile',
+  'torch.nn.DataParallel',
+  'torch.nn.parallel.DataParallel',
+  'torch.nn.parallel.DistributedDataParallel',
+  'torch.nn.parallel.distributed.DistributedDataParallel',
+]);
+
+/** Classes and functions of packages whose modules take their state as torch's do. */
+export function loadsAsTorchDoes(path: string): boolean {
+  return (
+    copiesLoadedState(path) ||
+    /^(?:transformers|diffusers|huggingface_hub|timm|(?:pytorch_)?lightning)\.(?:\w+\.)*(?!EMA)\w+$/.test(
+      path,
+    )
+  );
+}
+
+/** Methods of a module that give the module back. */
+export const GIVES_ITSELF: ReadonlySet<string> = new Set(
+  'bfloat16 cpu cuda double eval float half requires_grad_ to to_empty train'.split(' '),
+);
+
+/** Modules of torch that are made of others, wherever they come from. */
+export function holdsModules(path: string): boolean {
+  return /^torch\.nn\.(?:modules\.\w+\.)?(?:Sequential|Module\w+|Transformer(?:Encoder|Decoder)?)$/.test(
+    path,
+  );
+}

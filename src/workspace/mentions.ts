@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import type { Mention } from '../semantic/surroundings.js';
+import { hashOf, Signature } from '../text/words.js';
+import { type Candidate, type Discovery, discover } from './discover.js';
+import { isSettled, Reader, stampAt } from './read.js';
+
+/** Files and folders beyond which a project is not searched. */
+const MOST = 20_000;
+/** Questions that are answered by reading all files again; for more, it pays to remember which words each of them has. */
+const FEW = 3;
+
+/** Which files below a folder mention a word. Nothing is read before the first question, and no text is kept. */
+export class Mentions {
+  readonly #known = new Map<string, readonly Candidate[]>();
+  #walk: Discovery | undefined;
+  #signatures: readonly (readonly [Candidate, Signature])[] | undefined;
+  #stamp: string | undefined;
+
+  constructor(
+    private readonly folder: string,
+    private readonly cwd: string,
+  ) {}
+
+  /** Those that mention it, and some that only seem to; undefined where the project is too large to look. */
+  of(mention: Mention): readonly Candidate[] | undefined {
+    const { candidates, isCut } = this.#walked();
+    if (isCut) return undefined;
+    const question = [mention.word, ...mention.beside].join(' ');
+    const known = this.#known.get(question) ?? this.#find(candidates, mention);
+    this.#known.set(question, known);
+    return known;
+  }
+
+  #find(candidates: readonly Candidate[], mention: Mention): readonly Candidate[] {
+    if (this.#known.size < FEW) return searched(candidates, mention);
+    this.#signatures ??= signaturesOf(candidates);
+    const hash = hashOf(mention.word);
+    const others = mention.beside.map(hashOf);
+    return this.#signatures.flatMap(([candidate, signature]) =>
+      signature.mayHave(hash) && isOneOf(others, (other) => signature.mayHave(other)) ? [candidate] : [],
+    );
+  }
+
+  /** The same where all files are as they were; empty where their times do not tell. */
+  get stamp(): string {
+    this.#stamp ??= stampOf(this.#walked());
+    return this.#stamp;
+  }
+
+  /** What is ignored is someone else's; what the configuration leaves out of a check still calls. */
+  #walked(): Discovery {
+    this.#walk ??= discover([this.folder], { cwd: this.cwd, most: MOST, excludes: () => false });
+    return this.#walk;
+  }
+}
+
+function searched(candidates: readonly Candidate[], { word, beside }: Mention): readonly Candidate[] {
+  const found: Candidate[] = [];
+  for (const [candidate, bytes] of opened(candidates))
+    if (bytes.includes(word) && isOneOf(beside, (other) => bytes.includes(other))) found.push(candidate);
+  return found;
+}
+
+function signaturesOf(candidates: readonly Candidate[]): readonly (readonly [Candidate, Signature])[] {
+  const found: (readonly [Candidate, Signature])[] = [];
+  for (const [candidate, bytes] of opened(candidates)) found.push([candidate, new Signature(bytes)]);
+  return found;
+}
+
+/** What cannot be read cannot be run. The bytes hold until the next file. */
+function* opened(candidates: readonly Candidate[]): Generator<readonly [Candidate, Buffer]> {
+  const reader = new Reader();
+  for (const candidate of candidates) {
+    const found = reader.open(candidate);
+    if (found.kind === 'opened') yield [candidate, found.bytes];
+  }
+}
+
+/** Of nothing, nothing is wanted. */
+export function isOneOf<T>(wanted: readonly T[], has: (each: T) => boolean): boolean {
+  return wanted.length === 0 || wanted.some(has);
+}
+
+function stampOf({ candidates, isCut }: Discovery): string {
+  const now = Date.now();
+  const hash = createHash('sha1').update(`${isCut}`);
+  for (const { path, target } of candidates) {
+    const stamp = stampAt(target);
+    if (stamp === undefined || !isSettled(stamp, now)) return '';
+    hash.update(`${path} ${stamp.join()}\n`);
+  }
+  return hash.digest('base64');
+}

@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readdirSync } from 'node:fs';
+import type { Ending } from '../../report/prove/record.js';
+import { codeOf, Failure } from '../failure.js';
+import { textOf } from '../places.js';
+
+/** A command to run to its end, with everything it starts. */
+export interface Errand {
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A variable of `env` whose value no other process has: by it the command's processes are known. */
+  readonly mark: string;
+  /** Where its output goes. */
+  readonly log: string;
+  /** Seconds it may take. */
+  readonly timeout?: number;
+  readonly signal: AbortSignal;
+}
+
+export interface Finished {
+  readonly ending: Ending;
+  readonly seconds: number;
+}
+
+/** Between asking a command to end and ending it. */
+const GRACE = 5000;
+
+/** Runs it in a process group of its own, of which nothing is left afterwards, however it ends. */
+export async function runToEnd(errand: Errand): Promise<Finished> {
+  const { command, cwd, env, log, timeout, signal } = errand;
+  signal.throwIfAborted();
+  const [program = '', ...words] = command;
+  const output = openSync(log, 'w');
+  const started = performance.now();
+  const child = spawn(program, words, { cwd, env, detached: true, stdio: ['ignore', output, output] });
+  const ended = endOf(child, command);
+  const stop = new AbortController();
+  const timer = timeout === undefined ? undefined : setTimeout(() => stop.abort(), timeout * 1000);
+  const onExit = () => sweep(child, errand);
+  process.on('exit', onExit);
+  const halted = AbortSignal.any([signal, stop.signal]);
+  const halt = () => void terminate(child, errand, ended);
+  halted.addEventListener('abort', halt);
+  try {
+    const ending = await ended;
+    const seconds = (performance.now() - started) / 1000;
+    signal.throwIfAborted();
+    return { ending: stop.signal.aborted ? { kind: 'timed out', seconds: timeout ?? 0 } : ending, seconds };
+  } finally {
+    clearTimeout(timer);
+    halted.removeEventListener('abort', halt);
+    process.off('exit', onExit);
+    sweep(child, errand);
+    closeSync(output);
+  }
+}
+
+function endOf(child: ChildProcess, command: readonly string[]): Promise<Ending> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) => reject(notStarted(error, command)));
+    child.once('exit', (code, signal) =>
+      resolve(signal === null ? { kind: 'exited', code: code ?? 0 } : { kind: 'killed', signal }),
+    );
+  });
+}
+
+function notStarted(error: unknown, [program = '', ...words]: readonly string[]): unknown {
+  const code = codeOf(error);
+  if (code === 'EACCES') {
+    return new Failure(
+      'The command cannot be run',
+      `\`${program}\` may not be executed`,
+      'Make it executable, or name the program that runs it, such as `python` or `bash`.',
+    );
+  }
+  if (code !== 'ENOENT') return error;
+  const isOneWord = words.length === 0 && program.includes(' ');
+  return new Failure(
+    'Command not found',
+    `there is no program \`${program}\``,
+    isOneWord
+      ? 'Leave the quotes out, so that the command comes in words; for pipes and variables use `sh -c`.'
+      : 'Check the spelling, and that it is on the PATH or in the tree; what git ignores may need `--link`.',
+  );
+}
+
+/** Politely first: a launcher then ends its own workers. */
+async function terminate(child: ChildProcess, errand: Errand, ended: Promise<Ending>): Promise<void> {
+  send(-(child.pid ?? 0), 'SIGTERM');
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise((resolve) => {
+    timer = setTimeout(resolve, GRACE);
+  });
+  await Promise.race([ended, patience]);
+  clearTimeout(timer);
+  sweep(child, errand);
+}
+
+/** The group, and where the system shows it also whoever has left the group but still carries our mark. */
+function sweep(child: ChildProcess, errand: Errand): void {
+  if (child.pid === undefined) return;
+  send(-child.pid, 'SIGKILL');
+  for (const pid of marked(errand)) send(pid, 'SIGKILL');
+}
+
+function marked({ mark, env }: Errand): readonly number[] {
+  const entry = `${mark}=${env[mark]}`;
+  const processes = textOf('/proc/self/environ') === undefined ? [] : readdirSync('/proc');
+  return processes
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((name) => textOf(`/proc/${name}/environ`)?.split('\0').includes(entry) === true)
+    .map(Number);
+}
+
+/** A process that is gone already needs no signal. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  if (pid === 0) return;
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (codeOf(error) !== 'ESRCH' && codeOf(error) !== 'EPERM') throw error;
+  }
+}

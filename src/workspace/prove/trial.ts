@@ -1,0 +1,128 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Ending, type ProcessRecord, recordOf, type Trial } from '../../report/prove/record.js';
+import { Failure, reasonOf } from '../failure.js';
+import { runToEnd } from './child.js';
+
+export type Kind = 'measured' | 'counted';
+
+const RECORDS = 'MEMFIX_PROVE_RECORDS';
+const LOG = 'log.txt';
+/** Lines of output that are shown of a command that fails. */
+const TAIL = 25;
+
+/** One run of the command in a copy of the tree. */
+export interface Setting {
+  readonly command: readonly string[];
+  readonly kind: Kind;
+  readonly tree: string;
+  readonly copy: string;
+  readonly cwd: string;
+  /** Where the shim lies, which goes on PYTHONPATH. */
+  readonly shim: string;
+  /** Where its records and its output go. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly timeout?: number;
+  readonly metric?: RegExp;
+  readonly signal: AbortSignal;
+}
+
+/** The shim in a folder of its own, as it must be on a PYTHONPATH. */
+export function placeShim(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  const source = fileURLToPath(new URL('./sitecustomize.py', import.meta.url));
+  copyFileSync(source, join(folder, 'sitecustomize.py'));
+  return folder;
+}
+
+export async function runTrial(setting: Setting): Promise<Trial> {
+  const { folder, command, tree, copy, cwd, timeout, signal, metric } = setting;
+  const records = join(folder, 'records');
+  mkdirSync(records, { recursive: true });
+  mkdirSync(cwd, { recursive: true });
+  const { ending, seconds } = await runToEnd({
+    command: command.map((word) => inCopy(word, tree, copy)),
+    cwd,
+    env: environmentOf(setting, records),
+    mark: RECORDS,
+    log: join(folder, LOG),
+    signal,
+    ...(timeout !== undefined && { timeout }),
+  });
+  return readTrial(folder, ending, metric, seconds);
+}
+
+/** What a run left in its folder. */
+export function readTrial(folder: string, ending: Ending, metric?: RegExp, seconds?: number): Trial {
+  const records = recordsIn(join(folder, 'records'));
+  const output = outputIn(folder);
+  return {
+    ending,
+    seconds: seconds ?? Math.max(0, ...records.map((record) => record.seconds)),
+    records,
+    logged: metric === undefined ? [] : valuesIn(output, metric),
+    tail: output
+      .trimEnd()
+      .split(/\r?\n|\r/)
+      .slice(-TAIL)
+      .join('\n'),
+  };
+}
+
+function environmentOf(
+  { env, shim, kind, tree, copy, cwd }: Setting,
+  records: string,
+): Record<string, string | undefined> {
+  const path = env['PYTHONPATH'];
+  return {
+    // Nothing is to be written into an environment that is only linked.
+    PYTHONDONTWRITEBYTECODE: '1',
+    ...env,
+    PWD: cwd,
+    PYTHONPATH: path === undefined || path === '' ? shim : shim + delimiter + path,
+    MEMFIX_PROVE_TREE: tree,
+    MEMFIX_PROVE_COPY: copy,
+    MEMFIX_PROVE_COUNT: kind === 'counted' ? '1' : '0',
+    [RECORDS]: records,
+  };
+}
+
+/** A word that names a place in the tree, such as `--out=/home/me/project/out`, names it in the copy instead. */
+function inCopy(word: string, tree: string, copy: string): string {
+  const at = word.startsWith(tree) ? 0 : word.indexOf(`=${tree}`) + 1;
+  const path = word.slice(at);
+  if (path !== tree && !path.startsWith(`${tree}/`)) return word;
+  const moved = copy + path.slice(tree.length);
+  return existsSync(moved) || !existsSync(path) ? word.slice(0, at) + moved : word;
+}
+
+function recordsIn(folder: string): readonly ProcessRecord[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name) => {
+      const record = recordOf(readFileSync(join(folder, name), 'utf8'));
+      if (record !== undefined) return record;
+      throw new Failure(
+        'A record cannot be read',
+        `${join(folder, name)} is not what the shim of this version writes`,
+        'Run the command again with the shim that came with this memfix.',
+      );
+    });
+}
+
+function outputIn(folder: string): string {
+  try {
+    return readFileSync(join(folder, LOG), 'utf8');
+  } catch (error) {
+    return `(its output could not be read: ${reasonOf(error)})`;
+  }
+}
+
+function valuesIn(output: string, metric: RegExp): readonly number[] {
+  return [...output.matchAll(metric)]
+    .map((match) => Number(match[1] ?? match[0]))
+    .filter((value) => !Number.isNaN(value));
+}

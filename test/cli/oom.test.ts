@@ -1,0 +1,285 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { MESSAGE, PACKAGES } from '../oom/reading.js';
+import { folderWith, put } from '../workspace/folders.js';
+import { memfix } from './command-line.js';
+
+const TRAIN = `def train(model):
+    for batch in loader:
+        hold(batch)
+        loss(batch).backward()
+
+
+def evaluate(model):
+    risk(model)
+
+
+rare()
+`;
+
+const LOG = `epoch 1
+Traceback (most recent call last):
+  File "/app/src/train.py", line 51, in train
+    loss(batch).backward()
+  File "${PACKAGES}/torch/_tensor.py", line 648, in backward
+    torch.autograd.backward(
+torch.OutOfMemoryError: ${MESSAGE}
+`;
+
+const project = () =>
+  folderWith({ 'src/train.py': TRAIN, 'src/other.py': 'hold()\nhint()\nfine()\n', 'run.log': LOG });
+
+describe('a report', () => {
+  test('leads with what ran out, then ranks', async () => {
+    const { code, stdout, stderr } = await memfix({ cwd: project() }, 'check', '--oom', 'run.log');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^Out of memory/);
+    const [lead = '', ...rest] = stdout.split('\nsrc/train.py:3:9');
+    expect(lead).toBe(`Out of memory: CUDA on GPU 1  run.log:7
+  It tried to allocate 2.50 GiB. The device has 23.50 GiB, of which 1.00 GiB is free. Tensors hold
+  20.00 GiB; 512.00 MiB is reserved but unallocated.
+
+  frames of your code; it ran out in the last:
+    1  src/train.py:4  train  loss(batch).backward()
+
+  • It was the backward pass: activations, gradients and what it computes with are all held at once.
+
+3 findings have to do with it, the likeliest first; 2 findings are less likely.
+`);
+    const blocks = `src/train.py:3:9${rest.join('')}`;
+    expect(blocks.match(/^src.*\n.*/gm)).toEqual([
+      'src/train.py:3:9  drop-hold  safe · bit-identical\n  #1 in frame 1 of the traceback, `train`',
+      'src/train.py:11:1  rare-word  safe · bit-identical\n  #2 in the file of frame 1 of the traceback',
+      'src/train.py:8:5  calm-risk  unsafe · bit-identical\n  #3 in the file of frame 1 of the traceback',
+    ]);
+    expect(blocks).toContain('\n  -        hold(batch)\n  +        release(batch)\n');
+    expect(blocks).toMatch(
+      /\n\nLess likely:\n {2}src\/other\.py:1:1: drop-hold \[safe\] hold costs memory \(not in the traceback\)\n {2}and 1 finding that would free no such memory; `-v` lists it\n\n$/,
+    );
+    expect(stderr).toBe(
+      '5 findings (3 safe, 1 unsafe, 1 advice) in 2 files. ' +
+        'Run `memfix apply --interactive --select drop-hold,rare-word,calm-risk` to review the 3 fixes nearest to it.\n',
+    );
+  });
+});
+
+test('of many places the first three are told', async () => {
+  const cwd = project();
+  put(cwd, { 'run.log': [1, 2, 3, 4, 5].map((line) => LOG.replace('51', `${line}`)).join('\n') });
+  const { stdout } = await memfix({ cwd }, 'check', '--oom', 'run.log');
+  expect(stdout.match(/^Out of memory/gm)).toHaveLength(3);
+  expect(stdout).toContain('\n  and 2 other places in the log where memory ran out\n');
+});
+
+describe('output formats', () => {
+  const concise = ['check', '--output-format', 'concise'] as const;
+
+  test('concise: one line each, in order, with the reason', async () => {
+    const { stdout, stderr } = await memfix({ cwd: project() }, ...concise, '--oom=run.log');
+    expect(stdout.split('\n').map((line) => line.replace(/ costs memory/, ''))).toEqual([
+      'src/train.py:3:9: drop-hold [safe] hold (in frame 1 of the traceback, `train`)',
+      'src/train.py:11:1: rare-word [safe] rare (in the file of frame 1 of the traceback)',
+      'src/train.py:8:5: calm-risk [unsafe] risk (in the file of frame 1 of the traceback)',
+      'src/other.py:1:1: drop-hold [safe] hold (not in the traceback)',
+      'src/other.py:2:1: hear-hint [advice] hint (frees no GPU memory: it is about speed)',
+      '',
+    ]);
+    expect(stderr).toMatch(/^Out of memory: CUDA on GPU 1\n5 findings/);
+  });
+
+  test('json: rank, reason and the error', async () => {
+    const { stdout } = await memfix({ cwd: project() }, 'check', '--output-format=json', '--oom', 'run.log');
+    const { findings, oom } = JSON.parse(stdout);
+    expect(findings.map((finding: { id: string; rank: unknown }) => [finding.id, finding.rank])).toEqual([
+      ['drop-hold', 1],
+      ['rare-word', 2],
+      ['calm-risk', 3],
+      ['drop-hold', 4],
+      ['hear-hint', 5],
+      ['spare-fine', null],
+    ]);
+    expect(findings[0].because).toBe('in frame 1 of the traceback, `train`');
+    expect(oom).toMatchObject({
+      errors: [
+        {
+          ...{ memory: 'GPU', source: 'run.log:7', times: 1, device: 1, tried: 2.5 * 2 ** 30 },
+          ...{ moments: ['backward'], fragmented: false },
+          frames: [
+            {
+              path: '/app/src/train.py',
+              line: 51,
+              function: 'train',
+              found: { path: 'src/train.py', line: 4 },
+            },
+            { function: 'backward', found: null },
+          ],
+        },
+      ],
+      snapshot: null,
+    });
+  });
+
+  test('statistics still count', async () => {
+    const { stdout, stderr } = await memfix({ cwd: project() }, 'check', '--statistics', '--oom', 'run.log');
+    expect(stdout).toContain('drop-hold');
+    expect(stderr).toContain('Out of memory: CUDA on GPU 1\n');
+  });
+});
+
+describe('which transforms', () => {
+  const ids = async (cwd: string, ...words: readonly string[]) => {
+    const { stdout } = await memfix({ cwd }, 'check', '--output-format=json', ...words);
+    return JSON.parse(stdout).findings.map(({ id }: { id: string }) => id);
+  };
+
+  test('those that are opt-in too, unless --select says otherwise', async () => {
+    const cwd = project();
+    put(cwd, { 'src/told.py': 'told()\n' });
+    expect(await ids(cwd)).not.toContain('rare-word');
+    expect(await ids(cwd, '--oom', 'run.log')).toContain('rare-word');
+    expect(await ids(cwd, '--oom', 'run.log')).not.toContain('told-tale');
+    expect(await ids(cwd, '--oom', 'run.log', '--select', 'drop-hold')).toEqual(['drop-hold', 'drop-hold']);
+    expect(await ids(cwd, '--oom', 'run.log', '--ignore', 'rare-word')).not.toContain('rare-word');
+  });
+
+  test('what the config ignores stays ignored', async () => {
+    const cwd = project();
+    put(cwd, { 'memfix.toml': 'select = ["calm-risk"]\nignore = ["drop-hold"]\n' });
+    expect(await ids(cwd, '--oom', 'run.log')).toEqual(['rare-word', 'calm-risk', 'hear-hint', 'spare-fine']);
+  });
+});
+
+describe('standard input', () => {
+  test('for the log', async () => {
+    const { code, stdout } = await memfix({ cwd: project(), stdin: LOG }, 'check', '--oom', '-');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^Out of memory: CUDA on GPU 1 {2}standard input:7\n/);
+  });
+
+  test('for the code', async () => {
+    const words = ['check', '-', '--stdin-filename', 'src/train.py', '--oom', 'run.log'] as const;
+    const { stdout } = await memfix({ cwd: project(), stdin: TRAIN }, ...words);
+    expect(stdout).toContain('#1 in frame 1 of the traceback, `train`');
+  });
+
+  test('not for both', async () => {
+    const { code, stderr } = await memfix({ cwd: project(), stdin: TRAIN }, 'check', '-', '--oom', '-');
+    expect(code).toBe(2);
+    expect(stderr).toContain('Standard input is either the code or the log');
+  });
+});
+
+describe('answers in plain words', () => {
+  test('a log in which nothing ran out', async () => {
+    const cwd = project();
+    put(cwd, { 'run.log': 'epoch 1\nall good\n' });
+    const { code, stdout, stderr } = await memfix({ cwd }, 'check', '--oom', 'run.log');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toBe(
+      'memfix: Nothing ran out of memory\n' +
+        '  run.log holds no out-of-memory error of PyTorch, neither of a GPU nor of the host\n' +
+        '  Next: Give `--oom` the output of the run that failed, standard error included; without it, `memfix check` reports all findings.\n',
+    );
+  });
+
+  test('a log that is not there', async () => {
+    const { code, stderr } = await memfix({ cwd: project() }, 'check', '--oom', 'gone.log');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^memfix: Log could not be read\n {2}gone\.log: it does not exist\n/);
+  });
+
+  test('nothing found near it: what to do next', async () => {
+    const cwd = folderWith({ 'far.py': 'hold()\n', 'run.log': LOG });
+    const { code, stdout } = await memfix({ cwd }, 'check', '--oom', 'run.log');
+    expect(code).toBe(1);
+    expect(stdout).toContain('None of its files is among those that were checked: run memfix where');
+    expect(stdout).toContain(
+      'The only finding neither stands where memory ran out nor is about this kind of error.',
+    );
+    expect(stdout).toContain('torch.cuda.memory._dump_snapshot("snapshot.pickle")');
+    expect(stdout).toContain('far.py:1:1: drop-hold');
+  });
+
+  test('sites there that were left alone are not forgotten', async () => {
+    const cwd = folderWith({ 'src/train.py': TRAIN.replace('hold', 'fine'), 'run.log': LOG });
+    expect((await memfix({ cwd }, 'check', '--oom', 'run.log')).stdout).toContain(
+      '2 findings have to do with it, the likeliest first. 1 site there was seen and left alone; `-v` says\nwhy.',
+    );
+    expect((await memfix({ cwd }, 'check', '-v', '--oom', 'run.log')).stdout).toContain(
+      'src/train.py:3:9  spare-fine  left alone\n  in frame 1 of the traceback, `train`\n',
+    );
+  });
+
+  test('nothing found at all', async () => {
+    const cwd = folderWith({ 'clean.py': 'x = 1\n', 'run.log': LOG });
+    const { code, stdout } = await memfix({ cwd }, 'check', '--oom', 'run.log');
+    expect(code).toBe(0);
+    expect(stdout).toContain('memfix has no finding in the files that were checked.');
+    expect(stdout).toContain('What to do next:');
+  });
+
+  test('nothing in a log is obeyed by the terminal', async () => {
+    const cwd = project();
+    put(cwd, { 'run.log': LOG.replaceAll('/app/src', '/app/\u202e\u0007src') });
+    const { stdout } = await memfix({ cwd }, 'check', '--oom', 'run.log');
+    expect(stdout).not.toMatch(/[\u202e\u0007]/);
+  });
+});
+
+describe('a snapshot', () => {
+  const dump = (cwd: string) => {
+    const frames = `[{"filename": "/app/src/train.py", "line": 8, "name": "evaluate"}]`;
+    const program = `import pickle
+block = {"size": 3 << 30, "state": "active_allocated", "frames": ${frames}}
+pickle.dump({"segments": [{"total_size": 4 << 30, "blocks": [block]}], "device_traces": []}, open("x.pickle", "wb"))`;
+    const answer = spawnSync('python3', ['-c', program], { cwd: join(cwd), encoding: 'utf8' });
+    if (answer.status !== 0) throw new Error(answer.stderr);
+  };
+
+  test('alone', async () => {
+    const cwd = project();
+    dump(cwd);
+    const { code, stdout } = await memfix({ cwd }, 'check', '--snapshot', 'x.pickle');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^Snapshot: 3\.00 GiB live of 4\.00 GiB reserved {2}x\.pickle\n {2}where it was allocated, in your code:\n {4}3\.00 GiB {2}100 % {2}src\/train\.py:8 {2}evaluate\n/,
+    );
+    expect(stdout).toContain('#1 3.00 GiB of what is live was allocated on its line\n  risk costs memory');
+  });
+
+  test('with a log', async () => {
+    const cwd = project();
+    dump(cwd);
+    const words = ['check', '--oom', 'run.log', '--snapshot', 'x.pickle', '--output-format=json'];
+    const { oom, findings } = JSON.parse((await memfix({ cwd }, ...words)).stdout);
+    expect(
+      findings.slice(0, 2).map(({ id, because }: { id: string; because: string }) => [id, because]),
+    ).toEqual([
+      [
+        'calm-risk',
+        'in the file of frame 1 of the traceback; 3.00 GiB of what is live was allocated on its line',
+      ],
+      [
+        'drop-hold',
+        'in frame 1 of the traceback, `train`; 3.00 GiB of what is live was allocated in its file',
+      ],
+    ]);
+    expect(oom.snapshot).toEqual({
+      ...{ path: 'x.pickle', live: 3 * 2 ** 30, reserved: 4 * 2 ** 30, unrecorded: 0 },
+      sites: [
+        {
+          ...{ path: '/app/src/train.py', line: 8, function: 'evaluate', bytes: 3 * 2 ** 30 },
+          found: { path: 'src/train.py', line: 8 },
+        },
+      ],
+    });
+  });
+
+  test('that is none', async () => {
+    const cwd = project();
+    const { code, stderr } = await memfix({ cwd }, 'check', '--snapshot', 'run.log');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^memfix: Not a memory snapshot\n {2}run\.log was not read: /);
+  });
+});

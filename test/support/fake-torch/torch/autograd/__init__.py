@@ -1,0 +1,5 @@
+from . import graph  # noqa: F401
+
+
+def backward(tensors):
+    pass
