@@ -18,7 +18,6 @@ import {
   enclosingWiths,
   isInExpressionScope,
   isTestCode,
-  isTestFile,
   keywordArgument,
   ownsItsLines,
   Proof,
@@ -103,8 +102,9 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
     example: 'fix-keyword-for-the-block',
   },
 
+  skipsTests: true,
   prefilter: ['checkpoint', 'torch'],
-  cue: (text, path) => IMPORT.test(text) && CALL.test(text) && !isTestFile(path, text),
+  cue: (text) => IMPORT.test(text) && CALL.test(text),
 
   *detect(module) {
     for (const { call, name } of [

@@ -106,10 +106,9 @@ export const deviceGuard: Transform<GuardSite> = {
       const method = enclosingFunction(call);
       if (device === undefined || source === undefined || method === undefined) continue;
       const used = argumentsOf(call).flatMap((each) => names(each.field('value') ?? each));
-      if (used.includes(target.text) || !runsInForward(module, method)) continue;
-      if (module.resolve(target)?.node !== method) continue;
+      if (used.includes(target.text) || module.resolve(target)?.node !== method) continue;
       const held = heldTensor(module, source);
-      if (held === 'unknown') continue;
+      if (held === 'unknown' || !runsInForward(module, method)) continue;
       const move = (call.field('arguments')?.text ?? '').slice(1, -1);
       const message = `\`${shown(source)}\` is asked to move at every call, though it is nearly always there already`;
       yield { node: hit, statement, target, source, held, move, device, message };

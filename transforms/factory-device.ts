@@ -17,7 +17,6 @@ import {
   isDevice,
   isFloating,
   isTestCode,
-  isTestFile,
   isTraced,
   keywordArgument,
   kindOf,
@@ -107,11 +106,12 @@ export const factoryDevice: Transform<FactorySite> = {
     example: 'fix-mask-in-forward',
   },
 
+  skipsTests: true,
   prefilter: [
     ['.to(', '.cuda('],
     ['zeros(', 'ones(', 'full(', 'eye(', 'empty(', 'arange(', 'linspace(', 'rand'],
   ],
-  cue: (text, path, { stretches }) => !isTestFile(path, text) && stretches.some(mayMoveFactory),
+  cue: (_text, _path, { stretches }) => stretches.some(mayMoveFactory),
 
   *detect(module) {
     for (const node of ['.to(', '.cuda('].flatMap((literal) => module.atWhere(literal, mayMoveFactory))) {

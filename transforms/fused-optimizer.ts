@@ -15,7 +15,6 @@ import {
   isInExpressionScope,
   isMadeOnGpu,
   isTestCode,
-  isTestFile,
   keywordArgument,
   optimizerDoes,
   otherEngine,
@@ -80,8 +79,9 @@ export const fusedOptimizer: Transform<OptimizerSite> = {
     example: 'fix-training-script',
   },
 
+  skipsTests: true,
   prefilter: ['Adam', 'torch', 'optim'],
-  cue: (text, path) => /\bAdamW?\s*\(/.test(text) && !isTestFile(path, text),
+  cue: (text) => /\bAdamW?\s*\(/.test(text),
 
   *detect(module) {
     for (const made of adamCalls(module, ['Adam', 'AdamW'])) {

@@ -33,7 +33,6 @@ import {
   isInvariant,
   isLarge,
   isTestCode,
-  isTestFile,
   keywordValue,
   loopToLeave,
   mayBeMissing,
@@ -115,11 +114,12 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     example: 'fix-as-documented',
   },
 
+  skipsTests: true,
   prefilter: [
     ['for ', 'while '],
     ['tensor(', 'zeros(', 'ones(', 'full(', 'eye(', 'arange(', 'linspace('],
   ],
-  cue: (text, path, { repeating }) => !isTestFile(path, text) && repeating.some(mayRepeatConstant),
+  cue: (_text, _path, { repeating }) => repeating.some(mayRepeatConstant),
 
   *detect(module) {
     const named = new Set<Scope>();

@@ -88,6 +88,7 @@ export const memoryScope: Transform<ScopeSite> = {
     example: 'fix-as-documented',
   },
 
+  skipsTests: true,
   prefilter: ['torch'],
 
   *detect(module, options) {

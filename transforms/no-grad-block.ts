@@ -76,9 +76,9 @@ export const noGradBlock: Transform<BlockSite> = {
     example: 'fix-between-epochs',
   },
 
+  skipsTests: true,
   prefilter: ['.eval()', 'torch'],
-  cue: (text, path, { stretches }) =>
-    !isTestFile(path, text) && stretches.some((code) => linesBeforeForward(code).length > 0),
+  cue: (_text, _path, { stretches }) => stretches.some((code) => linesBeforeForward(code).length > 0),
 
   *detect(module) {
     if (importsTorch(module) === 'no' || isTestFile(module.path, module.text)) return;

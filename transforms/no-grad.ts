@@ -89,9 +89,9 @@ interface NoGradSite extends Site {
 
 export const noGrad: Transform<NoGradSite> = {
   meta,
+  skipsTests: true,
   prefilter: [['.eval()', 'parameters()', 'modules()']],
-  cue: (text, path, { stretches }) =>
-    !isTestFile(path, text) && stretches.some((stretch) => mayEvaluate(stretch) || mayWalk(stretch)),
+  cue: (_text, _path, { stretches }) => stretches.some((stretch) => mayEvaluate(stretch) || mayWalk(stretch)),
 
   *detect(module) {
     if (isTestFile(module.path, module.text)) return;

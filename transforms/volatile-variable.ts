@@ -42,6 +42,7 @@ export const volatileVariable: Transform<Site> = {
     example: 'report-evaluation',
   },
 
+  skipsTests: true,
   prefilter: ['volatile', 'torch'],
   cue: (text) => /\bvolatile\s*=/.test(text) && /\bVariable\b/.test(text),
 
