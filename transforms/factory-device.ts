@@ -11,6 +11,7 @@
 import type { Answer, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
+  behindBracket,
   DEVICE_FACTORIES,
   hasSplat,
   isCpu,
@@ -178,12 +179,13 @@ const CASTS = /^(?:bfloat16|bool|byte|char|double|float|half|int|long|short|to|t
 const FACTORY_CALL =
   /\b(?:zeros|ones|full|eye|empty|arange|linspace|rand|randint|randn|randperm|normal|bernoulli|multinomial)[ \t]*\(/g;
 
-/** Whether the result of a factory is moved, going by the code alone. */
+/** Whether the result of a factory that names no device is moved to one, going by the code alone. */
 function mayMoveFactory(code: string): boolean {
   if (!/\)[\s\\]*\.[\s\\]*(?:to|cuda)\(/.test(code)) return false;
   for (const { index, 0: call } of code.matchAll(FACTORY_CALL)) {
-    for (const method of methodsBehind(code, index + call.length - 1))
-      if (method === 'to' || method === 'cuda') return true;
+    const open = index + call.length - 1;
+    if (/\bdevice\s*=/.test(code.slice(open, behindBracket(code, open)))) continue;
+    for (const method of methodsBehind(code, open)) if (method === 'to' || method === 'cuda') return true;
   }
   return false;
 }

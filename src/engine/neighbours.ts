@@ -34,13 +34,15 @@ export interface ProjectFile {
 }
 
 /** How a question for the files that mention something is remembered. */
-function questionFor({ word, beside }: Mention): string {
-  return `?${[word, ...beside].join(' ')}`;
+function questionFor({ word, beside, needs }: Mention): string {
+  return `?${[word, ...beside, ...(needs === undefined ? [] : [`+${needs}`])].join(' ')}`;
 }
 
 export function mentionIn(question: string): Mention {
-  const [word = '', ...beside] = question.slice(1).split(' ');
-  return { word, beside };
+  const [word = '', ...others] = question.slice(1).split(' ');
+  const needs = others.find((other) => other.startsWith('+'))?.slice(1);
+  const beside = others.filter((other) => !other.startsWith('+'));
+  return { word, beside, ...(needs !== undefined && { needs }) };
 }
 
 /** Characters whose trees are kept from one scan to the next. */

@@ -25,6 +25,8 @@ export interface Surroundings {
 export interface Mention {
   readonly word: string;
   readonly beside: readonly string[];
+  /** What else a file must have, unless it is a package, which may only pass the word on. */
+  readonly needs?: string;
 }
 
 export interface Naming {
