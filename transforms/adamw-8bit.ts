@@ -78,7 +78,7 @@ export const adamw8bit: Transform<OptimizerSite> = {
     },
     evidence: {
       verdict:
-        'State of 2 instead of 8 bytes per trained parameter, by its layout (105 → 26 GB for 13.14B parameters); not measured on a GPU here, and training changes',
+        'State of 2 instead of 8 bytes per trained parameter, by its layout (105 → 26 GB for 13.14B parameters); training changes',
       measurements: [],
     },
     origin: [

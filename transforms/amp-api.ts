@@ -25,6 +25,7 @@ import {
   argumentsOf,
   dottedAmpUse,
   FLOAT16,
+  importedFromHere,
   isInExpressionScope,
   isOlderBranch,
   isPrivate,
@@ -77,14 +78,7 @@ export const ampApi: Transform<AmpSite> = {
     },
     evidence: {
       verdict: 'Nil on memory: it removes a FutureWarning',
-      measurements: [
-        {
-          what: 'dtype of a matrix product in `autocast()` inside a bfloat16 region, old name → new name without a dtype (which is why this fix writes one there)',
-          before: 'float16',
-          after: 'bfloat16',
-          setup: 'NVIDIA H200, torch 2.11',
-        },
-      ],
+      measurements: [],
     },
     origin: [],
     example: 'fix-training-loop',
@@ -133,6 +127,8 @@ export const ampApi: Transform<AmpSite> = {
         });
       for (const { answer, otherwise } of reachGates(module, imported.bound))
         proof.require(answer, otherwise);
+      const user = proof.refuted === undefined ? importedFromHere(module, imported.bound) : undefined;
+      proof.forbid(user !== undefined, `${user} uses the name that this file imports`);
       edit.replace(
         imported.path,
         imported.path.text.replace(/cuda\s*\.\s*amp|\.\s*cuda$/, (old) => (old.endsWith('amp') ? 'amp' : '')),

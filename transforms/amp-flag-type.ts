@@ -48,20 +48,7 @@ export const ampFlagType: Transform<Site> = {
     evidence: {
       verdict:
         'Mixed precision that is silently off costs a third more memory and five times the time in one measurement',
-      measurements: [
-        {
-          what: 'peak allocated of a training step, fp32 (what such a flag leaves) → bf16 autocast (what was meant)',
-          before: '10 913 MiB',
-          after: '8111 MiB',
-          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, batch 8 × 1024',
-        },
-        {
-          what: 'time of the same step',
-          before: '149 ms',
-          after: '27 ms',
-          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, batch 8 × 1024',
-        },
-      ],
+      measurements: [],
     },
     origin: [],
     example: 'report-parsed-flag',

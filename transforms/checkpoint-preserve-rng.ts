@@ -61,14 +61,7 @@ export const checkpointPreserveRng: Transform<RngSite> = {
     evidence: {
       verdict:
         'No effect on memory or time; with dropout inside, gradients are wrong (relative error about 1). Do not use it to save memory',
-      measurements: [
-        {
-          what: 'peak allocated of a checkpointed training step, `preserve_rng_state=False` and a wrapper function',
-          before: '6443 MiB, 188 ms',
-          after: '6443 MiB, 187.5 ms',
-          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, batch 8 × 1024, fp32',
-        },
-      ],
+      measurements: [],
     },
     origin: [{ document: 'Memory leak solutions (LLM-QAT GPT-2)', section: '1', fidelity: 'same' }],
     example: 'fix-dropout-inside',

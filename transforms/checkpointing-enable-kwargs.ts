@@ -62,20 +62,7 @@ export const checkpointingEnableKwargs: Transform<EnableSite> = {
     evidence: {
       verdict:
         'Nil on memory; on transformers 4 it replaces the re-entrant path, which gives adapters no gradient behind frozen embeddings; on 5 it is the default',
-      measurements: [
-        {
-          what: 'peak allocated of a checkpointed Hugging Face model, re-entrant → not',
-          before: '2196 MB',
-          after: '2196 MB',
-          setup: 'NVIDIA H200, torch 2.11, transformers 5.17, small model',
-        },
-        {
-          what: 'gradient through a checkpointed block whose input requires none',
-          before: 'none (re-entrant)',
-          after: 'present',
-          setup: 'NVIDIA H200, torch 2.11',
-        },
-      ],
+      measurements: [],
     },
     origin: [
       { document: 'GPU memory audit report (Fourier LS-LoRA)', section: '5', fidelity: 'inspired' },

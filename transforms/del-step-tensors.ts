@@ -6,9 +6,10 @@
  *       optimizer.step()                           optimizer.step()
  *                                                  del outputs, loss
  *
- * What a step's forward gave stays alive until the next forward has given its own: both are held at the peak. `del` is
- * written only for variables of a function that every pass sets anew before it reads them and that nothing reads outside
- * the loop's body: no `else`, `finally`, closure or `locals()` can miss them. `batch.clear()` is never written.
+ * What a step's forward gave stays alive until the next forward has given its own. That lowers the peak only where it lies
+ * in the forward, not in the backward. `del` is written only for variables of a function that every pass sets anew before
+ * it reads them and that nothing reads outside the loop's body: no `else`, `finally`, closure or `locals()` can miss them.
+ * `batch.clear()` is never written.
  */
 import {
   enclosingFunction,
@@ -44,7 +45,7 @@ export const delStepTensors: Transform<StepSite> = {
     options: {},
     requires: {},
     docs: {
-      why: 'A variable keeps its value until it is set anew. `outputs` of one step, with the logits in it, lives on while the next forward computes its own, so the peak holds both.',
+      why: 'A variable keeps its value until it is set anew. `outputs` of one step, with the logits in it, lives on while the next forward computes its own, so that forward holds both. The backward that follows holds the logits, what the loss saved of them, and the gradients of both: in most training the peak is there, and nothing is saved.',
       does: 'Adds `del outputs, loss` as the last statement of the body of a training loop, for the results of the forward and the tensors computed from them. Only names whose every use is proven to lie between their assignment and that `del` are deleted.',
       refuses: [
         'the result is read outside the body of the loop: behind it, in its `else`, in a `finally`, or in the condition of a `while`',
@@ -53,7 +54,8 @@ export const delStepTensors: Transform<StepSite> = {
         'the last statement of the body leaves it',
       ],
       limits: [
-        'The saving is the size of the logits and other results, and nothing where something else still holds them: a list, a meter, a second name that is read later.',
+        'Something is saved where the forward gives out more than its loss needs (hidden states, attention, caches), or where an evaluation follows in the same function.',
+        'Nothing is saved where something else still holds the results: a list, a meter, a second name that is read later.',
         'Unsafe at module level, where another file may read the variable.',
         'After `continue` the `del` is not reached; that pass keeps its tensors as before.',
         'A loss that the model itself returns is a single number and no reason for a `del`. Batches are left alone.',
@@ -61,15 +63,8 @@ export const delStepTensors: Transform<StepSite> = {
     },
     evidence: {
       verdict:
-        'Real where the results would live into the next forward: the peak falls by the logits, 8 % in a small GPT. Nil where they are only temporaries already',
-      measurements: [
-        {
-          what: 'peak allocated of a training step, `outputs` and `loss` kept → deleted',
-          before: '11913 MiB',
-          after: '10913 MiB',
-          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, batch 8 × 1024, fp32',
-        },
-      ],
+        'Nil in the loop itself where it trains on logits and a cross entropy: the peak is in the backward, which holds more than two forwards. An evaluation behind the loop, in the same function, peaks lower by the logits',
+      measurements: [],
     },
     origin: [
       {
@@ -98,7 +93,7 @@ export const delStepTensors: Transform<StepSite> = {
           node,
           body,
           tensors: { results: tensors.results.filter(inside), derived: tensors.derived.filter(inside) },
-          message: `\`${node.text}\` of one step stays alive through the forward of the next: both are held at the peak`,
+          message: `\`${node.text}\` of one step stays alive through the forward of the next, which then holds both`,
         };
       }
     }

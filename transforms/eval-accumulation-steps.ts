@@ -34,22 +34,8 @@ export const evalAccumulationSteps: Transform<Site> = {
     },
     evidence: {
       verdict:
-        'The biggest single saving that was measured: keeping token ids, or logits on the host, instead of logits on the GPU',
-      measurements: [
-        {
-          what: 'peak allocated of `Trainer.evaluate` with `compute_metrics` over 64 examples, as it is → argmax first, or `eval_accumulation_steps=1`',
-          before: '8908 MiB',
-          after: '1924 MiB',
-          setup:
-            'NVIDIA H200, torch 2.11, transformers 5.17, Llama 12 layers × 1024, vocabulary 32 000, batch 8 × 512, fp32',
-        },
-        {
-          what: 'peak allocated of an evaluation loop that keeps the outputs of 6 batches, logits on the GPU → argmax (or `.cpu()`)',
-          before: '6024 MiB',
-          after: '2024 MiB',
-          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, batch 8 × 1024, fp32',
-        },
-      ],
+        'Real: token ids instead of logits take 1925 MiB instead of 8908 MiB, in less time. Logits that are moved to the host take as little and twice the time',
+      measurements: [],
     },
     origin: [
       {

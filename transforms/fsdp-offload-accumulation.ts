@@ -36,20 +36,7 @@ export const fsdpOffloadAccumulation: Transform<Site> = {
     },
     evidence: {
       verdict: 'Real: all gradients but the last are lost, without a warning',
-      measurements: [
-        {
-          what: 'gradient after 1, 2 and 3 backward passes without a step, without offload → with `CPUOffload(offload_params=True)`',
-          before: '4, 8, 12',
-          after: '4, 4, 4',
-          setup: 'NVIDIA H200, torch 2.11, one process, a linear layer',
-        },
-        {
-          what: 'the same with FSDP2 and `CPUOffloadPolicy`',
-          before: '4, 8, 12',
-          after: '4, 8, 12',
-          setup: 'NVIDIA H200, torch 2.11, one process, a linear layer',
-        },
-      ],
+      measurements: [],
     },
     origin: [
       { document: 'Memory optimization implementation report', section: 'Subtask 1.4', fidelity: 'inspired' },

@@ -11,21 +11,22 @@
  * The call must be resolved to a class of transformers or trl (or a same-file class derived from one): projects have their
  * own `TrainingArguments` and `PPOConfig`. DeepSpeed and FSDP are left alone, since ZeRO-3 with PEFT needs the re-entrant
  * form. The keyword goes right behind `gradient_checkpointing`, because the last argument is where the comments are.
- * A dict of the file that is spread into such a call counts as the call, where every reader of it is seen.
+ * A dict that is spread into such a call, here or in another file, counts as the call, where every reader of it is seen.
  */
 import type { Answer, Given, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   type ArgumentsCall,
-  argumentsCall,
+  argumentsCalls,
   CHECKPOINTING,
   CHECKPOINTING_KWARGS,
   dictGates,
   formGates,
-  givenIn,
+  givenAcross,
   keywordArgument,
   NOT_REENTRANT,
   Proof,
   requireArrival,
+  SETTINGS_OF_A_MODULE,
   setsField,
   siblingOf,
   takesLibraryKeyword,
@@ -64,44 +65,27 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
         'Peak memory is the same in both forms; the popular claim that this saves memory is false.',
         'Gradients are the same in both forms as long as an input of each block requires one. Where none does, re-entrant training on 4.x silently learns nothing in those blocks and now learns: that run changes, for the better.',
         'The remaining source of the torch warning on transformers 5 is `prepare_model_for_kbit_training(model)` of peft, not these arguments.',
-        'Arguments kept in a dict are edited where the file shows the call they are spread into; a dict of the module is unsafe, since other files may use it.',
+        'Arguments kept in a dict are edited where the project shows the call they are spread into; a dict of the module is unsafe, since others may use it.',
       ],
     },
     evidence: {
       verdict:
         'Nil on memory; it removes a warning and the re-entrant path on transformers 4.x, and is a no-op on 5.x',
-      measurements: [
-        {
-          what: 'peak allocated of a training step with torch checkpointing, `use_reentrant` unset or True → False',
-          before: '6443 MiB',
-          after: '6443 MiB',
-          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, batch 8 × 1024, fp32',
-        },
-        {
-          what: 'peak allocated of a checkpointed Hugging Face model, re-entrant → not',
-          before: '2196 MB',
-          after: '2196 MB',
-          setup: 'NVIDIA H200, torch 2.11, transformers 5.17, small model',
-        },
-        {
-          what: 'gradient through a checkpointed block whose input requires none',
-          before: 'none (re-entrant)',
-          after: 'present',
-          setup: 'NVIDIA H200, torch 2.11',
-        },
-      ],
+      measurements: [],
     },
     origin: [{ document: 'GPU memory audit report (Fourier LS-LoRA)', section: '5', fidelity: 'same' }],
     example: 'fix-commented-arguments',
   },
 
-  prefilter: [CHECKPOINTING, ['transformers', 'trl']],
-  cue: (text) => /\bgradient_checkpointing["']?\s*[=:]\s*True/.test(text),
+  prefilter: [CHECKPOINTING],
+  cue: (text) =>
+    /\bgradient_checkpointing["']?\s*[=:]\s*True/.test(text) &&
+    (/transformers|trl/.test(text) || SETTINGS_OF_A_MODULE.test(text)),
 
   *detect(module) {
-    for (const given of givenIn(module, CHECKPOINTING)) {
+    for (const given of givenAcross(module, CHECKPOINTING)) {
       if (given.value.type !== 'true' || siblingOf(given, CHECKPOINTING_KWARGS) !== undefined) continue;
-      const made = given.calls.flatMap((call) => argumentsCall(module, call) ?? []);
+      const made = argumentsCalls(module, given);
       if (made.length === 0 || made.some(({ call }) => hasKwargs(call))) continue;
       yield {
         node: given.name,
@@ -130,18 +114,22 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
     for (const each of made) {
       proof
         .forbid(
-          setsField(module, each, CHECKPOINTING_KWARGS),
+          setsField(each, CHECKPOINTING_KWARGS),
           `its class has a default of its own for \`${CHECKPOINTING_KWARGS}\``,
         )
-        .require(takesLibraryKeyword(module, each), {
+        .require(takesLibraryKeyword(each), {
           no: `its class has an \`__init__\` that does not take \`${CHECKPOINTING_KWARGS}\``,
           unknown: `that the \`__init__\` of its class hands \`${CHECKPOINTING_KWARGS}\` on`,
         });
     }
-    requireArrival(proof, given).require(isFree(module), {
-      no: `this file sets \`${CHECKPOINTING_KWARGS}\` itself`,
-      unknown: `that nothing depends on \`${CHECKPOINTING_KWARGS}\` being unset, which this file reads`,
-    });
+    requireArrival(proof, given);
+    for (const each of new Set([module, ...given.homes.values()])) {
+      const file = each === module ? 'this file' : `\`${each.path}\``;
+      proof.require(isFree(each), {
+        no: `${file} sets \`${CHECKPOINTING_KWARGS}\` itself`,
+        unknown: `that nothing depends on \`${CHECKPOINTING_KWARGS}\` being unset, which ${file} reads`,
+      });
+    }
     if (given.entry.type === 'pair') edit.addEntryAfter(given.entry, CHECKPOINTING_KWARGS, NOT_REENTRANT);
     else edit.addKeywordAfter(given.entry, CHECKPOINTING_KWARGS, NOT_REENTRANT);
     return edit.done('Choose non-re-entrant checkpointing', proof);

@@ -66,20 +66,7 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
     evidence: {
       verdict:
         'Nil on memory; it removes the warning and the re-entrant path on every version of transformers',
-      measurements: [
-        {
-          what: 'peak allocated of a training step with torch checkpointing, `use_reentrant` unset → False',
-          before: '6443 MiB',
-          after: '6443 MiB',
-          setup: 'NVIDIA H200, torch 2.11, GPT 12 layers × 768, batch 8 × 1024, fp32',
-        },
-        {
-          what: 'gradient through a checkpointed block whose input requires none',
-          before: 'none (re-entrant)',
-          after: 'present',
-          setup: 'NVIDIA H200, torch 2.11',
-        },
-      ],
+      measurements: [],
     },
     origin: [{ document: 'GPU memory audit report (Fourier LS-LoRA)', section: '5', fidelity: 'inspired' }],
     example: 'fix-before-lora',

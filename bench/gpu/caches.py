@@ -9,7 +9,7 @@ import os
 
 import torch
 
-from case import case, once
+from case import case, once, short
 from workload import DEVICE, GPT_SETUP, GPT_TRAINING, LENGTH, adamw, gpt, language_loss, plain_step, sized, tokens
 
 
@@ -46,9 +46,8 @@ def when_it_is_set(after):
     return look
 
 
-@case("empty-cache-hot-loop", what="training step with `gc.collect()` and `empty_cache()` in each → without",
-      setup=GPT_TRAINING)
-def emptied_in_every_step(after):
+def emptied_step(*calls):
+    """A training step with the calls at its end."""
     model, (x, y) = gpt(), tokens()
     optimizer = adamw(model)
 
@@ -57,12 +56,33 @@ def emptied_in_every_step(after):
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
-        if not after:
-            gc.collect()
-            torch.cuda.empty_cache()
+        for call in calls:
+            call()
         return loss.detach()
 
     return step
+
+
+@case("empty-cache-hot-loop", what="training step with `empty_cache()` in each → without", setup=GPT_TRAINING)
+def emptied_in_every_step(after):
+    return emptied_step(*([] if after else [torch.cuda.empty_cache]))
+
+
+@case("empty-cache-hot-loop", what="training step with `gc.collect()` and `empty_cache()` in each → without",
+      setup=f"{GPT_TRAINING}; transformers is imported, which gives the collector much to look at")
+def collected_in_every_step(after):
+    return emptied_step(*([] if after else [gc.collect, torch.cuda.empty_cache]))
+
+
+@case("periodic-cache-cleanup", what="training step in which it runs, with `empty_cache()` alone", setup=GPT_TRAINING)
+def emptied_at_last(after):
+    return emptied_step(*([torch.cuda.empty_cache] if after else []))
+
+
+@case("periodic-cache-cleanup", what="training step in which it runs, with `gc.collect()` too",
+      setup=f"{GPT_TRAINING}; transformers is imported, which gives the collector much to look at")
+def collected_at_last(after):
+    return emptied_step(*([gc.collect, torch.cuda.empty_cache] if after else []))
 
 
 @case("periodic-cache-cleanup", what="100 training steps, one `gc.collect()` and `empty_cache()` among them",
@@ -83,24 +103,6 @@ def emptied_now_and_then(after):
         return loss.detach()
 
     return steps
-
-
-@case("periodic-cache-cleanup", what="training step in which it runs", setup=GPT_TRAINING)
-def emptied_at_last(after):
-    model, (x, y) = gpt(), tokens()
-    optimizer = adamw(model)
-
-    def step():
-        loss = language_loss(model(x), y)
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        if after:
-            gc.collect()
-            torch.cuda.empty_cache()
-        return loss.detach()
-
-    return step
 
 
 @contextlib.contextmanager
@@ -173,7 +175,7 @@ def logged_step(after):
     return step
 
 
-@case("memory-logging", what="the line alone", setup="after a training step of GPT 12 layers × 768", steps=20)
+@short("memory-logging", what="the line alone", setup="after a training step of GPT 12 layers × 768")
 def line_alone(after):
     model = gpt()
     plain_step(model, adamw(model), *tokens())()

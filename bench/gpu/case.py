@@ -18,6 +18,8 @@ class Case:
     # Steps that are run first and not measured: they load kernels and fill caches.
     warmup: int
     steps: int
+    # Processes that measure each side; more where a step is short, because its time then depends on the process.
+    rounds: int
     # Whether the symptom is host memory, which is then measured too.
     host: bool
 
@@ -25,14 +27,21 @@ class Case:
 CASES: list[Case] = []
 
 
-def case(*transforms: str, what: str, setup: str, warmup: int = 3, steps: int = 7, host: bool = False):
+def case(
+    *transforms: str, what: str, setup: str, warmup: int = 3, steps: int = 7, rounds: int = 1, host: bool = False
+):
     """Registers a before and after for the transforms that rewrite the one into the other."""
 
     def register(build: Callable[[bool], Step]) -> Callable[[bool], Step]:
-        CASES.append(Case(transforms, what, setup, build, warmup, steps, host))
+        CASES.append(Case(transforms, what, setup, build, warmup, steps, rounds, host))
         return build
 
     return register
+
+
+def short(*transforms: str, what: str, setup: str, warmup: int = 5, steps: int = 30):
+    """For what takes so little that its time varies between processes."""
+    return case(*transforms, what=what, setup=setup, warmup=warmup, steps=steps, rounds=5)
 
 
 def once(*transforms: str, what: str, setup: str, host: bool = False):

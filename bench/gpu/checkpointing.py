@@ -22,24 +22,6 @@ def explicit_variant(after):
     return blocks_run_by(lambda block, x: checkpoint(block, x))
 
 
-def gradient_behind_frozen_input(**how):
-    block, x = Block().to(DEVICE), torch.randn(1, 8, Block().qkv.in_features, device=DEVICE)
-
-    def look():
-        out = checkpoint(block, x, **how)
-        if out.requires_grad:
-            out.sum().backward()
-        return "none" if block.qkv.weight.grad is None else "present"
-
-    return look
-
-
-@once("checkpoint-use-reentrant", "checkpointing-enable-kwargs", "gradient-checkpointing-kwargs",
-      what="gradient of a checkpointed block whose input requires none, re-entrant → not", setup="one block × 768")
-def gradient_of_block(after):
-    return gradient_behind_frozen_input(use_reentrant=not after)
-
-
 @case("checkpoint-preserve-rng", what="training step with dropout, `preserve_rng_state=False` → the default",
       setup=f"{GPT_TRAINING}, dropout 0.1, checkpointed blocks")
 def random_state_kept(after):
@@ -126,3 +108,21 @@ def enabled_with_kwargs(after):
 def without_key_value_cache(after):
     model, (x, _) = llama(), tokens()
     return hugging_face_step(model, x, **({"use_cache": False} if after else {}))
+
+
+def gradient_behind_frozen_input(**how):
+    block, x = Block().to(DEVICE), torch.randn(1, 8, Block().qkv.in_features, device=DEVICE)
+
+    def look():
+        out = checkpoint(block, x, **how)
+        if out.requires_grad:
+            out.sum().backward()
+        return "none" if block.qkv.weight.grad is None else "present"
+
+    return look
+
+
+@once("checkpoint-use-reentrant", "checkpointing-enable-kwargs", "gradient-checkpointing-kwargs",
+      what="gradient of a checkpointed block whose input requires none, re-entrant → not", setup="one block × 768")
+def gradient_of_block(after):
+    return gradient_behind_frozen_input(use_reentrant=not after)

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import nn
 
-from case import case, once
+from case import case, once, short
 from workload import DEVICE, sized
 
 TERMS = 128
@@ -53,8 +53,8 @@ def stacked(modules, constant):
     return torch.stack(losses).mean()
 
 
-@case("stack-losses", what="128 scalar losses against a CPU constant moved in the loop, forward and backward",
-      setup="128 terms of 4 numbers, fp32", steps=20)
+@short("stack-losses", what="128 scalar losses against a CPU constant moved in the loop, forward and backward",
+      setup="128 terms of 4 numbers, fp32")
 def stacked_losses(after):
     modules = filters()
 
@@ -65,8 +65,8 @@ def stacked_losses(after):
     return differentiated(penalty, modules)
 
 
-@case("stack-losses", what="the same, with the constant created once on the device",
-      setup="128 terms of 4 numbers, fp32", steps=20)
+@short("stack-losses", what="the same, with the constant created once on the device",
+      setup="128 terms of 4 numbers, fp32")
 def stacked_losses_on_device(after):
     modules = filters()
 
@@ -77,8 +77,8 @@ def stacked_losses_on_device(after):
     return differentiated(penalty, modules)
 
 
-@case("hoist-constant-tensor", what="128 scalar losses against a CPU constant moved in the loop, forward and backward",
-      setup="128 terms of 4 numbers, fp32", steps=20)
+@short("hoist-constant-tensor", what="128 scalar losses against a CPU constant moved in the loop, forward and backward",
+      setup="128 terms of 4 numbers, fp32")
 def hoisted_constant(after):
     modules = filters()
 
@@ -100,8 +100,8 @@ def hoisted_constant(after):
     return differentiated(penalty, modules)
 
 
-@case("hoist-constant-tensor", what="100 steps that each build class weights of 1000 classes on the device",
-      setup="weights of 1000 classes, batch 256, fp32", steps=10)
+@short("hoist-constant-tensor", what="100 steps that each build class weights of 1000 classes on the device",
+      setup="weights of 1000 classes, batch 256, fp32")
 def hoisted_weights(after):
     logits, labels = torch.randn(256, 1000, device=DEVICE), torch.randint(1000, (256,), device=DEVICE)
     values = [1.0 + 0.001 * index for index in range(1000)]
@@ -119,8 +119,8 @@ def hoisted_weights(after):
     return steps
 
 
-@case("device-guard", what="128 calls of a forward that moves two parameters, which are on the GPU already",
-      setup="activations of 64 × 64, fp32", steps=20)
+@short("device-guard", what="128 calls of a forward that moves two parameters, which are on the GPU already",
+      setup="activations of 64 × 64, fp32")
 def guarded_moves(after):
     modules, z = filters(), torch.randn(64, 64, device=DEVICE)
 
@@ -147,7 +147,7 @@ def guarded_moves(after):
     return forward
 
 
-@case("device-guard", what="the 256 moves alone", setup="parameters on the GPU already", steps=50)
+@short("device-guard", what="the 256 moves alone", setup="parameters on the GPU already")
 def guards_alone(after):
     modules = filters()
     device = next(modules.parameters()).device
@@ -169,7 +169,7 @@ def guards_alone(after):
     return moves
 
 
-@case("device-guard", what="the 256 moves alone, parameters left on the CPU", setup="parameters on the CPU", steps=20)
+@short("device-guard", what="the 256 moves alone, parameters left on the CPU", setup="parameters on the CPU")
 def guards_of_host_parameters(after):
     modules = filters().cpu()
 
@@ -190,7 +190,7 @@ def guards_of_host_parameters(after):
     return moves
 
 
-@case("factory-device", what="64 tensors of 1 MiB, `torch.zeros(…).to(device)` → `device=`", setup="fp32", steps=20)
+@short("factory-device", what="64 tensors of 1 MiB, `torch.zeros(…).to(device)` → `device=`", setup="fp32")
 def created_on_device(after):
     def create():
         if after:
@@ -202,8 +202,7 @@ def created_on_device(after):
     return create
 
 
-@case("factory-device", what="forward of a pooler with a mask of its lengths", setup="states 32 × 512 × 768, fp32",
-      steps=20)
+@short("factory-device", what="forward of a pooler with a mask of its lengths", setup="states 32 × 512 × 768, fp32")
 def created_mask(after):
     states = torch.randn(sized(32, 2), sized(512, 8), 768, device=DEVICE)
     lengths, score = torch.randint(1, states.size(1), (states.size(0),), device=DEVICE), nn.Linear(768, 1).to(DEVICE)
@@ -252,8 +251,8 @@ class Positions(nn.Module):
         return x + self.project(steps[:, None])
 
 
-@case("register-tensor-buffer", what="128 calls of a forward that moves a table of positions",
-      setup="table of 1024 numbers, activations 1 × 1024 × 64, fp32", steps=20)
+@short("register-tensor-buffer", what="128 calls of a forward that moves a table of positions",
+      setup="table of 1024 numbers, activations 1 × 1024 × 64, fp32")
 def registered_table(after):
     module, x = Positions(1024, 64, after).to(DEVICE), torch.randn(1, 1024, 64, device=DEVICE)
 

@@ -6,7 +6,6 @@ import contextlib
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from case import case
 from workload import (
@@ -15,10 +14,12 @@ from workload import (
     GPT_SETUP,
     GPT_TRAINING,
     LENGTH,
+    LLAMA_SETUP,
     WIDTH,
     adamw,
     gpt,
     language_loss,
+    llama,
     tokens,
 )
 
@@ -34,6 +35,17 @@ def evaluation_step(after):
         return [total, correct]
 
     return torch.no_grad()(validate) if after else validate
+
+
+@case("no-grad", what="the same step, under `no_grad` → under `inference_mode`", setup=GPT_SETUP)
+def inference_step(after):
+    model, (x, y) = gpt().eval(), tokens()
+
+    def validate():
+        with torch.inference_mode() if after else torch.no_grad():
+            return language_loss(model(x), y).item()
+
+    return validate
 
 
 @case("no-grad", what="evaluation that keeps the logits of 6 batches", setup=GPT_SETUP, warmup=1, steps=2)
@@ -141,6 +153,19 @@ def second_metric(after):
     return step
 
 
+@case("detach-appended-loss", what="`losses.append(loss)` in a loop without backward", setup=GPT_SETUP, steps=5)
+def appended_without_backward(after):
+    model, (x, y) = gpt().eval(), tokens()
+    losses = []
+
+    def step():
+        loss = language_loss(model(x), y)
+        losses.append(loss.detach() if after else loss)
+        return loss.detach()
+
+    return step
+
+
 @case("detach-appended-loss", what="`losses.append(loss)` after `loss.backward()`", setup=GPT_TRAINING)
 def appended_after_backward(after):
     model, (x, y) = gpt(), tokens()
@@ -151,19 +176,6 @@ def appended_after_backward(after):
         loss = language_loss(model(x), y)
         loss.backward()
         optimizer.step()
-        losses.append(loss.detach() if after else loss)
-        return loss.detach()
-
-    return step
-
-
-@case("detach-appended-loss", what="`losses.append(loss)` in a loop without backward", setup=GPT_SETUP, steps=5)
-def appended_without_backward(after):
-    model, (x, y) = gpt().eval(), tokens()
-    losses = []
-
-    def step():
-        loss = language_loss(model(x), y)
         losses.append(loss.detach() if after else loss)
         return loss.detach()
 
@@ -262,8 +274,8 @@ def needless_retain(after):
     return step
 
 
-@case("del-step-tensors", what="training step whose output lives into the next one", setup=GPT_TRAINING)
-def deleted_outputs(after):
+@case("del-step-tensors", what="3 training steps in a loop", setup=GPT_TRAINING, warmup=1, steps=4)
+def deleted_in_the_loop(after):
     model, (x, y) = gpt(), tokens()
     optimizer = adamw(model)
 
@@ -281,6 +293,42 @@ def deleted_outputs(after):
         return running
 
     return epoch
+
+
+@case("del-step-tensors", what="3 training steps in a loop, the loss computed by the model",
+      setup=f"{LLAMA_SETUP}, fp32, AdamW", warmup=1, steps=4)
+def deleted_outputs_of_hugging_face(after):
+    model, (x, _) = llama(), tokens()
+    optimizer = adamw(model)
+
+    def epoch():
+        for _ in range(3):
+            optimizer.zero_grad()
+            outputs = model(input_ids=x, labels=x)
+            outputs.loss.backward()
+            optimizer.step()
+            if after:
+                del outputs
+
+    return epoch
+
+
+@case("del-step-tensors", what="evaluation step behind the loop, in the same function", setup=GPT_TRAINING)
+def left_behind_the_loop(after):
+    model, (x, y) = gpt(), tokens()
+    optimizer = adamw(model)
+    outputs = model(x)
+    loss = language_loss(outputs, y)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    left = () if after else (outputs, loss)
+
+    @torch.no_grad()
+    def evaluate(held=left):
+        return language_loss(model(x), y).item()
+
+    return evaluate
 
 
 def kept_features(model, after):
@@ -326,33 +374,45 @@ def features_of_training(after):
     return step
 
 
-class CenteredTeacher(nn.Module):
-    def __init__(self, width, after, momentum=0.9):
+class RunningStatistic(nn.Module):
+    def __init__(self, of, after, momentum=0.9):
         super().__init__()
-        self.momentum, self.after = momentum, after
-        self.center = torch.zeros(1, width, device=DEVICE)
+        self.of, self.momentum, self.after = of, momentum, after
+        self.value = torch.zeros((), device=DEVICE)
 
     def forward(self, features):
-        features = F.normalize(features, dim=-1)
-        mean = features.mean(0, keepdim=True)
-        if self.after:
-            mean = mean.detach()
-        self.center = self.center * self.momentum + mean * (1 - self.momentum)
+        seen = self.of(features).detach() if self.after else self.of(features)
+        self.value = self.value * self.momentum + seen * (1 - self.momentum)
         return features
 
 
-@case("ema-detach", what="forward and backward of a module with a running mean", setup="8192 features × 768, fp32")
-def running_mean(after):
+def with_statistic(of, after, backward):
     project = nn.Linear(WIDTH, WIDTH).to(DEVICE)
-    teacher, x = CenteredTeacher(WIDTH, after), torch.randn(BATCH * LENGTH, WIDTH, device=DEVICE)
+    statistic, x = RunningStatistic(of, after), torch.randn(BATCH * LENGTH, WIDTH, device=DEVICE)
 
     def step():
-        loss = teacher(project(x)).square().sum()
-        loss.backward()
-        project.zero_grad()
-        return [loss.detach(), teacher.center[0, 0].detach()]
+        loss = statistic(project(x).relu()).square().mean()
+        if backward:
+            loss.backward()
+            project.zero_grad()
+        return [loss.detach(), statistic.value.detach()]
 
     return step
+
+
+@case("ema-detach", what="forward and backward of a module with a running maximum", setup="8192 features × 768, fp32")
+def running_maximum(after):
+    return with_statistic(torch.Tensor.max, after, backward=True)
+
+
+@case("ema-detach", what="the same with a running mean, which keeps no tensor", setup="8192 features × 768, fp32")
+def running_mean(after):
+    return with_statistic(torch.Tensor.mean, after, backward=True)
+
+
+@case("ema-detach", what="forward alone with a running mean, gradients on", setup="8192 features × 768, fp32")
+def running_mean_of_forward(after):
+    return with_statistic(torch.Tensor.mean, after, backward=False)
 
 
 class RangeObserver(nn.Module):
@@ -379,7 +439,7 @@ class RangeObserver(nn.Module):
 
 @case(
     "register-buffer-ema",
-    what="forward of an observer of the activations' range, gradients on",
+    what="forward and backward with an observer of the activations' range",
     setup="activations 8192 × 768, fp32",
 )
 def observed_range(after):
@@ -387,7 +447,8 @@ def observed_range(after):
     observer, x = RangeObserver(after).to(DEVICE), torch.randn(BATCH * LENGTH, WIDTH, device=DEVICE)
 
     def step():
-        observer(project(x))
+        observer(project(x)).square().mean().backward()
+        project.zero_grad()
         return [observer.low.detach(), observer.high.detach()]
 
     return step

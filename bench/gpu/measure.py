@@ -13,7 +13,9 @@ import datetime
 import json
 import os
 import platform
+import re
 import signal
+import statistics
 import sys
 import tempfile
 import time
@@ -65,8 +67,7 @@ def main() -> None:
               f"({time.monotonic() - began:.1f} s)", flush=True)
         if asked.out is not None:
             # After every case, so that a run that is cut short has not been for nothing.
-            written = merged(known_before, report(chosen, results, only, setup))
-            asked.out.write_text(json.dumps(written, indent=2, ensure_ascii=False) + "\n", "utf8")
+            asked.out.write_text(as_json(merged(known_before, report(chosen, results, only, setup))), "utf8")
     failures = [result for result in results.values() if "failure" in result]
     print(f"{len(chosen)} cases, {len(failures)} failed")
     sys.exit(1 if failures else 0)
@@ -74,18 +75,31 @@ def main() -> None:
 
 def compared(case) -> dict:
     """Both sides of a case, and how far their results lie apart."""
-    entry = {"what": case.what, "setup": case.setup, "steps": case.steps}
-    sides = {}
-    for name, after in (("before", False), ("after", True)):
-        answer = in_a_child(case, after)
-        if "failure" in answer:
-            return entry | {"failure": f"{name}: {answer['failure']}"}
-        sides[name] = answer
-    entry |= {name: side["found"] for name, side in sides.items()}
-    before, after = sides["before"]["seen"], sides["after"]["seen"]
+    entry = {"what": case.what, "setup": case.setup}
+    answers: dict[str, list[dict]] = {"before": [], "after": []}
+    for _ in range(case.rounds):
+        for side, found in answers.items():
+            answer = in_a_child(case, side == "after")
+            if "failure" in answer:
+                return entry | {"failure": f"{side}: {answer['failure']}"}
+            found.append(answer)
+    entry |= {side: found[0]["found"] | timed([answer["times"] for answer in found]) for side, found in answers.items()}
+    before, after = (found[0]["seen"] for found in answers.values())
     if before and len(before) == len(after):
-        entry["difference"] = max(abs(a - b) for a, b in zip(before, after))
+        entry["difference"] = float(f"{max(abs(a - b) for a, b in zip(before, after)):.1e}")
     return entry
+
+
+def timed(rounds: list[list[float]]) -> dict:
+    """The median step, between the fastest and the slowest: of the processes, where several measured."""
+    medians = [statistics.median(times) for times in rounds if times]
+    if not medians:
+        return {}
+    spread = medians if len(rounds) > 1 else rounds[0]
+    found = {"ms": statistics.median(medians), "steps": sum(map(len, rounds))}
+    if len(spread) > 1:
+        found |= {"msLow": min(spread), "msHigh": max(spread)}
+    return {name: round(value, 4) for name, value in found.items()}
 
 
 def in_a_child(case, after: bool) -> dict:
@@ -176,6 +190,11 @@ def report(chosen, results: dict, only: set[str] | None, setup: dict) -> dict:
         "measured": dict(sorted(measured.items())),
         "notMeasured": NOT_MEASURED,
     }
+
+
+def as_json(written: dict) -> str:
+    """As the formatter of the repository would lay it out: exponents without a leading zero."""
+    return re.sub(r"(\de-)0(\d)", r"\1\2", json.dumps(written, indent=2, ensure_ascii=False)) + "\n"
 
 
 def merged(old: dict | None, new: dict) -> dict:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import resource
-import statistics
 import time
 import warnings
 
@@ -38,23 +37,19 @@ def measure(case: Case, after: bool) -> dict:
             outcome = value
         seen += numbers(value)
         del value
-    found: dict = {"outcome": outcome} if outcome is not None else {}
-    found |= {
-        "ms": round(statistics.median(times), 4),
-        "msLow": round(min(times), 4),
-        "msHigh": round(max(times), 4),
-    }
+    if outcome is not None:
+        return {"found": {"outcome": outcome}, "times": [], "seen": []}
+    found = {}
+    if DEVICE == "cuda":
+        found["peak"] = round(torch.cuda.max_memory_allocated() / MIB, 1)
+        found["reserved"] = round(torch.cuda.memory_reserved() / MIB, 1)
+        if case.warmup > 0:
+            found["growth"] = round((torch.cuda.memory_allocated() / MIB - held) / case.steps, 3)
     if case.host:
         found["host"] = round(peak_host() - host, 1)
-    if DEVICE == "cuda":
-        found |= {
-            "peak": round(torch.cuda.max_memory_allocated() / MIB, 1),
-            "growth": round((torch.cuda.memory_allocated() / MIB - held) / case.steps, 4),
-            "reserved": round(torch.cuda.memory_reserved() / MIB, 1),
-        }
     if case.warmup > 0:
         found |= complaints(step)
-    return {"found": found, "seen": seen}
+    return {"found": found, "times": times, "seen": seen}
 
 
 def start() -> float:

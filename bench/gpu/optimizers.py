@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from case import case
+from case import case, short
 from workload import (
     BATCH,
     DEVICE,
@@ -22,7 +22,7 @@ from workload import (
 
 
 @case("fused-optimizer", what="training step of a small batch, where the optimizer makes the peak",
-      setup="GPT 12 layers × 768, 32 000 words, batch 1 × 128, fp32, AdamW")
+      setup="GPT 12 layers × 768, 32 000 words, batch 1 × 128, fp32, AdamW", rounds=5)
 def fused_small(after):
     model = gpt()
     return plain_step(model, adamw(model, fused=True) if after else adamw(model), *tokens(1, sized(128, 8)))
@@ -116,7 +116,7 @@ def low_rank(width):
     return x, nn.Parameter(torch.randn(width, 16, device=DEVICE)), nn.Parameter(torch.randn(16, width, device=DEVICE))
 
 
-@case("matmul-association", what="forward and backward of `x @ (A @ B)` → `(x @ A) @ B`",
+@short("matmul-association", what="forward and backward of `x @ (A @ B)` → `(x @ A) @ B`",
       setup="8192 rows × 4096, rank 16, fp32")
 def associated(after):
     x, lora_a, lora_b = low_rank(sized(4096, 32))
@@ -130,8 +130,8 @@ def associated(after):
     return step
 
 
-@case("split-lora-matmul", what="forward and backward of `(x @ A @ B) * scaling`, whole → in statements",
-      setup="8192 rows × 4096, rank 16, fp32", steps=20)
+@short("split-lora-matmul", what="forward and backward of `(x @ A @ B) * scaling`, whole → in statements",
+      setup="8192 rows × 4096, rank 16, fp32")
 def split(after):
     x, lora_a, lora_b = low_rank(sized(4096, 32))
 

@@ -22,7 +22,7 @@ from workload import (
 
 
 @case("amp-api", what="training step in mixed precision, `torch.cuda.amp` → `torch.amp`",
-      setup="GPT 12 layers × 768, 32 000 words, batch 8 × 1024, float16 autocast, AdamW")
+      setup="GPT 12 layers × 768, 32 000 words, batch 8 × 1024, float16 autocast, AdamW", rounds=3)
 def renamed_autocast(after):
     model, (x, y) = gpt(), tokens()
     optimizer = adamw(model)
@@ -82,18 +82,18 @@ def passes(model, x):
     return step
 
 
-@case("bf16-dtype", what="forward and backward pass, float16 weights → bfloat16 weights", setup=LLAMA_SETUP)
+@case("bf16-dtype", what="forward and backward pass, float16 weights → bfloat16 weights", setup=LLAMA_SETUP, rounds=3)
 def half_to_brain(after):
     return passes(llama(torch.bfloat16 if after else torch.float16), tokens()[0])
 
 
-@case("bf16-dtype", what="forward and backward pass, float32 weights → bfloat16 weights", setup=LLAMA_SETUP)
+@case("bf16-dtype", what="forward and backward pass, float32 weights → bfloat16 weights", setup=LLAMA_SETUP, rounds=3)
 def full_to_brain(after):
     return passes(llama(torch.bfloat16 if after else torch.float32), tokens()[0])
 
 
 @case("logits-upcast", what="loss of bf16 logits, cast to fp32 as a whole → in 8 chunks, each recomputed",
-      setup="8192 tokens × 32 000 words, 768 features")
+      setup="8192 tokens × 32 000 words, 768 features", rounds=3)
 def chunked_loss(after):
     hidden = torch.randn(8192 if WORDS > 1000 else 64, WIDTH, device=DEVICE, dtype=torch.bfloat16, requires_grad=True)
     head = torch.randn(WORDS, WIDTH, device=DEVICE, dtype=torch.bfloat16).mul_(0.02).requires_grad_()

@@ -1,6 +1,7 @@
 import type { Decision, Finding, Preview } from '../engine/outcome.js';
 import { printable, widthOf } from '../report/cells.js';
 import { diffView } from '../report/diff-view.js';
+import { headline } from '../report/evidence.js';
 import { ansi, noColor, type Paint } from '../report/paint.js';
 import { plural, wrap } from '../report/prose.js';
 import { SAFETY_TONE } from '../report/report.js';
@@ -84,7 +85,11 @@ function headLines(
   ];
   const say = (label: string, text: string) => lines.push(...entry(label, text, LABEL, width, paint.dim));
   for (const gate of finding.unproven) say('not proven', gate);
-  if (meta !== undefined) say('measured', meta.evidence.verdict);
+  if (meta !== undefined) {
+    say('measured', meta.evidence.verdict);
+    const figure = headline(meta);
+    if (figure !== undefined) say('figure', figure);
+  }
   say('fix', isEdited ? 'your own replacement' : (finding.fix?.title ?? ''));
   return [...lines, ''];
 }

@@ -1,5 +1,6 @@
 import type { Group, TransformMeta } from '../toolkit/contract.js';
 import { widthOf } from './cells.js';
+import { headline, measurementsOf } from './evidence.js';
 import { markdownTable } from './page.js';
 import { wrap } from './prose.js';
 import { SAFETY_TONE, type View } from './report.js';
@@ -89,11 +90,9 @@ function wide(
   const blank = padded(HEADS.map(() => ({ text: '' })));
   const body = members.flatMap((meta) => {
     const said = wrap(meta.summary, room, { first: '', rest: '' }).map((text): TableCell => ({ text }));
-    const known = wrap(measured(meta), room, { first: '', rest: '' }).map((text) => ({
-      text,
-      paint: paint.dim,
-    }));
-    return [...said, ...known].map((cell, index) => [
+    const known = measured(meta).flatMap((text) => wrap(text, room, { first: '', rest: GAP }));
+    const dimmed = known.map((text): TableCell => ({ text, paint: paint.dim }));
+    return [...said, ...dimmed].map((cell, index) => [
       ...(index === 0 ? padded(facts(meta, style)) : blank),
       cell,
     ]);
@@ -111,12 +110,16 @@ function stacked(meta: TransformMeta, { paint, width }: Style): string[] {
   return [
     ...(used <= width ? [head + GAP + labels] : [head, GAP + labels]),
     ...wrap(meta.summary, width, indent),
-    ...wrap(measured(meta), width, indent).map(paint.dim),
+    ...measured(meta)
+      .flatMap((text) => wrap(text, width, { first: GAP, rest: GAP + GAP }))
+      .map(paint.dim),
   ];
 }
 
-/** The measured truth, as far as its first sentence goes. */
-function measured({ evidence }: TransformMeta): string {
-  const [first = ''] = evidence.verdict.split(/[;.](?:\s|$)/);
-  return evidence.measurements.length === 0 ? `not measured: ${first}` : `measured: ${first}`;
+/** The measured truth, as far as its first sentence goes, and the figure behind it with its set-up. */
+function measured(meta: TransformMeta): string[] {
+  const [first = ''] = meta.evidence.verdict.split(/[;.](?:\s|$)/);
+  const figure = headline(meta);
+  const label = measurementsOf(meta).length > 0 ? 'measured' : 'not measured on a GPU';
+  return [`${label}: ${first}`, ...(figure === undefined ? [] : [figure])];
 }

@@ -1,13 +1,16 @@
 import type { TransformMeta } from '../toolkit/contract.js';
 import { printable } from './cells.js';
+import { howMeasured, measurementsOf } from './evidence.js';
 import {
   alternativesTo,
   type Example,
   exampleDiff,
+  leadsWithVerdict,
   origins,
   requirements,
   SUPPRESS_HOW,
   suppressions,
+  verdictLabel,
 } from './page.js';
 import type { Paint } from './paint.js';
 import { wrap } from './prose.js';
@@ -26,19 +29,20 @@ export function terminalPage(meta: TransformMeta, example: Example, { paint, wid
   const { docs, evidence } = meta;
   const section = (title: string, body: readonly string[]) =>
     body.length === 0 ? [] : ['', paint.bold(title), ...body];
-  const isDocumented = meta.group === 'documented';
+  const comesFirst = leadsWithVerdict(meta);
+  const alternatives = meta.group === 'documented' ? alternativesTo(meta) : [];
   const verdict = [
     ...prose(evidence.verdict, style, '').map(paint.yellow),
-    ...alternativesTo(meta).map((id) => `Use instead: ${paint.bold(id)} (memfix explain ${id})`),
+    ...alternatives.map((id) => `Use instead: ${paint.bold(id)} (memfix explain ${id})`),
     '',
   ];
   const lines = [
     paint.bold(paint[SAFETY_TONE[meta.safety]](meta.id)),
-    ...(isDocumented ? verdict : []),
+    ...(comesFirst ? verdict : []),
     ...prose(meta.summary, style, ''),
     '',
     ...properties(meta, style),
-    ...(isDocumented ? [] : section('Measured', prose(evidence.verdict, style))),
+    ...(comesFirst ? [] : section(verdictLabel(meta), prose(evidence.verdict, style))),
     ...section('Why', prose(docs.why, style)),
     ...section('What it does', prose(docs.does, style)),
     ...section('Example', coloredDiff(example, paint)),
@@ -80,11 +84,15 @@ function options(meta: TransformMeta, style: Style): string[] {
   ]);
 }
 
-function measurements({ evidence }: TransformMeta, style: Style): string[] {
-  return evidence.measurements.flatMap(({ what, before, after, setup }) => [
-    ...bullets([`${what}: ${before} → ${after}`], style),
-    ...prose(setup, style, `${MARGIN}  `).map(style.paint.dim),
-  ]);
+function measurements(meta: TransformMeta, style: Style): string[] {
+  const told = howMeasured(meta);
+  return [
+    ...measurementsOf(meta).flatMap(({ what, before, after, setup }) => [
+      ...bullets([`${what}: ${before} → ${after}`], style),
+      ...prose(setup, style, `${MARGIN}  `).map(style.paint.dim),
+    ]),
+    ...(told === undefined ? [] : prose(told, style).map(style.paint.dim)),
+  ];
 }
 
 function bullets(items: readonly string[], { width }: Style): string[] {

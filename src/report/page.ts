@@ -1,5 +1,6 @@
 import type { TransformMeta } from '../toolkit/contract.js';
 import { type Hunk, hunkHeader, hunksBetween } from './diff.js';
+import { howMeasured, isNil, measurementsOf, saysNil } from './evidence.js';
 
 /** The fixture that a transform's `meta.example` names; both sides are the same where advice has no diff. */
 export interface Example {
@@ -37,19 +38,29 @@ export function alternativesTo({ id, evidence }: TransformMeta): string[] {
   return [...new Set(named)].filter((name) => name !== id);
 }
 
+/** What has no effect, or not the one that it is known for, says so before anything else. */
+export function leadsWithVerdict(meta: TransformMeta): boolean {
+  return meta.group === 'documented' || isNil(meta) || saysNil(meta);
+}
+
+/** `Measured`, or that nobody has. */
+export function verdictLabel(meta: TransformMeta): string {
+  return measurementsOf(meta).length > 0 ? 'Measured' : 'Not measured on a GPU';
+}
+
 /** The generated `transforms/<id>.md`. */
 export function markdownPage(meta: TransformMeta, example: Example): string {
   const { docs, evidence } = meta;
-  const isDocumented = meta.group === 'documented';
-  const verdict = `> **Measured:** ${oneLine(evidence.verdict)}`;
+  const comesFirst = leadsWithVerdict(meta);
+  const verdict = `> **${verdictLabel(meta)}:** ${oneLine(evidence.verdict)}`;
   const sections = [
     `<!-- Generated from transforms/${meta.id}.ts; edit that file instead. -->`,
     `# ${meta.id}`,
-    ...(isDocumented ? [verdict, ...instead(meta)] : []),
+    ...(comesFirst ? [verdict, ...instead(meta)] : []),
     meta.summary,
     properties(meta),
     ...optionTable(meta),
-    ...(isDocumented ? [] : [verdict]),
+    ...(comesFirst ? [] : [verdict]),
     '## Why',
     docs.why.trim(),
     '## What it does',
@@ -75,6 +86,7 @@ export function exampleDiff({ before, after }: Example): string {
 }
 
 function instead(meta: TransformMeta): string[] {
+  if (meta.group !== 'documented') return [];
   const links = alternativesTo(meta).map((id) => `[\`${id}\`](${id}.md)`);
   return links.length === 0 ? [] : [`Use instead: ${links.join(', ')}`];
 }
@@ -108,10 +120,15 @@ function exampleSection(example: Example): string[] {
     : ['## Example', fenced('python', example.before.replace(/\r\n?/g, '\n'))];
 }
 
-function evidenceSection({ evidence }: TransformMeta): string[] {
-  if (evidence.measurements.length === 0) return [];
-  const rows = evidence.measurements.map(({ what, before, after, setup }) => [what, before, after, setup]);
-  return ['## Evidence', markdownTable(['measured', 'before', 'after', 'set-up'], rows)];
+function evidenceSection(meta: TransformMeta): string[] {
+  const rows = measurementsOf(meta).map(({ what, before, after, setup }) => [what, before, after, setup]);
+  const told = howMeasured(meta);
+  if (rows.length === 0 && told === undefined) return [];
+  return [
+    '## Evidence',
+    ...(rows.length === 0 ? [] : [markdownTable(['measured', 'before', 'after', 'set-up'], rows)]),
+    ...(told === undefined ? [] : [told]),
+  ];
 }
 
 function listSection(title: string, items: readonly string[]): string[] {

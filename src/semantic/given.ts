@@ -3,6 +3,7 @@ import type { Answer } from './answer.js';
 import type { PyModule } from './module.js';
 import { argumentsOf, keywordArgument } from './statements.js';
 import { plainString } from './strings.js';
+import { usesElsewhere } from './uses-elsewhere.js';
 
 /** A named setting, where the file writes it, and the calls that receive it as a keyword. */
 export interface Given {
@@ -13,6 +14,8 @@ export interface Given {
   readonly entry: PyNode;
   /** The call it stands in, or every call into which its dict is spread. */
   readonly calls: readonly PyNode[];
+  /** The modules of those calls that stand in other files. */
+  readonly homes: ReadonlyMap<PyNode, PyModule>;
   /** What else the file does with its dict; undefined for a keyword written in the call itself. */
   readonly dict: SettingsDict | undefined;
 }
@@ -22,6 +25,8 @@ export interface SettingsDict {
   readonly node: PyNode;
   /** The variable that holds it, if it is not spread on the spot. */
   readonly variable: PyNode | undefined;
+  /** The keys that lead from the variable to the setting. */
+  readonly path: readonly string[];
   /** Code outside this file can hold it: a variable of the module, an attribute, an argument. */
   readonly isShared: boolean;
   /** Places that read this setting out of the dict by its name. */
@@ -35,6 +40,36 @@ export interface SettingsDict {
 /** Every place of the file that writes a setting of this name, as a keyword or as an entry of a dict. */
 export function givenIn(module: PyModule, name: string): readonly Given[] {
   return [...keywords(module, name), ...entries(module, name)].sort((a, b) => a.entry.start - b.entry.start);
+}
+
+/** The same, where a dict of the module also reaches the calls of other files that import it. */
+export function givenAcross(module: PyModule, name: string): readonly Given[] {
+  return givenIn(module, name).map((given) => acrossFiles(module, given));
+}
+
+function acrossFiles(module: PyModule, given: Given): Given {
+  const { dict } = given;
+  const variable = dict?.variable;
+  if (dict === undefined || variable === undefined || module.resolve(variable) !== module.scope) return given;
+  const { uses } = usesElsewhere(module, variable, { may: () => true, byName: false });
+  const found = noUses();
+  const homes = new Map<PyNode, PyModule>();
+  for (const { module: there, node, isCertain } of uses) {
+    if (isCertain) sortUse(node, dict.path, found);
+    else found.unseen.push(node);
+    for (const call of found.calls) if (!homes.has(call)) homes.set(call, there);
+  }
+  return {
+    ...given,
+    calls: [...given.calls, ...found.calls],
+    homes,
+    dict: {
+      ...dict,
+      reads: [...dict.reads, ...found.reads],
+      changes: [...dict.changes, ...found.changes],
+      unseen: [...dict.unseen, ...found.unseen],
+    },
+  };
 }
 
 function keywords(module: PyModule, name: string): readonly Given[] {
@@ -72,7 +107,7 @@ export function givenBy(module: PyModule, entry: PyNode): Given | undefined {
   const call = holder.parent;
   if (name === undefined || call?.type !== 'call') return undefined;
   if (isBuiltinDict(module, call)) return ofDict(module, { name, value, entry }, call, name.text);
-  return { name, value, entry, calls: [call], dict: undefined };
+  return { name, value, entry, calls: [call], homes: NOWHERE_ELSE, dict: undefined };
 }
 
 function isBuiltinDict(module: PyModule, call: PyNode): boolean {
@@ -123,12 +158,11 @@ function ofDict(
   name: string,
 ): Given {
   const holder = node.parent;
-  const none = { reads: [], changes: [], unseen: [] };
-  const call = holder?.type === 'dictionary_splat' ? receiver(holder) : undefined;
-  if (call !== undefined) {
-    return { ...written, calls: [call], dict: { node, variable: undefined, isShared: false, ...none } };
-  }
   const path = [name];
+  const alone = { node, variable: undefined, path, reads: [], changes: [], unseen: [] };
+  const call = holder?.type === 'dictionary_splat' ? receiver(holder) : undefined;
+  if (call !== undefined)
+    return { ...written, calls: [call], homes: NOWHERE_ELSE, dict: { ...alone, isShared: false } };
   let outer = node;
   for (let at = holder; at?.type === 'pair' && at.field('value') === outer; at = outer.parent) {
     const key = at.field('key');
@@ -139,13 +173,12 @@ function ofDict(
     outer = above;
   }
   const variable = variableOf(module, outer);
-  if (variable === undefined) {
-    return { ...written, calls: [], dict: { node, variable, isShared: true, ...none } };
-  }
-  const uses = usesOf(module, variable, path);
+  if (variable === undefined)
+    return { ...written, calls: [], homes: NOWHERE_ELSE, dict: { ...alone, isShared: true } };
+  const { calls, ...uses } = usesOf(module, variable, path);
   const scope = module.resolve(variable);
   const isShared = scope?.kind !== 'function' && scope?.kind !== 'lambda';
-  return { ...written, calls: uses.calls, dict: { node, variable, isShared, ...uses } };
+  return { ...written, calls, homes: NOWHERE_ELSE, dict: { node, variable, path, isShared, ...uses } };
 }
 
 /** The variable that is assigned this value and nothing else. */
@@ -162,33 +195,39 @@ function receiver(splat: PyNode): PyNode | undefined {
   return splat.parent?.type === 'argument_list' && call?.type === 'call' ? call : undefined;
 }
 
+const NOWHERE_ELSE: ReadonlyMap<PyNode, PyModule> = new Map();
+
 const HARMLESS_CALLS: ReadonlySet<string> = new Set(['len', 'print', 'pprint', 'str', 'repr', 'bool']);
 const READING_METHODS: ReadonlySet<string> = new Set(['get', '__getitem__']);
 const LISTING_METHODS: ReadonlySet<string> = new Set(['keys', 'values', 'items', 'copy']);
 
+interface Uses {
+  readonly calls: PyNode[];
+  readonly reads: PyNode[];
+  readonly changes: PyNode[];
+  readonly unseen: PyNode[];
+}
+
+function noUses(): Uses {
+  return { calls: [], reads: [], changes: [], unseen: [] };
+}
+
 /** What the file does with a variable that holds a dict, seen from one setting in it. */
-function usesOf(
-  module: PyModule,
-  variable: PyNode,
-  path: readonly string[],
-): { calls: PyNode[]; reads: PyNode[]; changes: PyNode[]; unseen: PyNode[] } {
-  const found = {
-    calls: [] as PyNode[],
-    reads: [] as PyNode[],
-    changes: [] as PyNode[],
-    unseen: [] as PyNode[],
-  };
+function usesOf(module: PyModule, variable: PyNode, path: readonly string[]): Uses {
+  const found = noUses();
   const scope = module.resolve(variable);
-  for (const use of scope === undefined ? [] : module.occurrences(scope, variable.text)) {
-    if (use === variable) continue;
-    const reached = followed(use, path);
-    if (reached === 'other') continue;
-    const { node, depth, isCertain } = reached;
-    if (isTarget(node)) found.changes.push(use);
-    else if (depth === path.length) (isCertain ? found.reads : found.unseen).push(use);
-    else classify(node, path[depth], depth === path.length - 1, use, found);
-  }
+  for (const use of scope === undefined ? [] : module.occurrences(scope, variable.text))
+    if (use !== variable) sortUse(use, path, found);
   return found;
+}
+
+function sortUse(use: PyNode, path: readonly string[], found: Uses): void {
+  const reached = followed(use, path);
+  if (reached === 'other') return;
+  const { node, depth, isCertain } = reached;
+  if (isTarget(node)) found.changes.push(use);
+  else if (depth === path.length) (isCertain ? found.reads : found.unseen).push(use);
+  else classify(node, path[depth], depth === path.length - 1, use, found);
 }
 
 /** How far the subscripts behind a name lead towards the setting; `other` when they lead elsewhere. */
@@ -223,7 +262,7 @@ function classify(
   key: string | undefined,
   isInnermost: boolean,
   use: PyNode,
-  found: { calls: PyNode[]; reads: PyNode[]; changes: PyNode[]; unseen: PyNode[] },
+  found: Uses,
 ): void {
   const { parent } = node;
   if (parent?.type === 'dictionary_splat') {

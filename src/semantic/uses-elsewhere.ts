@@ -136,8 +136,9 @@ function leadsTo(there: PyModule, path: string | undefined, meant: Elsewhere): '
   if (path === undefined) return 'no';
   const found = boundElsewhere(there, path);
   if (found !== undefined) return found.node === meant.node ? 'yes' : 'no';
-  const owner = path.split('.').at(-2);
-  return owner === moduleName(meant.module.path) ? 'unknown' : 'no';
+  const owner = path.slice(0, path.lastIndexOf('.'));
+  if (owner !== '' && there.around.module(owner) === meant.module) return 'yes';
+  return owner.split('.').at(-1) === moduleName(meant.module.path) ? 'unknown' : 'no';
 }
 
 function moduleName(path: string): string {

@@ -3,6 +3,7 @@ import type { PyModule } from '../semantic/module.js';
 import type { Glimpse } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import type { EditBuilder } from './edit-builder.js';
+import type { GpuEvidence } from './evidence.js';
 
 /** `safe`: every precondition is proven. `unsafe`: needs `--unsafe-fixes` or a person's yes. `advice`: never applied by `apply`. */
 export type Safety = 'safe' | 'unsafe' | 'advice';
@@ -55,7 +56,10 @@ export interface TransformMeta {
   readonly evidence: {
     /** The measured truth in one line, including "nil" and "the popular claim is false". */
     readonly verdict: string;
+    /** What was measured otherwise than by `bench/gpu`. */
     readonly measurements: readonly Measurement[];
+    /** From `transforms/evidence.json`; a transform does not write it. */
+    readonly gpu?: GpuEvidence;
   };
   readonly origin: readonly {
     readonly document: string;

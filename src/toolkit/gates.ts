@@ -1,5 +1,9 @@
+import { caughtElsewhere } from '../semantic/catching.js';
 import { arrives, type Given } from '../semantic/given.js';
 import type { PyModule } from '../semantic/module.js';
+import { enclosingFunction } from '../semantic/statements.js';
+import type { PyNode } from '../syntax/node.js';
+import { placeOf } from '../torch/gate.js';
 import type { Proof } from './proof.js';
 
 /**
@@ -26,4 +30,18 @@ export function requireArrival(proof: Proof, given: Given): Proof {
     no: 'the dict is changed before it is spread into the call',
     unknown: 'that nobody else reads or changes the dict it stands in',
   });
+}
+
+/** Asks that no other file of the project waits for an error that the change takes away. `errors`: what it is caught by. */
+export function requireUncaught(proof: Proof, module: PyModule, node: PyNode, errors: RegExp): Proof {
+  const around = enclosingFunction(node);
+  if (around === undefined || proof.refuted !== undefined) return proof;
+  const { handler, unread } = caughtElsewhere(module, around, errors);
+  if (handler !== undefined) {
+    const place = placeOf(handler.module, handler.node);
+    return proof.require('unknown', `that ${place}, which catches the error of today, does not wait for it`);
+  }
+  return unread === undefined
+    ? proof
+    : proof.require('unknown', `that the error of today is not waited for in ${unread}`);
 }

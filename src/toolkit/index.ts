@@ -21,6 +21,7 @@ export { freeName } from '../semantic/free-name.js';
 export {
   arrives,
   type Given,
+  givenAcross,
   givenBy,
   givenIn,
   isGivenBeside,
@@ -45,6 +46,7 @@ export * from '../semantic/statements.js';
 export { plainString } from '../semantic/strings.js';
 export type { NamedFile } from '../semantic/surroundings.js';
 export { isTestCode, isTestFile } from '../semantic/test-code.js';
+export { attributeUsesElsewhere } from '../semantic/uses-elsewhere.js';
 export type { Versions } from '../semantic/versions.js';
 export { changedOnTheWay, type YamlSource, yamlSource } from '../semantic/yaml-source.js';
 export { behindBracket, linesOf, methodsBehind, withoutSubscripts } from '../syntax/code-text.js';
@@ -175,5 +177,6 @@ export * from '../torch/training/training-loop.js';
 export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
-export { requireArrival, requireVersion } from './gates.js';
+export { withEvidence } from './evidence.js';
+export { requireArrival, requireUncaught, requireVersion } from './gates.js';
 export { Proof } from './proof.js';

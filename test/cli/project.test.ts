@@ -1,6 +1,9 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { definedElsewhere } from '../../src/semantic/elsewhere.js';
+import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { Transform } from '../../src/toolkit/contract.js';
 import { qualifiedName } from '../../src/toolkit/index.js';
 import { toy } from '../support/toy.js';
@@ -66,5 +69,73 @@ describe('a result that depends on other files', () => {
     expect(piped.stdout).toBe(stdout);
     const other = await memfix(setting, 'check', '-', '--stdin-filename', 'lib/x.py', ...words);
     expect(other.stdout).toBe('lib/x.py:3:1: find-hold [safe] it is in lib/deep.py\n');
+  });
+});
+
+/** Says of every `def hold` who calls it. */
+function asking() {
+  const looked: string[] = [];
+  const plain = toy('find-callers', 'hold', (edit, node) => void edit.replace(node, 'held'));
+  const transform: Transform = {
+    ...plain,
+    *detect(module) {
+      looked.push(module.path);
+      for (const node of module.at('hold')) {
+        if (node.parent?.type !== 'function_definition') continue;
+        const { uses, unread } = usesElsewhere(module, node, { may: () => true, byName: true });
+        const places = uses.map(({ module: there, node: use }) => {
+          return `${there.path}:${there.lines.position(use.start).line}`;
+        });
+        yield { node, message: `it is called by ${places.join() || 'nobody'}${unread ?? ''}` };
+      }
+    },
+  };
+  return { transforms: [transform], seen: () => [...new Set(looked.splice(0))].sort() };
+}
+
+describe('a result that depends on callers', () => {
+  const CALLED = {
+    'lib/parts.py': 'def hold(x): ...\n',
+    'lib/__init__.py': '',
+    'train.py': 'from lib.parts import hold\n\nhold(1)\n',
+    'other.py': 'print("nothing")\n',
+  };
+
+  test('is looked at again when one of them changes, comes or goes, and only then', async () => {
+    const cwd = repositoryWith(CALLED);
+    await wait(2100);
+    const { transforms, seen } = asking();
+    const check = async () => {
+      const words = ['check', 'lib', '--output-format', 'concise'];
+      const { stdout } = await memfix({ cwd, transforms, build: '1' }, ...words);
+      return [stdout.replace(/.* called by |\n/g, ''), ...seen()];
+    };
+    expect(await check()).toEqual(['train.py:3', 'lib/parts.py']);
+    expect(await check()).toEqual(['train.py:3']);
+    put(cwd, { 'other.py': 'print("still nothing")\n' });
+    expect(await check()).toEqual(['train.py:3']);
+    put(cwd, { 'train.py': '# now\nfrom lib.parts import hold\n\nhold(1)\n' });
+    expect(await check()).toEqual(['train.py:4', 'lib/parts.py']);
+    put(cwd, { 'deep/run.py': 'import lib.parts\n\nlib.parts.hold(2)\n' });
+    expect(await check()).toEqual(['deep/run.py:3,train.py:4', 'lib/parts.py']);
+    rmSync(join(cwd, 'train.py'));
+    expect(await check()).toEqual(['deep/run.py:3', 'lib/parts.py']);
+    rmSync(join(cwd, 'deep'), { recursive: true });
+    expect(await check()).toEqual(['nobody', 'lib/parts.py']);
+    expect(await check()).toEqual(['nobody']);
+  });
+
+  test('is the same for one file, and for a text on standard input, whatever its name looks like', async () => {
+    const cwd = repositoryWith(CALLED);
+    const { transforms } = asking();
+    const setting = { cwd, transforms, stdin: `# changed\n${CALLED['lib/parts.py']}` };
+    const words = ['--output-format', 'concise'];
+    const message = 'find-callers [safe] it is called by train.py:3\n';
+    const { stdout } = await memfix(setting, 'check', 'lib/parts.py', ...words);
+    expect(stdout).toBe(`lib/parts.py:1:5: ${message}`);
+    for (const name of ['lib/parts.py', './lib/../lib/parts.py', join(cwd, 'lib/parts.py')]) {
+      const piped = await memfix(setting, 'check', '-', '--stdin-filename', name, ...words);
+      expect(piped.stdout).toMatch(new RegExp(`:2:5: ${message.replace('[', '\\[')}`));
+    }
   });
 });

@@ -66,7 +66,8 @@ test('what a killed run left is cleared by the next one, and nothing else', asyn
   await appears(told);
   child.kill('SIGKILL');
   await once(child, 'exit');
-  for (const pid of readFileSync(told, 'utf8').split(' ')) process.kill(Number(pid), 'SIGKILL');
+  const pids = readFileSync(told, 'utf8').split(' ').map(Number);
+  expect(pids.map(isAlive)).toEqual([true, true, true]);
   expect(git(cwd, 'worktree', 'list').trim().split('\n')).toHaveLength(2);
   const elsewhere = join(temporary, 'memfix-prove-elsewhere');
   mkdirSync(elsewhere);
@@ -86,6 +87,7 @@ test('what a killed run left is cleared by the next one, and nothing else', asyn
   expect(readdirSync(temporary).filter((name) => name.startsWith('memfix-prove-'))).toEqual([
     'memfix-prove-elsewhere',
   ]);
+  await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, false, false]), { timeout: 10_000 });
   const trees = git(cwd, 'worktree', 'list').trim().split('\n');
   expect(trees).toHaveLength(2);
   expect(trees[1]).toContain(theirs);

@@ -180,13 +180,14 @@ test('--metric compares what is printed: first, last and largest difference', as
       "allocate(1); print('loss: 1.5')",
     ),
   });
-  const words = ['--metric', 'loss: ([0-9.]+)', '--json', 'train.py', ...COMMAND];
+  const metric = '(?:loss: ([0-9.]+)|never (x))';
+  const words = ['--metric', metric, '--json', 'train.py', ...COMMAND];
   expect(told(await prove(cwd, ...words))).toMatchObject({
     verdict: 'different',
     parities: [
       { of: 'loss at backward()', outcome: 'identical' },
       {
-        of: 'logged loss: ([0-9.]+)',
+        of: `logged ${metric}`,
         before: 40,
         after: 40,
         first: 0.5,
@@ -292,6 +293,15 @@ describe('a command that proves nothing', () => {
     expect(stdout).toContain(remark);
   });
 
+  test('never loads what is fixed', async () => {
+    const { code, stdout } = await prove(repositoryWith(PROJECT), 'train.py', '--', 'python3', '-c', 'pass');
+    expect(code).toBe(2);
+    expect(stdout).toContain('Never loaded by the command, so that their fixes are not exercised: train.py.');
+    expect(stdout).toMatch(
+      /\nNothing is proven: the command never loads the files that the fixes change\. .*\n$/,
+    );
+  });
+
   test('starts no Python that can be measured', async () => {
     const { code, stdout } = await prove(
       repositoryWith(PROJECT),
@@ -365,6 +375,17 @@ describe('what git ignores', () => {
     spawnSync('chmod', ['+x', join(cwd, 'env/run')]);
     const { code, stderr } = await prove(cwd, 'train.py', '--', 'env/run', 'python3', 'train.py');
     expect([code, stderr]).toEqual([0, expect.stringContaining('Linked, not copied: env.\n')]);
+  });
+
+  test('a fix never goes through a link', async () => {
+    const cwd = repositoryWith(PROJECT);
+    put(cwd, { 'linked/more.py': 'hold = 1\n' });
+    const { code, stderr } = await prove(cwd, '--link', 'linked', 'linked/more.py', ...COMMAND);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'A fix could not be written into the copy\n  linked/more.py: it is only linked\n',
+    );
+    expect(readFileSync(join(cwd, 'linked/more.py'), 'utf8')).toBe('hold = 1\n');
   });
 
   test('a link to what is not there is wrong', async () => {

@@ -46,18 +46,21 @@ SEED = 20
 class Record:
     """What one proof has shown so far."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, changed: bool):
         self.folder = folder
+        self.changed = changed
         self.compared: set[str] = set()
         self.claims: list[str] = []
+        self.has_effect = False
 
 
 _record: Record
 
 
-def begin(folder: Path) -> Record:
+def begin(folder: Path, changed: bool) -> Record:
+    """`changed=False` runs the unchanged program in place of the changed one: a proof has to notice."""
     global _record
-    _record = Record(folder)
+    _record = Record(folder, changed)
     return _record
 
 
@@ -81,6 +84,7 @@ def run_naive(work, seed=SEED):
 def run_program(name, work, seed=SEED):
     """One program of the case, loaded afresh as the module `program`, then given to `work`."""
     reseed(seed)
+    name = name if _record.changed else 'input.py'
     overlay = ['project-output', 'project'] if name == 'output.py' else ['project']
     paths = [str(_record.folder / each) for each in overlay if (_record.folder / each).is_dir()]
     there = set(sys.modules)
@@ -132,6 +136,7 @@ def working_folder():
 @contextlib.contextmanager
 def project_of(name):
     """A working folder with the other files of the project, as they are beside that program."""
+    name = name if _record.changed else 'input.py'
     parts = [_record.folder / each for each in ('project', 'project-output')]
     with working_folder() as folder:
         for part in parts if name == 'output.py' else parts[:1]:
@@ -166,7 +171,7 @@ def differs(before, after, what):
     """States exactly what a fix that changes training changes."""
     assert first_difference(before, after, what, same_bits) is not None, f'{what}: expected to differ, equal'
     _record.compared.add('differs')
-    _record.claims.append(f'{what} differs, as stated')
+    _shown(f'{what} differs, as stated')
 
 
 def decreases(losses, what='loss'):
@@ -187,7 +192,7 @@ def fails(naive, expected, what):
         assert not isinstance(naive, BaseException), f'{what}: the naive rewrite raised {naive!r}'
         assert expected, f'{what}: the naive rewrite is harmless here'
     _record.compared.add('naive fails')
-    _record.claims.append(f'the naive rewrite fails: {what}')
+    _shown(f'the naive rewrite fails: {what}')
 
 
 def first_difference(a, b, path, same):
@@ -246,7 +251,12 @@ def claim(what, before, after, becomes=None):
     else:
         assert before != becomes, f'{what}: {before} before already'
         assert after == becomes, f'{what}: {before} before, {after} after, {becomes} claimed'
-    _record.claims.append(f'{what}: {before} before, {after} after')
+    _shown(f'{what}: {before} before, {after} after')
+
+
+def _shown(effect):
+    _record.has_effect = True
+    _record.claims.append(effect)
 
 
 def unchanged(what, before, after):

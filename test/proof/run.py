@@ -41,7 +41,7 @@ def main():
     started, done, failed = time.time(), 0, []
     context = workshop(chosen)
     with ThreadPoolExecutor(options.jobs) as pool:
-        for proof, answer in pool.map(lambda each: (each, executed(context, each)), chosen):
+        for proof, answer in pool.map(lambda each: (each, judged(context, each)), chosen):
             done += 1
             name = f'{proof.parent.parent.name}/{proof.parent.name}'
             verdict = 'ok  ' if answer['error'] is None else 'FAIL'
@@ -73,7 +73,8 @@ def workshop(chosen):
     if 'forkserver' not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context('spawn')
     context = multiprocessing.get_context('forkserver')
-    heavy = [each for each in ('transformers', 'transformers.trainer', 'trl', 'peft') if any(mentions(proof, each.split('.')[0]) for proof in chosen)]
+    large = ('transformers', 'transformers.trainer', 'trl', 'peft')
+    heavy = [each for each in large if any(mentions(proof, each.split('.')[0]) for proof in chosen)]
     context.set_forkserver_preload(['torch', 'torch._dynamo', *heavy])
     return context
 
@@ -82,25 +83,35 @@ def mentions(proof, package):
     return any(package in path.read_text('utf8', 'replace') for path in proof.parent.rglob('*.py'))
 
 
-def executed(context, proof):
-    """One proof: `error` is None where everything it asserts holds."""
+def judged(context, proof):
+    """One proof: `error` is None where everything it asserts holds, and does not hold where nothing is changed."""
+    answer = executed(context, proof, changed=True)
+    if answer['error'] is not None or not answer['has_effect']:
+        return answer
+    idle = executed(context, proof, changed=False)
+    seconds = answer['seconds'] + idle['seconds']
+    error = None if idle['error'] is not None else 'it holds as well where nothing is changed: it cannot fail\n'
+    return {**answer, 'error': error, 'seconds': seconds}
+
+
+def executed(context, proof, changed):
     with tempfile.TemporaryDirectory() as folder:
         output, answer = Path(folder, 'output'), Path(folder, 'answer.json')
         started = time.time()
-        process = context.Process(target=in_process, args=(proof, output, answer))
+        process = context.Process(target=in_process, args=(proof, changed, output, answer))
         process.start()
         process.join(LIMIT_S)
         if process.is_alive():
             process.kill()
             process.join()
-        found = json.loads(answer.read_text()) if answer.exists() else {'claims': [], 'error': None}
+        found = json.loads(answer.read_text()) if answer.exists() else {'claims': [], 'has_effect': False, 'error': None}
         if not answer.exists():
             found['error'] = f'ended with exit code {process.exitcode} after {time.time() - started:.0f} s\n'
         text = output.read_text('utf8', 'replace') if output.exists() else ''
         return {**found, 'output': text, 'seconds': time.time() - started}
 
 
-def in_process(proof, output, answer):
+def in_process(proof, changed, output, answer):
     with open(output, 'wb', buffering=0) as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
@@ -110,7 +121,7 @@ def in_process(proof, output, answer):
 
     torch.set_num_threads(1)
     gc.freeze()  # what the imports made is not looked through whenever a proof collects
-    record, error = memfix_proof.begin(proof.parent), None
+    record, error = memfix_proof.begin(proof.parent, changed), None
     try:
         scope = {'__name__': 'proof', '__file__': str(proof)}
         exec(compile(proof.read_bytes(), str(proof), 'exec'), scope)
@@ -119,7 +130,7 @@ def in_process(proof, output, answer):
     except BaseException:  # noqa: BLE001 - reported as the failure of this proof
         error = traceback.format_exc()
     sys.stdout.flush()
-    answer.write_text(json.dumps({'claims': record.claims, 'error': error}))
+    answer.write_text(json.dumps({'claims': record.claims, 'has_effect': record.has_effect, 'error': error}))
 
 
 def unshown(folder, record):

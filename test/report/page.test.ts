@@ -94,7 +94,7 @@ On the line of the finding, or once for a whole file:
 
   test('leaves out what a transform does not have', () => {
     const bare = { ...META, options: {}, requires: {}, docs: { ...META.docs, limits: [] } };
-    const page = markdownPage({ ...bare, evidence: { verdict: 'Nil.', measurements: [] } }, EXAMPLE);
+    const page = markdownPage({ ...bare, evidence: { verdict: 'Unknown.', measurements: [] } }, EXAMPLE);
     expect(page.match(/^## .*/gm)).toEqual([
       '## Why',
       '## What it does',
@@ -103,7 +103,9 @@ On the line of the finding, or once for a whole file:
       '## Origin',
       '## Suppress it',
     ]);
-    expect(page).toContain('| leak | safe | bit-identical | default | nothing |\n\n> **Measured:** Nil.\n');
+    expect(page).toContain(
+      '| leak | safe | bit-identical | default | nothing |\n\n> **Not measured on a GPU:** Unknown.\n',
+    );
   });
 
   test('advice without a diff shows the code it speaks of', () => {
@@ -225,7 +227,7 @@ Keep a running average in a buffer and update it in place,
     expect(page).not.toContain('\nMeasured\n');
     expect(page).toContain('\n  also      old-ema\n');
     expect(markdownPage(told, EXAMPLE)).toContain(
-      '# register-buffer-ema\n\n> **Measured:** No effect; use `no-grad` or `ema-detach`.\n\n' +
+      '# register-buffer-ema\n\n> **Not measured on a GPU:** No effect; use `no-grad` or `ema-detach`.\n\n' +
         'Use instead: [`no-grad`](no-grad.md), [`ema-detach`](ema-detach.md)\n\nKeep a running average',
     );
   });
@@ -260,7 +262,7 @@ gradient-checkpointing-kwargs
   unsafe · changes-training · future-break
   Say \`use_reentrant=False\` beside
   \`gradient_checkpointing=True\`
-  not measured: Silences a warning
+  not measured on a GPU: Silences a warning
 
 documented (1): as documents recommend them, without the
   effect that they claim: name them with \`--select\`
@@ -281,7 +283,7 @@ register-buffer-ema            safe    bit-identical     leak          Keep a ru
 opt-in (1): real effects that change training, checkpoints or needs: name them with \`--select\`
 transform                      safety  numerics          symptom       what it does, and what was measured
 gradient-checkpointing-kwargs  unsafe  changes-training  future-break  Say \`use_reentrant=False\` beside \`gradient_checkpointing=True\`
-                                                                       not measured: Silences a warning
+                                                                       not measured on a GPU: Silences a warning
 
 documented (1): as documents recommend them, without the effect that they claim: name them with \`--select\`
 transform                      safety  numerics          symptom       what it does, and what was measured

@@ -65,6 +65,14 @@ describe('the uses of a function in other files', () => {
     expect(usesIn(project, 'penalty', 'lib/losses.py')).toEqual(['train.py:3', 'other.py:3']);
   });
 
+  test('also of a name that is bound more than once, or imported itself', () => {
+    const home = 'from torch import autocast\n\ntotal = 0\ntotal += 1\n';
+    const train = 'from losses import autocast, total\n\nautocast()\nprint(total)\n';
+    const project = { 'losses.py': home, 'train.py': train, 'other.py': 'import torch\ntorch.autocast()\n' };
+    expect(usesIn(project, 'total')).toEqual(['train.py:4']);
+    expect(usesIn(project, 'autocast')).toEqual(['train.py:3']);
+  });
+
   test('files that import each other do not run in circles', () => {
     const home = 'from train import fit\n\n\ndef penalty(x):\n    return fit(x)\n';
     const train = 'from losses import penalty\n\n\ndef fit(x):\n    return penalty(x)\n';

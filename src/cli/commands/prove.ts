@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
+import { printable } from '../../report/cells.js';
 import { plural } from '../../report/prose.js';
 import { type Plan, reportOf } from '../../report/prove/assemble.js';
 import { endOf, type Verdict } from '../../report/prove/compare.js';
@@ -8,6 +9,7 @@ import { renderProve } from '../../report/prove/render.js';
 import type { ProveReport } from '../../report/prove/report.js';
 import { bytes } from '../../report/prove/words.js';
 import { Failure } from '../../workspace/failure.js';
+import { slashed } from '../../workspace/places.js';
 import { type Change, guardTargets } from '../../workspace/prove/fixes.js';
 import { prepareFolder, readFolder } from '../../workspace/prove/prepared.js';
 import { runAll } from '../../workspace/prove/runs.js';
@@ -47,9 +49,15 @@ export async function prove(context: Context): Promise<number> {
     if (isJson) context.out(`${JSON.stringify(nothingJson(wish.command), undefined, 2)}\n`);
     return EXIT.clean;
   }
-  const plan: Plan = { ...wish, fixes: proposal.fixes, perFix: wish.perFix && proposal.fixes.length > 1 };
   const tree = treeOf(io.cwd, { link: args.list('link') ?? [], copy: args.list('copy') ?? [] });
-  guardTargets(tree.root, [...proposal.changes.values()].flat());
+  const targets = (proposal.changes.get('after') ?? []).map(({ target }) => target);
+  guardTargets(tree.root, targets);
+  const plan: Plan = {
+    ...wish,
+    fixes: proposal.fixes,
+    changed: targets.map((target) => slashed(relative(tree.root, target))),
+    perFix: wish.perFix && proposal.fixes.length > 1,
+  };
   sayWhatIsCopied(context, tree);
   const folder = args.text('prepare');
   if (folder !== undefined) return prepare(context, resolve(io.cwd, folder), plan, tree, proposal.changes);
@@ -64,6 +72,7 @@ const exitCodes: Readonly<Record<Verdict, number>> = {
   different: EXIT.findings,
   broken: EXIT.findings,
   unproven: EXIT.error,
+  idle: EXIT.error,
 };
 
 async function compared(context: Context, plan: Plan, tree: Tree, proposal: Proposal): Promise<ProveReport> {
@@ -160,7 +169,10 @@ function lastWords(when: string, { ending, tail }: Trial): string {
   const how = ending.kind === 'exited' ? `it exits with ${ending.code}` : `it is ${endingWords(ending)}`;
   return tail === ''
     ? `${when}, ${how}, and it printed nothing.`
-    : `${when}, ${how}. The last it printed:\n${tail.replaceAll(/^/gm, '  ')}`;
+    : `${when}, ${how}. The last it printed:\n${tail
+        .split('\n')
+        .map((line) => `  ${printable(line)}`)
+        .join('\n')}`;
 }
 
 function sayWhatIsCopied(
@@ -187,7 +199,7 @@ function named(extras: readonly Extra[]): string {
   return shown.join(', ') + (extras.length > NAMED ? ` and ${extras.length - NAMED} more` : '');
 }
 
-function wishOf(args: Arguments): Omit<Plan, 'fixes'> {
+function wishOf(args: Arguments): Omit<Plan, 'fixes' | 'changed'> {
   const command = args.rest;
   if (command === undefined || command.length === 0) {
     throw args.misuse(

@@ -8,6 +8,8 @@ import { type FixCount, loosest, type ProveReport, ranked, type Setup } from './
 export interface Plan {
   readonly command: readonly string[];
   readonly fixes: readonly FixCount[];
+  /** The files that change, from the root of the tree. */
+  readonly changed: readonly string[];
   readonly repeats: number;
   readonly counts: boolean;
   readonly perFix: boolean;
@@ -31,14 +33,14 @@ export function reportOf(plan: Plan, { before, after, alone }: Runs): ProveRepor
     perFix: ranked(
       [...alone].map(([transform, variant]) => ({
         transform,
-        comparison: compare(before, variant, numericsOf(plan, transform), plan.metric),
+        comparison: compare(before, variant, { ...plan, numerics: numericsOf(plan, transform) }),
       })),
     ),
   };
 }
 
 export function overall(plan: Plan, before: Variant, after: Variant): Comparison {
-  return compare(before, after, numericsOf(plan), plan.metric);
+  return compare(before, after, { ...plan, numerics: numericsOf(plan) });
 }
 
 function numericsOf({ fixes }: Plan, transform?: string): Numerics {

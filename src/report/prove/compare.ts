@@ -26,21 +26,39 @@ export type Verdict =
   /** The command fails for want of memory, and only without the fixes. */
   | 'rescued'
   /** The command fails as it is. */
-  | 'unproven';
+  | 'unproven'
+  /** The command never loads what the fixes change. */
+  | 'idle';
+
+/** What the fixes are allowed to do, and where they do it. */
+export interface Terms {
+  readonly numerics: Numerics;
+  /** Files that change, from the root of the tree. */
+  readonly changed: readonly string[];
+  readonly metric: string | undefined;
+}
 
 export const LOSSES = 'loss at backward()';
 
-export function compare(before: Variant, after: Variant, numerics: Numerics, metric?: string): Comparison {
+export function compare(before: Variant, after: Variant, terms: Terms): Comparison {
+  const { numerics, metric } = terms;
   const [one, two] = [endOf(before), endOf(after)];
   const isComplete = succeeded(one) && succeeded(two);
   const rows = rowsOf(before, after);
   const parities = isComplete ? paritiesOf(before, after, numerics, metric) : [];
+  const unloaded = unloadedOf([before, after], terms);
+  const isIdle = unloaded.length > 0 && unloaded.length === terms.changed.length;
   return {
     endings: { before: one.ending, after: two.ending },
     rows,
     parities,
-    verdict: verdictOf(one, two, rows, parities),
-    remarks: remarksOf(before, after, parities, metric),
+    verdict: isComplete && isIdle ? 'idle' : verdictOf(one, two, rows, parities),
+    remarks: [
+      ...(isComplete && unloaded.length > 0
+        ? [`Never loaded by the command, so that their fixes are not exercised: ${unloaded.join(', ')}.`]
+        : []),
+      ...remarksOf(before, after, parities, metric),
+    ],
   };
 }
 
@@ -90,6 +108,16 @@ function verdictOf(before: Trial, after: Trial, rows: readonly Row[], parities: 
   return rows.some(({ judgement }) => judgement === 'better') ? 'better' : 'equal';
 }
 
+/** Python files that change and that no process had to do with; unknown where no process was seen. */
+function unloadedOf(variants: readonly Variant[], { changed }: Terms): readonly string[] {
+  const records = variants
+    .flatMap(({ measured, counted }) => [...measured, ...counted])
+    .flatMap((trial) => trial.records);
+  if (records.length === 0) return [];
+  const loaded = new Set(records.flatMap((record) => record.loaded));
+  return changed.filter((path) => path.endsWith('.py') && !loaded.has(path));
+}
+
 function remarksOf(
   before: Variant,
   after: Variant,
@@ -124,7 +152,7 @@ function remarksOf(
   const ranks = Math.max(...trials.map((trial) => trainersOf(trial.records).length));
   if (ranks > 1) {
     remarks.push(
-      `${ranks} processes train: host memory is their sum, growth and steps are those of the lowest rank, and processes ` +
+      `${ranks} processes train: host memory and autograd bytes are their sum, growth and steps are those of the lowest rank, and processes ` +
         'that share a GPU add up.',
     );
   }
@@ -160,8 +188,8 @@ function countingRemarks({ measured, counted }: Variant, which: string): readonl
     ...(failed === undefined
       ? []
       : [
-          `The counting run of the ${which} command did not end well, so autograd, synchronisations and losses are missing ` +
-            'there: not everything bears being counted.',
+          `Autograd, synchronisations and losses of the ${which} command are not measured: it fails when they are counted` +
+            `${failed.tail === '' ? '' : ` (${failed.tail.split('\n').at(-1)})`}.`,
         ]),
     ...(uncounted ? [`Some tensors of the ${which} command could not be counted for autograd.`] : []),
   ];

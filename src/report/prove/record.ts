@@ -20,6 +20,8 @@ export interface ProcessRecord {
   readonly losses: readonly number[];
   /** Files that were imported from the user's tree instead of the copy. */
   readonly strayed: readonly string[];
+  /** Python files of the copy that it had to do with. */
+  readonly loaded: readonly string[];
   /** What could not be measured, and why. */
   readonly errors: Readonly<Record<string, string>>;
 }
@@ -38,8 +40,8 @@ export interface Sample {
   readonly step: number;
   readonly seconds: number;
   readonly host: number | null;
-  /** Allocated, by index of the device. */
-  readonly devices: readonly number[];
+  /** Allocated, by index of the device; null on one that nothing was put on. */
+  readonly devices: readonly (number | null)[];
   readonly autograd: number | null;
 }
 
@@ -98,9 +100,9 @@ export function recordOf(text: string): ProcessRecord | undefined {
   }
   if (!isRecord(json) || json['version'] !== 1 || typeof json['pid'] !== 'number') return undefined;
   const losses = isRecord(json['losses']) ? json['losses']['values'] : undefined;
-  const { samples, devices, strayed, errors } = json;
+  const { samples, devices, strayed, loaded, errors } = json;
   if (!Array.isArray(samples) || !Array.isArray(devices) || !Array.isArray(losses)) return undefined;
-  if (!Array.isArray(strayed) || !isRecord(errors)) return undefined;
+  if (!Array.isArray(strayed) || !Array.isArray(loaded) || !isRecord(errors)) return undefined;
   return { ...(json as unknown as ProcessRecord), losses: losses.map(Number) };
 }
 

@@ -63,16 +63,17 @@ function perFixTable(perFix: readonly PerFix[], style: Style): string[] {
       ? { text: '–', align: 'right' }
       : { text: changeWords(row), align: 'right', paint: painter(row.judgement, style) };
   };
-  const memory = perFix.flatMap(({ comparison }) => memoryRows(comparison.rows).map(({ name }) => name));
-  const peaks = memory.filter((name) => !name.endsWith('growth'));
-  const growths = memory.filter((name) => name.endsWith('growth'));
+  const memory = perFix.flatMap(({ comparison }) => memoryRows(comparison.rows));
+  const isGrowth = ({ unit }: Row) => unit === 'bytes per step';
+  const names = (rows: readonly Row[]) => rows.map(({ name }) => name);
+  const [peaks, growths] = [memory.filter((row) => !isGrowth(row)), memory.filter(isGrowth)];
   const head = (text: string): TableCell => ({ text, align: 'right', paint: paint.dim });
   return table([
-    [{ text: '' }, head(peaks[0] ?? 'peak'), head('growth per step'), head('wall time'), { text: '' }],
+    [{ text: '' }, head(peaks[0]?.label ?? 'peak'), head('growth per step'), head('wall time'), { text: '' }],
     ...perFix.map(({ transform, comparison }) => [
       { text: MARGIN + transform },
-      cell(comparison, peaks),
-      cell(comparison, growths),
+      cell(comparison, names(peaks)),
+      cell(comparison, names(growths)),
       cell(comparison, ['wall time']),
       { text: VERDICTS[comparison.verdict], paint: verdictPaint(comparison.verdict, style) },
     ]),
@@ -87,6 +88,7 @@ const VERDICTS: Readonly<Record<Verdict, string>> = {
   broken: 'breaks the command',
   rescued: 'runs where it did not',
   unproven: 'not proven',
+  idle: 'never loaded',
 };
 
 function fixesWords({ fixes }: ProveReport): string {
@@ -129,8 +131,13 @@ function verdictWords({ comparison, perFix, fixes }: ProveReport): string {
       return 'Without the fixes the command runs out of memory; with them it ends well.';
     case 'unproven':
       return `Nothing is proven: the command fails as it is (${endingSentence(endings.before)}).`;
-    case 'equal':
-      return `The command ends well with the fixes${sameValues(parities)}. No difference in memory or time was measured.`;
+    case 'idle':
+      return 'Nothing is proven: the command never loads the files that the fixes change. Give one that does.';
+    case 'equal': {
+      const isTimed = rows.some(({ name, judgement }) => name === 'wall time' && judgement !== 'unknown');
+      const what = isTimed ? 'memory or time' : 'memory';
+      return `The command ends well with the fixes${sameValues(parities)}. No difference in ${what} was measured.`;
+    }
     case 'better':
       return `The command ends well with the fixes${sameValues(parities)}. Better: ${changed(rows, 'better')}.`;
   }

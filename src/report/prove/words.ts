@@ -9,8 +9,14 @@ export function measureWords(measure: Measure | undefined, unit: Unit): string {
   return measure.values.length > 1 ? `${said} ±${amount(spreadOf(measure), unit)}` : said;
 }
 
-/** The change from before to after, in percent; where it was or became nothing, in its unit. */
-export function changeWords({ before, after, unit }: Row): string {
+/** The change from before to after; in parentheses where nothing can be made of it. */
+export function changeWords(row: Row): string {
+  const change = plainChange(row);
+  return row.judgement === 'unknown' && change !== '' ? `(${change})` : change;
+}
+
+/** In percent; where it was or became nothing, in its unit. */
+function plainChange({ before, after, unit }: Row): string {
   if (before === undefined || after === undefined) return '';
   const change = after.median - before.median;
   if (change === 0) return '0';

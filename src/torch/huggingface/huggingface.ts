@@ -1,5 +1,6 @@
 import type { Answer } from '../../semantic/answer.js';
 import { ancestryOf, definitionBehind, methodNamed } from '../../semantic/definitions.js';
+import type { Given } from '../../semantic/given.js';
 import { importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -70,6 +71,8 @@ function listedClass(
 
 /** A call that builds the arguments of a transformers or trl trainer, as the imports prove. */
 export interface ArgumentsCall {
+  /** The file that the call stands in. */
+  readonly module: PyModule;
   readonly call: PyNode;
   /** The same-file class that derives from the library's, if that is what is called. */
   readonly own: PyNode | undefined;
@@ -85,11 +88,19 @@ export function mayMakeArguments(text: string): boolean {
 export function argumentsCall(module: PyModule, call: PyNode): ArgumentsCall | undefined {
   const callee = call.field('function');
   const found = callee && listedClass(module, callee, ARGUMENT_CLASSES);
-  return found && { call, own: found.own };
+  return found && { module, call, own: found.own };
+}
+
+/** A dict that other files may import and spread into such a call. */
+export const SETTINGS_OF_A_MODULE = /^\w+(?:[ \t]*:[^=\n]*)?[ \t]*=[ \t]*(?:\{|dict\()/m;
+
+/** Those of the calls that receive a setting, here and in other files. */
+export function argumentsCalls(module: PyModule, { calls, homes }: Given): readonly ArgumentsCall[] {
+  return calls.flatMap((call) => argumentsCall(homes.get(call) ?? module, call) ?? []);
 }
 
 /** Whether the class still takes a keyword that the library's class takes. */
-export function takesLibraryKeyword(module: PyModule, { own }: ArgumentsCall): Answer {
+export function takesLibraryKeyword({ module, own }: ArgumentsCall): Answer {
   const init = own && methodNamed(module, own, '__init__');
   if (init === undefined) return 'yes';
   const parameters = init.field('parameters')?.named ?? [];
@@ -97,7 +108,7 @@ export function takesLibraryKeyword(module: PyModule, { own }: ArgumentsCall): A
 }
 
 /** Whether the same-file class gives a field a default of its own. */
-export function setsField(module: PyModule, { own }: ArgumentsCall, field: string): boolean {
+export function setsField({ module, own }: ArgumentsCall, field: string): boolean {
   if (own === undefined) return false;
   return ancestryOf(module, own).classes.some((each) => module.scopeOf(each).has(field));
 }

@@ -74,6 +74,7 @@ export function dictGates(module: PyModule, given: Given): readonly Gate[] {
     gate(!isOn('deepspeed'), `\`deepspeed\` is given, and ${ZERO_3}`),
     gate(!isOn('fsdp') && !isOn('fsdp_config'), 'FSDP may checkpoint by its own settings'),
     ...surroundingGates(module, given.entry),
+    ...[...given.homes].flatMap(([call, there]) => surroundingGates(there, call)),
   ];
 }
 
@@ -321,7 +322,7 @@ function argumentsMade(module: PyModule, args: PyNode): PyNode | undefined {
 /** A call for trainer arguments whose class leaves the default of checkpointing alone. */
 function plainArguments(module: PyModule, call: PyNode): PyNode | undefined {
   const made = argumentsCall(module, call);
-  return made === undefined || setsField(module, made, CHECKPOINTING) ? undefined : made.call;
+  return made === undefined || setsField(made, CHECKPOINTING) ? undefined : made.call;
 }
 
 /** Whether the file itself trains what the call prepares: with a trainer, or by hand. */

@@ -1,12 +1,15 @@
-import { type Answer, all, any } from '../../semantic/answer.js';
+import { type Answer, any } from '../../semantic/answer.js';
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { type Definition, definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { argumentsOf, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { PLAIN_BASES } from '../catalog.js';
+import { GIVES_ITSELF, isModelMaker } from '../catalog-modules.js';
 import { isTrainerClass } from '../huggingface/huggingface.js';
+import { type Maker, madeBy } from './made-by.js';
+import { moduleKind } from './modules.js';
 
 /** Whether an expression is a transformers or trl trainer. */
 export function isTrainer(module: PyModule, expression: PyNode): Answer {
@@ -14,17 +17,17 @@ export function isTrainer(module: PyModule, expression: PyNode): Answer {
   if (name === undefined || !/trainer$/i.test(name.text)) return 'no';
   if (expression.type !== 'identifier') return 'unknown';
   if (qualifiedName(module, expression) !== undefined) return 'no';
-  return any(
-    definitionsOf(module, expression).map((definition) => {
-      if (definition.kind === 'parameter') return annotationIsTrainer(module, definition.node);
-      const made =
-        definition.kind === 'value' && definition.value.type === 'call' ? definition.value : undefined;
-      const callee = made?.field('function');
-      if (callee === undefined) return 'unknown';
-      if (isTrainerClass(module, callee)) return 'yes';
-      return definitionBehind(module, callee)?.type === 'class_definition' ? 'no' : 'unknown';
-    }),
-  );
+  const given = definitionsOf(module, expression).map((definition): Answer => {
+    if (definition.kind === 'parameter') return annotationIsTrainer(module, definition.node);
+    const made =
+      definition.kind === 'value' && definition.value.type === 'call' ? definition.value : undefined;
+    const callee = made?.field('function');
+    if (callee === undefined) return 'unknown';
+    if (isTrainerClass(module, callee)) return 'yes';
+    return definitionBehind(module, callee)?.type === 'class_definition' ? 'no' : 'unknown';
+  });
+  const [first = 'unknown'] = given;
+  return given.every((each) => each === first) ? first : 'unknown';
 }
 
 function annotationIsTrainer(module: PyModule, parameter: PyNode): Answer {
@@ -53,76 +56,68 @@ export function nameSaysModel(name: string): Answer {
   return words.some((word) => MODEL_WORDS.has(word)) ? 'yes' : 'unknown';
 }
 
-/** Methods of a module that give the module back. */
-const SAME_MODEL = new Set(['bfloat16', 'cpu', 'cuda', 'eval', 'float', 'half', 'to', 'train']);
-/** Functions that give a model, whatever they are called on. */
-const GIVES_MODEL = new Set([
-  'extract_model_from_parallel',
-  'get_peft_model',
-  'merge_and_unload',
-  'unwrap_model',
-  'unwrap_model_for_generation',
-]);
+const MODEL: Maker = {
+  gives: isModelMaker,
+  isClass: (module, classNode) => moduleKind(module, classNode).isModule,
+  outlivesOthers: true,
+};
 
-/** Whether an expression is a torch model: by the call that made it, else by its name. */
-export function isModel(module: PyModule, expression: PyNode, hops = 0): Answer {
+/** Whether an expression is a torch model: `yes` only by what made it, `no` also by its name. */
+export function isModel(module: PyModule, expression: PyNode): Answer {
+  if (deniesModel(module, expression, 0)) return 'no';
   const target = unparenthesized(expression);
-  if (target.type === 'conditional_expression') {
-    return all(
-      [target.named[0], target.named[2]].map((branch) =>
-        branch ? isModel(module, branch, hops) : 'unknown',
-      ),
-    );
-  }
-  if (target.type === 'call') return givesModel(module, target, hops);
-  if (target.type === 'subscript') {
-    const value = target.field('value');
-    return value === undefined ? 'unknown' : isModel(module, value, hops);
-  }
-  const name = lastName(target);
-  if (name === undefined) return 'unknown';
-  const said = nameSaysModel(name.text);
-  if (said === 'no' || target.type !== 'identifier' || hops > 3) return said;
-  if (qualifiedName(module, target) !== undefined) return 'no';
-  const made = definitionsOf(module, target).map((definition) =>
-    definition.kind === 'value' ? isModel(module, definition.value, hops + 1) : 'unknown',
-  );
-  if (made.includes('no')) return 'no';
-  return made.length > 0 && made.every((answer) => answer === 'yes') ? 'yes' : said;
+  const owner = target.field('attribute')?.text === 'model' ? target.field('object') : undefined;
+  if (owner !== undefined && isTrainer(module, owner) === 'yes') return 'yes';
+  return madeBy(module, expression, MODEL);
 }
 
-function givesModel(module: PyModule, call: PyNode, hops: number): Answer {
+/** The same where nothing depends on it: then what goes by the name of a model is worth a word, and nothing else is. */
+export function passesForModel(module: PyModule, target: PyNode): Answer {
+  const answer = isModel(module, target);
+  return answer === 'unknown' && nameSaysModel(lastName(target)?.text ?? '') !== 'yes' ? 'no' : answer;
+}
+
+/** The name of a value, or of what made it, says that it is something else. */
+function deniesModel(module: PyModule, expression: PyNode, hops: number): boolean {
+  const target = unparenthesized(expression);
+  const denies = (inner: PyNode | undefined): boolean =>
+    inner !== undefined && deniesModel(module, inner, hops);
+  if (target.type === 'conditional_expression') return denies(target.named[0]) || denies(target.named[2]);
+  if (target.type === 'call') return givesOther(module, target, hops);
+  if (target.type === 'subscript') return denies(target.field('value'));
+  const name = lastName(target);
+  if (name === undefined) return false;
+  if (nameSaysModel(name.text) === 'no') return true;
+  if (target.type !== 'identifier' || hops > 3) return false;
+  if (qualifiedName(module, target) !== undefined) return true;
+  return definitionsOf(module, target).some(
+    (definition) => definition.kind === 'value' && deniesModel(module, definition.value, hops + 1),
+  );
+}
+
+function givesOther(module: PyModule, call: PyNode, hops: number): boolean {
   const callee = call.field('function');
   const name = callee && lastName(callee)?.text;
-  if (callee === undefined || name === undefined) return 'unknown';
-  if (GIVES_MODEL.has(name)) return 'yes';
-  if (name === 'super') return 'no';
+  if (callee === undefined || name === undefined) return false;
+  if (name === 'super') return true;
   const receiver = receiverOf(call);
-  if (receiver !== undefined && SAME_MODEL.has(name)) return isModel(module, receiver, hops);
+  if (receiver !== undefined && GIVES_ITSELF.has(name)) return deniesModel(module, receiver, hops);
   const own = definitionBehind(module, callee);
-  if (own?.type === 'class_definition' && isPlainClass(module, own)) return 'no';
+  if (own?.type === 'class_definition' && isPlainClass(module, own)) return true;
   const maker = name === 'from_pretrained' || name === 'from_config' ? receiver : callee;
   const path = maker && qualifiedName(module, maker);
-  const made = path?.slice(path.lastIndexOf('.') + 1) ?? (maker && lastName(maker)?.text);
-  if (
-    path !== undefined &&
-    /^(?:tensorflow|keras|flax|jax|paddle|sklearn|xgboost|lightgbm|catboost)\./.test(path)
-  )
-    return 'no';
-  return made !== undefined && /^[A-Z]/.test(made) ? className(made) : 'unknown';
+  const made = path?.slice(path.lastIndexOf('.') + 1) ?? (maker && lastName(maker)?.text) ?? '';
+  return OTHER_FRAMEWORK.test(path ?? '') || OTHER_CLASS.test(made);
 }
+
+const OTHER_FRAMEWORK = /^(?:tensorflow|keras|flax|jax|paddle|sklearn|xgboost|lightgbm|catboost)\./;
+const OTHER_CLASS =
+  /^(?:TF|Flax)[A-Z]|^[A-Z]\w*(?:Tokenizer\w*|Processor|Config|Scheduler|Extractor|Pipeline|Dataset)$/;
 
 /** A class of the file that inherits from nothing, or only from plain bases. */
 function isPlainClass(module: PyModule, classNode: PyNode): boolean {
   const { imported, unknown } = ancestryOf(module, classNode);
   return !unknown && imported.every((base) => PLAIN_BASES.has(base));
-}
-
-/** What the name of a class says about its instances. */
-function className(name: string): Answer {
-  if (/^(?:TF|Flax)[A-Z]/.test(name)) return 'no';
-  if (/(?:Tokenizer\w*|Processor|Config|Scheduler|Extractor|Pipeline|Dataset)$/.test(name)) return 'no';
-  return /Model|For[A-Z]|Net$|LM|Transformer|Encoder|Autoencoder/.test(name) ? 'yes' : 'unknown';
 }
 
 /** Whether what is handed to `torch.save` holds a model's weights; `no` as well where nothing speaks for it. */
@@ -131,15 +126,15 @@ export function holdsWeights(module: PyModule, expression: PyNode, hops = 0): An
   const calls = [...target.walk((node) => node.type !== 'lambda')].filter((node) => node.type === 'call');
   const found = any(calls.map((call) => givesWeights(module, call)));
   if (found !== 'no') return found;
-  if (target.type === 'attribute') return isModel(module, target) === 'yes' ? 'yes' : 'no';
-  if (target.type === 'call') return givesModel(module, target, hops) === 'yes' ? 'yes' : 'no';
+  if (target.type === 'attribute') return passesForModel(module, target);
+  if (target.type === 'call') return isModel(module, target) === 'yes' ? 'yes' : 'no';
   if (target.type !== 'identifier' || hops > 3) return 'no';
   const flows = definitionsOf(module, target).flatMap((definition) =>
     definition.kind === 'value' ? [definition.value] : [],
   );
   const parts = [...flows, ...itemsOf(module, target)].map((value) => holdsWeights(module, value, hops + 1));
   if (any(parts) === 'yes') return 'yes';
-  if (nameSaysModel(target.text) === 'yes') return isModel(module, target) === 'yes' ? 'yes' : any(parts);
+  if (nameSaysModel(target.text) === 'yes') return any([passesForModel(module, target), ...parts]);
   if (/state_dict|weights/.test(target.text) && !/optim|sched/.test(target.text)) return 'unknown';
   return any(parts);
 }
@@ -149,8 +144,10 @@ function givesWeights(module: PyModule, call: PyNode): Answer {
   const name = callee && lastName(callee)?.text;
   if (name === undefined || !name.endsWith('state_dict') || /^(?:load|set)_|optim/.test(name)) return 'no';
   const receiver = receiverOf(call);
-  if (name !== 'state_dict' || receiver === undefined) return /optim/i.test(call.text) ? 'unknown' : 'yes';
-  return isModel(module, receiver);
+  if (name === 'state_dict' && receiver !== undefined) return isModel(module, receiver);
+  // `get_peft_model_state_dict(model)`, `accelerator.get_state_dict(model)`.
+  const [first] = argumentsOf(call);
+  return first === undefined || /optim/i.test(call.text) ? 'unknown' : isModel(module, first);
 }
 
 /** The values of `name["key"] = value`. */

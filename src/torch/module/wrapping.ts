@@ -2,6 +2,7 @@ import { lineageOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
+import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import {
   DISTRIBUTED_CLUES,
@@ -11,7 +12,7 @@ import {
   PLAIN_BASES,
   TORCH_JIT,
 } from '../catalog.js';
-import { type Gate, gate } from '../gate.js';
+import { type Gate, gate, placeOf } from '../gate.js';
 import { isProvenTensor } from '../tensor/proven-tensor.js';
 import { kindOf } from '../tensor/tensor.js';
 import { attributeElsewhere, moduleKind } from './modules.js';
@@ -31,7 +32,7 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
   );
   const isTouched = attributeElsewhere(module, classNode, name) !== undefined;
   const norm = NORM_BUFFERS.has(name) ? imported.find((path) => /Norm(?:\dd)?$/.test(path)) : undefined;
-  return [
+  const here: readonly Gate[] = [
     gate(
       !isPretrained,
       'the class loads pretrained weights, which re-creates a non-persistent buffer without its values',
@@ -64,6 +65,41 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
       otherwise: `the module is not wrapped in \`DistributedDataParallel\`, which would overwrite ${self} from rank 0`,
     },
   ];
+  return here.some(({ answer }) => answer === 'no')
+    ? here
+    : [...here, module.memo(wrappingElsewhere, classNode)];
+}
+
+/** The same where another file uses the class. */
+function wrappingElsewhere(module: PyModule, classNode: PyNode): Gate {
+  const name = classNode.field('name');
+  const may = (text: string): boolean => MAY_WRAP.test(text);
+  const { uses, unread } =
+    name === undefined
+      ? { uses: [], unread: undefined }
+      : usesElsewhere(module, name, { may, byName: false });
+  for (const { module: there, node } of uses) {
+    const what = there.memo(wrapperNamed, there);
+    if (what !== undefined)
+      return {
+        answer: 'unknown',
+        otherwise: `the module that ${placeOf(there, node)} makes is not wrapped or cast there: that file has ${what}`,
+      };
+  }
+  return {
+    answer: unread === undefined ? 'yes' : 'unknown',
+    otherwise: `the module is not wrapped or cast in ${unread}`,
+  };
+}
+
+const MAY_WRAP =
+  /Parallel|DDP|FSDP|Fabric|Trainer|half|float16|dtype|\bjit\b|buffers|functional_call|AveragedModel/;
+
+function wrapperNamed(there: PyModule): string | undefined {
+  const named = [...PARALLEL_WRAPPERS, ...TRAINERS, ...BUFFER_WALKERS].find((each) => isNamed(there, each));
+  if (named !== undefined) return `\`${named}\``;
+  if (castsToHalf(there) || mayCast(there)) return 'a cast';
+  return usesTorchScript(there) ? 'TorchScript' : undefined;
 }
 
 /** Who runs the module on several devices, or casts it, without the file showing how. */

@@ -13,7 +13,7 @@ import {
   holdsModules,
   loadsAsTorchDoes,
   WRAPS_MODULE,
-} from '../catalog-loading.js';
+} from '../catalog-modules.js';
 import { moduleKind } from '../module/modules.js';
 
 /** Models whose state is sharded, quantized or not there yet, and parts that load in their own way. */

@@ -14,7 +14,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { DATA_LOADER } from '../catalog.js';
 import { shown } from '../gate.js';
 import { gradUses } from '../grad/grad.js';
-import { definitionsOf, isModel } from '../module/model-value.js';
+import { definitionsOf, passesForModel } from '../module/model-value.js';
 import { type Pass, passOf, steppedOptimizer, type TrainingLoop } from './training-loop.js';
 
 /** A training loop in which every batch is a step of its own, statement by statement. */
@@ -52,7 +52,7 @@ export function strictLoop(module: PyModule, training: TrainingLoop): StrictLoop
   const optimizer = steppedOptimizer(module, step);
   const cleared = receiverOf(zero);
   if (optimizer === undefined || cleared === undefined) return undefined;
-  if (cleared.text !== optimizer.text && isModel(module, cleared) !== 'yes')
+  if (cleared.text !== optimizer.text && passesForModel(module, cleared) === 'no')
     return `\`${shown(zero)}\` may clear other gradients than \`${optimizer.text}\` uses`;
   const run = stepRunOf(body, statementOf(backward), statementOf(step), statementOf(zero));
   if (typeof run === 'string') return run;

@@ -1,12 +1,12 @@
-import { definedElsewhere } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
 import { isProgram } from '../../semantic/program.js';
-import { allNodes, methodName, receiverOf } from '../../semantic/statements.js';
+import { methodName, receiverOf } from '../../semantic/statements.js';
+import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { AMP_NAMES, OLD_AMP } from '../catalog.js';
-import { type Gate, gate } from '../gate.js';
+import { AMP_NAMES, NEW_AMP, OLD_AMP } from '../catalog.js';
+import { type Gate, gate, placeOf } from '../gate.js';
 import { isProvenTensor } from '../tensor/proven-tensor.js';
 
 /** A use of one of the names that moved. */
@@ -148,10 +148,7 @@ export function ampGates(module: PyModule, names: readonly string[]): readonly G
       answer: asked.includes('annotation') && CHECKS_TYPES.test(module.text) ? 'unknown' : 'yes',
       otherwise: 'that nothing chooses or checks by the annotations, which name the old class',
     },
-    {
-      answer: asked.length > 0 && module.memo(isAskedForElsewhere, module) ? 'unknown' : 'yes',
-      otherwise: 'that the scaler does not reach the functions of another file that ask for the old class',
-    },
+    ...(asked.length > 0 ? module.memo(askersElsewhere, module) : []),
     {
       answer: STANDS_IN.test(module.text) ? 'unknown' : 'yes',
       otherwise: 'that what stands in for CUDA here replaces the new names as well',
@@ -163,16 +160,44 @@ export function ampGates(module: PyModule, names: readonly string[]): readonly G
   ];
 }
 
-/** A function that is called here stands in a file that tells scalers by their class. */
-function isAskedForElsewhere(module: PyModule): boolean {
-  for (const node of allNodes(module.root)) {
-    const callee = node.type === 'call' ? node.field('function') : undefined;
-    const path = callee && qualifiedName(module, callee);
-    const other = path === undefined ? undefined : definedElsewhere(module, path);
-    if (other !== undefined && /\b(?:isinstance|issubclass|type)\([^\n]*GradScaler/.test(other.module.text))
-      return true;
+const ASKS = /\b(?:isinstance|issubclass|type)\([^\n]*GradScaler/;
+
+/** Other files of the project that tell scalers by their old class. */
+function askersElsewhere(module: PyModule): readonly Gate[] {
+  const { modules, unread } = module.around.naming({ word: 'GradScaler', beside: ['cuda', 'amp'] }, (text) =>
+    ASKS.test(text),
+  );
+  const asker = modules.flatMap((there) => {
+    const asked = there.at('GradScaler').find((node) => asksForOldClass(there, node));
+    return asked === undefined ? [] : [placeOf(there, asked)];
+  })[0];
+  const who = asker ?? unread;
+  return who === undefined
+    ? []
+    : [
+        {
+          answer: 'unknown',
+          otherwise: `that the scaler does not reach ${who}, where the old class is asked for`,
+        },
+      ];
+}
+
+function asksForOldClass(module: PyModule, node: PyNode): boolean {
+  const call = node.closest('argument_list', 'block')?.parent;
+  const asks = /^(?:isinstance|issubclass)$/.test(call?.field('function')?.text ?? '');
+  const compares = /\btype\(/.test(node.closest('comparison_operator')?.text ?? '');
+  const isNew = qualifiedName(module, topOfPath(node))?.startsWith(`${NEW_AMP}.`) === true;
+  return (asks || compares) && !isNew;
+}
+
+/** A place in another file that uses the name which an import binds here. */
+export function importedFromHere(module: PyModule, bound: readonly PyNode[]): string | undefined {
+  for (const name of bound) {
+    const { uses } = usesElsewhere(module, name, { may: () => true, byName: false });
+    const use = uses.find(({ isCertain }) => isCertain);
+    if (use !== undefined) return placeOf(use.module, use.node);
   }
-  return false;
+  return undefined;
 }
 
 /** How the file uses the class of the scaler, by whatever path. */

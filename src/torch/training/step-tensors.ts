@@ -3,7 +3,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isModel } from '../module/model-value.js';
+import { passesForModel } from '../module/model-value.js';
 import type { TrainingLoop } from './training-loop.js';
 
 /** The variables of a training step that hold what its forward gave, each by the first place that binds it. */
@@ -69,5 +69,5 @@ function isForward(module: PyModule, value: PyNode): boolean {
   if (call.type !== 'call') return false;
   const network = methodName(call) === 'forward' ? receiverOf(call) : call.field('function');
   if (network === undefined || !/^(?:identifier|attribute)$/.test(network.type)) return false;
-  return isModel(module, network) === 'yes';
+  return passesForModel(module, network) !== 'no';
 }

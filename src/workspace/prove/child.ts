@@ -101,16 +101,16 @@ async function terminate(child: ChildProcess, errand: Errand, ended: Promise<End
 function sweep(child: ChildProcess, errand: Errand): void {
   if (child.pid === undefined) return;
   send(-child.pid, 'SIGKILL');
-  for (const pid of marked(errand)) send(pid, 'SIGKILL');
+  endMarked(`${errand.mark}=${errand.env[errand.mark]}`);
 }
 
-function marked({ mark, env }: Errand): readonly number[] {
-  const entry = `${mark}=${env[mark]}`;
+/** Ends every process with an environment variable that starts so, where the system shows them. */
+export function endMarked(start: string): void {
   const processes = textOf('/proc/self/environ') === undefined ? [] : readdirSync('/proc');
-  return processes
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((name) => textOf(`/proc/${name}/environ`)?.split('\0').includes(entry) === true)
-    .map(Number);
+  for (const name of processes.filter((each) => /^\d+$/.test(each) && Number(each) !== process.pid)) {
+    const variables = textOf(`/proc/${name}/environ`)?.split('\0') ?? [];
+    if (variables.some((variable) => variable.startsWith(start))) send(Number(name), 'SIGKILL');
+  }
 }
 
 /** A process that is gone already needs no signal. */

@@ -1,6 +1,7 @@
+import { realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { encode, type SourceText } from '../../text/decode.js';
-import { Failure } from '../failure.js';
+import { Failure, reasonOf } from '../failure.js';
 import { isInside } from '../places.js';
 import { replaceBytes } from '../write.js';
 
@@ -16,23 +17,34 @@ export function fixCopy(root: string, copy: string, changes: readonly Change[]):
   for (const { target, source, after } of changes) {
     const [old, now] = [encode(source, source.text), encode(source, after)];
     if (old === undefined || now === undefined) throw new RangeError(`${target} cannot be encoded`);
-    const written = replaceBytes(join(copy, relative(root, target)), old, now);
-    if (written.ok) continue;
+    const problem = problemOf(copy, join(copy, relative(root, target)), old, now);
+    if (problem === undefined) continue;
     throw new Failure(
       'A fix could not be written into the copy',
-      `${relative(root, target)}: ${written.reason}`,
-      'Run it again if the file changed meanwhile; a file that git ignores or that is linked has no copy to fix.',
+      `${relative(root, target)}: ${problem}`,
+      'Run it again if the file changed meanwhile; what git ignores needs `--copy` to be fixed.',
     );
   }
 }
 
+/** Never through a link: behind it lies the user's own file. */
+function problemOf(copy: string, place: string, old: Buffer, now: Buffer): string | undefined {
+  try {
+    if (!isInside(realpathSync.native(place), realpathSync.native(copy))) return 'it is only linked';
+  } catch (error) {
+    return reasonOf(error);
+  }
+  const written = replaceBytes(place, old, now);
+  return written.ok ? undefined : written.reason;
+}
+
 /** A copy holds what is below the root, so nothing else can be proven. */
-export function guardTargets(root: string, changes: readonly Change[]): void {
-  const outside = changes.find(({ target }) => !isInside(target, root));
+export function guardTargets(root: string, targets: readonly string[]): void {
+  const outside = targets.find((target) => !isInside(target, root));
   if (outside === undefined) return;
   throw new Failure(
     'A file lies outside the tree',
-    `${outside.target} is not below ${root}, of which the copies are made`,
+    `${outside} is not below ${root}, of which the copies are made`,
     'Run `memfix prove` in the repository (or, without git, in the folder) that holds the files.',
   );
 }

@@ -62,7 +62,7 @@ run() {
   (
     cd "$here/work/${cwd.replaceAll(/(["$`\\])/g, '\\$1')}" || exit 2
     export MEMFIX_PROVE_RECORDS="$out/records" MEMFIX_PROVE_COUNT="$4" PYTHONDONTWRITEBYTECODE=1
-    export PYTHONPATH="$here/shim\${PYTHONPATH:+:$PYTHONPATH}"
+    export MEMFIX_PROVE_COPY="$here/work" PYTHONPATH="$here/shim\${PYTHONPATH:+:$PYTHONPATH}"
     exec ${plan.command.map(shellWord).join(' ')}
   ) >"$out/log.txt" 2>&1 </dev/null
   echo $? >"$out/status"

@@ -15,6 +15,7 @@ import sys
 import time
 
 SAMPLES = 256
+FILES = 10000
 SECONDS_BETWEEN_RECORDS = 1.0
 SYNC_WARNING = "called a synchronizing CUDA operation"
 
@@ -102,6 +103,8 @@ class Recorder:
         self.autograd = None
         self.syncs = None
         self.filter = None
+        self.cwd = os.getcwd()
+        self.opened = set()
         self.begin(False)
 
     def begin(self, forked):
@@ -114,6 +117,7 @@ class Recorder:
         self.samples = Thinned()
         self.losses = Thinned()
         self.peaks = {}
+        self.used = set()
         self.errors = {}
 
     def guarded(self, part, work, *args, **kwargs):
@@ -166,9 +170,16 @@ class Recorder:
             "step": self.steps,
             "seconds": time.time() - self.started,
             "host": host_memory(),
-            "devices": [self.torch.cuda.memory_allocated(index) for index in self.devices()],
+            "devices": self.allocated(),
             "autograd": None if self.autograd is None else self.autograd.live,
         }
+
+    def allocated(self):
+        """By index; asking costs time, so devices that nothing was ever put on are asked only now and then."""
+        cuda, indices = self.torch.cuda, self.devices()
+        if self.samples.seen % 32 == 1:
+            self.used = {index for index in indices if cuda.memory_reserved(index) > 0}
+        return [cuda.memory_allocated(index) if index in self.used else None for index in indices]
 
     def devices(self):
         """Of those that the command itself has woken up."""
@@ -195,6 +206,14 @@ class Recorder:
         self.autograd = Autograd()
         hooks = self.torch.autograd.graph.saved_tensors_hooks(self.autograd.pack, self.autograd.unpack)
         hooks.__enter__()
+        self.torch.cuda._lazy_call(lambda: self.guarded("autograd", self.leave_autograd, hooks))
+
+    def leave_autograd(self, hooks):
+        """A GPU's allocator says more, also of compiled code. Below hooks of the user's, ours have to stay."""
+        top = self.torch._C._autograd._top_saved_tensors_default_hooks(False)
+        if top is not None and top[0] == self.autograd.pack:
+            hooks.__exit__(None, None, None)
+            self.autograd = None
 
     def count_syncs(self):
         import warnings
@@ -217,7 +236,7 @@ class Recorder:
             warnings._showwarnmsg = shown
             self.listen()
 
-        self.torch.cuda._lazy_call(switch_on)
+        self.torch.cuda._lazy_call(lambda: self.guarded("syncs", switch_on))
 
     def listen(self):
         """Whoever silences warnings must not silence these: they are not shown anyway."""
@@ -285,8 +304,23 @@ class Recorder:
             "syncs": self.syncs,
             "losses": {"values": self.losses.items, "seen": self.losses.seen, "stride": self.losses.stride},
             "strayed": self.guarded("imports", strayed_modules) or [],
+            "loaded": self.guarded("imports", self.loaded_files) or [],
             "errors": self.errors,
         }
+
+    def loaded_files(self):
+        """Python files of the copy that this process imported, ran, or at least opened or was told of."""
+        copy = os.environ.get("MEMFIX_PROVE_COPY")
+        if not copy:
+            return []
+        copy = os.path.realpath(copy)
+        words = [os.path.join(self.cwd, word) for word in getattr(sys, "argv", []) if word.endswith(".py")]
+        real = {os.path.realpath(file) for file in [*module_files(), *self.opened, *words]}
+        return sorted(file[len(copy) + 1 :].replace(os.sep, "/") for file in real if inside(file, copy))[:FILES]
+
+    def note_open(self, event, args):
+        if event == "open" and isinstance(args[0], str) and args[0].endswith(".py"):
+            self.opened.add(os.path.abspath(args[0]))
 
     def device_records(self):
         return [
@@ -427,14 +461,18 @@ def strayed_modules():
     places = tree_and_copy()
     if places is None:
         return []
-    files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
-    real = {os.path.realpath(file) for file in files if isinstance(file, str)}
+    real = {os.path.realpath(file) for file in module_files()}
     prefix = os.path.realpath(sys.prefix)
     return sorted(
         file[len(places[0]) + 1 :]
         for file in real
         if inside(file, places[0]) and not inside(file, prefix) and "site-packages" not in file
     )[:20]
+
+
+def module_files():
+    files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    return [file for file in files if isinstance(file, str)]
 
 
 def run_hidden_sitecustomize():
@@ -456,6 +494,8 @@ if _folder:
     recorder = Recorder(_folder, os.environ.get("MEMFIX_PROVE_COUNT") == "1")
     recorder.guarded("imports", look_into_copy)
     sys.meta_path.insert(0, TorchFinder())
+    if recorder.counts and hasattr(sys, "addaudithook"):
+        sys.addaudithook(recorder.note_open)
     atexit.register(recorder.finish)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: recorder.begin(True))

@@ -2,15 +2,15 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from '
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Ending, type ProcessRecord, recordOf, type Trial } from '../../report/prove/record.js';
-import { Failure, reasonOf } from '../failure.js';
+import { Failure } from '../failure.js';
 import { runToEnd } from './child.js';
+import { readOutput } from './output.js';
 
 export type Kind = 'measured' | 'counted';
 
-const RECORDS = 'MEMFIX_PROVE_RECORDS';
+/** Where a process writes its record; by it the processes of a run are known, too. */
+export const RECORDS = 'MEMFIX_PROVE_RECORDS';
 const LOG = 'log.txt';
-/** Lines of output that are shown of a command that fails. */
-const TAIL = 25;
 
 /** One run of the command in a copy of the tree. */
 export interface Setting {
@@ -57,17 +57,11 @@ export async function runTrial(setting: Setting): Promise<Trial> {
 /** What a run left in its folder. */
 export function readTrial(folder: string, ending: Ending, metric?: RegExp, seconds?: number): Trial {
   const records = recordsIn(join(folder, 'records'));
-  const output = outputIn(folder);
   return {
     ending,
     seconds: seconds ?? Math.max(0, ...records.map((record) => record.seconds)),
     records,
-    logged: metric === undefined ? [] : valuesIn(output, metric),
-    tail: output
-      .trimEnd()
-      .split(/\r?\n|\r/)
-      .slice(-TAIL)
-      .join('\n'),
+    ...readOutput(join(folder, LOG), metric),
   };
 }
 
@@ -111,18 +105,4 @@ function recordsIn(folder: string): readonly ProcessRecord[] {
         'Run the command again with the shim that came with this memfix.',
       );
     });
-}
-
-function outputIn(folder: string): string {
-  try {
-    return readFileSync(join(folder, LOG), 'utf8');
-  } catch (error) {
-    return `(its output could not be read: ${reasonOf(error)})`;
-  }
-}
-
-function valuesIn(output: string, metric: RegExp): readonly number[] {
-  return [...output.matchAll(metric)]
-    .map((match) => Number(match[1] ?? match[0]))
-    .filter((value) => !Number.isNaN(value));
 }

@@ -12,11 +12,14 @@ import { basename, dirname, join } from 'node:path';
 import { codeOf, Failure, reasonOf } from '../failure.js';
 import { askGit } from '../git.js';
 import { textOf } from '../places.js';
+import { endMarked } from './child.js';
 import { fill } from './copy.js';
 import type { Tree } from './tree.js';
+import { RECORDS } from './trial.js';
 
 const PREFIX = 'memfix-prove-';
 const OWNER = 'owner.json';
+const NO_HOOKS = ['-c', 'core.hooksPath=/dev/null'] as const;
 
 interface Owner {
   readonly pid: number;
@@ -73,6 +76,7 @@ export class Workshop {
 /** Without checking anything out: no hook and no filter runs, and the files come from the user's tree. */
 function addWorktree(root: string, place: string, commit: string): void {
   const { status, stderr } = askGit(root, [
+    ...NO_HOOKS,
     'worktree',
     'add',
     '--quiet',
@@ -89,7 +93,7 @@ function addWorktree(root: string, place: string, commit: string): void {
     );
   }
   // So that `git status` and `git diff` in the copy speak of the user's changes, not of everything.
-  askGit(place, ['read-tree', commit]);
+  askGit(place, [...NO_HOOKS, 'read-tree', commit]);
 }
 
 function removeTree(root: string, place: string): void {
@@ -98,7 +102,7 @@ function removeTree(root: string, place: string): void {
   rmSync(place, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** What runs left that were killed: their folders, and this repository's memory of work trees in them. Nothing else. */
+/** What runs left that were killed: their processes and folders, and this repository's memory of work trees in them. Nothing else. */
 function clearStale(root: string): void {
   const parent = realpathSync.native(tmpdir());
   for (const name of readdirSync(parent).filter((each) => each.startsWith(PREFIX))) {
@@ -115,6 +119,7 @@ function clearStale(root: string): void {
 
 function clear(folder: string, { root }: Owner): void {
   try {
+    endMarked(`${RECORDS}=${join(folder, '/')}`);
     for (const entry of readdirSync(folder, { withFileTypes: true }).filter((each) => each.isDirectory())) {
       removeTree(root, join(folder, entry.name, basename(root) || 'tree'));
     }

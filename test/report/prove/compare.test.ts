@@ -3,7 +3,7 @@ import { compare } from '../../../src/report/prove/compare.js';
 import { parityOf } from '../../../src/report/prove/parity.js';
 import type { Ending, Trial } from '../../../src/report/prove/record.js';
 import { bytes } from '../../../src/report/prove/words.js';
-import { record, trial, variant } from './trials.js';
+import { BIT_IDENTICAL, record, trial, variant } from './trials.js';
 
 const MIB = 1024 * 1024;
 const onGpu = (allocated: number, more: Partial<Trial> = {}) =>
@@ -41,14 +41,14 @@ describe('verdicts', () => {
     ],
     ['rescued', [ended({ kind: 'killed', signal: 'SIGKILL' })], [onHost(1)]],
   ])('%s', (verdict, before, after) => {
-    expect(compare(variant(before), variant(after), 'bit-identical').verdict).toBe(verdict);
+    expect(compare(variant(before), variant(after), BIT_IDENTICAL).verdict).toBe(verdict);
   });
 
   it('the memory of a GPU counts before that of the host', () => {
     const moved = onGpu(50 * MIB);
     const [process] = moved.records;
     const more = { ...moved, records: process ? [{ ...process, host: 9e9 }] : [] };
-    const comparison = compare(variant([onGpu(100 * MIB)]), variant([more]), 'bit-identical');
+    const comparison = compare(variant([onGpu(100 * MIB)]), variant([more]), BIT_IDENTICAL);
     expect(comparison.verdict).toBe('better');
     expect(comparison.rows.find(({ name }) => name === 'host')?.judgement).toBe('worse');
   });
@@ -56,21 +56,35 @@ describe('verdicts', () => {
   it('time is judged by three runs, and by their spread', () => {
     const runs = (...seconds: readonly number[]) => variant(seconds.map((each) => onHost(1, each)));
     const judged = (before: ReturnType<typeof runs>, after: ReturnType<typeof runs>) =>
-      compare(before, after, 'bit-identical').rows.find(({ name }) => name === 'wall time')?.judgement;
+      compare(before, after, BIT_IDENTICAL).rows.find(({ name }) => name === 'wall time')?.judgement;
     expect(judged(runs(100), runs(50))).toBe('unknown');
     expect(judged(runs(100, 101, 99), runs(80, 81, 79))).toBe('better');
     expect(judged(runs(100, 60, 140), runs(80, 81, 79))).toBe('same');
   });
 
   it('what only the counting run has is told and counts as nothing', () => {
-    const failed = { ...onHost(1), ending: { kind: 'exited', code: 1 } as const };
+    const failed = { ...onHost(1), ending: { kind: 'exited', code: 1 } as const, tail: 'a\nError: b' };
     const { verdict, remarks } = compare(
       variant([onHost(1)], [onHost(1)]),
       variant([onHost(1)], [failed]),
-      'bit-identical',
+      BIT_IDENTICAL,
     );
     expect(verdict).toBe('equal');
-    expect(remarks.join('\n')).toContain('The counting run of the fixed command did not end well');
+    expect(remarks.join('\n')).toContain(
+      'of the fixed command are not measured: it fails when they are counted (Error: b).',
+    );
+  });
+
+  it('a command that never loads what changes proves nothing', () => {
+    const running = (...loaded: readonly string[]) => variant([trial({ records: [record({ loaded })] })]);
+    const verdict = (...loaded: readonly string[]) =>
+      compare(running(...loaded), running(), { ...BIT_IDENTICAL, changed: ['a.py', 'b.py'] });
+    expect(verdict('c.py').verdict).toBe('idle');
+    expect(verdict('a.py').verdict).toBe('equal');
+    expect(verdict('a.py').remarks[0]).toBe(
+      'Never loaded by the command, so that their fixes are not exercised: b.py.',
+    );
+    expect(verdict('a.py', 'b.py').remarks[0]).toMatch(/^No CUDA/);
   });
 
   it('every part that was not measured is named with its reason', () => {
@@ -80,7 +94,7 @@ describe('verdicts', () => {
         record({ torch: null }),
       ],
     });
-    expect(compare(variant([odd]), variant([odd]), 'bit-identical').remarks).toEqual([
+    expect(compare(variant([odd]), variant([odd]), BIT_IDENTICAL).remarks).toEqual([
       expect.stringMatching(/^No CUDA device was used/),
       expect.stringMatching(/^No optimizer step was seen/),
       expect.stringMatching(/^A process ended without a last word/),
@@ -126,13 +140,13 @@ describe('losses', () => {
     const comparison = compare(
       variant([onHost(1)], [losing([1, 2], 100)]),
       variant([onHost(1)], [losing([1, 3], 50)]),
-      'bit-identical',
+      BIT_IDENTICAL,
     );
     expect(comparison).toMatchObject({ verdict: 'different', parities: [{ most: 1, chance: null }] });
     const better = compare(
       variant([onHost(1)], [losing([1], 100)]),
       variant([onHost(1)], [losing([1], 50)]),
-      'bit-identical',
+      BIT_IDENTICAL,
     );
     expect(better.verdict).toBe('better');
   });

@@ -1,3 +1,4 @@
+import type { Terms } from '../../../src/report/prove/compare.js';
 import type { ProcessRecord, Sample, Trial, Variant } from '../../../src/report/prove/record.js';
 
 export function record(more: Partial<ProcessRecord> = {}): ProcessRecord {
@@ -18,6 +19,7 @@ export function record(more: Partial<ProcessRecord> = {}): ProcessRecord {
     syncs: null,
     losses: [],
     strayed: [],
+    loaded: [],
     errors: {},
     ...more,
   };
@@ -48,3 +50,5 @@ export function trial(more: Partial<Trial> = {}): Trial {
 export function variant(measured: readonly Trial[], counted: readonly Trial[] = []): Variant {
   return { measured, counted };
 }
+
+export const BIT_IDENTICAL: Terms = { numerics: 'bit-identical', changed: [], metric: undefined };

@@ -62,13 +62,13 @@ describe('a class derived in the file', () => {
     ['    def __init__(self, out):\n        super().__init__(out)', 'no'],
   ])('%j takes the keyword: %s', (body, answer) => {
     const { module, made } = derived(body);
-    expect(made && takesLibraryKeyword(module, made)).toBe(answer);
+    expect(made && takesLibraryKeyword(made)).toBe(answer);
   });
 
   it('may set a field', () => {
     const { module, made } = derived('    field: dict = None');
-    expect(made && setsField(module, made, 'field')).toBe(true);
-    expect(made && setsField(module, made, 'other')).toBe(false);
+    expect(made && setsField(made, 'field')).toBe(true);
+    expect(made && setsField(made, 'other')).toBe(false);
   });
 });
 

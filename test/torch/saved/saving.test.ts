@@ -20,27 +20,37 @@ describe('modelSave', () => {
     return modelSave(...at(text, 'save'))?.isModel;
   };
 
+  const made = 'import torch.nn as nn\nmodel = nn.Linear(2, 2)\n';
+  const imported =
+    'from transformers import AutoModelForCausalLM, Trainer\nfrom peft import get_peft_model\n';
+
   it.each([
-    'def f(model): model.save_pretrained(out)\n',
-    'trainer.model.save_pretrained(out)\n',
-    'self.unwrapped_model.save_pretrained(out)\n',
-    'accelerator.unwrap_model(x).save_pretrained(out)\n',
-    'x = AutoModelForCausalLM.from_pretrained(a)\nx.save_pretrained(out)\n',
-    'x = get_peft_model(a, b)\nx.save_pretrained(out)\n',
-    '(model.module if hasattr(model, "module") else model).save_pretrained(out)\n',
-    'models["generator"].cpu().save_pretrained(out)\n',
-    'torch.save(netG.state_dict(), path)\n',
-    'torch.save(obj=model.module.state_dict(), f=path)\n',
-    'torch.save({"model": model.state_dict(), "step": 1}, path)\n',
-    'torch.save({k: v.cpu() for k, v in model.state_dict().items()}, path)\n',
-    'ckpt = dict(step=1)\nckpt["w"] = model.state_dict()\ntorch.save(ckpt, path)\n',
-    'torch.save(get_peft_model_state_dict(model), path)\n',
-    'def f(model): torch.save(model, path)\n',
+    `${imported}x = AutoModelForCausalLM.from_pretrained(a)\nx.save_pretrained(out)\n`,
+    `${imported}x = get_peft_model(a, b)\nx.save_pretrained(out)\n`,
+    `${imported}trainer = Trainer(a)\ntrainer.model.save_pretrained(out)\n`,
+    `${made}accelerator.unwrap_model(model).save_pretrained(out)\n`,
+    `${made}(model.module if hasattr(model, "module") else model).save_pretrained(out)\n`,
+    `${made}torch.save(obj=model.module.state_dict(), f=path)\n`,
+    `${made}torch.save({"model": model.state_dict(), "step": 1}, path)\n`,
+    `${made}torch.save({k: v.cpu() for k, v in model.state_dict().items()}, path)\n`,
+    `${made}ckpt = dict(step=1)\nckpt["w"] = model.state_dict()\ntorch.save(ckpt, path)\n`,
+    `${made}torch.save(get_peft_model_state_dict(model), path)\n`,
+    `${made}torch.save(model, path)\n`,
+    `from accelerate import Accelerator\n${made}acc = Accelerator()\nmodel, o = acc.prepare(model, o)\nmodel.save_pretrained(out)\n`,
+    'class Net(torch.nn.Module):\n    pass\nnet = Net().cuda()\ntorch.save(net.state_dict(), path)\n',
   ])('%j is one', (body) => {
     expect(saved(body)).toBe('yes');
   });
 
   it.each([
+    'def f(model): model.save_pretrained(out)\n',
+    'trainer.model.save_pretrained(out)\n',
+    'self.unwrapped_model.save_pretrained(out)\n',
+    'accelerator.unwrap_model(x).save_pretrained(out)\n',
+    'models["generator"].cpu().save_pretrained(out)\n',
+    'torch.save(netG.state_dict(), path)\n',
+    'def f(model): torch.save(model, path)\n',
+    `${made}acc = other()\nmodel, o = acc.prepare(model, o)\nmodel.save_pretrained(out)\n`,
     'def f(thing): thing.save_pretrained(out)\n',
     'torch.save(agent.state_dict(), path)\n',
     'def f(state_dict): torch.save(state_dict, path)\n',
@@ -76,7 +86,7 @@ describe('modelSave', () => {
 
   it('knows torch by its imports', () => {
     const body = 'def f(model): model.save_pretrained(out)\n';
-    expect(saved(body, 'from transformers import AutoModel\n')).toBe('yes');
+    expect(saved(body, 'from transformers import AutoModel\n')).toBe('unknown');
     expect(saved(body, 'from transformers import TFAutoModel\n')).toBeUndefined();
     expect(saved(body, 'import jax\nfrom transformers import AutoModel\n')).toBeUndefined();
     expect(saved(body, 'import os\n')).toBeUndefined();

@@ -116,6 +116,21 @@ optimizer.step()
   expect(record?.samples.map(({ autograd }) => autograd)).toEqual([0, 100]);
 });
 
+test('with a GPU, autograd is not counted; hooks of the user above ours stay', () => {
+  const program = (mine: string) => `import torch
+from torch.autograd import graph
+${mine}
+torch.cuda.wake()
+print(len(graph.hooks))
+`;
+  const plain = python(program(''), {}, COUNTED);
+  expect(plain.stdout).toBe('0\n');
+  expect(plain.records).toMatchObject([{ autograd: null, syncs: 0, errors: {} }]);
+  const held = python(program('graph.saved_tensors_hooks(id, id).__enter__()'), {}, COUNTED);
+  expect(held.stdout).toBe('2\n');
+  expect(held.records).toMatchObject([{ autograd: { peak: 0 }, errors: {} }]);
+});
+
 test('synchronisations are counted and not printed, other warnings are', () => {
   const program = `import torch, warnings
 torch.cuda.wake()
@@ -228,6 +243,16 @@ test('a process that is killed leaves what it knew', () => {
   const program =
     'import os, signal, torch\ntorch.optim.SGD().step()\nos.kill(os.getpid(), signal.SIGKILL)\n';
   expect(python(program).records).toMatchObject([{ steps: 1, final: false }]);
+});
+
+test('files of the copy that were imported, run or opened are named', () => {
+  const copy = folderWith({ 'imported.py': '', 'sub/ran.py': '', 'idle.py': '' });
+  const program = (more: string) =>
+    `import sys, runpy\nsys.path.append(${JSON.stringify(copy)})\nimport imported\n${more}`;
+  const env = { MEMFIX_PROVE_COPY: copy };
+  expect(python(program(''), {}, env).records[0]?.loaded).toEqual(['imported.py']);
+  const run = program(`runpy.run_path(${JSON.stringify(join(copy, 'sub/ran.py'))})\n`);
+  expect(python(run, {}, { ...env, ...COUNTED }).records[0]?.loaded).toEqual(['imported.py', 'sub/ran.py']);
 });
 
 test('what would come from the tree comes from the copy; what does not is named', () => {

@@ -47,6 +47,10 @@ def memory_allocated(device):
     return allocated[device]
 
 
+def memory_reserved(device):
+    return 2 * allocated[device]
+
+
 def max_memory_allocated(device):
     return peaks[device]
 

@@ -1,4 +1,4 @@
-hooks = []
+from .._C import hooks
 
 
 class saved_tensors_hooks:
@@ -7,6 +7,9 @@ class saved_tensors_hooks:
 
     def __enter__(self):
         hooks.append(self)
+
+    def __exit__(self, *error):
+        hooks.pop()
 
 
 def save(tensor):

@@ -1,5 +1,5 @@
-/** The dotted names of what takes a saved state. */
-import { isModuleClass } from './catalog.js';
+/** The dotted names of what makes models and wraps them, and of what takes a saved state. */
+import { isModuleClass, isPeftModelMaker } from './catalog.js';
 
 /** What is made or wrapped by a call of this, and copies state into its own tensors, wherever the state is. */
 export function copiesLoadedState(path: string): boolean {
@@ -46,3 +46,21 @@ export function holdsModules(path: string): boolean {
     path,
   );
 }
+
+/** Methods and functions that take a wrapper, given by others, off a model again. */
+export const UNWRAPS: ReadonlySet<string> = new Set(['extract_model_from_parallel', 'unwrap_model']);
+
+/** What a call of this gives is a model of torch. */
+export function isModelMaker(path: string): boolean {
+  return (
+    isModuleClass(path) ||
+    /^torchvision\.models\.(?:\w+\.)*[a-z]\w*$/.test(path) ||
+    /^timm\.(?:models\.)?create_model$/.test(path) ||
+    /^(?:transformers|diffusers|trl)\.(?:\w+\.)*(?!EMA|TF[A-Z]|Flax)\w*(?:Model\w*|For[A-Z]\w+|LMHead\w*|Autoencoder\w*|ControlNet\w*)(?:\.from_(?:pretrained|config))?$/.test(
+      path,
+    ) ||
+    isPeftModelMaker(path)
+  );
+}
+
+export const ACCELERATOR = 'accelerate.Accelerator';

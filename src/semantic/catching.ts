@@ -1,0 +1,77 @@
+import type { PyNode } from '../syntax/node.js';
+import type { Elsewhere } from './elsewhere.js';
+import type { PyModule } from './module.js';
+import { allNodes, enclosingClass, enclosingFunction } from './statements.js';
+import { usesElsewhere } from './uses-elsewhere.js';
+
+export interface Catching {
+  /** A handler in another file that may get an error of the function, and goes on without raising it again. */
+  readonly handler: Elsewhere | undefined;
+  /** The files that could not be looked into, as a sentence names them. */
+  readonly unread: string | undefined;
+}
+
+/** Methods that an object runs when it is called. */
+const CALLED: ReadonlySet<string> = new Set(['__call__', '__init__', 'forward']);
+
+/** Who in other files catches an error that a function raises. `errors` tells the classes it may be caught by. */
+export function caughtElsewhere(module: PyModule, functionNode: PyNode, errors: RegExp): Catching {
+  const named = functionNode.field('name');
+  const owner = enclosingClass(functionNode);
+  const name = CALLED.has(named?.text ?? '') ? owner?.field('name') : named;
+  if (name === undefined) return { handler: undefined, unread: undefined };
+  const may = (text: string): boolean => errors.test(text) || /\bexcept\s*:/.test(text);
+  const { uses, unread } = usesElsewhere(module, name, { may, byName: false });
+  for (const there of new Set(uses.map((use) => use.module))) {
+    const nodes = uses.flatMap((use) => (use.module === there ? [use.node] : []));
+    const handler = handlerAround(there, nodes, errors);
+    if (handler !== undefined) return { handler: { module: there, node: handler }, unread };
+  }
+  return { handler: undefined, unread };
+}
+
+function handlerAround(module: PyModule, uses: readonly PyNode[], errors: RegExp): PyNode | undefined {
+  const names = namesReached(module, uses);
+  return module.at('except').flatMap((word) => {
+    const clause = word.parent?.type === 'except_clause' ? word.parent : undefined;
+    const body = clause?.closest('try_statement')?.field('body');
+    if (clause === undefined || body === undefined || !catches(clause, errors) || raisesAgain(clause))
+      return [];
+    const reaches = [...body.walk()].some(
+      (node) => uses.includes(node) || (node.type === 'identifier' && names.has(node.text)),
+    );
+    return reaches ? [clause] : [];
+  })[0];
+}
+
+/** What holds a used thing, or something made of it, and the functions that use it: by name, wherever in the file. */
+function namesReached(module: PyModule, uses: readonly PyNode[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  const functions = uses.flatMap((use) => enclosingFunction(use)?.field('name')?.text ?? []);
+  for (const each of functions) names.add(each);
+  const assignments = [...allNodes(module.root)].filter(({ type }) => type === 'assignment');
+  for (let before = -1; before !== names.size; ) {
+    before = names.size;
+    for (const assignment of assignments) {
+      const value = assignment.field('right');
+      const target = assignment.field('left');
+      const reached = [...(value?.walk() ?? [])].some(
+        (node) => uses.includes(node) || (node.type === 'identifier' && names.has(node.text)),
+      );
+      if (reached)
+        for (const node of target?.walk() ?? [])
+          if (node.type === 'identifier' && node.text !== 'self') names.add(node.text);
+    }
+  }
+  return names;
+}
+
+function catches(clause: PyNode, errors: RegExp): boolean {
+  const head = clause.text.slice(0, clause.text.indexOf(':'));
+  return errors.test(/^except\s*$/.test(head) ? 'BaseException' : head);
+}
+
+function raisesAgain(clause: PyNode): boolean {
+  const last = clause.childOfType('block')?.named.at(-1);
+  return last?.type === 'raise_statement' && last.named.length === 0;
+}

@@ -1,0 +1,155 @@
+import { type Answer, all } from '../../semantic/answer.js';
+import { attributeValues } from '../../semantic/attributes.js';
+import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
+import { type Definition, definitionOf } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { isProgram } from '../../semantic/program.js';
+import { starredDefinition } from '../../semantic/star-imports.js';
+import {
+  argumentsOf,
+  decoratorsOf,
+  isAsync,
+  methodName,
+  ownNodes,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { isKbitPreparation } from '../catalog.js';
+import { ACCELERATOR, GIVES_ITSELF, UNWRAPS, WRAPS_MODULE } from '../catalog-modules.js';
+
+/** What makes a value one of a kind. */
+export interface Maker {
+  /** Whether a call of this dotted name of a package gives one. */
+  readonly gives: (path: string) => boolean;
+  /** Whether instances of a class of the project are. */
+  readonly isClass: (module: PyModule, classNode: PyNode) => Answer;
+  /** Whether wrappers of other packages, and classes of other files that inherit from this one, leave it one. */
+  readonly outlivesOthers: boolean;
+}
+
+const MAX_HOPS = 5;
+
+/**
+ * Whether a value is of a kind by what made it, wherever in the project that stands: every value that its name is given
+ * must be. `None` is as good as any. A name, or what is done with a value, proves nothing.
+ */
+export function madeBy(module: PyModule, value: PyNode, maker: Maker): Answer {
+  return new Trace(maker).value(module, value, 0);
+}
+
+class Trace {
+  constructor(private readonly maker: Maker) {}
+
+  value(module: PyModule, value: PyNode | undefined, hops: number): Answer {
+    const target = value && unparenthesized(value);
+    if (target === undefined || hops > MAX_HOPS) return 'unknown';
+    switch (target.type) {
+      case 'none':
+        return 'yes';
+      case 'call':
+        return this.#call(module, target, hops);
+      case 'conditional_expression':
+        return all([target.named[0], target.named[2]].map((each) => this.value(module, each, hops + 1)));
+      case 'attribute':
+        return this.#attribute(module, target, hops);
+      case 'identifier':
+        return this.#name(module, target, hops);
+      default:
+        return 'unknown';
+    }
+  }
+
+  #attribute(module: PyModule, target: PyNode, hops: number): Answer {
+    if (target.field('attribute')?.text === 'module')
+      return this.value(module, target.field('object'), hops + 1);
+    const values = this.#isOpen(module, target) ? undefined : attributeValues(module, target);
+    return all(values?.map((each) => this.value(module, each, hops + 1)) ?? ['unknown']);
+  }
+
+  #name(module: PyModule, name: PyNode, hops: number): Answer {
+    const around = classAround(name);
+    if (around?.self === name.text)
+      return this.#isOpen(module, name) ? 'unknown' : this.maker.isClass(module, around.classNode);
+    const scope = module.resolve(name);
+    const writes = scope === undefined ? [] : module.writes(scope, name.text);
+    if (writes.length === 0) return 'unknown';
+    return all(writes.map((write) => this.#definition(module, definitionOf(write), name, hops)));
+  }
+
+  #definition(module: PyModule, definition: Definition, name: PyNode, hops: number): Answer {
+    if (definition.kind === 'parameter' && this.maker.outlivesOthers)
+      return this.#annotation(module, definition.node);
+    const given =
+      definition.kind === 'value'
+        ? definition.value
+        : definition.kind === 'part' && this.maker.outlivesOthers
+          ? preparedPart(module, definition.node, definition.value)
+          : undefined;
+    return given?.contains(name) ? 'yes' : this.value(module, given, hops + 1);
+  }
+
+  /** `net: nn.Module`. */
+  #annotation(module: PyModule, parameter: PyNode): Answer {
+    const type = parameter.closest('typed_parameter', 'typed_default_parameter')?.field('type')?.named[0];
+    const path = type && qualifiedName(module, type);
+    return path !== undefined && this.maker.gives(path) ? 'yes' : 'unknown';
+  }
+
+  /** Classes of other files may inherit the method that a node stands in, and be or hold something else. */
+  #isOpen(module: PyModule, node: PyNode): boolean {
+    const name = classAround(node)?.classNode.field('name')?.text;
+    return !this.maker.outlivesOthers && name !== undefined && !name.startsWith('_') && !isProgram(module);
+  }
+
+  #call(module: PyModule, call: PyNode, hops: number): Answer {
+    const callee = call.field('function');
+    const path = callee && qualifiedName(module, callee);
+    const [first] = argumentsOf(call);
+    if (path !== undefined) {
+      if (WRAPS_MODULE.has(path) || isKbitPreparation(path)) return this.value(module, first, hops + 1);
+      if (this.maker.gives(path)) return 'yes';
+      return this.#definedAs(definedElsewhere(module, path), hops);
+    }
+    const own = calledDefinition(module, call);
+    if (own !== undefined) return this.#definedAs({ module, node: own }, hops);
+    if (callee?.type === 'identifier' && module.resolve(callee) === undefined)
+      return this.#definedAs(starredDefinition(module, callee.text), hops);
+    const name = methodName(call) ?? '';
+    if (GIVES_ITSELF.has(name)) return this.value(module, receiverOf(call), hops + 1);
+    const isUnwrapped = this.maker.outlivesOthers && UNWRAPS.has(name);
+    return isUnwrapped ? this.value(module, first, hops + 1) : 'unknown';
+  }
+
+  /** A class of the kind, or a function that gives nothing else. */
+  #definedAs(definition: Elsewhere | undefined, hops: number): Answer {
+    if (definition === undefined) return 'unknown';
+    const { module, node } = definition;
+    if (node.type === 'class_definition') return this.maker.isClass(module, node);
+    const own = [...ownNodes(node)];
+    const returned = own.filter(({ type }) => type === 'return_statement');
+    const isPlain =
+      decoratorsOf(node).length === 0 && !isAsync(node) && !own.some(({ type }) => type === 'yield');
+    if (!isPlain || returned.length === 0) return 'unknown';
+    return all(returned.map((each) => this.value(module, each.named[0], hops + 1)));
+  }
+}
+
+/** `model` of `model, optimizer = accelerator.prepare(model, optimizer)`, on the right. */
+function preparedPart(module: PyModule, target: PyNode, value: PyNode): PyNode | undefined {
+  const pattern = target.parent;
+  const receiver = value.type === 'call' && methodName(value) === 'prepare' ? receiverOf(value) : undefined;
+  const scope = receiver?.type === 'identifier' ? module.resolve(receiver) : undefined;
+  if (receiver === undefined || scope === undefined || pattern === undefined) return undefined;
+  const isAccelerator = module.writes(scope, receiver.text).every((write) => {
+    const definition = definitionOf(write);
+    const callee = definition.kind === 'value' ? definition.value.field('function') : undefined;
+    return callee !== undefined && qualifiedName(module, callee) === ACCELERATOR;
+  });
+  const given = argumentsOf(value);
+  return isAccelerator && given.length === pattern.named.length
+    ? given[pattern.named.indexOf(target)]
+    : undefined;
+}

@@ -1,0 +1,58 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import { reasonOf } from '../failure.js';
+
+/** What a command printed, as far as anybody asks. */
+export interface Output {
+  /** What the metric found, in order. */
+  readonly logged: readonly number[];
+  /** The last lines. */
+  readonly tail: string;
+}
+
+const TAIL_LINES = 25;
+const PIECE = 4 * 1024 * 1024;
+const LINE_END = /\r\n|\r|\n/;
+
+/** Reads it piece by piece: a log may be larger than memory. A match lies within a line; a line may be redrawn with `\r`. */
+export function readOutput(path: string, metric?: RegExp): Output {
+  const logged: number[] = [];
+  let last: readonly string[] = [];
+  const take = (lines: readonly string[]) => {
+    if (metric !== undefined) for (const line of lines) logged.push(...valuesIn(line, metric));
+    const telling = lines.filter((line) => line.trim() !== '');
+    last = [...last, ...telling.slice(-TAIL_LINES)].slice(-TAIL_LINES);
+  };
+  try {
+    for (const lines of linesIn(path)) take(lines);
+  } catch (error) {
+    take([`(its output could not be read: ${reasonOf(error)})`]);
+  }
+  return { logged, tail: last.join('\n') };
+}
+
+function* linesIn(path: string): Generator<readonly string[]> {
+  const descriptor = openSync(path, 'r');
+  const decoder = new StringDecoder('utf8');
+  const piece = Buffer.allocUnsafe(PIECE);
+  let rest = '';
+  try {
+    for (let read = -1; read !== 0; ) {
+      read = readSync(descriptor, piece, 0, piece.length, null);
+      const lines = (rest + (read === 0 ? decoder.end() : decoder.write(piece.subarray(0, read)))).split(
+        LINE_END,
+      );
+      rest = read === 0 ? '' : (lines.pop() ?? '').slice(-PIECE);
+      yield lines;
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Of each match the first group that took part, or all of it. */
+function valuesIn(line: string, metric: RegExp): readonly number[] {
+  return [...line.matchAll(metric)]
+    .map(([whole, ...groups]) => Number(groups.find((group) => group !== undefined) ?? whole))
+    .filter((value) => !Number.isNaN(value));
+}

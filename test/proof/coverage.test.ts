@@ -1,0 +1,25 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { transforms } from '../../transforms/index.js';
+import { casesOf, fixturesFolder } from '../support/fixtures.js';
+
+/** `npm run prove` executes them; this only says that they are there, so it needs no torch. */
+describe('executed proofs', () => {
+  const isProven = (id: string, name: string) => existsSync(join(fixturesFolder, id, name, 'proof.py'));
+
+  it.each(
+    transforms.map(({ meta }) => meta.id).filter((id) => casesOf(id).some(({ kind }) => kind === 'fix')),
+  )('%s, which edits, has one', (id) => {
+    const fixes = casesOf(id).filter(({ kind }) => kind === 'fix');
+    expect(fixes.some(({ name }) => isProven(id, name))).toBe(true);
+  });
+
+  it('a dozen traps are shown to be traps, each with the rewrite that fails', () => {
+    const negative = readdirSync(fixturesFolder).flatMap((id) =>
+      casesOf(id).filter(({ kind, name }) => kind === 'keep' && isProven(id, name)),
+    );
+    expect(negative.length).toBeGreaterThanOrEqual(12);
+    for (const { folder } of negative) expect(existsSync(join(folder, 'naive.py'))).toBe(true);
+  });
+});
