@@ -47,6 +47,7 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
         'a term is a Python number on one path: it has no `.detach()`',
         'not proven to be a tensor, only likely: unsafe',
         'the total leaves the function or is given to other code while its graph could still be used: unsafe in a loop that trains, no finding elsewhere',
+        'it leaves the function, and nothing shows that backward or the step has spoiled its graph for good: a sum of weights can be differentiated again, and one layer alone after a step as well: unsafe',
         'the total is differentiated, by the function or by a caller in the file: no finding, it is a loss',
         'the code runs without gradients, or only evaluates: no finding, the latter is `no-grad`',
       ],
@@ -93,7 +94,7 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
       const values = kept.map(({ value }) => value);
       const record = lossRecord(module, first.target, values);
       if (record === undefined) continue;
-      const message = record.spent
+      const message = record.differentiated
         ? `\`${total.name}\` keeps the graph nodes of every step in host memory; backward has freed the activations they held`
         : `\`${total.name}\` keeps the graph of every step alive, with the activations it saved`;
       yield { node: first.target, message, total, kept, record };

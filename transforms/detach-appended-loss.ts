@@ -46,6 +46,7 @@ export const detachAppendedLoss: Transform<ListSite> = {
       refuses: [
         'the value is not proven to be a tensor: no finding, since most such lists hold Python floats',
         'the value is a parameter, or any tensor that is not computed in the same round, or its `.grad` is read: no finding',
+        'the tensor is more than its numbers: something is written on it, it is a key, or it is told from others by `is`, `in` or `id()`: no finding',
         'the list is stacked, summed or looped over and then differentiated, by the function or by a caller in the file: no finding',
         'the list leaves the function or is given to other code while a graph in it could still be used: unsafe in a loop that trains, no finding elsewhere',
         'the code runs without gradients, or only evaluates: no finding, the latter is `no-grad`',
@@ -89,7 +90,7 @@ export const detachAppendedLoss: Transform<ListSite> = {
       const values = kept.map(({ value }) => value);
       const record = node && lossRecord(module, first.target, values);
       if (node === undefined || record === undefined) continue;
-      const message = record.spent
+      const message = record.differentiated
         ? `\`${list.name}\` keeps the graph nodes of every step in host memory; backward has freed the activations they held`
         : `\`${list.name}\` keeps the graph of every step alive, with the activations it saved`;
       yield { node: node.target, message, list, values, record };

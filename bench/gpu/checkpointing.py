@@ -122,7 +122,12 @@ def gradient_behind_frozen_input(**how):
     return look
 
 
-@once("checkpoint-use-reentrant", "checkpointing-enable-kwargs", "gradient-checkpointing-kwargs",
-      what="gradient of a checkpointed block whose input requires none, re-entrant → not", setup="one block × 768")
+WITHOUT_GRADIENT = {
+    "what": "gradient of a checkpointed block whose input requires none, re-entrant → not",
+    "setup": "one block × 768",
+}
+
+
+@once("checkpoint-use-reentrant", "checkpointing-enable-kwargs", **WITHOUT_GRADIENT)
 def gradient_of_block(after):
     return gradient_behind_frozen_input(use_reentrant=not after)

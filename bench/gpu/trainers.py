@@ -9,6 +9,7 @@ import warnings
 import torch
 
 from case import once
+from checkpointing import WITHOUT_GRADIENT, gradient_of_block
 from workload import BATCH, DEVICE, LENGTH, LLAMA_SETUP, WORDS, llama, sized
 
 STEPS = 5
@@ -49,6 +50,9 @@ def checkpointing_trainer(after):
 def checkpointing_kwargs(after):
     added = {"gradient_checkpointing_kwargs": {"use_reentrant": False}}
     return trained(gradient_checkpointing=True, **(added if after else {}))
+
+
+once("gradient-checkpointing-kwargs", **WITHOUT_GRADIENT)(gradient_of_block)
 
 
 @once("yaml-memory-config", what="5 steps of `Trainer` with the settings of the file: `gradient_checkpointing` and "

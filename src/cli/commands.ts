@@ -13,8 +13,8 @@ export interface CommandInfo {
   readonly examples: readonly (readonly [string, string])[];
 }
 
-/** What `prove` has no use for: it reads no text, and leaves no cache in the tree. */
-const NOT_TO_PROVE: readonly string[] = ['stdin-filename', 'cache', 'cache-dir'];
+/** What `prove` has no use for: it reads no text, leaves no cache in the tree, and fixes only what can be read. */
+const NOT_TO_PROVE: readonly string[] = ['stdin-filename', 'cache', 'cache-dir', 'strict'];
 
 const EVERYWHERE = ['color', 'help', 'version'] as const satisfies readonly OptionName[];
 
@@ -89,7 +89,7 @@ export const COMMANDS = {
       'what is left out is named. A step is a step of a torch optimizer. Autograd bytes, synchronisations and losses come from\n' +
       'a run of their own, so that counting does not slow down what is timed.\n' +
       'Exits with 0 when the fixed command is equal or better; 1 when the fixes break it, change its losses or need more memory;\n' +
-      '2 when nothing can be proven, because the command fails as it is or on an error.',
+      '2 when nothing is proven: the command fails as it is, never loads what is fixed, or there was an error.',
     options: [
       ...['per-fix', 'repeat', 'metric', 'timeout', 'counts', 'link', 'copy', 'prepare', 'read', 'json'],
       ...['output-format', ...SCAN.filter((name) => !NOT_TO_PROVE.includes(name))],

@@ -3,6 +3,7 @@ import type { Answer } from './answer.js';
 import type { PyModule } from './module.js';
 import { argumentsOf, keywordArgument } from './statements.js';
 import { plainString } from './strings.js';
+import { isTestFile } from './test-code.js';
 import { usesElsewhere } from './uses-elsewhere.js';
 
 /** A named setting, where the file writes it, and the calls that receive it as a keyword. */
@@ -51,6 +52,8 @@ function acrossFiles(module: PyModule, given: Given): Given {
   const { dict } = given;
   const variable = dict?.variable;
   if (dict === undefined || variable === undefined || module.resolve(variable) !== module.scope) return given;
+  // Nobody imports the settings of a test.
+  if (isTestFile(module.path, module.text)) return given;
   const { uses } = usesElsewhere(module, variable, { may: () => true, byName: false });
   const found = noUses();
   const homes = new Map<PyNode, PyModule>();

@@ -52,8 +52,12 @@ export const UNWRAPS: ReadonlySet<string> = new Set(['extract_model_from_paralle
 
 /** What a call of this gives is a model of torch. */
 export function isModelMaker(path: string): boolean {
+  return isModuleClass(path) || isLibraryModel(path);
+}
+
+/** The same, and one with many layers. */
+export function isLibraryModel(path: string): boolean {
   return (
-    isModuleClass(path) ||
     /^torchvision\.models\.(?:\w+\.)*[a-z]\w*$/.test(path) ||
     /^timm\.(?:models\.)?create_model$/.test(path) ||
     /^(?:transformers|diffusers|trl)\.(?:\w+\.)*(?!EMA|TF[A-Z]|Flax)\w*(?:Model\w*|For[A-Z]\w+|LMHead\w*|Autoencoder\w*|ControlNet\w*)(?:\.from_(?:pretrained|config))?$/.test(
@@ -64,3 +68,20 @@ export function isModelMaker(path: string): boolean {
 }
 
 export const ACCELERATOR = 'accelerate.Accelerator';
+
+/** Layers that multiply what they are given by weights. */
+export function hasWeights(path: string): boolean {
+  return /^torch\.nn\.(?:modules\.\w+\.)?(?:Bilinear|Conv\w+|Embedding|GRU|LSTM|Linear|MultiheadAttention|RNN|Transformer\w*)$/.test(
+    path,
+  );
+}
+
+/** Losses that are made once and then called: all of them keep what they are given for backward. */
+export function isLossClass(path: string): boolean {
+  return /^torch\.nn\.(?:modules\.\w+\.)?[A-Z]\w*Loss$/.test(path);
+}
+
+/** A module that runs what it is given one after the other. */
+export function isChain(path: string): boolean {
+  return /^torch\.nn\.(?:modules\.container\.)?Sequential$/.test(path);
+}

@@ -197,6 +197,11 @@ test('--metric compares what is printed: first, last and largest difference', as
       },
     ],
   });
+  const bare = await prove(cwd, '--no-counts', ...words);
+  expect(told(bare)).toMatchObject({
+    parities: [{ of: `logged ${metric}`, chance: 0, outcome: 'different' }],
+  });
+  expect(bare.stderr).not.toContain('counted');
   const none = await prove(repositoryWith(PROJECT), '--metric', 'accuracy (.*)', 'train.py', ...COMMAND);
   expect(none.stdout).toContain('Nothing that the command printed matches `accuracy (.*)`.');
 });

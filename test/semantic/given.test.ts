@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { arrives, givenIn, siblingOf } from '../../src/semantic/given.js';
-import { moduleOf } from '../support/module.js';
+import { arrives, givenAcross, givenIn, siblingOf } from '../../src/semantic/given.js';
+import { moduleIn, moduleOf } from '../support/module.js';
 
 function given(text: string) {
   const module = moduleOf(text);
@@ -99,5 +99,51 @@ describe('givenIn', () => {
     ['a longer name', 'f(depth_2=1, **{"depth2": 1})\n'],
   ])('not %s', (_, text) => {
     expect(given(text)).toEqual([]);
+  });
+});
+
+describe('givenAcross', () => {
+  const across = (config: string, train: string, path = 'config.py') => {
+    const module = moduleIn({ [path]: config, 'train.py': train }, path);
+    return givenAcross(module, 'depth').map((each) => ({
+      calls: each.calls.map((call) => `${each.homes.get(call)?.path ?? path}: ${call.text}`),
+      reads: each.dict?.reads.length,
+      changes: each.dict?.changes.length,
+      unseen: each.dict?.unseen.length,
+      arrives: arrives(each),
+    }));
+  };
+  const none = { calls: [], reads: 0, changes: 0, unseen: 0, arrives: 'unknown' };
+
+  it.each([
+    ['from config import C\nf(**C)\n', { ...none, calls: ['train.py: f(**C)'] }],
+    ['import config\nf(**config.C)\n', { ...none, calls: ['train.py: f(**config.C)'] }],
+    ['from config import C as D\nf(**D)\nprint(D["width"])\n', { ...none, calls: ['train.py: f(**D)'] }],
+    [
+      'from config import C\nf(**C)\nif C["depth"]: ...\n',
+      { ...none, calls: ['train.py: f(**C)'], reads: 1 },
+    ],
+    ['from config import C\nC["depth"] = 2\n', { ...none, changes: 1, arrives: 'no' }],
+    ['from config import C\nC.update(depth=2)\n', { ...none, changes: 1, arrives: 'no' }],
+    ['from config import C\ng(C)\n', { ...none, unseen: 1 }],
+    ['from far.config import C\nf(**C)\n', { ...none, unseen: 1 }],
+    ['from other import C\nf(**C)\n', none],
+    ['C = {}\nf(**C)\n', none],
+  ])('%j', (train, expected) => {
+    expect(across('C = {"depth": 1}\n', train)).toEqual([expected]);
+  });
+
+  it('follows the keys of a nested dict', () => {
+    const train = 'from config import C\nf(**C["net"])\ng(**C["other"])\nh(**C)\n';
+    expect(across('C = {"net": {"depth": 1}}\n', train)).toEqual([
+      { ...none, calls: ['train.py: f(**C["net"])'], unseen: 1 },
+    ]);
+  });
+
+  it('leaves dicts of functions and of tests alone', () => {
+    const train = 'from config import C\nf(**C)\n';
+    expect(across('def g():\n    C = {"depth": 1}\n', train)[0]?.calls).toEqual([]);
+    const test = 'from test_config import C\nf(**C)\n';
+    expect(across('import pytest\nC = {"depth": 1}\n', test, 'test_config.py')).toEqual([none]);
   });
 });

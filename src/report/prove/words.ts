@@ -1,3 +1,4 @@
+import { plural } from '../prose.js';
 import type { Parity } from './parity.js';
 import type { Row, Unit } from './rows.js';
 import { type Measure, spreadOf } from './statistics.js';
@@ -33,9 +34,9 @@ export function amountsWords(before: number, after: number, unit: Unit): string 
 }
 
 export function parityWords({ before, after, first, last, most, chance, outcome }: Parity): string {
-  if (outcome === 'identical') return `identical (${before} ${before === 1 ? 'value' : 'values'})`;
-  if (before !== after) return `${before} values before, ${after} after`;
-  const difference = `differ by ${short(first)} first, ${short(last)} last, ${short(most)} at most (${before} values)`;
+  if (outcome === 'identical') return `identical (${plural(before, 'value')})`;
+  if (before !== after) return `${plural(before, 'value')} before, ${after} after`;
+  const difference = `differ by ${short(first)} first, ${short(last)} last, ${short(most)} at most (${plural(before, 'value')})`;
   if (outcome === 'allowed') return `${difference}, as the fixes say they may`;
   if (chance === null || chance === 0) return difference;
   return `${difference}; two unchanged runs differ by ${short(chance)}`;

@@ -1,3 +1,4 @@
+import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -8,13 +9,15 @@ import {
   hasSplat,
   keywordArgument,
   methodName,
+  ownNodes,
   receiverOf,
   statementOf,
   swallowsErrors,
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { LOSS_FUNCTIONS } from '../catalog.js';
+import { LOSS_FUNCTIONS, TORCH } from '../catalog.js';
+import { runsChain, runsLayers } from '../module/layers.js';
 import { networksOf, traceGraph } from '../module/networks.js';
 import { isPythonNumber } from '../tensor/python-number.js';
 import { steppedOptimizer } from '../training/training-loop.js';
@@ -88,23 +91,55 @@ export function passSpendingBackward(module: PyModule, value: PyNode): Backward 
   return backwardsBeside(module, value).find((each) => !each.retains && includes(module, each.value, passes));
 }
 
-/** Their gradients need none of their inputs: a graph of these alone can be differentiated again and again. */
-const LINEAR: ReadonlySet<string> = new Set(
-  `add cat chunk clone contiguous cpu cuda double expand flatten float half list mean named_parameters neg parameters
-    permute rand randn reshape size squeeze stack sub sum t to transpose unsqueeze values view zeros zip`.split(
+/** Functions and methods whose gradients need their inputs or results: backward frees them, and a second one fails. */
+const SAVING: ReadonlySet<string> = new Set(
+  `abs acos asin atan bmm cos cumprod einsum erf exp expm1 log log10 log1p log2 log_softmax logsumexp matmul max
+    median min mm norm pow prod reciprocal relu rsqrt sigmoid sin softmax sqrt square std tan tanh var`.split(
     /\s+/,
   ),
 );
 
-/** The graph holds more than sums: backward frees what it saved, and a second one fails. */
-export function holdsActivations(module: PyModule, value: PyNode): boolean {
+/** The graph certainly holds more than sums and views: what those alone make can be differentiated again and again. */
+export function holdsActivations(module: PyModule, value: PyNode, depth = 0): boolean {
   let found = false;
   traceGraph(module, value, {
     call: (node) => {
-      found ||= !LINEAR.has(methodName(node) ?? node.field('function')?.text ?? '');
+      found ||= savesForBackward(module, node, depth);
     },
     operation: (node) => {
       found ||= /^(?:\*\*|@)$/.test(node.field('operator')?.text ?? '');
+    },
+  });
+  return found;
+}
+
+function savesForBackward(module: PyModule, call: PyNode, depth: number): boolean {
+  const callee = call.field('function');
+  const path = callee && qualifiedName(module, callee);
+  const name = methodName(call) ?? '';
+  if (path !== undefined && LOSS_FUNCTIONS.has(path)) return true;
+  if (SAVING.has(name)) return path === undefined ? !runsHelper(module, call) : path.startsWith(TORCH);
+  const helper = calledDefinition(module, call);
+  if (helper?.type !== 'function_definition') return runsLayers(module, call);
+  const returned = [...ownNodes(helper)].filter(({ type }) => type === 'return_statement');
+  return (
+    depth < MAX_DEPTH &&
+    returned.length > 0 &&
+    returned.every(({ named: [given] }) => given !== undefined && holdsActivations(module, given, depth + 1))
+  );
+}
+
+/** A method of the file that goes by the name of one of a tensor. */
+function runsHelper(module: PyModule, call: PyNode): boolean {
+  return calledDefinition(module, call) !== undefined || receiverOf(call)?.text === classAround(call)?.self;
+}
+
+/** The value was computed by layers in a chain: to differentiate it takes weights as they were. */
+export function needsWeights(module: PyModule, value: PyNode): boolean {
+  let found = false;
+  traceGraph(module, value, {
+    call: (node) => {
+      found ||= runsChain(module, node);
     },
   });
   return found;

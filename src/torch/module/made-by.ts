@@ -23,7 +23,7 @@ import { ACCELERATOR, GIVES_ITSELF, UNWRAPS, WRAPS_MODULE } from '../catalog-mod
 /** What makes a value one of a kind. */
 export interface Maker {
   /** Whether a call of this dotted name of a package gives one. */
-  readonly gives: (path: string) => boolean;
+  readonly gives: (path: string, call?: PyNode) => boolean;
   /** Whether instances of a class of the project are. */
   readonly isClass: (module: PyModule, classNode: PyNode) => Answer;
   /** Whether wrappers of other packages, and classes of other files that inherit from this one, leave it one. */
@@ -110,7 +110,7 @@ class Trace {
     const [first] = argumentsOf(call);
     if (path !== undefined) {
       if (WRAPS_MODULE.has(path) || isKbitPreparation(path)) return this.value(module, first, hops + 1);
-      if (this.maker.gives(path)) return 'yes';
+      if (this.maker.gives(path, call)) return 'yes';
       return this.#definedAs(definedElsewhere(module, path), hops);
     }
     const own = calledDefinition(module, call);

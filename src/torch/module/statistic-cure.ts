@@ -10,7 +10,7 @@ import { kindOf } from '../tensor/tensor.js';
 import { inPlaceGates, startOf } from './in-place-statistic.js';
 import { type AttributeUse, plainAttributes, runsInForward } from './modules.js';
 import { type RunningStatistic, runningStatistics } from './running-statistic.js';
-import { type TensorRead, tensorRead } from './statistic-use.js';
+import { readGatesElsewhere, type TensorRead, tensorRead } from './statistic-use.js';
 
 /**
  * Which fix a running statistic gets: a buffer that is updated in place where that can work, otherwise `.detach()` where
@@ -92,6 +92,7 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
     gate(!otherWrites.some(asksForGradient), `${self} is created to collect a gradient`),
     ...updates.flatMap(({ decay }) => (decay === undefined ? [] : [decayGate(module, decay)])),
     ...reads.map(({ node }) => readGate(self, tensorRead(module, node))),
+    ...readGatesElsewhere(module, classNode, name, 'need its graph', (read) => readGate(self, read)),
     ...valuesToDetach(module, statistic).map((value) => ({
       answer: isProvenTensor(module, value) ? 'yes' : ('unknown' as Answer),
       otherwise: `\`${shown(value)}\` is a tensor (a Python number has no \`.detach()\`)`,

@@ -1,7 +1,9 @@
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { attributeUsesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { onlyLooks, TENSOR_NAMESPACES } from '../catalog.js';
+import { type Gate, placeOf, shown } from '../gate.js';
 import { recordsNoGraph } from '../grad/gradient.js';
 
 /** What becomes of a stored tensor where it is read. */
@@ -45,6 +47,35 @@ const LOGGING =
 export function tensorRead(module: PyModule, attribute: PyNode): TensorRead {
   const found = follow(module, attribute);
   return { ...found, gradOff: recordsNoGraph(module, attribute) };
+}
+
+/**
+ * What other files that name the class do with an attribute of it. `gateFor` judges a read as it does one of the class;
+ * `harm` completes "`net.center` may …" where that is not a yes.
+ */
+export function readGatesElsewhere(
+  module: PyModule,
+  classNode: PyNode,
+  name: string,
+  harm: string,
+  gateFor: (read: TensorRead) => Gate,
+): readonly Gate[] {
+  const look = { may: () => true, byName: false };
+  const { uses, unread } = attributeUsesElsewhere(module, classNode, name, look);
+  const gates = uses.flatMap(({ module: there, node, isCertain }): Gate[] => {
+    if (node.parent?.type === 'assignment' && node.parent.field('left') === node) return [];
+    const { answer } = gateFor(tensorRead(there, node));
+    if (answer === 'yes') return [];
+    const reads = `${placeOf(there, node)} reads \`${shown(node)}\`, which may ${harm}`;
+    return [
+      {
+        answer: isCertain ? answer : 'unknown',
+        otherwise: { no: reads, unknown: `that it is fine: ${reads}` },
+      },
+    ];
+  });
+  if (unread === undefined) return gates;
+  return [...gates, { answer: 'unknown', otherwise: `that it is fine where ${unread} read it` }];
 }
 
 function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'> {

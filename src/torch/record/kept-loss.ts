@@ -17,6 +17,7 @@ import {
   backwards,
   holdsActivations,
   isDifferentiated,
+  needsWeights,
   passSpendingBackward,
   spendingBackward,
   stalingLoop,
@@ -34,7 +35,9 @@ import { EVALUATION_NAME } from './running-total.js';
 export interface LossRecord {
   /** What the code does not prove about where the record goes. */
   readonly gates: readonly Gate[];
-  /** Each value is differentiated in its own round: backward has freed what its graph held. */
+  /** Each value is differentiated in its own round: backward has freed what its graph held, if anything. */
+  readonly differentiated: boolean;
+  /** The same, and it surely held something: nobody can differentiate it again. */
   readonly spent: boolean;
 }
 
@@ -49,7 +52,7 @@ export function lossRecord(
   if (fates.some(({ kind }) => kind === 'differentiated' || kind === 'gradless')) return undefined;
   const spending = values.map((value) => spendingBackward(module, value)?.call);
   const holding = values.every((value) => holdsActivations(module, value));
-  const spent = holding && spending.every((call) => call !== undefined);
+  const differentiated = spending.every((call) => call !== undefined);
   const using = values.map((value, at) => spending[at] ?? passSpendingBackward(module, value)?.call);
   const staling = values.map((value) => stalingLoop(module, value));
   const certain = holding && !values.some((value, at) => mayFailBetween(value, using[at]));
@@ -63,6 +66,11 @@ export function lossRecord(
     });
     if (certain && usedUp) continue;
     if (certain && staling.every((loop) => loop !== undefined && !loop.contains(fate.node))) {
+      if (!values.every((value) => needsWeights(module, value)))
+        gates.push({
+          answer: 'unknown',
+          otherwise: `the network has layers in a chain: with one alone, \`${shown(fate.node)}\` can still be differentiated after the step`,
+        });
       gates.push(...gatesOfCallers(module, fate, true));
       continue;
     }
@@ -78,7 +86,7 @@ export function lossRecord(
     });
     gates.push(...gatesOfCallers(module, fate, false));
   }
-  return { gates, spent };
+  return { gates, differentiated, spent: differentiated && holding };
 }
 
 /** Who catches an error of the round may see a graph that backward has not got to. */

@@ -16,12 +16,14 @@ const MAX_DEPTH = 8;
 const SAME: ReadonlySet<string> = new Set(
   'contiguous cpu cuda double float half requires_grad_ squeeze to type type_as view'.split(' '),
 );
-/** What makes a tensor more than its value: a gradient that is read from the object itself. */
-const MARKS: ReadonlySet<string> = new Set(['grad', 'register_hook', 'requires_grad_', 'retain_grad']);
+/** A gradient that is read from the object itself. */
+const GRADIENT: ReadonlySet<string> = new Set(['grad', 'register_hook', 'requires_grad_', 'retain_grad']);
+/** Calls that tell one object from another of the same value, or write on it. */
+const TELLING: ReadonlySet<string> = new Set('count discard hash id index ref remove setattr'.split(' '));
 
 /**
- * The value is the result of an operation in this very round of the loop, and nobody looks at the object for a gradient: a
- * parameter, a leaf or a tensor of somebody else is more than its numbers.
+ * The value is the result of an operation in this very round of the loop, and nobody looks at the object for a gradient or
+ * tells it from another one of the same numbers: a parameter, a leaf or a tensor of somebody else is more than its numbers.
  */
 export function isComputedHere(module: PyModule, value: PyNode, depth = 0): boolean {
   const node = unparenthesized(value);
@@ -65,12 +67,43 @@ export function isComputedHere(module: PyModule, value: PyNode, depth = 0): bool
   }
 }
 
-function isMarked(module: PyModule, identifier: PyNode): boolean {
+function isMarked(module: PyModule, identifier: PyNode, seen: ReadonlySet<string> = new Set()): boolean {
   const scope = module.resolve(identifier);
-  return (
-    scope === undefined ||
-    module
-      .reads(scope, identifier.text)
-      .some(({ parent }) => parent?.type === 'attribute' && MARKS.has(parent.field('attribute')?.text ?? ''))
-  );
+  if (scope === undefined) return true;
+  const known = new Set([...seen, identifier.text]);
+  return module.reads(scope, identifier.text).some((place) => {
+    const alias = aliasOf(place);
+    return isMark(place) || (alias !== undefined && !known.has(alias.text) && isMarked(module, alias, known));
+  });
+}
+
+/** `best` of `best = loss`. */
+function aliasOf({ parent, text }: PyNode): PyNode | undefined {
+  const [left, right] = [parent?.field('left'), parent?.field('right')];
+  return parent?.type === 'assignment' && right?.text === text && left?.type === 'identifier'
+    ? left
+    : undefined;
+}
+
+/** `x.grad`, `x.step = 3`, `x is y`, `x in seen`, `names[x]`, `{x: 1}`, `id(x)`. */
+function isMark(place: PyNode): boolean {
+  const { parent } = place;
+  switch (parent?.type) {
+    case 'attribute':
+      return GRADIENT.has(parent.field('attribute')?.text ?? '') || parent.parent?.field('left') === parent;
+    case 'comparison_operator':
+      return /(?<!\w)(?:is|in)(?!\w)/.test(parent.text) && !/\bis(?: not)? None$/.test(parent.text);
+    case 'subscript':
+      return parent.field('value') !== place;
+    case 'pair':
+      return parent.field('key') === place;
+    case 'set':
+      return true;
+    case 'argument_list': {
+      const callee = parent.parent?.field('function');
+      return TELLING.has((callee?.field('attribute') ?? callee)?.text ?? '');
+    }
+    default:
+      return false;
+  }
 }

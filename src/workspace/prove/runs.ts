@@ -48,7 +48,7 @@ export async function runAll(assignment: Assignment, workshop: Workshop): Promis
   }
   const { comparison, perFix } = reportOf(plan, bench.runs);
   if ([comparison, ...perFix.map((each) => each.comparison)].some(mayBeChance)) {
-    await bench.run('before', 'counted');
+    await bench.run('before', plan.counts ? 'counted' : 'measured');
   }
   return bench.runs;
 }

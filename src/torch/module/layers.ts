@@ -1,0 +1,44 @@
+import { qualifiedName } from '../../semantic/imports.js';
+import { ingredientsOf } from '../../semantic/ingredients.js';
+import type { PyModule } from '../../semantic/module.js';
+import { argumentsOf } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { hasWeights, isChain, isLibraryModel, isLossClass } from '../catalog-modules.js';
+import { type Maker, madeBy } from './made-by.js';
+import { moduleKind } from './modules.js';
+
+/** Whether a call runs a loss, or a network of the project, torch or a library, which keeps what its backward needs. */
+export function runsLayers(module: PyModule, call: PyNode): boolean {
+  return isCalled(module, call, {
+    gives: (path, made) =>
+      isLossClass(path) || isLibraryModel(path) || hasWeights(path) || weightsIn(module, path, made) > 0,
+    isClass: (there, classNode) => {
+      const isModule = moduleKind(there, classNode).isModule === 'yes';
+      return isModule && ingredientsOf(there, classNode)?.strangers.some(hasWeights) ? 'yes' : 'unknown';
+    },
+    outlivesOthers: true,
+  });
+}
+
+/** Whether it runs layers in a chain: then its backward needs the weights of all but the first. */
+export function runsChain(module: PyModule, call: PyNode): boolean {
+  return isCalled(module, call, {
+    gives: (path, made) => isLibraryModel(path) || weightsIn(module, path, made) > 1,
+    isClass: () => 'unknown',
+    outlivesOthers: true,
+  });
+}
+
+function isCalled(module: PyModule, call: PyNode, maker: Maker): boolean {
+  const callee = call.field('function');
+  return callee !== undefined && callee.type !== 'call' && madeBy(module, callee, maker) === 'yes';
+}
+
+/** The layers with weights among the arguments of a chain. */
+function weightsIn(module: PyModule, path: string, made: PyNode | undefined): number {
+  if (made === undefined || !isChain(path)) return 0;
+  return argumentsOf(made).filter((each) => {
+    const layer = each.type === 'call' ? each.field('function') : undefined;
+    return layer !== undefined && hasWeights(qualifiedName(module, layer) ?? '');
+  }).length;
+}
