@@ -34,7 +34,7 @@ import {
   trainedModels,
 } from '../src/toolkit/index.js';
 
-const DECIDED = /gradient_checkpointing|prepare_model_for_kbit|use_checkpoint|grad_checkpoint/;
+const DECIDED = /gradient_checkpointing|prepare_model_for_(?:kbit|int8)|use_checkpoint|grad_checkpoint/;
 
 interface PeakSite extends Site {
   readonly place:

@@ -1,7 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
 import type { Engine } from '../engine/engine.js';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
 import type { Relied } from '../semantic/surroundings.js';
+import type { Cache } from '../workspace/cache.js';
 import type { CrewSetting } from '../workspace/crew.js';
 import type { Candidate, Discovery } from '../workspace/discover.js';
 import { Examiner } from '../workspace/examine.js';
@@ -26,6 +26,7 @@ export interface Look {
   readonly discovery: Discovery;
   /** The candidates by the names they are reported under. */
   readonly targets: ReadonlyMap<string, Candidate>;
+  readonly cache?: Cache;
 }
 
 export interface StandardInput {
@@ -37,12 +38,14 @@ export interface StandardInput {
 
 export async function prepare(context: Context): Promise<Look> {
   const project = new Project(context.args.request(context.io.cwd), context.catalogue);
+  const cache = await cacheOf(context, project);
+  project.ground.memory = cache;
   const discovery = project.discover();
   const tools = toolsFor(context, project, discovery.candidates.length);
   if (context.isVerbose) context.say(`parser: ${(await tools.parser.load()).backend}`);
   const targets = new Map(discovery.candidates.map((candidate) => [candidate.path, candidate]));
   sayWhatRuns(context, project);
-  return { project, tools, discovery, targets };
+  return { project, tools, discovery, targets, ...(cache && { cache }) };
 }
 
 export async function prepareStdin(context: Context): Promise<StandardInput> {
@@ -64,14 +67,20 @@ export async function prepareStdin(context: Context): Promise<StandardInput> {
 }
 
 /** Reads what could matter, shows how far it got, and remembers it for the next run. */
-export async function lookThrough(context: Context, look: Look, purpose: 'report' | 'fix'): Promise<Visit> {
-  const { project, tools } = look;
+export async function lookThrough(
+  context: Context,
+  look: Look,
+  purpose: 'places' | 'report' | 'fix',
+): Promise<Visit> {
+  const { project, tools, cache } = look;
   const decide = purpose === 'fix' ? await project.policy() : undefined;
   const examiner = new Examiner(tools, decide);
-  const cache = await cacheOf(context, project);
   const threads = threadsOf(context, look, decide !== undefined);
   const means = {
+    isTextWanted: purpose !== 'places',
     examiner,
+    targets: look.targets,
+    stampOf: (target: string) => project.ground.stamp(target),
     isAsBefore: (relied: Relied, known: (path: string) => string | undefined) =>
       project.neighbourhood.answersAsBefore(relied, known),
     ...(decide && { decide }),
@@ -115,7 +124,7 @@ function limitIn(seconds: string | undefined): number {
 
 function toolsFor(context: Context, project: Project, files: number): Tools {
   // Optimising wasm takes longer than checking a few files, and the process waits for it before it ends.
-  if (files <= SMALL_RUN) setFlagsFromString('--liftoff-only');
+  if (files <= SMALL_RUN) process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
   return new Tools(project, context.io.env['MEMFIX_PARSER']);
 }
 

@@ -5,5 +5,5 @@ import module from 'node:module';
 if ('enableCompileCache' in module && typeof module.enableCompileCache === 'function')
   module.enableCompileCache();
 
-const { runProcess } = await import('./process.js');
-await runProcess(async () => (await import('../../transforms/index.js')).transforms, import.meta.url);
+const loadTransforms = async () => (await import('../../transforms/index.js')).transforms;
+void import('./process.js').then(({ runProcess }) => runProcess(loadTransforms, import.meta.url));

@@ -23,10 +23,10 @@ export async function cacheOf(context: Context, project: Project): Promise<Cache
   return new Cache(folder, [ownVersion(), await io.self.build(), root, io.cwd, project.facts]);
 }
 
-export function keep(context: Context, { project, discovery }: Look, cache: Cache): void {
+export function keep(context: Context, { project, targets }: Look, cache: Cache): void {
   const { paths, since } = project.request;
   const sawAll = since === undefined && paths.every((path) => path === '.');
-  const reason = cache.save(sawAll ? new Set(discovery.candidates.map(({ path }) => path)) : undefined);
+  const reason = cache.save(sawAll ? targets : undefined);
   if (reason === undefined) return;
   if (context.args.text('cache-dir') === undefined) {
     if (context.isVerbose) context.say(`cache: not kept: ${reason}`);

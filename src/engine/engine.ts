@@ -6,9 +6,10 @@ import type { Span } from '../text/lines.js';
 import type { Options, Transform } from '../toolkit/contract.js';
 import type { Decide, Finding, Outcome, Preview, Scan, Skipped, SourceFile } from './outcome.js';
 import { Prefilter } from './prefilter.js';
+import { previewOf } from './preview.js';
 import { editableRegion } from './region.js';
-import { previewOf, repair } from './repair.js';
-import { scanOf } from './scan.js';
+import { repair } from './repair.js';
+import { notPython, scanOf } from './scan.js';
 
 export interface EngineSetup {
   readonly parser: PythonParser;
@@ -33,7 +34,10 @@ export interface EngineSetup {
 export interface Engine {
   /** The selected transforms that could match, going by their literals; on raw bytes, before decoding. */
   among(bytes: Uint8Array): readonly Transform[];
-  /** `among`, where it is known already, saves looking for the literals once more. */
+  /**
+   * `among`, where it is known already, saves looking for the literals once more. Goes by one parser, except where a file
+   * looks like no Python 3; whether it is, by a second one, is known before anything is changed.
+   */
   scan(file: SourceFile, among?: readonly Transform[]): Scan | Skipped;
   /**
    * Asks `decide` once for every fixable finding, applies, verifies, repeats to a fixed point. A finding that only appears
@@ -44,6 +48,8 @@ export interface Engine {
   preview(file: SourceFile, finding: Finding): Preview;
   /** The whole lines a person may rewrite instead of the proposed fix, and the text proposed for them. */
   editableRegion(file: SourceFile, finding: Finding): { readonly span: Span; readonly proposed: string };
+  /** What the second parser has against a file. */
+  objection(file: SourceFile): Skipped | undefined;
   /** Why a text is not valid Python 3, if it is not. */
   syntaxProblem(text: string): SyntaxProblem | undefined;
 }
@@ -54,6 +60,7 @@ export function createEngine(setup: EngineSetup): Engine {
   return {
     among,
     scan: (file, some) => scanOf(setup, file, some),
+    objection: notPython,
     repair: (file, decide) => repair(setup, file, decide),
     preview: previewOf,
     editableRegion,

@@ -1,5 +1,12 @@
 import { PyModule } from '../semantic/module.js';
-import type { Mention, NamedFile, Naming, Relied, Surroundings } from '../semantic/surroundings.js';
+import {
+  type Mention,
+  type NamedFile,
+  type Naming,
+  questionFor,
+  type Relied,
+  type Surroundings,
+} from '../semantic/surroundings.js';
 import type { Versions } from '../semantic/versions.js';
 import { Glimpse } from '../syntax/glimpse.js';
 import type { PythonParser, SyntaxTree } from '../syntax/parser.js';
@@ -31,18 +38,6 @@ export interface ProjectFile {
   readonly text: string;
   /** The same where the text is. */
   readonly key: string;
-}
-
-/** How a question for the files that mention something is remembered. */
-function questionFor({ word, beside, needs }: Mention): string {
-  return `?${[word, ...beside, ...(needs === undefined ? [] : [`+${needs}`])].join(' ')}`;
-}
-
-export function mentionIn(question: string): Mention {
-  const [word = '', ...others] = question.slice(1).split(' ');
-  const needs = others.find((other) => other.startsWith('+'))?.slice(1);
-  const beside = others.filter((other) => !other.startsWith('+'));
-  return { word, beside, ...(needs !== undefined && { needs }) };
 }
 
 /** Characters whose trees are kept from one scan to the next. */

@@ -12,14 +12,14 @@ import type {
   Decision,
   Finding,
   Outcome,
-  Preview,
   Scan,
   Settled,
   Skipped,
   SourceFile,
 } from './outcome.js';
+import { changeOf, previewOf, withImports } from './preview.js';
 import { editableLines } from './region.js';
-import { type LiveScan, scanOf, statementFor, withScan } from './scan.js';
+import { type LiveScan, notPython, scanOf, statementFor, withScan } from './scan.js';
 import { suppressionEdit } from './suppression.js';
 
 /** Fixes that enable each other take a pass each; more than this many is not convergence. */
@@ -63,6 +63,8 @@ export async function repair(
     }
     if ([...standing.values()].every(({ kind }) => kind === 'skip'))
       return outcomeOf(file, scanned, beside, settled, bugs);
+    const objection = current === file ? notPython(file) : undefined;
+    if (objection !== undefined) return objection;
     const step = withScan(setup, current, (live) => applyOnce(live, setup, standing));
     if ('kind' in step)
       return untouched(setup, file, [...bugs, `${file.path} could not be read twice: ${step.reason}`]);
@@ -166,10 +168,6 @@ function besideOf({ finding, decision }: Choice): readonly FileEdits[] {
   return decision.kind === 'suppress' ? [] : (finding.fix?.beside ?? []);
 }
 
-function changeOf({ path, text, edits }: FileEdits): BesideChange {
-  return { path, before: text, after: applyEdits(text, edits) };
-}
-
 function editsFor(live: LiveScan, finding: Finding, decision: Decision): readonly Edit[] | undefined {
   if (decision.kind === 'suppress') {
     const edit = suppressionEdit(live.module, finding, decision.reason);
@@ -246,13 +244,6 @@ function allEdits(live: LiveScan, choices: readonly Choice[]): readonly Edit[] {
   return importing === undefined ? edits : withImports(edits, importing);
 }
 
-/** An import that lands exactly where another edit begins goes in front of it, in one edit. */
-function withImports(edits: readonly Edit[], importing: Edit): readonly Edit[] {
-  const same = edits.find((edit) => edit.start === importing.start);
-  if (same === undefined) return [...edits, importing];
-  return edits.map((edit) => (edit === same ? { ...edit, text: importing.text + edit.text } : edit));
-}
-
 /** Where an offset that no edit covers lies after the edits. */
 function moved(edits: readonly Edit[], offset: number): number {
   let shift = 0;
@@ -268,15 +259,6 @@ function placeOf(finding: Finding, start: number): string {
 
 function where(scan: Scan, finding: Finding): string {
   return `${scan.file.path}:${finding.at.line}`;
-}
-
-export function previewOf(file: SourceFile, finding: Finding): Preview {
-  const before = file.source.text;
-  if (finding.fix === undefined) return { before, after: before };
-  const [importing] = finding.fix.importEdits;
-  const edits = importing === undefined ? finding.fix.edits : withImports(finding.fix.edits, importing);
-  const beside = finding.fix.beside?.map(changeOf);
-  return { before, after: applyEdits(before, edits), ...(beside && { beside }) };
 }
 
 function outcomeOf(

@@ -36,8 +36,9 @@ function speaksPython2(module: PyModule): boolean {
   );
 }
 
-function notPython(file: SourceFile, text: string): Skipped | undefined {
-  const problem = pythonProblem(text);
+/** What the second parser has against a file. tree-sitter forgives a lot, and nothing is changed on its word alone. */
+export function notPython(file: SourceFile): Skipped | undefined {
+  const problem = pythonProblem(file.source.text);
   if (problem === undefined) return undefined;
   const at = problem.at === undefined ? {} : { at: problem.at };
   return { kind: 'skipped', path: file.path, reason: `not valid Python 3: ${problem.message}`, ...at };
@@ -110,7 +111,7 @@ function scanTree<T>(
     if (error !== undefined) {
       const at = module.lines.position(error.start);
       return (
-        notPython(file, text) ?? {
+        notPython(file) ?? {
           kind: 'skipped',
           path: file.path,
           reason: 'the parser does not understand this place',
@@ -121,10 +122,8 @@ function scanTree<T>(
     if (isTooDeep(text, tree, glimpse.outline)) return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
     const imports = new Map<Finding, readonly Import[]>();
     const found = candidates.flatMap((transform) => findingsOf(setup, transform, module, imports));
-    if (found.length > 0 || speaksPython2(module)) {
-      const problem = notPython(file, text);
-      if (problem !== undefined) return problem;
-    }
+    const problem = speaksPython2(module) ? notPython(file) : undefined;
+    if (problem !== undefined) return problem;
     found.sort((a, b) => a.span.start - b.span.start || a.transform.localeCompare(b.transform));
     const suppressions = new Suppressions(module, setup.transforms);
     const findings: Finding[] = [];

@@ -12,7 +12,8 @@ const TAB_STOP = 4;
 const PLAIN = /^[\x20-\x7e]*$/;
 const HIDDEN = /^[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const EMOJI = /\p{Emoji_Presentation}|\uFE0F/u;
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Made when a text first needs it, for it takes longer than a small run may. */
+let graphemes: Intl.Segmenter | undefined;
 
 /** Code points that take two columns (Unicode's East Asian Width W and F), as first and last of each range. */
 const WIDE: readonly (readonly [first: number, last: number])[] = [
@@ -80,6 +81,7 @@ export function clip(line: string, width: number): string {
 }
 
 function* segments(text: string): Generator<string> {
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   for (const { segment } of graphemes.segment(text)) yield segment;
 }
 

@@ -1,5 +1,5 @@
 import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
-import { previewOf } from '../engine/repair.js';
+import { previewOf } from '../engine/preview.js';
 import type { Ranked } from '../oom/rank.js';
 import { Lines } from '../text/lines.js';
 import { printable, widthOf } from './cells.js';

@@ -11,7 +11,7 @@ export function fileImported(
   folders: readonly string[],
   isThere: (file: string) => boolean,
 ): string | undefined {
-  const places = placesOf(path, dotted, folders);
+  const places = placesOf(path, dotted, folders, isThere);
   const found = new Set(places.flatMap((place) => filesAt(place).find(isThere) ?? []));
   const [only] = found;
   return found.size === 1 && only !== path ? only : undefined;
@@ -30,19 +30,33 @@ export function fileNamed(
 }
 
 /** Where the module could be, without `.py` or `/__init__.py`. */
-function placesOf(path: string, dotted: string, folders: readonly string[]): readonly string[] {
+function placesOf(
+  path: string,
+  dotted: string,
+  folders: readonly string[],
+  isThere: (file: string) => boolean,
+): readonly string[] {
   const level = /^\.*/.exec(dotted)?.[0].length ?? 0;
   const names = dotted.slice(level).split('.').filter(Boolean);
   if (level === 0) {
-    if (names.length === 0) return [];
-    return folders.flatMap((folder) => [join(folder, ...names), join(folder, 'src', ...names)]);
+    const [first] = names;
+    if (first === undefined) return [];
+    return folders
+      .flatMap((folder) => [folder, below(folder, 'src')])
+      .filter((root) => isThere(below(root, first)) || isThere(below(root, `${first}.py`)))
+      .map((root) => below(root, names.join('/')));
   }
   let start = dirname(path);
   for (let up = 1; up < level; up++) start = dirname(start);
-  return [names.length === 0 ? `${start}/` : join(start, ...names)];
+  return [names.length === 0 ? `${start}/` : below(start, names.join('/'))];
 }
 
 /** The package wins over the file beside it, as in Python. */
 function filesAt(place: string): readonly string[] {
-  return place.endsWith('/') ? [join(place, '__init__.py')] : [join(place, '__init__.py'), `${place}.py`];
+  return place.endsWith('/') ? [`${place}__init__.py`] : [`${place}/__init__.py`, `${place}.py`];
+}
+
+/** Without a look at every part of the path, for folders and names that have no dots among their parts. */
+function below(folder: string, name: string): string {
+  return folder.endsWith('/') ? folder + name : `${folder}/${name}`;
 }

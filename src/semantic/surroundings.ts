@@ -56,3 +56,15 @@ export const ALONE: Surroundings = {
   naming: () => ({ modules: [], unread: undefined }),
   relied: [],
 };
+
+/** How a question for the files that mention something is remembered. */
+export function questionFor({ word, beside, needs }: Mention): string {
+  return `?${[word, ...beside, ...(needs === undefined ? [] : [`+${needs}`])].join(' ')}`;
+}
+
+export function mentionIn(question: string): Mention {
+  const [word = '', ...others] = question.slice(1).split(' ');
+  const needs = others.find((other) => other.startsWith('+'))?.slice(1);
+  const beside = others.filter((other) => !other.startsWith('+'));
+  return { word, beside, ...(needs !== undefined && { needs }) };
+}

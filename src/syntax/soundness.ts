@@ -46,9 +46,10 @@ export function pythonProblem(text: string): SyntaxProblem | undefined {
 
 /**
  * V8 would spend seconds optimising the whole module, and hold up the end of the process, for a few checks; its baseline
- * compiler starts at once and is fast enough.
+ * compiler starts at once and is fast enough. What is never called need not even be validated.
  */
 function openRuff(): RuffWorkspace {
+  setFlagsFromString('--wasm-lazy-validation');
   setFlagsFromString('--liftoff-only');
   try {
     return loadRuff();

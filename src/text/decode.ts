@@ -1,5 +1,5 @@
-import { isAscii } from 'node:buffer';
-import iconv from 'iconv-lite';
+import { isAscii, isUtf8 } from 'node:buffer';
+import { createRequire } from 'node:module';
 
 /** A file's text and everything needed to write it back in the same bytes. Offsets never count the BOM. */
 export interface SourceText {
@@ -37,10 +37,6 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 /** Names iconv-lite knows that no Python source can be written in. */
 const NO_TEXT_CODEC = /^(?:utf|ucs|unicode|cesu|hex|base64|binary)/;
 
-/** What decodes at all encodes to the same bytes: there is one way to write a character, and no other is taken. */
-const LOSSLESS: ReadonlySet<string> = new Set(['utf-8', 'latin-1', 'ascii']);
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** Decodes Python source the way CPython would, or says why it cannot. Never yields U+FFFD for a bad byte. */
 export function decode(bytes: Uint8Array): Decoded {
   const bom = UTF8_BOM.every((byte, index) => bytes[index] === byte);
@@ -61,7 +57,7 @@ export function decode(bytes: Uint8Array): Decoded {
     return refuse(`its bytes are not valid ${encoding} (${declaration})`);
   }
   const source: SourceText = { text, encoding, bom };
-  if (!LOSSLESS.has(encoding)) {
+  if (!isReversible(encoding)) {
     const back = encode(source, text);
     if (back === undefined || Buffer.compare(back, bytes) !== 0) {
       return refuse(`its bytes would not survive a round trip through ${encoding}`);
@@ -75,6 +71,18 @@ export function encode(source: SourceText, text: string): Buffer | undefined {
   const body = toBytes(text, source.encoding);
   if (body === undefined) return undefined;
   return source.bom ? Buffer.concat([Buffer.from(UTF8_BOM), body]) : body;
+}
+
+/** Encodings in which every text has one spelling only. */
+function isReversible(encoding: string): boolean {
+  return encoding === 'utf-8' || encoding === 'latin-1' || encoding === 'ascii';
+}
+
+const require = createRequire(import.meta.url);
+
+/** Loaded when a file first needs it, which is next to never. */
+function iconv(): typeof import('iconv-lite') {
+  return require('iconv-lite');
 }
 
 function refuse(reason: string): Decoded {
@@ -110,20 +118,17 @@ function canonical(declared: string): string | undefined {
   const known = ALIASES.get(name) ?? name;
   if (known === 'utf-8' || known === 'latin-1' || known === 'ascii') return known;
   if (NO_TEXT_CODEC.test(known)) return undefined;
-  return iconv.encodingExists(known) ? known : undefined;
+  return iconv().encodingExists(known) ? known : undefined;
 }
 
 function toText(body: Buffer, encoding: string): string | undefined {
   if (encoding === 'latin-1') return body.toString('latin1');
   if (encoding === 'ascii') return isAscii(body) ? body.toString('latin1') : undefined;
   if (encoding === 'utf-8') {
-    try {
-      return isAscii(body) ? body.toString('latin1') : UTF8.decode(body);
-    } catch {
-      return undefined;
-    }
+    if (isAscii(body)) return body.toString('latin1');
+    return isUtf8(body) ? body.toString('utf8') : undefined;
   }
-  const text = iconv.decode(body, encoding, { stripBOM: false });
+  const text = iconv().decode(body, encoding, { stripBOM: false });
   return text.includes('\uFFFD') ? undefined : text;
 }
 
@@ -131,6 +136,6 @@ function toBytes(text: string, encoding: string): Buffer | undefined {
   if (encoding === 'utf-8') return text.isWellFormed() ? Buffer.from(text, 'utf8') : undefined;
   if (encoding === 'latin-1') return /^[\0-\xff]*$/.test(text) ? Buffer.from(text, 'latin1') : undefined;
   if (encoding === 'ascii') return /^[\0-\x7f]*$/.test(text) ? Buffer.from(text, 'latin1') : undefined;
-  const bytes = iconv.encode(text, encoding, { addBOM: false });
-  return iconv.decode(bytes, encoding, { stripBOM: false }) === text ? bytes : undefined;
+  const bytes = iconv().encode(text, encoding, { addBOM: false });
+  return iconv().decode(bytes, encoding, { stripBOM: false }) === text ? bytes : undefined;
 }

@@ -1,19 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Finding, Skipped, SourceFile, SuppressionNote } from '../engine/outcome.js';
 import type { Relied } from '../semantic/surroundings.js';
+import { Memories, writeMemories } from './cache-file.js';
 import { codeOf, reasonOf } from './failure.js';
-import { textOf } from './places.js';
+import type { Walked, WalkMemory } from './ground.js';
 import { isSettled, type Stamp } from './read.js';
 
 /** What a scan found in a file, without the file. */
@@ -32,29 +24,30 @@ export type Lesson =
 /** What is remembered of one file, under the name it is reported by: some transforms look at names. */
 export interface Memory {
   readonly stamp: Stamp;
-  /** Absent where a look at the bytes is as fast as hashing them. */
-  readonly hash?: string;
+  /** Undefined where a look at the bytes is as fast as hashing them. */
+  readonly hash: string | undefined;
   /** Named by the user, who hears more than a walk would say. */
   readonly explicit: boolean;
   readonly lesson: Lesson;
-  /** What of the project the lesson depends on; absent where it depends on nothing. */
-  readonly relied?: Relied;
+  /** What of the project the lesson depends on; undefined where it depends on nothing. */
+  readonly relied: Relied | undefined;
 }
 
-const FORMAT = 'memfix cache 2';
 /** Different settings have a file each; these many are kept. */
 const KEPT_FILES = 8;
+const KEPT_WALKS = 4;
 const DRAFT_LIFE = 60 * 60 * 1000;
 
 /**
  * The results of earlier runs with the same memfix and the same settings. One file, replaced in one step: runs at the
  * same time may forget each other's news, never spoil it. Whatever cannot be read as a whole counts for nothing.
  */
-export class Cache {
+export class Cache implements WalkMemory {
   readonly #file: string;
-  readonly #known: Map<string, Memory>;
+  readonly #known: Memories;
   readonly #version: string;
   readonly #news = new Map<string, Memory>();
+  readonly #walks = new Map<string, Walked>();
 
   /** `facts`: everything that results depend on besides the files themselves. */
   constructor(
@@ -64,12 +57,20 @@ export class Cache {
     const name = createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32);
     this.#file = join(folder, `${name}.cache`);
     this.#version = versionOf(this.#file);
-    this.#known = read(this.#file);
+    this.#known = Memories.in(this.#file);
   }
 
   recall(path: string, explicit: boolean): Memory | undefined {
-    const memory = this.#known.get(path);
+    const memory = this.#known.of(path);
     return memory?.explicit === explicit ? memory : undefined;
+  }
+
+  recallWalk(folder: string): Walked | undefined {
+    return this.#known.walks.get(folder);
+  }
+
+  rememberWalk(folder: string, walked: Walked): void {
+    this.#walks.set(folder, walked);
   }
 
   remember(path: string, memory: Memory, readAt: number): void {
@@ -79,25 +80,22 @@ export class Cache {
   }
 
   /** Keeps what this run learnt; `all`: the run saw everything there is, so the rest is gone. Says why it could not. */
-  save(all: ReadonlySet<string> | undefined): string | undefined {
-    const gone = all === undefined ? [] : [...this.#known.keys()].filter((path) => !all.has(path));
-    if (this.#news.size + gone.length === 0) return undefined;
+  save(all: { has(path: string): boolean } | undefined): string | undefined {
+    const gone = all === undefined ? [] : this.#known.paths.filter((path) => !all.has(path));
+    if (this.#news.size + this.#walks.size + gone.length === 0) return undefined;
     try {
       openFolder(this.folder);
-      const base = versionOf(this.#file) === this.#version ? this.#known : read(this.#file);
+      const base = versionOf(this.#file) === this.#version ? this.#known : Memories.in(this.#file);
       const merged = new Map([...base, ...this.#news]);
       for (const path of gone) merged.delete(path);
-      write(this.#file, merged);
+      const walks = [...this.#walks, ...base.walks].slice(0, KEPT_WALKS);
+      writeMemories(this.#file, merged, new Map(walks.reverse()));
       prune(this.folder);
       return undefined;
     } catch (error) {
       return reasonOf(error);
     }
   }
-}
-
-export function sameStamp(a: Stamp, b: Stamp): boolean {
-  return a.every((part, index) => part === b[index]);
 }
 
 export function withFile(scan: Findings, file: SourceFile) {
@@ -110,30 +108,6 @@ function openFolder(folder: string): void {
   if (!lstatSync(folder).isDirectory()) throw Object.assign(new Error(folder), { code: 'ENOTDIR' });
   const rules = join(folder, '.gitignore');
   if (!existsSync(rules)) writeFileSync(rules, '*\n');
-}
-
-function read(file: string): Map<string, Memory> {
-  const text = textOf(file);
-  const end = text?.indexOf('\n') ?? -1;
-  if (text === undefined || end === -1) return new Map();
-  const body = text.slice(end + 1);
-  return text.slice(0, end) === headOf(body) ? new Map(JSON.parse(body) as [string, Memory][]) : new Map();
-}
-
-function write(file: string, memories: ReadonlyMap<string, Memory>): void {
-  const body = JSON.stringify([...memories]);
-  const draft = join(dirname(file), `${randomBytes(6).toString('hex')}.tmp`);
-  try {
-    writeFileSync(draft, `${headOf(body)}\n${body}`, { flag: 'wx' });
-    renameSync(draft, file);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
-}
-
-function headOf(body: string): string {
-  return `${FORMAT} ${createHash('sha1').update(body).digest('hex')}`;
 }
 
 function versionOf(file: string): string {

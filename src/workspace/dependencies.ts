@@ -38,6 +38,8 @@ const READERS: readonly (readonly [name: RegExp, read: Read])[] = [
   [/^environment[\w.-]*\.ya?ml$/i, readEnvironment],
 ];
 const LOCKS: readonly (readonly [name: RegExp, read: Read])[] = [[/^(?:uv|poetry)\.lock$/, readLock]];
+/** What all of these look like; most names are of something else. */
+const MAY_SPEAK = /\.(?:txt|toml|cfg|ya?ml|lock)$|^requirements$/i;
 /** Includes of includes, as deep as a sane project has them. */
 const DEEPEST_INCLUDE = 8;
 
@@ -85,7 +87,7 @@ export class Dependencies {
   }
 
   #look(folder: string, above: Known): Known {
-    const names = [...this.folders.names(folder)].sort();
+    const names = [...this.folders.names(folder)].filter((name) => MAY_SPEAK.test(name)).sort();
     const asked = pinsOf([...this.#required(folder, names), ...this.#read(folder, names, READERS)]);
     const locked = pinsOf(this.#read(folder, names, LOCKS));
     if (asked.size + locked.size === 0) return above;

@@ -3,7 +3,7 @@ import { basename, dirname, resolve, sep } from 'node:path';
 import type { Skipped } from '../engine/outcome.js';
 import { codeOf, Failure, reasonOf } from './failure.js';
 import { IgnoreRules } from './gitignore.js';
-import { shownFrom } from './places.js';
+import { shownFrom, textOf } from './places.js';
 import { startOf } from './read.js';
 
 export interface Candidate {
@@ -18,6 +18,10 @@ export interface Candidate {
 export interface Discovery {
   readonly candidates: readonly Candidate[];
   readonly skipped: readonly Skipped[];
+  /** Folders that were entered. */
+  readonly folders: number;
+  /** No link was followed, and nothing was skipped. */
+  readonly isPlain: boolean;
   /** There is more than was asked for at most. */
   readonly isCut: boolean;
 }
@@ -29,6 +33,8 @@ export interface DiscoveryRules {
   /** These files at most, by where they really are; then there is no need to walk. */
   readonly only?: ReadonlySet<string>;
   excludes(path: string, isFolder: boolean): boolean;
+  /** Hears of every folder before it is listed, and of every file of rules before it is read or missed. */
+  sees?(path: string): void;
 }
 
 /** Folders that hold other people's code or a tool's leavings, whatever `.gitignore` says. */
@@ -64,8 +70,8 @@ export const ENVIRONMENT_MARKS: ReadonlySet<string> = new Set(['pyvenv.cfg', 'co
 export function discover(paths: readonly string[], rules: DiscoveryRules): Discovery {
   const walk = new Walk(rules);
   for (const path of paths) walk.start(path);
-  const { candidates, skipped, isCut } = walk;
-  return { candidates, skipped, isCut };
+  const { candidates, skipped, folders, isPlain, isCut } = walk;
+  return { candidates, skipped, folders, isPlain, isCut };
 }
 
 class Walk {
@@ -73,8 +79,23 @@ class Walk {
   readonly skipped: Skipped[] = [];
   readonly #seen = new Set<string>();
   readonly #entered = new Set<string>();
+  #followed = false;
 
   constructor(private readonly rules: DiscoveryRules) {}
+
+  /** The text of a file of ignore rules. */
+  readonly #read = (path: string): string | undefined => {
+    this.rules.sees?.(path);
+    return textOf(path);
+  };
+
+  get folders(): number {
+    return this.#entered.size;
+  }
+
+  get isPlain(): boolean {
+    return !this.#followed && this.skipped.length === 0;
+  }
 
   get isCut(): boolean {
     return this.candidates.length + this.#entered.size > (this.rules.most ?? Infinity);
@@ -97,13 +118,15 @@ class Walk {
   #startAt(folder: string): void {
     const place = realpathSync.native(folder);
     const { only } = this.rules;
-    if (only === undefined) this.#enter(folder, place, IgnoreRules.startingAt(folder), true);
+    if (only === undefined) this.#enter(folder, place, IgnoreRules.startingAt(folder, this.#read), true);
     else this.#pick(folder, place, only);
   }
 
   /** What a walk would find of these files, in the order it would. */
   #pick(folder: string, place: string, only: ReadonlySet<string>): void {
-    const rulesOf = new Map<string, IgnoreRules | undefined>([[folder, IgnoreRules.startingAt(folder)]]);
+    const rulesOf = new Map<string, IgnoreRules | undefined>([
+      [folder, IgnoreRules.startingAt(folder, this.#read)],
+    ]);
     const rulesAt = (at: string): IgnoreRules | undefined => {
       if (!rulesOf.has(at)) rulesOf.set(at, this.#rulesInside(at, rulesAt(dirname(at))));
       return rulesOf.get(at);
@@ -124,7 +147,7 @@ class Walk {
     if (above === undefined || FOREIGN.has(basename(folder))) return undefined;
     if (above.ignores(folder, true) || this.rules.excludes(folder, true)) return undefined;
     const has = (name: string) => existsSync(prefixOf(folder) + name);
-    return [...ENVIRONMENT_MARKS].some(has) ? undefined : rulesIn(folder, has, above);
+    return [...ENVIRONMENT_MARKS].some(has) ? undefined : this.#rulesIn(folder, has, above);
   }
 
   #statOfArgument(path: string, argument: string): Stats | undefined {
@@ -149,7 +172,7 @@ class Walk {
     if (entries === undefined) return;
     if (!explicit && entries.some((entry) => ENVIRONMENT_MARKS.has(entry.name))) return;
     const has = (name: string) => entries.some((entry) => entry.name === name);
-    const rules = explicit ? above : rulesIn(folder, has, above);
+    const rules = explicit ? above : this.#rulesIn(folder, has, above);
     const inFolder = prefixOf(folder);
     const inPlace = prefixOf(place);
     for (const entry of entries) {
@@ -163,10 +186,16 @@ class Walk {
     }
   }
 
+  #rulesIn(folder: string, has: (name: string) => boolean, above: IgnoreRules): IgnoreRules {
+    const rules = has('.git') ? IgnoreRules.ofRepository(folder, this.#read) : above;
+    return has('.gitignore') ? rules.entering(folder) : rules;
+  }
+
   /** Each folder once, however many links lead to it. */
   #open(folder: string, place: string): readonly Dirent[] | undefined {
     if (this.#entered.has(place) || this.isCut) return undefined;
     this.#entered.add(place);
+    this.rules.sees?.(folder);
     try {
       return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
     } catch (error) {
@@ -184,6 +213,7 @@ class Walk {
 
   /** A link to a file stands for that file; a link to a folder is left to whoever walks that folder. */
   #follow(path: string): void {
+    this.#followed = true;
     try {
       const stats = statSync(path);
       if (stats.isFile()) this.#take(path, realpathSync.native(path), false);
@@ -227,11 +257,6 @@ function isPythonScript(path: string): boolean {
   if (basename(path).includes('.')) return false;
   const start = startOf(path, 256);
   return start === undefined || /^#!.*\bpython/.test(start);
-}
-
-function rulesIn(folder: string, has: (name: string) => boolean, above: IgnoreRules): IgnoreRules {
-  const rules = has('.git') ? IgnoreRules.ofRepository(folder) : above;
-  return has('.gitignore') ? rules.entering(folder) : rules;
 }
 
 function kindOf(entry: Pick<Dirent, 'isDirectory' | 'isFIFO' | 'isSocket'>): string {

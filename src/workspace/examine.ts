@@ -2,16 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Decide, Outcome, Scan, Skipped, SourceFile } from '../engine/outcome.js';
 import type { Relied } from '../semantic/surroundings.js';
 import type { Candidate } from './discover.js';
-import { interpret, isWorthReading, type Opened, Reader, type Stamp } from './read.js';
+import { interpret, isWorthReading, type Opened, Reader, type Stamp, sameStamp } from './read.js';
 import type { Tools } from './tools.js';
 
 /** A file to look at, and what an earlier run knows about it. */
 export interface Job {
   readonly candidate: Candidate;
-  /** Of the bytes that were looked at before: with the same bytes, only the text is wanted. */
-  readonly hash?: string;
-  /** What is found will be asked for again. */
-  readonly isRemembered?: boolean;
+  /** What was looked at before: with the same bytes, only the text is wanted. */
+  readonly known?: { readonly hash: string; readonly stamp: Stamp };
   /** What was found then includes a fix that this run takes. */
   readonly repairs?: boolean;
 }
@@ -103,9 +101,10 @@ export class Examiner {
     }
   }
 
-  #look({ candidate, hash: known, isRemembered, repairs }: Job, { bytes, stamp }: Opened): Glance {
-    const ownHash = known === undefined ? undefined : hashOf(bytes);
-    const isKnown = ownHash !== undefined && ownHash === known;
+  #look({ candidate, known, repairs }: Job, { bytes, stamp }: Opened): Glance {
+    const isAsItWas = known !== undefined && sameStamp(known.stamp, stamp);
+    const hash = isAsItWas ? known.hash : known && hashOf(bytes);
+    const isKnown = hash !== undefined && hash === known?.hash;
     const onlyText = isKnown && repairs !== true;
     const engine = this.tools.loaded;
     if (engine === undefined && !onlyText) return { kind: 'unread' };
@@ -115,8 +114,7 @@ export class Examiner {
       if (worth !== 'yes') return examined({ sight: { kind: worth }, stamp });
     }
     if (!this.tools.parser.isLoaded && !onlyText) return { kind: 'unread' };
-    const hash = ownHash ?? (isRemembered === true ? hashOf(bytes) : undefined);
-    const mark = { stamp, ...(hash !== undefined && { hash }) };
+    const mark = { stamp, hash: hash ?? hashOf(bytes) };
     const read = interpret(candidate, bytes);
     if (read.kind === 'skipped') return examined({ sight: read, ...mark });
     const { file } = read;

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { join, relative } from 'node:path';
 import { codeOf, Failure } from './failure.js';
 import { slashed } from './places.js';
@@ -6,6 +5,11 @@ import { slashed } from './places.js';
 /** Enough paths for one command line on every system. */
 const PATHS_PER_CALL = 200;
 const LARGEST_ANSWER = 256 * 1024 * 1024;
+
+/** Loaded when git is first asked, which most runs never do. */
+function childProcess(): typeof import('node:child_process') {
+  return process.getBuiltinModule('node:child_process');
+}
 
 /** Which files of a repository count as changed. */
 export type Since =
@@ -72,7 +76,7 @@ function branchPoint(root: string, revision: string): string {
 
 /** What `git apply` has against a patch, or undefined when it takes it (or when there is no git to ask). */
 export function objectionTo(patch: Uint8Array, root: string): string | undefined {
-  const answer = spawnSync('git', ['apply', '--check', '--whitespace=nowarn', '-'], {
+  const answer = childProcess().spawnSync('git', ['apply', '--check', '--whitespace=nowarn', '-'], {
     cwd: root,
     env: environment(),
     input: patch,
@@ -102,12 +106,16 @@ export interface Answer {
 
 /** Git's answer, whatever it is. */
 export function askGit(root: string, words: readonly string[]): Answer {
-  const answer = spawnSync('git', ['-c', 'core.quotePath=false', '-c', 'core.fsmonitor=false', ...words], {
-    cwd: root,
-    env: environment(),
-    encoding: 'utf8',
-    maxBuffer: LARGEST_ANSWER,
-  });
+  const answer = childProcess().spawnSync(
+    'git',
+    ['-c', 'core.quotePath=false', '-c', 'core.fsmonitor=false', ...words],
+    {
+      cwd: root,
+      env: environment(),
+      encoding: 'utf8',
+      maxBuffer: LARGEST_ANSWER,
+    },
+  );
   if (answer.error === undefined) return answer;
   if (codeOf(answer.error) === 'ENOENT') {
     return { status: null, stdout: '', stderr: 'git is not installed, or not on the PATH' };

@@ -38,7 +38,8 @@ const PLAIN = /^(?:[^\\\s[\]]|\[[^\\\s[\]/]+\])+$/;
  */
 class NamesInRules {
   readonly #whole = new Set<string>();
-  readonly #endings = new Set<string>();
+  /** By their last character. */
+  readonly #endings = new Map<string, string[]>();
   readonly #shapes: RegExp | undefined;
 
   constructor(text: string) {
@@ -49,7 +50,7 @@ class NamesInRules {
       const last = rule.replace(/^.*\//, '').replace(/^!/, '').toLowerCase();
       if (!PLAIN.test(rule)) shapes.push('.*');
       else if (!/[*?[]/.test(last)) this.#whole.add(last);
-      else if (/^\*[^*?[]+$/.test(last)) this.#endings.add(last.slice(1));
+      else if (/[^*?\]]$/.test(last)) this.#addEnding(/[^*?\]]+$/.exec(last)?.[0] ?? '');
       else shapes.push(last.replace(/\[.*?\]|\*+|\W/gu, looselyAs));
     }
     this.#shapes = shapes.length === 0 ? undefined : new RegExp(`^(?:${shapes.join('|')})$`, 'su');
@@ -58,8 +59,13 @@ class NamesInRules {
   mayMean(spelling: string): boolean {
     const name = spelling.toLowerCase();
     if (this.#whole.has(name) || this.#shapes?.test(name) === true) return true;
-    for (const ending of this.#endings) if (name.endsWith(ending)) return true;
+    for (const ending of this.#endings.get(name.slice(-1)) ?? []) if (name.endsWith(ending)) return true;
     return false;
+  }
+
+  #addEnding(ending: string): void {
+    const last = ending.slice(-1);
+    this.#endings.set(last, [...(this.#endings.get(last) ?? []), ending]);
   }
 }
 
@@ -70,36 +76,39 @@ function looselyAs(part: string): string {
 
 /** The ignore rules in force in one folder. A deeper folder's rules win over those above it. */
 export class IgnoreRules {
-  private constructor(private readonly layers: readonly Layer[]) {}
+  private constructor(
+    private readonly layers: readonly Layer[],
+    private readonly read: (path: string) => string | undefined,
+  ) {}
 
   /** The rules for a walk that starts at `folder`: those from the root of its repository down to it. */
-  static startingAt(folder: string): IgnoreRules {
+  static startingAt(folder: string, read = textOf): IgnoreRules {
     const root = repositoryRoot(folder) ?? folder;
     const chain: string[] = [];
     for (const at of upward(folder)) {
       chain.unshift(at);
       if (at === root) break;
     }
-    let rules = IgnoreRules.ofRepository(root);
+    let rules = IgnoreRules.ofRepository(root, read);
     for (const at of chain) {
       // Naming an ignored folder is asking for it.
-      if (at !== root && rules.ignores(at, true)) rules = new IgnoreRules([]);
+      if (at !== root && rules.ignores(at, true)) rules = new IgnoreRules([], read);
       rules = rules.entering(at);
     }
     return rules;
   }
 
   /** A repository starts afresh: the rules of one around it do not reach into it. */
-  static ofRepository(root: string): IgnoreRules {
-    const shared = commonGitFolder(root);
-    const text = shared === undefined ? undefined : textOf(join(shared, 'info', 'exclude'));
-    return new IgnoreRules(text === undefined ? [] : [new Layer(root, text)]);
+  static ofRepository(root: string, read = textOf): IgnoreRules {
+    const shared = commonGitFolder(root, read);
+    const text = shared === undefined ? undefined : read(join(shared, 'info', 'exclude'));
+    return new IgnoreRules(text === undefined ? [] : [new Layer(root, text)], read);
   }
 
   /** These rules and those of the folder's own `.gitignore`. */
   entering(folder: string): IgnoreRules {
-    const text = textOf(join(folder, '.gitignore'));
-    return text === undefined ? this : new IgnoreRules([new Layer(folder, text), ...this.layers]);
+    const text = this.read(join(folder, '.gitignore'));
+    return text === undefined ? this : new IgnoreRules([new Layer(folder, text), ...this.layers], this.read);
   }
 
   ignores(path: string, isFolder: boolean, name = basename(path)): boolean {

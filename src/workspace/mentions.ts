@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import type { Mention } from '../semantic/surroundings.js';
+import { type Mention, questionFor } from '../semantic/surroundings.js';
 import { hashOf, Signature } from '../text/words.js';
-import { type Candidate, type Discovery, discover } from './discover.js';
-import { isSettled, Reader, stampAt } from './read.js';
+import type { Candidate, Discovery } from './discover.js';
+import type { Ground } from './ground.js';
+import { isSettled, Reader } from './read.js';
 
 /** Files and folders beyond which a project is not searched. */
 const MOST = 20_000;
@@ -15,20 +16,19 @@ export class Mentions {
   readonly #known = new Map<string, readonly Candidate[]>();
   /** By what they need to matter. */
   readonly #mattering = new Map<string, readonly Candidate[]>();
-  #walk: Discovery | undefined;
   #signatures: readonly (readonly [Candidate, Signature])[] | undefined;
   #stamp: string | undefined;
 
   constructor(
     private readonly folder: string,
-    private readonly cwd: string,
+    private readonly ground: Ground,
   ) {}
 
   /** Those that mention it, and some that only seem to; undefined where the project is too large to look. */
   of(mention: Mention): readonly Candidate[] | undefined {
-    const { candidates, isCut } = this.#walked();
-    if (isCut) return undefined;
-    const question = [mention.word, ...mention.beside, `+${mention.needs ?? ''}`].join(' ');
+    const { candidates } = this.#walk;
+    if (this.#isTooLarge) return undefined;
+    const question = questionFor(mention);
     const known = this.#known.get(question) ?? this.#find(candidates, mention);
     this.#known.set(question, known);
     return known;
@@ -58,14 +58,18 @@ export class Mentions {
 
   /** The same where all files are as they were; empty where their times do not tell. */
   get stamp(): string {
-    this.#stamp ??= stampOf(this.#walked());
+    this.#stamp ??= stampOf(this.#walk, this.#isTooLarge, this.ground);
     return this.#stamp;
   }
 
   /** What is ignored is someone else's; what the configuration leaves out of a check still calls. */
-  #walked(): Discovery {
-    this.#walk ??= discover([this.folder], { cwd: this.cwd, most: MOST, excludes: () => false });
-    return this.#walk;
+  get #walk(): Discovery {
+    return this.ground.walk(this.folder, MOST);
+  }
+
+  get #isTooLarge(): boolean {
+    const { candidates, folders, isCut } = this.#walk;
+    return isCut || candidates.length + folders > MOST;
   }
 }
 
@@ -96,13 +100,16 @@ export function isOneOf<T>(wanted: readonly T[], has: (each: T) => boolean): boo
   return wanted.length === 0 || wanted.some(has);
 }
 
-function stampOf({ candidates, isCut }: Discovery): string {
+/** Stamps are taken once in a run, by whoever first needs them. */
+function stampOf({ candidates }: Discovery, isTooLarge: boolean, ground: Ground): string {
   const now = Date.now();
-  const hash = createHash('sha1').update(`${isCut}`);
-  for (const { path, target } of candidates) {
-    const stamp = stampAt(target);
+  const stamps = new Float64Array(candidates.length * 4);
+  for (let index = 0; index < candidates.length; index++) {
+    const stamp = ground.stamp((candidates[index] as Candidate).target);
     if (stamp === undefined || !isSettled(stamp, now)) return '';
-    hash.update(`${path} ${stamp.join()}\n`);
+    stamps.set(stamp, index * 4);
   }
-  return hash.digest('base64');
+  const hash = createHash('sha1').update(`${isTooLarge}`);
+  hash.update(candidates.map(({ path }) => path).join('\0'));
+  return hash.update(stamps).digest('base64');
 }

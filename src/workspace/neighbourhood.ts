@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import { type FilesWith, mentionIn, type ProjectDoor, type ProjectFile } from '../engine/neighbours.js';
+import type { FilesWith, ProjectDoor, ProjectFile } from '../engine/neighbours.js';
 import { fileImported, fileNamed } from '../semantic/module-paths.js';
-import type { Mention, Relied } from '../semantic/surroundings.js';
+import { type Mention, mentionIn, type Relied } from '../semantic/surroundings.js';
 import { decode } from '../text/decode.js';
 import { wholeWord } from '../text/words.js';
 import { Dependencies, type Found } from './dependencies.js';
 import type { Candidate } from './discover.js';
 import { Folders } from './folders.js';
+import { Ground } from './ground.js';
 import { isOneOf, Mentions } from './mentions.js';
 import { isInside, shownFrom, slashed } from './places.js';
 import { Reader } from './read.js';
@@ -24,6 +25,7 @@ export class Neighbourhood implements ProjectDoor {
   readonly #dependencies: Dependencies;
   readonly #sources = new Map<string, ProjectFile | undefined>();
   readonly #mentions = new Map<string, Mentions>();
+  readonly #upward = new Map<string, readonly string[]>();
   #held = 0;
   #reader: Reader | undefined;
 
@@ -32,6 +34,7 @@ export class Neighbourhood implements ProjectDoor {
     private readonly cwd: string,
     top: string,
     targets: ReadonlyMap<string, string>,
+    private readonly ground = new Ground(cwd),
   ) {
     this.#folders = new Folders(top);
     this.#dependencies = new Dependencies(cwd, this.#folders, targets);
@@ -90,22 +93,28 @@ export class Neighbourhood implements ProjectDoor {
   #mentionsAround(path: string): Mentions {
     const folder = dirname(resolve(this.cwd, path));
     const top = this.#folders.upward(folder).at(-1) ?? folder;
-    const known = this.#mentions.get(top) ?? new Mentions(top, this.cwd);
+    const known = this.#mentions.get(top) ?? new Mentions(top, this.ground);
     this.#mentions.set(top, known);
     return known;
   }
 
   #placeOfModule(path: string, dotted: string): string | undefined {
     const place = resolve(this.cwd, path);
-    const above = this.#folders.upward(dirname(place)).map(slashed);
+    const above = this.#above(dirname(place));
     return inside(
       fileImported(slashed(place), dotted, above, (each) => this.#folders.has(each)),
       above,
     );
   }
 
+  #above(folder: string): readonly string[] {
+    const known = this.#upward.get(folder) ?? this.#folders.upward(folder).map(slashed);
+    this.#upward.set(folder, known);
+    return known;
+  }
+
   #placeOfFile(path: string, name: string): string | undefined {
-    const above = this.#folders.upward(dirname(resolve(this.cwd, path))).map(slashed);
+    const above = this.#above(dirname(resolve(this.cwd, path)));
     return inside(
       fileNamed(name, above, (each) => this.#folders.has(each)),
       above,

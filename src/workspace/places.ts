@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 /** `folder` and every folder above it, nearest first. */
@@ -40,19 +40,28 @@ export function repositoryRoot(folder: string): string | undefined {
 }
 
 /** Where a work tree keeps what all its linked work trees share, such as `info/exclude`. */
-export function commonGitFolder(root: string): string | undefined {
-  const own = gitFolder(root);
+export function commonGitFolder(root: string, read = textOf): string | undefined {
+  const own = gitFolder(root, read);
   if (own === undefined) return undefined;
-  const shared = textOf(join(own, 'commondir'));
+  const shared = read(join(own, 'commondir'));
   return shared === undefined ? own : resolve(own, shared.trim());
 }
 
-function gitFolder(root: string): string | undefined {
+function gitFolder(root: string, read: (path: string) => string | undefined): string | undefined {
   const path = join(root, '.git');
-  const pointer = textOf(path);
+  if (isFolder(path)) return path;
+  const pointer = read(path);
   if (pointer === undefined) return existsSync(path) ? path : undefined;
   const target = /^gitdir: (.+)$/m.exec(pointer)?.[1];
   return target === undefined ? undefined : resolve(root, target);
+}
+
+export function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** The text of a file that may as well not be there, be a folder, or be closed to us. */

@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Engine } from '../engine/engine.js';
 import type { Decide, Scan } from '../engine/outcome.js';
@@ -10,8 +10,9 @@ import { nearestConfig, readConfig } from './config-file.js';
 import { type Discovery, discover } from './discover.js';
 import { Failure } from './failure.js';
 import { changedFiles, type Since } from './git.js';
+import { Ground } from './ground.js';
 import { Neighbourhood } from './neighbourhood.js';
-import { commonFolder, isInside, repositoryRoot } from './places.js';
+import { commonFolder, isFolder, isInside, repositoryRoot } from './places.js';
 import { Vocabulary } from './selection.js';
 
 /** What the command line wishes; a config file answers for what it leaves out. */
@@ -37,12 +38,14 @@ export class Project {
   readonly selected: ReadonlySet<string>;
   readonly unsafeFixes: boolean;
   readonly #fixable: ReadonlySet<string>;
+  readonly ground: Ground;
   #neighbourhood: Neighbourhood | undefined;
 
   constructor(
     readonly request: Request,
     private readonly catalogue: Catalogue,
   ) {
+    this.ground = new Ground(request.cwd);
     this.vocabulary = new Vocabulary(catalogue.metas);
     this.#checkFlags();
     this.config = configFor(request, this.vocabulary);
@@ -72,6 +75,7 @@ export class Project {
       cwd,
       repositoryRoot(folder) ?? (isInside(folder, cwd) ? cwd : folder),
       this.config.targetVersions,
+      this.ground,
     );
     return this.#neighbourhood;
   }
@@ -88,10 +92,13 @@ export class Project {
 
   discover(): Discovery {
     const { cwd, paths, since } = this.request;
+    const [only = cwd, ...others] = paths.map((path) => resolve(cwd, path));
+    const isPlain = others.length === 0 && since === undefined && this.config.exclude.length === 0;
+    if (isPlain && isFolder(only)) return this.ground.walk(only);
     const excludes = (path: string, isFolder: boolean) =>
       this.config.exclude.some((patterns) => patterns.matches(path, isFolder));
-    const only = since && changedUnder(cwd, since);
-    return discover(paths.length === 0 ? ['.'] : paths, { cwd, excludes, ...(only && { only }) });
+    const changed = since && changedUnder(cwd, since);
+    return discover(paths.length === 0 ? ['.'] : paths, { cwd, excludes, ...(changed && { only: changed }) });
   }
 
   /**
@@ -196,14 +203,6 @@ function projectFolder({ cwd, paths }: Request): string {
     return isFolder(place) ? place : dirname(place);
   });
   return commonFolder(folders) ?? cwd;
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
 }
 
 function changedUnder(cwd: string, since: Since): ReadonlySet<string> {

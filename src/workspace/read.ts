@@ -22,6 +22,10 @@ function stampOf({ mtimeMs, ctimeMs, size, ino }: Stats): Stamp {
 /** A file that changed so shortly before it was looked at may change again without its times telling. */
 const CLOCK_GRAIN = 2000;
 
+export function sameStamp(a: Stamp, b: Stamp): boolean {
+  return a[0] === b[0] && a[1] === b[1] && a[2] === b[2] && a[3] === b[3];
+}
+
 /** Whether the stamp, taken at that time, will tell of every later change. */
 export function isSettled([modified, changed]: Stamp, takenAt: number): boolean {
   return Math.max(modified, changed) < takenAt - CLOCK_GRAIN;

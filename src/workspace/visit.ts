@@ -1,6 +1,7 @@
 import type { Decide, Outcome, Scan, Skipped } from '../engine/outcome.js';
 import type { Relied } from '../semantic/surroundings.js';
-import { type Cache, type Lesson, type Memory, sameStamp, withFile } from './cache.js';
+import type { SourceText } from '../text/decode.js';
+import { type Cache, type Lesson, type Memory, withFile } from './cache.js';
 import type { CrewSetting } from './crew.js';
 import type { Candidate, Discovery } from './discover.js';
 import {
@@ -12,7 +13,7 @@ import {
   type Sight,
   takesAny,
 } from './examine.js';
-import { type Stamp, stampAt } from './read.js';
+import { type Stamp, sameStamp } from './read.js';
 import { workThrough } from './work.js';
 
 export interface Visit {
@@ -33,38 +34,54 @@ export interface VisitHooks {
 }
 
 export interface Means {
+  /** Whether the texts of files with findings are wanted, or only what was found in them. */
+  readonly isTextWanted: boolean;
   readonly examiner: Examiner;
   /** The same as the examiner's. */
   readonly decide?: Decide;
   readonly cache?: Cache;
+  /** The candidates by the names they are reported under. */
+  readonly targets: ReadonlyMap<string, Candidate>;
+  stampOf(target: string): Stamp | undefined;
   /** Whether the project is as it was, as far as an earlier look depended on it. */
   isAsBefore(relied: Relied, known: (path: string) => string | undefined): boolean;
   readonly threads?: CrewSetting;
+}
+
+/** Of a file that is as it was, where nobody wants to see it. */
+const UNREAD: SourceText = {
+  get text(): string {
+    throw new Error('the text of a file is wanted after all');
+  },
+  encoding: 'utf-8',
+  bom: false,
+};
+
+/** A file that has to be looked at, and what an earlier run knows about it. */
+interface Task {
+  readonly index: number;
+  readonly size: number;
+  readonly memory: Memory | undefined;
+  readonly job: Job;
 }
 
 /** Looks at every candidate that could matter; one file's failure never ends the run. In the order of the candidates. */
 export async function visit(discovery: Discovery, means: Means, hooks: VisitHooks): Promise<Visit> {
   const { candidates } = discovery;
   const readAt = Date.now();
-  const stamps = candidates.map(({ target }) => stampAt(target));
-  const all = candidates.map(({ path, explicit }) => means.cache?.recall(path, explicit));
-  const known = unchangedHashes(candidates, stamps, all);
-  const memories = all.map((memory) =>
-    memory?.relied === undefined || means.isAsBefore(memory.relied, (path) => known.get(path))
-      ? memory
-      : undefined,
-  );
   const sights: (Sight | undefined)[] = [];
   const repairs = new Map<number, Outcome | Skipped>();
-  const todo: { readonly index: number; readonly size: number; readonly job: Job }[] = [];
-  for (const [index, candidate] of candidates.entries()) {
-    const stamp = stamps[index];
-    const memory = memories[index];
-    sights[index] =
-      memory && stamp && sameStamp(stamp, memory.stamp) ? sightOf(memory.lesson, candidate) : undefined;
-    if (sights[index] === undefined) {
-      todo.push({ index, size: stamp?.[2] ?? 0, job: jobFor(candidate, memory, means) });
-    }
+  const todo: Task[] = [];
+  for (let index = 0; index < candidates.length; index++) {
+    const candidate = candidates[index] as Candidate;
+    const stamp = means.stampOf(candidate.target);
+    const memory = recalled(candidate, means);
+    const sight =
+      memory && stamp && sameStamp(stamp, memory.stamp)
+        ? sightOf(memory.lesson, candidate, means)
+        : undefined;
+    sights.push(sight);
+    if (sight === undefined) todo.push(taskFor(index, stamp, candidate, memory, means.decide));
   }
   // The largest first, so that no thread is left alone with one at the end.
   if (means.threads !== undefined) todo.sort((a, b) => b.size - a.size);
@@ -76,46 +93,55 @@ export async function visit(discovery: Discovery, means: Means, hooks: VisitHook
     means.threads,
     { signal: hooks.signal, progress },
     (at, examined) => {
-      const index = todo[at]?.index ?? -1;
-      const candidate = candidates[index];
-      if (candidate === undefined) throw new RangeError('an answer about no file');
-      const memory = memories[index];
-      sights[index] = recognised(examined.sight, memory);
-      if (examined.repaired !== undefined) repairs.set(index, examined.repaired);
-      learn(means.cache, candidate, examined, memory, readAt);
+      const task = todo[at];
+      const candidate = candidates[task?.index ?? -1];
+      if (task === undefined || candidate === undefined) throw new RangeError('an answer about no file');
+      sights[task.index] = recognised(examined.sight, task.memory);
+      if (examined.repaired !== undefined) repairs.set(task.index, examined.repaired);
+      learn(means.cache, candidate, examined, task.memory, readAt);
     },
   );
   return sorted(discovery, sights, repairs, means.decide !== undefined);
 }
 
-/** The hashes of the files that are as they were, by the names they are reported under. */
-function unchangedHashes(
-  candidates: readonly Candidate[],
-  stamps: readonly (Stamp | undefined)[],
-  memories: readonly (Memory | undefined)[],
-): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const [index, { path }] of candidates.entries()) {
-    const stamp = stamps[index];
-    const memory = memories[index];
-    if (stamp !== undefined && memory?.hash !== undefined && sameStamp(stamp, memory.stamp))
-      found.set(path, memory.hash);
-  }
-  return found;
+/** What is remembered of a file and still holds, as far as that depends on other files. */
+function recalled({ path, explicit }: Candidate, means: Means): Memory | undefined {
+  const memory = means.cache?.recall(path, explicit);
+  if (memory?.relied === undefined) return memory;
+  return means.isAsBefore(memory.relied, (other) => unchangedHash(other, means)) ? memory : undefined;
+}
+
+/** The hash of a file of this run that is as it was. */
+function unchangedHash(path: string, { cache, targets, stampOf }: Means): string | undefined {
+  const candidate = targets.get(path);
+  if (candidate === undefined) return undefined;
+  const memory = cache?.recall(path, candidate.explicit);
+  if (memory?.hash === undefined) return undefined;
+  const stamp = stampOf(candidate.target);
+  return stamp !== undefined && sameStamp(stamp, memory.stamp) ? memory.hash : undefined;
 }
 
 /** What can be said without the file's text. */
-function sightOf(lesson: Lesson, { path }: Candidate): Sight | undefined {
-  if (lesson.kind === 'scan') return undefined;
+function sightOf(lesson: Lesson, { path }: Candidate, { isTextWanted }: Means): Sight | undefined {
+  if (lesson.kind === 'scan')
+    return isTextWanted ? undefined : withFile(lesson.scan, { path, source: UNREAD });
   return lesson.kind === 'skipped' ? { ...lesson.skipped, path } : lesson;
 }
 
-function jobFor(candidate: Candidate, memory: Memory | undefined, { cache, decide }: Means): Job {
-  const isRemembered = cache !== undefined;
-  if (memory?.hash === undefined) return { candidate, isRemembered };
-  const { hash, lesson } = memory;
+/** Where only the text is wanted, there is no work to speak of. */
+function taskFor(
+  index: number,
+  now: Stamp | undefined,
+  candidate: Candidate,
+  memory: Memory | undefined,
+  decide: Decide | undefined,
+): Task {
+  const size = now?.[2] ?? 0;
+  if (memory?.hash === undefined) return { index, size, memory, job: { candidate } };
+  const { hash, stamp, lesson } = memory;
   const repairs = decide !== undefined && lesson.kind === 'scan' && takesAny(lesson.scan, decide);
-  return { candidate, isRemembered, hash, repairs };
+  const isLight = !repairs && now !== undefined && sameStamp(now, stamp);
+  return { index, size: isLight ? 0 : size, memory, job: { candidate, known: { hash, stamp }, repairs } };
 }
 
 /** A file with the bytes of an earlier run shows what it showed then. */
@@ -140,7 +166,7 @@ function learn(
   if (lesson === undefined) return;
   if (sight.kind === 'known' && memory !== undefined && sameStamp(memory.stamp, stamp)) return;
   const relied = sight.kind === 'known' ? memory?.relied : asked;
-  cache.remember(path, { stamp, explicit, lesson, ...(hash && { hash }), ...(relied && { relied }) }, readAt);
+  cache.remember(path, { stamp, explicit, lesson, hash, relied }, readAt);
 }
 
 function lessonOf(sight: Sight): Lesson | undefined {
@@ -172,18 +198,20 @@ function sorted(
   const passed: Skipped[] = [...skipped];
   const generated: string[] = [];
   const crashes: Crash[] = [];
-  for (const [index, { path }] of candidates.entries()) {
+  for (let index = 0; index < candidates.length; index++) {
+    const { path } = candidates[index] as Candidate;
     const sight = sights[index];
     if (sight === undefined) throw new Error(`${path} was forgotten`);
+    if (sight.kind === 'nothing') continue;
     if (sight.kind === 'generated') generated.push(path);
     else if (sight.kind === 'skipped') passed.push(sight);
     else if (sight.kind === 'crash') crashes.push(sight);
     else if (sight.kind === 'scan') {
-      const outcome = repairs.get(index) ?? leftAsIs(sight);
-      if (outcome.kind === 'skipped') passed.push(outcome);
+      const outcome = takesFixes ? (repairs.get(index) ?? leftAsIs(sight)) : undefined;
+      if (outcome?.kind === 'skipped') passed.push(outcome);
       else {
         scans.push(sight);
-        if (takesFixes) outcomes.push(outcome);
+        if (outcome !== undefined) outcomes.push(outcome);
       }
     }
   }

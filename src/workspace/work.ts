@@ -18,6 +18,9 @@ const PATIENCE = 40;
 /** Work for less than this is done before another thread has got going. */
 const WORTH_A_THREAD = 150;
 
+/** Bytes of files from which on the heap is kept small. */
+const LARGE_RUN = 4 * 1024 * 1024;
+
 /** Does all jobs, here and, where that is faster, in other threads; `tell` hears of each once, in any order. */
 export async function workThrough(
   sized: readonly SizedJob[],
@@ -33,6 +36,7 @@ export async function workThrough(
     undone -= sized[index]?.size ?? 0;
     tell(index, examined);
   });
+  if (whole > LARGE_RUN) (await import('./heap.js')).keepHeapSmall();
   const here = new Hand(crew, jobs, examiner, threads?.limit);
   const began = performance.now();
   const dismiss = () => crew.dismiss();

@@ -8,6 +8,9 @@ import { Tools } from './tools.js';
 /** Answers that say something leave at once, the others together. */
 const TOGETHER = 64;
 
+/** Milliseconds between turns of the event loop: only there does the native parser let go of trees that nobody holds. */
+const BREATH = 40;
+
 /** A thread of a run: does the jobs that nobody else has taken, reports, and ends. */
 export async function serve(catalogue: Catalogue): Promise<void> {
   const orders = workerData as Orders;
@@ -19,6 +22,7 @@ export async function serve(catalogue: Catalogue): Promise<void> {
     if (report.length > 0) parentPort?.postMessage(report satisfies Report);
     report = [];
   };
+  let breathed = performance.now();
   for (const index of take(orders)) {
     const job = orders.jobs[index];
     if (job === undefined) break;
@@ -28,6 +32,9 @@ export async function serve(catalogue: Catalogue): Promise<void> {
     report.push([index, examined]);
     if (examined.sight.kind !== 'nothing' || report.length >= TOGETHER) send();
     Atomics.store(orders.at, 0, 0);
+    if (performance.now() - breathed < BREATH) continue;
+    await new Promise((resume) => setImmediate(resume));
+    breathed = performance.now();
   }
   send();
 }

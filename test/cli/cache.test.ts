@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -86,6 +87,38 @@ describe('a second run', () => {
     expect(seen()).toEqual(['b.py']);
   });
 
+  test.each([
+    ['at once', false],
+    ['later', true],
+  ])('notices a change of the same size with the old time, %s', async (_, isLater) => {
+    const cwd = repositoryWith(FILES);
+    if (isLater) await settled();
+    const setting = { cwd, build: '1' };
+    const { mtime, atime } = statSync(join(cwd, 'a.py'));
+    await memfix(setting, 'check');
+    put(cwd, { 'a.py': 'risk()\nfine()\n' });
+    utimesSync(join(cwd, 'a.py'), atime, mtime);
+    const { stdout } = await memfix(setting, 'check', '--output-format', 'concise');
+    expect(stdout).toMatch(/^a\.py:1:1: calm-risk/m);
+    expect(stdout).not.toMatch(/^a\.py.*drop-hold/m);
+  });
+
+  test('finds new files, and loses those that are gone', async () => {
+    const cwd = repositoryWith(FILES);
+    await settled();
+    const setting = { cwd, build: '1' };
+    const concise = async () => (await memfix(setting, 'check', '--output-format', 'concise')).stdout;
+    await concise();
+    await settled();
+    await concise();
+    put(cwd, { 'tests/new.py': 'hold()\n' });
+    expect(await concise()).toContain('tests/new.py:1:1: drop-hold');
+    rmSync(join(cwd, 'tests/new.py'));
+    expect(await concise()).not.toContain('tests/new.py');
+    writeFileSync(join(cwd, '.gitignore'), 'a.py\n');
+    expect(await concise()).not.toContain('a.py');
+  });
+
   test('looks again where it could mean something else', async () => {
     const cwd = repositoryWith(FILES);
     const { transforms, seen } = counted();
@@ -125,7 +158,7 @@ describe('the cache', () => {
     ['empty', () => Buffer.alloc(0)],
     [
       'of a later version',
-      (bytes) => Buffer.from(bytes.toString('latin1').replace('cache 2', 'cache 9'), 'latin1'),
+      (bytes) => Buffer.from(bytes.toString('latin1').replace('cache 3', 'cache 9'), 'latin1'),
     ],
     [
       'changed in one byte',

@@ -45,9 +45,14 @@ const PURE_BUILTINS = new Set([
   'node:url',
   'node:buffer',
 ]);
-/** For the parsers: `createRequire` for an addon and packages that are not ES modules, and how V8 compiles their wasm. */
-const LOADS_PARSERS = new Set(['src/syntax/parser.ts', 'src/syntax/soundness.ts', 'src/syntax/yaml.ts']);
-const PARSER_BUILTINS = new Set(['node:module', 'node:v8']);
+/** `createRequire` for an addon and for packages that most runs do not need, and how V8 compiles the parsers' wasm. */
+const LOADS_PACKAGES = new Set([
+  'src/syntax/parser.ts',
+  'src/syntax/soundness.ts',
+  'src/syntax/yaml.ts',
+  'src/text/decode.ts',
+]);
+const LOADING_BUILTINS = new Set(['node:module', 'node:v8']);
 
 const NAMELESS = new Set(['util', 'utils', 'helper', 'helpers', 'common', 'core', 'lib', 'misc', 'shared']);
 const DOTTED_NAME = /^(?:torch|transformers|trl|peft|accelerate|diffusers|lightning|deepspeed)(?:\.\w+)+$/;
@@ -109,7 +114,7 @@ function wrong(path: string, target: string): string {
 
 function builtinViolations(path: string, from: string): string[] {
   if (MEETS_THE_WORLD.has(roomOf(path)) || PURE_BUILTINS.has(from)) return [];
-  return PARSER_BUILTINS.has(from) && LOADS_PARSERS.has(path)
+  return LOADING_BUILTINS.has(from) && LOADS_PACKAGES.has(path)
     ? []
     : [`${path}: imports ${from}; only ${[...MEETS_THE_WORLD].join(', ')} may`];
 }

@@ -14,14 +14,18 @@ export async function check(context: Context): Promise<number> {
   const evidence = await evidenceOf(context);
   const proven = await provenOf(context);
   const look = await prepare(context);
-  const seen = await lookThrough(context, look, 'report');
+  const isShort = format === 'concise' && evidence === undefined;
+  const seen = await lookThrough(context, look, isShort ? 'places' : 'report');
   const found = {
     scans: seen.scans,
     skipped: seen.skipped,
     checked: seen.files,
     ...(proven && { proven }),
   };
-  const report = await withDiagnosis(found, evidence, filesOf(context, look), look.project);
+  const report =
+    evidence === undefined
+      ? found
+      : await withDiagnosis(found, evidence, filesOf(context, look), look.project);
   await present(context, report, format);
   context.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);

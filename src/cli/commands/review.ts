@@ -1,8 +1,10 @@
+import type { Engine } from '../../engine/engine.js';
 import type { Outcome, Scan } from '../../engine/outcome.js';
 import { plural } from '../../report/prose.js';
 import { tally } from '../../report/tally.js';
 import { repositoryRoot } from '../../workspace/places.js';
 import { interpret, Reader } from '../../workspace/read.js';
+import type { Visit } from '../../workspace/visit.js';
 import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
 import { wantsColor } from '../io.js';
@@ -24,8 +26,8 @@ export async function applyInteractively(context: Context): Promise<number> {
     );
   }
   const look = await prepare(context);
-  const seen = await lookThrough(context, look, 'report');
-  const open = seen.scans.filter((scan) => scan.findings.some((finding) => finding.fix !== undefined));
+  const seen = withoutUnsound(await lookThrough(context, look, 'report'), await look.tools.engine());
+  const open = seen.scans.filter(hasFix);
   guardFiles(
     context,
     look,
@@ -43,6 +45,20 @@ export async function applyInteractively(context: Context): Promise<number> {
   if (code !== EXIT.clean) return code;
   if (seen.crashes.length > 0) return EXIT.error;
   return Math.max(tally(report).findings > 0 ? EXIT.findings : EXIT.clean, strictness(context, report));
+}
+
+function hasFix({ findings }: Scan): boolean {
+  return findings.some((finding) => finding.fix !== undefined);
+}
+
+/** Nobody is asked about a file in which nothing could be changed. */
+function withoutUnsound(seen: Visit, engine: Engine): Visit {
+  const objections = new Map(seen.scans.map((scan) => [scan, hasFix(scan) && engine.objection(scan.file)]));
+  return {
+    ...seen,
+    scans: seen.scans.filter((scan) => !objections.get(scan)),
+    skipped: [...seen.skipped, ...[...objections.values()].flatMap((objection) => objection || [])],
+  };
 }
 
 function nothingToReview(context: Context, scans: readonly Scan[]): number {

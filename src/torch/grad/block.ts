@@ -22,6 +22,7 @@ import { escapesOf } from './escapes.js';
 import { isForward, isFrozen, networkOf } from './evaluation.js';
 import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './forward.js';
 import { gradUseIn, gradUseReached } from './grad.js';
+import { stateOfForward } from './kept-state.js';
 import {
   differentiates,
   differentiatingReader,
@@ -149,6 +150,11 @@ function* doubtsOfRunning(module: PyModule, { loop, owner }: EvaluationLoop): Ge
   const hook = hookElsewhere(module, owner);
   if (hook !== undefined)
     yield unknown(`that nobody differentiates what the \`${hook.text}\` of this file keeps`);
+  const state = stateOfForward(module);
+  if (state !== undefined)
+    yield unknown(
+      `that nobody differentiates what the forward of \`${state.owner}\` leaves in \`${state.attribute}\``,
+    );
   const derivative = derivativeNamed(loop);
   if (derivative !== undefined)
     yield unknown(`that the forward, which gives \`${derivative}\`, does not differentiate`);

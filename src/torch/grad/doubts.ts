@@ -10,6 +10,7 @@ import { escapesOf } from './escapes.js';
 import { type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './forward.js';
 import { gradUseReached } from './grad.js';
+import { stateOfForward } from './kept-state.js';
 import {
   differentiatingCaller,
   differentiatingReader,
@@ -165,6 +166,12 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt
     yield {
       answer: 'unknown',
       words: `that nobody differentiates what the \`${hook.text}\` of this file keeps`,
+    };
+  const state = stateOfForward(module);
+  if (state !== undefined)
+    yield {
+      answer: 'unknown',
+      words: `that nobody differentiates what the forward of \`${state.owner}\` leaves in \`${state.attribute}\``,
     };
   const derivative = derivativeNamed(run.functionNode);
   if (derivative !== undefined)

@@ -71,8 +71,16 @@ export function differentiatingModuleAround(
 }
 
 function findDifferentiating(module: PyModule): { readonly name: string; readonly use: GradUse } | undefined {
-  const own = differentiatingModule(module);
-  if (own !== undefined) return own;
+  for (const around of modulesAround(module)) {
+    const found = differentiatingModule(around);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The file, and those of the project that it imports classes from. */
+export function* modulesAround(module: PyModule): Generator<PyModule> {
+  yield module;
   const seen = new Set<PyModule>();
   for (const name of module.importedNames(module.scope)) {
     const [binding] = /^[A-Z]/.test(name) ? module.writes(module.scope, name) : [];
@@ -80,8 +88,6 @@ function findDifferentiating(module: PyModule): { readonly name: string; readonl
     const found = path === undefined ? undefined : definedElsewhere(module, path);
     if (found?.node.type !== 'class_definition' || seen.has(found.module)) continue;
     seen.add(found.module);
-    const theirs = differentiatingModule(found.module);
-    if (theirs !== undefined) return theirs;
+    yield found.module;
   }
-  return undefined;
 }

@@ -1,3 +1,4 @@
+import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -16,20 +17,49 @@ export interface Escape {
   readonly into: PyNode | undefined;
 }
 
-/** The values that leave the function, from anywhere or from a part of it, and may carry a graph: returned, yielded, or stored where others see them. */
+/**
+ * The values that leave the function, from anywhere or from a part of it, and may carry a graph: returned, yielded, or stored
+ * where others see them, by itself or by a function of the file that it runs.
+ */
 export function* escapesOf(
   module: PyModule,
   functionNode: PyNode,
   trace: GradTrace,
   part = functionNode.field('body') ?? functionNode,
+  running: readonly PyNode[] = [functionNode],
 ): Generator<Escape> {
   for (const node of part.walk()) {
     const own = enclosingFunction(node) === functionNode && node.closest('lambda') === undefined;
-    const found = own
-      ? (handedBack(node, trace) ?? stored(module, functionNode, node, trace))
-      : stored(module, functionNode, node, trace);
+    const found =
+      (own ? handedBack(node, trace) : undefined) ??
+      stored(module, functionNode, node, trace) ??
+      (node.type === 'call' ? keptByCalled(module, node, trace, running) : undefined);
     if (found !== undefined) yield found;
   }
+}
+
+/** What a function of the file keeps of what it is given, or of what it computes. What a new object keeps of it, it is. */
+function keptByCalled(
+  module: PyModule,
+  call: PyNode,
+  trace: GradTrace,
+  running: readonly PyNode[],
+): Escape | undefined {
+  const definition = calledDefinition(module, call);
+  const isClass = definition?.type === 'class_definition';
+  const called = isClass ? methodNamed(module, definition, '__init__') : definition;
+  if (called?.type !== 'function_definition' || running.includes(called)) return undefined;
+  const inside = trace.insideOf(called, call);
+  const name = shown(call.field('function') ?? call);
+  const self = isClass ? selfName(called) : undefined;
+  if (inside === undefined)
+    return { node: call, words: `that \`${name}\` keeps nothing to differentiate`, into: call };
+  for (const { node, into } of escapesOf(module, called, inside, undefined, [...running, called])) {
+    if (into === undefined || (self !== undefined && into.text.startsWith(`${self}.`))) continue;
+    const words = `that nobody differentiates \`${shown(node)}\`, which \`${name}\` keeps in \`${shown(into)}\``;
+    return { node: call, words, into };
+  }
+  return undefined;
 }
 
 function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {

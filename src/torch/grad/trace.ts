@@ -293,6 +293,15 @@ export class GradTrace {
     return NETWORK.test(name) ? 'graph' : operation([from, ...traces]);
   }
 
+  /** The values of a function of the file that a call runs; undefined where that is too deep to follow. */
+  insideOf(definition: PyNode, call: PyNode): GradTrace | undefined {
+    return this.depth >= MAX_CALLS ? undefined : this.#inside(definition, worst(this.#all(givenTo(call))));
+  }
+
+  #inside(definition: PyNode, parameters: Trace | 'by name'): GradTrace {
+    return new GradTrace(this.module, definition, this.models, parameters, this.depth + 1, this.results);
+  }
+
   /** What a function of the file hands back, given what it is given. */
   #returned(definition: PyNode, call: PyNode): Trace {
     if (this.depth >= MAX_CALLS) return 'graph';
@@ -303,14 +312,7 @@ export class GradTrace {
     const key = `${definition.start} ${given} ${this.depth}`;
     const known = this.results.get(key);
     if (known !== undefined) return known;
-    const inside = new GradTrace(
-      this.module,
-      definition,
-      this.models,
-      given === 'plain' ? 'by name' : given,
-      this.depth + 1,
-      this.results,
-    );
+    const inside = this.#inside(definition, given === 'plain' ? 'by name' : given);
     const values = [...ownNodes(definition)].flatMap((node) =>
       node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
     );

@@ -3,6 +3,7 @@ import { ancestryOf, definitionBehind, methodNamed } from '../../semantic/defini
 import type { Given } from '../../semantic/given.js';
 import { importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { keywordArgument } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 
 const TRL_TRAINERS: readonly string[] = [
@@ -88,7 +89,29 @@ export function mayMakeArguments(text: string): boolean {
 export function argumentsCall(module: PyModule, call: PyNode): ArgumentsCall | undefined {
   const callee = call.field('function');
   const found = callee && listedClass(module, callee, ARGUMENT_CLASSES);
-  return found && { module, call, own: found.own };
+  return found === undefined || isOldPpoConfig(call) ? undefined : { module, call, own: found.own };
+}
+
+/** Before trl 0.12, `PPOConfig` was a class by itself: these it took, and arguments of a trainer it did not. */
+const OLD_PPO: readonly string[] = [
+  'accelerator_kwargs',
+  'adap_kl_ctrl',
+  'early_stopping',
+  'init_kl_coef',
+  'log_with',
+  'optimize_cuda_cache',
+  'optimize_device_cache',
+  'ppo_epochs',
+  'project_kwargs',
+  'steps',
+  'target_kl',
+  'tracker_kwargs',
+  'tracker_project_name',
+];
+
+function isOldPpoConfig(call: PyNode): boolean {
+  if (!/\bPPOConfig$/.test(call.field('function')?.text ?? '')) return false;
+  return OLD_PPO.some((name) => keywordArgument(call, name) !== undefined);
 }
 
 /** A dict that other files may import and spread into such a call. */
