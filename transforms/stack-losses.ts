@@ -30,6 +30,7 @@ import {
   changedInPlace,
   enclosingLoops,
   freeName,
+  handedOn,
   importsPackage,
   isEvaluation,
   isReport,
@@ -67,7 +68,7 @@ export const stackLosses: Transform<SumSite> = {
         'the denominator is not the number of additions: the counter is raised elsewhere or under another condition, or `len()` is taken of something the loop skips parts of',
         'the total is read in the loop, in a nested function, or for anything but its mean',
         'the total is set to anything but a literal zero, or more than once',
-        'a term is changed in place after it was added: the list would see the change',
+        'a term is changed in place after it was added: the list would see the change; unsafe where other code gets hold of it, as in `dist.all_reduce(loss.detach())`',
         'the loop calls `backward()` itself, or the mean is only printed, logged or made a number: that is `detach-accumulated-loss`',
         'the code runs under `no_grad`, or its function calls `.eval()`: that is `no-grad`',
         'the division stands in a `try`, or a statement shares its line with other code',
@@ -161,6 +162,11 @@ function gates(module: PyModule, sum: Accumulation): Proof {
   const values = sum.additions.map(({ value }) => value);
   const kept = values.map((value) => keptFromElsewhere(module, value)).find((node) => node !== undefined);
   if (kept !== undefined) proof.require('unknown', `\`${shown(kept)}\` is not changed in place meanwhile`);
+  const holder = values
+    .map((value) => handedOn(module, value, sum.division))
+    .find((node) => node !== undefined);
+  if (holder !== undefined)
+    proof.require('unknown', `\`${shown(holder)}\` gives nobody a term to change in place`);
   const stray = strayDevice(module, values);
   if (stray !== undefined)
     proof.require('unknown', `\`${shown(stray)}\` is on the device of the other terms`);

@@ -31,6 +31,12 @@ interface Choice {
   readonly edits: readonly Edit[];
 }
 
+/** An answer, and the finding as it was when it was asked about. */
+interface Answered {
+  readonly decision: Decision;
+  readonly finding: Finding;
+}
+
 /** Decides, applies and verifies until nothing is left to do. A file that does not come to rest keeps its bytes. */
 export async function repair(
   setup: EngineSetup,
@@ -41,7 +47,7 @@ export async function repair(
   const settled: Settled[] = [];
   const bugs: string[] = [];
   /** Answers given and not yet carried out, by place in the current text. */
-  let standing = new Map<string, Decision>();
+  let standing = new Map<string, Answered>();
   let current = file;
   /** Other files as they have become, with what they were. */
   const beside = new Map<string, BesideChange>();
@@ -54,14 +60,15 @@ export async function repair(
     for (const finding of scanned.findings) {
       const place = placeOf(finding, finding.span.start);
       if (finding.fix === undefined) continue;
-      const riskier = declinedAsRiskier(settled, finding);
-      if (standing.has(place) && riskier === undefined) continue;
+      const answered = standing.get(place);
+      const riskier = answered && declinedAsRiskier(settled, answered.finding, finding);
+      if (answered !== undefined && riskier === undefined) continue;
       if (riskier !== undefined) settled.splice(settled.indexOf(riskier), 1);
       const decision = await decide(finding, previewOf(current, finding));
-      standing.set(place, decision);
+      standing.set(place, { decision, finding });
       if (decision.kind === 'skip') settled.push({ finding, fate: 'declined' });
     }
-    if ([...standing.values()].every(({ kind }) => kind === 'skip'))
+    if ([...standing.values()].every(({ decision }) => decision.kind === 'skip'))
       return outcomeOf(file, scanned, beside, settled, bugs);
     const objection = current === file ? notPython(file) : undefined;
     if (objection !== undefined) return objection;
@@ -93,12 +100,10 @@ export async function repair(
   ]);
 }
 
-/** The answer to a finding that an earlier fix has made safe since: it is asked about again. */
-function declinedAsRiskier(settled: readonly Settled[], { key, safety }: Finding): Settled | undefined {
-  if (safety !== 'safe') return undefined;
-  return settled.find(
-    ({ finding, fate }) => fate === 'declined' && finding.key === key && finding.safety !== 'safe',
-  );
+/** The no to a finding that an earlier fix has made safe since: it is asked about again, once. */
+function declinedAsRiskier(settled: readonly Settled[], asked: Finding, now: Finding): Settled | undefined {
+  if (asked.safety === 'safe' || now.safety !== 'safe') return undefined;
+  return settled.find(({ finding, fate }) => finding === asked && fate === 'declined');
 }
 
 interface Step {
@@ -106,16 +111,16 @@ interface Step {
   readonly beside: readonly BesideChange[];
   readonly settled: readonly Settled[];
   readonly bugs: readonly string[];
-  readonly standing: Map<string, Decision>;
+  readonly standing: Map<string, Answered>;
 }
 
-function applyOnce(live: LiveScan, setup: EngineSetup, standing: ReadonlyMap<string, Decision>): Step {
+function applyOnce(live: LiveScan, setup: EngineSetup, standing: ReadonlyMap<string, Answered>): Step {
   const { module, scan } = live;
   const settled: Settled[] = [];
   const bugs: string[] = [];
   const choices: Choice[] = [];
   for (const finding of scan.findings) {
-    const decision = standing.get(placeOf(finding, finding.span.start));
+    const decision = standing.get(placeOf(finding, finding.span.start))?.decision;
     if (decision === undefined || decision.kind === 'skip' || finding.fix === undefined) continue;
     const edits = editsFor(live, finding, decision);
     if (edits === undefined) {
@@ -139,15 +144,14 @@ function applyOnce(live: LiveScan, setup: EngineSetup, standing: ReadonlyMap<str
   }
   const edits = allEdits(live, taken);
   const done = new Set(settled.map(({ finding }) => placeOf(finding, finding.span.start)));
-  const waiting = new Map<string, Decision>();
+  const waiting = new Map<string, Answered>();
   for (const finding of scan.findings) {
     const place = placeOf(finding, finding.span.start);
-    const decision = standing.get(place);
-    if (decision === undefined) continue;
-    // A dropped fix must not be tried again; it stands as declined.
-    const kept: Decision = done.has(place) ? { kind: 'skip' } : decision;
-    if (!taken.some((choice) => choice.finding === finding))
-      waiting.set(placeOf(finding, moved(edits, finding.span.start)), kept);
+    const answered = standing.get(place);
+    if (answered === undefined || taken.some((choice) => choice.finding === finding)) continue;
+    // A dropped fix must not be tried again.
+    const decision: Decision = done.has(place) ? { kind: 'skip' } : answered.decision;
+    waiting.set(placeOf(finding, moved(edits, finding.span.start)), { ...answered, decision });
   }
   const beside = taken.flatMap((choice) => besideOf(choice).map(changeOf));
   return { after: applyEdits(module.text, edits), beside, settled, bugs, standing: waiting };

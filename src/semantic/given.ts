@@ -148,10 +148,16 @@ export function spreadsMore({ calls, dict }: Given): boolean {
 export function arrives({ entry, dict }: Given): Answer {
   if (dict === undefined) return 'yes';
   if (dict.changes.length > 0) return 'no';
-  const isPlain = (entry.parent?.named ?? []).every(
-    ({ type }) => type === 'pair' || type === 'keyword_argument',
-  );
-  return dict.isShared || dict.unseen.length > 0 || !isPlain ? 'unknown' : 'yes';
+  const beside = (entry.parent?.named ?? []).filter((each) => each !== entry).map(nameOf);
+  // Of two entries of one name, the last one counts.
+  if (beside.includes(nameOf(entry))) return 'no';
+  return dict.isShared || dict.unseen.length > 0 || beside.includes(undefined) ? 'unknown' : 'yes';
+}
+
+/** The name of an entry, where it is written out. */
+function nameOf(entry: PyNode): string | undefined {
+  const key = entry.field('key');
+  return key === undefined ? entry.field('name')?.text : plainString(key);
 }
 
 function ofDict(
@@ -200,7 +206,8 @@ function receiver(splat: PyNode): PyNode | undefined {
 
 const NOWHERE_ELSE: ReadonlyMap<PyNode, PyModule> = new Map();
 
-const HARMLESS_CALLS: ReadonlySet<string> = new Set(['len', 'print', 'pprint', 'str', 'repr', 'bool']);
+/** What they give does not depend on which settings there are, or is for people to read. */
+const HARMLESS_CALLS: ReadonlySet<string> = new Set(['bool', 'pprint', 'print']);
 const READING_METHODS: ReadonlySet<string> = new Set(['get', '__getitem__']);
 const LISTING_METHODS: ReadonlySet<string> = new Set(['keys', 'values', 'items', 'copy']);
 
@@ -221,6 +228,7 @@ function usesOf(module: PyModule, variable: PyNode, path: readonly string[]): Us
   const scope = module.resolve(variable);
   for (const use of scope === undefined ? [] : module.occurrences(scope, variable.text))
     if (use !== variable) sortUse(use, path, found);
+  if (/\b(?:locals|vars|globals|exec|eval)\(/.test(scope?.node.text ?? '')) found.unseen.push(variable);
   return found;
 }
 

@@ -16,26 +16,31 @@ export class Literals {
   readonly #longest: number;
 
   constructor(literals: readonly string[]) {
-    this.#longest = Math.max(0, ...literals.map(({ length }) => length));
+    const codes = literals.map((literal) => Buffer.from(literal, 'latin1'));
+    this.#longest = Math.max(0, ...codes.map(({ length }) => length));
     let width = 1;
-    for (const literal of literals) {
-      for (const byte of Buffer.from(literal, 'latin1')) {
-        if (this.#columns[byte] === 0) this.#columns[byte] = width++;
-      }
+    for (const code of codes) {
+      for (const byte of code) if (this.#columns[byte] === 0) this.#columns[byte] = width++;
     }
     this.#width = width;
-    const trie = buildTrie(literals, this.#columns);
-    const order = [...trie.keys()].sort((a, b) => endsAt(trie, a) - endsAt(trie, b));
-    const place = new Map(order.map((state, index) => [state, index]));
-    this.#table = new Uint32Array(trie.length * width);
-    for (const [index, state] of order.entries()) {
-      trie[state]?.next.forEach((to, column) => {
-        this.#table[index * width + column] = (place.get(to) ?? 0) * width;
-      });
+    const { next, ends } = linkedTrie(codes, this.#columns, width);
+    const states = [...ends.keys()];
+    const order = [
+      ...states.filter((state) => !ends[state]?.length),
+      ...states.filter((state) => ends[state]?.length),
+    ];
+    const place = new Uint32Array(states.length);
+    order.forEach((state, index) => {
+      place[state] = index * width;
+    });
+    this.#table = new Uint32Array(states.length * width);
+    for (let cell = 0; cell < this.#table.length; cell++) {
+      const state = Math.floor(cell / width);
+      this.#table[(place[state] as number) + (cell % width)] = place[next[cell] as number] as number;
     }
-    this.#ends = order.map((state) => trie[state]?.ends ?? []);
-    const first = this.#ends.findIndex((ends) => ends.length > 0);
-    this.#endings = (first === -1 ? trie.length : first) * width;
+    this.#ends = order.map((state) => ends[state] ?? []);
+    const first = this.#ends.findIndex((each) => each.length > 0);
+    this.#endings = (first === -1 ? states.length : first) * width;
   }
 
   /** The positions, in the list of literals, of those that occur. */
@@ -72,51 +77,44 @@ export class Literals {
   }
 }
 
-interface TrieState {
-  readonly next: number[];
-  readonly ends: number[];
+interface Trie {
+  /** By state and column: the next state. State 0 is the start. */
+  readonly next: Int32Array;
+  /** By state: the literals that end there. */
+  readonly ends: readonly (readonly number[])[];
 }
 
-function endsAt(trie: readonly TrieState[], state: number): number {
-  return trie[state]?.ends.length === 0 ? 0 : 1;
-}
-
-/** State 0 is the start; every state has a next one for every column. */
-function buildTrie(literals: readonly string[], columns: Uint8Array): readonly TrieState[] {
-  const width = Math.max(0, ...columns) + 1;
-  const trie: TrieState[] = [{ next: new Array<number>(width).fill(-1), ends: [] }];
-  literals.forEach((literal, index) => {
+/** Every state has a next one for every column: where no literal goes on, that of the longest suffix that is itself a state. */
+function linkedTrie(codes: readonly Uint8Array[], columns: Uint8Array, width: number): Trie {
+  const most = codes.reduce((sum, { length }) => sum + length, 1);
+  const next = new Int32Array(most * width).fill(-1);
+  const ends: number[][] = [[]];
+  codes.forEach((code, literal) => {
     let state = 0;
-    for (const byte of Buffer.from(literal, 'latin1')) {
-      const column = columns[byte] ?? 0;
-      let next = trie[state]?.next[column] ?? -1;
-      if (next === -1) {
-        next = trie.push({ next: new Array<number>(width).fill(-1), ends: [] }) - 1;
-        (trie[state] as TrieState).next[column] = next;
-      }
-      state = next;
+    for (const byte of code) {
+      const cell = state * width + (columns[byte] as number);
+      if (next[cell] === -1) next[cell] = ends.push([]) - 1;
+      state = next[cell] as number;
     }
-    trie[state]?.ends.push(index);
+    ends[state]?.push(literal);
   });
-  link(trie);
-  return trie;
-}
-
-/** Fills each missing step with the one from the longest suffix that is itself a state, nearest states first. */
-function link(trie: readonly TrieState[]): void {
-  const start = trie[0] as TrieState;
-  const queue: { state: TrieState; fallback: TrieState }[] = [];
-  start.next.forEach((to, column) => {
-    if (to === -1) start.next[column] = 0;
-    else queue.push({ state: trie[to] as TrieState, fallback: start });
-  });
+  // Nearest states first; `behind` is the state of the longest suffix.
+  const queue = [0];
+  const behind = new Int32Array(ends.length);
   for (let at = 0; at < queue.length; at++) {
-    const { state, fallback } = queue[at] as (typeof queue)[number];
-    state.ends.push(...fallback.ends);
-    state.next.forEach((to, column) => {
-      const behind = fallback.next[column] ?? 0;
-      if (to === -1) state.next[column] = behind;
-      else queue.push({ state: trie[to] as TrieState, fallback: trie[behind] as TrieState });
-    });
+    const state = queue[at] as number;
+    const fallback = behind[state] as number;
+    if (state !== 0) ends[state]?.push(...(ends[fallback] ?? []));
+    for (let column = 0; column < width; column++) {
+      const cell = state * width + column;
+      const other = state === 0 ? 0 : (next[fallback * width + column] as number);
+      const to = next[cell] as number;
+      if (to === -1) next[cell] = other;
+      else {
+        behind[to] = other;
+        queue.push(to);
+      }
+    }
   }
+  return { next, ends };
 }

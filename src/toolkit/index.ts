@@ -117,7 +117,7 @@ export {
   type LossRecord,
   lossRecord,
 } from '../torch/record/kept-loss.js';
-export { changedInPlace, keptFromElsewhere, strayDevice } from '../torch/record/kept-term.js';
+export { changedInPlace, handedOn, keptFromElsewhere, strayDevice } from '../torch/record/kept-term.js';
 export { type LoggedTensor, loggedTensors } from '../torch/record/logged-tensor.js';
 export { lossTerm } from '../torch/record/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/record/loss-use.js';

@@ -87,6 +87,34 @@ describe('repair', () => {
     );
   });
 
+  it('asks once more, and only about what has become safe, where sites have equal words', async () => {
+    const late: Transform = {
+      ...rename('late', 'ccc', 'd'),
+      fix: (site, edit, module) => {
+        const line = module.lines.position(site.node.start).line;
+        const unknown = line === 2 && module.text.includes('aaa');
+        edit.replace(site.node, 'd');
+        return edit.done(
+          'Change ccc',
+          new Proof().require(unknown ? 'unknown' : 'yes', 'that nothing is aaa'),
+        );
+      },
+    };
+    const asked: string[] = [];
+    const decide: Decide = ({ transform, at, safety }) => {
+      asked.push(`${transform}:${at.line} ${safety}`);
+      return { kind: transform === 'ab' || at.line === 1 ? 'apply' : 'skip' };
+    };
+    const result = outcome(
+      await engineOf(late, rename('ab', 'aaa', 'b')).repair(fileOf('ccc\nccc\nccc\naaa\n'), decide),
+    );
+    expect(asked.sort()).toEqual(['ab:4 safe', 'late:1 safe', 'late:2 safe', 'late:2 unsafe', 'late:3 safe']);
+    expect(result.after).toBe('d\nccc\nccc\nb\n');
+    expect(
+      result.settled.filter(({ fate }) => fate === 'declined').map(({ finding }) => finding.at.line),
+    ).toEqual([3, 2]);
+  });
+
   it('leaves a file alone whose fixes undo each other, and says so', async () => {
     const engine = engineOf(rename('ab', 'aaa', 'bbb'), rename('ba', 'bbb', 'aaa'));
     const result = outcome(await engine.repair(fileOf('aaa\n'), safe));

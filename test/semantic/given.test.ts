@@ -34,8 +34,23 @@ describe('givenIn', () => {
     ],
     [
       'a dict of a function',
-      'def g():\n    c = {"depth": 1, "width": 2}\n    print(len(c), c["width"], c.get("width"), "width" in c)\n    return f(**c)\n',
+      'def g():\n    c = {"depth": 1, "width": 2}\n    print(c, c["width"], c.get("width"), "width" in c)\n    return f(**c)\n',
       { value: '1', calls: ['f'], dict: { isShared: false, ...quiet }, arrives: 'yes', sibling: '2' },
+    ],
+    [
+      'a dict whose size is asked for',
+      'def g():\n    c = {"depth": 1}\n    n = len(c)\n    return f(**c), n\n',
+      { value: '1', calls: ['f'], dict: { isShared: false, ...quiet, unseen: 1 }, arrives: 'unknown' },
+    ],
+    [
+      'a dict that may be reached by its name',
+      'def g():\n    c = {"depth": 1}\n    locals()["c"].clear()\n    return f(**c)\n',
+      { value: '1', calls: ['f'], dict: { isShared: false, ...quiet, unseen: 1 }, arrives: 'unknown' },
+    ],
+    [
+      'an entry beside one whose name is not written',
+      'def g(k):\n    c = {k: 2, "depth": 1}\n    return f(**c)\n',
+      { value: '1', calls: ['f'], dict: { isShared: false, ...quiet }, arrives: 'unknown' },
     ],
     [
       'a dict of the module',

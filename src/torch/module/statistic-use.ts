@@ -1,8 +1,9 @@
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { argumentsOf, keywordArgument } from '../../semantic/statements.js';
 import { attributeUsesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { onlyLooks, TENSOR_NAMESPACES } from '../catalog.js';
+import { onlyLooks, TENSOR_NAMESPACES, TORCH } from '../catalog.js';
 import { type Gate, placeOf, shown } from '../gate.js';
 import { recordsNoGraph } from '../grad/gradient.js';
 
@@ -146,6 +147,7 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
         const callee = parent.parent?.field('function');
         const path = callee && qualifiedName(module, callee);
         if (path !== undefined && onlyLooks(path)) return as('number');
+        if (parent.parent !== undefined && mayWriteInto(parent.parent, path ?? '')) return as('changed');
         const space = TENSOR_NAMESPACES.find((prefix) => path?.startsWith(prefix));
         if (space !== undefined && parent.parent !== undefined) {
           if (!VIEWS.has(path?.slice(space.length) ?? ''))
@@ -163,6 +165,17 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
     node = parent;
   }
   return as('passed');
+}
+
+/** `dist.all_reduce(x)`, `torch.relu_(x)`, `F.relu(x, inplace=True)`, `torch.mul(x, 2, out=x)`. */
+function mayWriteInto(call: PyNode, path: string): boolean {
+  if (!path.startsWith(TORCH)) return false;
+  return (
+    /^torch\.distributed\.|_$/.test(path) ||
+    keywordArgument(call, 'out') !== undefined ||
+    keywordArgument(call, 'inplace') !== undefined ||
+    (path.startsWith('torch.nn.functional.') && argumentsOf(call).some(({ type }) => type === 'true'))
+  );
 }
 
 /** `x.mean().item()`, `float(x.mean())`: of the tensor that was computed only a number is left. */

@@ -4,20 +4,24 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
 import {
+  argumentsOf,
   keywordArgument,
   methodName,
   ownNodes,
   receiverOf,
+  statementOf,
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { MADE_ON_CPU } from '../catalog.js';
+import { tensorRead } from '../module/statistic-use.js';
 
 const MAX_DEPTH = 6;
 
-/** Methods whose result may share memory with their receiver. */
+/** Methods and functions whose result may share memory with what they are given. */
 const SHARING: ReadonlySet<string> = new Set(
-  'clone contiguous cpu cuda detach double float half requires_grad_ squeeze to'.split(' '),
+  `as_tensor asarray atleast_1d bfloat16 clone contiguous cpu cuda detach double dropout expand flatten float half
+    positive real reshape squeeze to type type_as view view_as`.split(/\s+/),
 );
 
 /**
@@ -30,7 +34,7 @@ export function changedInPlace(
   loop: PyNode,
   used: PyNode,
 ): string | undefined {
-  return sharedRoots(value)
+  return sharedRoots(module, value)
     .filter(({ type }) => type === 'identifier')
     .find((root) => isChanged(module, root, loop, used, new Set()))?.text;
 }
@@ -45,23 +49,23 @@ function isChanged(module: PyModule, root: PyNode, loop: PyNode, used: PyNode, s
     const changes = roleOf(place) === 'update' || isChangedAt(place);
     if (changes && (!fresh || place.start > root.start)) return true;
     fresh ||= binds(roleOf(place)) && !changes;
-    const alias = aliasOf(place);
+    const alias = aliasOf(module, place);
     if (alias !== undefined && isChanged(module, alias, loop, used, seen)) return true;
   }
   return false;
 }
 
 /** `alias = place`, also by way of a method that shares its memory. */
-function aliasOf(place: PyNode): PyNode | undefined {
+function aliasOf(module: PyModule, place: PyNode): PyNode | undefined {
   const assignment = place.closest('assignment', 'block');
   const [left, right] = [assignment?.field('left'), assignment?.field('right')];
-  const shares = right !== undefined && sharedRoots(right).includes(place);
+  const shares = right !== undefined && sharedRoots(module, right).includes(place);
   return shares && left?.type === 'identifier' ? left : undefined;
 }
 
 /** The attribute or element whose tensor would be kept: who else changes it is not seen. */
 export function keptFromElsewhere(module: PyModule, value: PyNode, depth = 0): PyNode | undefined {
-  for (const root of sharedRoots(value)) {
+  for (const root of sharedRoots(module, value)) {
     if (root.type === 'attribute' || root.type === 'subscript') return root;
     if (root.type !== 'identifier' || depth > MAX_DEPTH) continue;
     for (const found of reachingDefinitions(module, root) ?? []) {
@@ -72,17 +76,108 @@ export function keptFromElsewhere(module: PyModule, value: PyNode, depth = 0): P
   return undefined;
 }
 
-/** The names, attributes and calls whose very tensor the value may be. */
-function sharedRoots(value: PyNode): readonly PyNode[] {
-  const node = unparenthesized(value);
-  if (node.type === 'conditional_expression')
-    return [node.named[0], node.named[2]].flatMap((side) => (side === undefined ? [] : sharedRoots(side)));
-  if (node.type === 'attribute' && node.field('attribute')?.text === 'data') {
-    const object = node.field('object');
-    return object === undefined ? [] : sharedRoots(object);
+/**
+ * The place where other code gets hold of the tensor that would be kept, and may change it in place before it is used:
+ * `dist.all_reduce(loss.detach())`, `self.last = loss`.
+ */
+export function handedOn(module: PyModule, value: PyNode, used: PyNode): PyNode | undefined {
+  return handedOnBefore(module, value, used.start, new Set());
+}
+
+function handedOnBefore(module: PyModule, value: PyNode, end: number, seen: Set<PyNode>): PyNode | undefined {
+  for (const root of sharedRoots(module, value)) {
+    const found =
+      root.type === 'identifier'
+        ? variableHandedOn(module, root, end, seen)
+        : root.type === 'call'
+          ? resultHandedOn(module, root, seen)
+          : undefined;
+    if (found !== undefined) return found;
   }
-  const receiver = node.type === 'call' ? receiverOf(node) : undefined;
-  return receiver !== undefined && SHARING.has(methodName(node) ?? '') ? sharedRoots(receiver) : [node];
+  return undefined;
+}
+
+function variableHandedOn(
+  module: PyModule,
+  root: PyNode,
+  end: number,
+  seen: Set<PyNode>,
+): PyNode | undefined {
+  const scope = module.resolve(root);
+  if (scope === undefined || seen.has(root)) return undefined;
+  seen.add(root);
+  const given = reachingDefinitions(module, root) ?? [];
+  for (const place of module.reads(scope, root.text)) {
+    if (place === root || place.start > end) continue;
+    const there = reachingDefinitions(module, place);
+    if (there !== undefined && !there.some(({ node }) => given.some((each) => each.node === node))) continue;
+    const alias = aliasOf(module, place);
+    if (isHandedOn(module, place, alias !== undefined)) return statementOf(place);
+    const found = alias && variableHandedOn(module, alias, end, seen);
+    if (found !== undefined) return found;
+  }
+  return given
+    .map((each) => (each.kind === 'value' ? handedOnBefore(module, each.value, end, seen) : undefined))
+    .find((place) => place !== undefined);
+}
+
+/** What a function of the file does with the tensor before it returns it. */
+function resultHandedOn(module: PyModule, call: PyNode, seen: Set<PyNode>): PyNode | undefined {
+  const definition = calledDefinition(module, call);
+  if (definition?.type !== 'function_definition' || seen.has(definition)) return undefined;
+  seen.add(definition);
+  return [...ownNodes(definition)]
+    .filter(({ type }) => type === 'return_statement')
+    .map(
+      ({ named: [returned] }) =>
+        returned &&
+        (keptFromElsewhere(module, returned) ?? handedOnBefore(module, returned, definition.end, seen)),
+    )
+    .find((place) => place !== undefined);
+}
+
+function isHandedOn(module: PyModule, place: PyNode, hasAlias: boolean): boolean {
+  const { use, logged } = tensorRead(module, place);
+  if (use === 'changed' || use === 'reset') return true;
+  return !hasAlias && (use === 'kept' || (use === 'passed' && !logged));
+}
+
+/** The names, attributes and calls whose very tensor the value may be. */
+function sharedRoots(module: PyModule, value: PyNode): readonly PyNode[] {
+  const node = unparenthesized(value);
+  const of = (...parts: readonly (PyNode | undefined)[]): readonly PyNode[] =>
+    parts.flatMap((part) => (part === undefined ? [] : sharedRoots(module, part)));
+  switch (node.type) {
+    case 'conditional_expression':
+      return of(node.named[0], node.named[2]);
+    case 'boolean_operator':
+      return of(node.field('left'), node.field('right'));
+    case 'unary_operator':
+      return node.field('operator')?.text === '+' ? of(node.field('argument')) : [node];
+    case 'named_expression':
+      return [...of(node.field('name')), ...of(node.field('value'))];
+    case 'attribute':
+      return node.field('attribute')?.text === 'data' ? of(node.field('object')) : [node];
+    case 'call': {
+      const input = sharedInput(module, node);
+      return input === undefined ? [node] : of(input);
+    }
+    default:
+      return [node];
+  }
+}
+
+/** What `x.detach()`, `torch.squeeze(x)`, `x.mul_(2)` and `F.relu(x, inplace=True)` may give back. */
+function sharedInput(module: PyModule, call: PyNode): PyNode | undefined {
+  const callee = call.field('function');
+  const name = methodName(call) ?? callee?.text ?? '';
+  const out = keywordArgument(call, 'out')?.field('value');
+  const writes = name.endsWith('_') || keywordArgument(call, 'inplace') !== undefined;
+  const mayWrite = argumentsOf(call).some(({ type }) => type === 'true');
+  if (out !== undefined) return out;
+  const ofTorch = callee !== undefined && qualifiedName(module, callee) !== undefined;
+  if (!SHARING.has(name) && !writes && !(ofTorch && mayWrite)) return undefined;
+  return ofTorch ? argumentsOf(call)[0] : receiverOf(call);
 }
 
 /** `x.mul_(…)`, `x.data.mul_(…)`, `x[…] = …`, `x.data = …` */
