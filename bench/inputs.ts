@@ -49,13 +49,16 @@ function pythonFiles(folder: string): readonly string[] {
 export interface Sized {
   readonly size: number;
   readonly at: string;
+  readonly home: string;
 }
 
 /** Training scripts of growing size, each of functions that every kind of trigger occurs in. */
 export function filesBySize(folder: string, sizes: readonly number[]): readonly Sized[] {
-  mkdirSync(folder, { recursive: true });
   return sizes.map((size) => {
-    const at = join(folder, `train_${size}.py`);
+    // Each by itself: a file is looked at together with those around it.
+    const home = join(folder, `${size}`);
+    mkdirSync(home, { recursive: true });
+    const at = join(home, 'train.py');
     const parts = [HEAD];
     for (let length = HEAD.length, index = 0; length < size; index++) {
       const part = training(index);
@@ -63,7 +66,7 @@ export function filesBySize(folder: string, sizes: readonly number[]): readonly 
       length += part.length;
     }
     writeFileSync(at, parts.join(''));
-    return { size, at };
+    return { size, at, home };
   });
 }
 
@@ -79,7 +82,7 @@ export function foldersByCount(folder: string, counts: readonly number[]): reado
         index % 10 === 0 ? HEAD + training(index) : plain(index),
       );
     }
-    return { size, at };
+    return { size, at, home: at };
   });
 }
 

@@ -150,9 +150,9 @@ export function growing(stage: Stage, id: string, title: string, inputs: readonl
     id,
     title,
     sizes: inputs.map(({ size }) => size),
-    contenders: inputs.map(({ size, at }) => ({
+    contenders: inputs.map(({ size, at, home }) => ({
       name: size.toLocaleString('en'),
-      command: memfixCommand(stage.memfix, stage.scratch, ['check', ...cold(stage.memfix)], at),
+      command: memfixCommand(stage.memfix, home, ['check', ...cold(stage.memfix)], at),
     })),
   };
 }

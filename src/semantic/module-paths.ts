@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path/posix';
 /**
  * The one file that an import of `dotted` in the file at `path` reads, among those that are there. `folders`: the file's
  * own folder and those above it, up to the project's, nearest first; an absolute import may start from any of them, or
- * from `src/` in it. Where it could be more than one file, that depends on how Python is started, and there is no telling.
+ * from `src/` in it. `isThere` is asked for files and folders. Where it could be more than one file, that depends on how Python is started, and there is no telling.
  */
 export function fileImported(
   path: string,
@@ -53,10 +53,11 @@ function placesOf(
 
 /** The package wins over the file beside it, as in Python. */
 function filesAt(place: string): readonly string[] {
-  return place.endsWith('/') ? [`${place}__init__.py`] : [`${place}/__init__.py`, `${place}.py`];
+  return place.endsWith('/') ? [join(place, '__init__.py')] : [`${place}/__init__.py`, `${place}.py`];
 }
 
 /** Without a look at every part of the path, for folders and names that have no dots among their parts. */
 function below(folder: string, name: string): string {
+  if (folder === '.') return name;
   return folder.endsWith('/') ? folder + name : `${folder}/${name}`;
 }

@@ -64,11 +64,12 @@ export {
   linesBeforeForward,
   mayEvaluate,
 } from '../torch/grad/evaluation.js';
+export { hasInferenceFastPath } from '../torch/grad/fast-path.js';
 export { mayCarryGradient, recordsNoGraph } from '../torch/grad/gradient.js';
 export { differentiatingCaller, differentiatingReader } from '../torch/grad/mode.js';
 export { takesGradAsTensor } from '../torch/grad/none.js';
 export { isOnlyBackward } from '../torch/grad/repeated-backward.js';
-export { compilerOf, hasInferenceFastPath, importsTorch } from '../torch/grad/roles.js';
+export { compilerOf, importsTorch } from '../torch/grad/roles.js';
 export { type Backward, backwards, spendingBackward } from '../torch/grad/spent-graph.js';
 export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';
 export * from '../torch/huggingface/huggingface.js';

@@ -100,7 +100,10 @@ function projectIn(folder: string): ReadonlyMap<string, string> {
 
 /** The project of a case as the engine asks for it: its files, and `input.py` as they see it. */
 export function doorOf({ versions, project }: Pick<FixtureCase, 'versions' | 'project'>): ProjectDoor {
-  const isThere = (path: string) => path === 'input.py' || project.has(path);
+  const isThere = (path: string) =>
+    path === 'input.py' ||
+    project.has(path) ||
+    [...project.keys()].some((each) => each.startsWith(`${path}/`));
   const found = (path: string | undefined) => {
     const text = path === 'input.py' ? '' : path && project.get(path);
     return path === undefined || text === undefined ? undefined : { path, text, key: text };

@@ -14,12 +14,14 @@ import {
 import { isTestCode } from '../../semantic/test-code.js';
 import type { PyNode } from '../../syntax/node.js';
 import { shown } from '../gate.js';
+import { callersElsewhere, partReturned } from '../record/callers.js';
 import { isReport } from '../record/loss-use.js';
 import { suspicionsOf, trainingCallReached } from './calls.js';
 import type { GradDoubt } from './doubts.js';
 import { differentiatingModuleAround } from './elsewhere.js';
 import { escapesOf } from './escapes.js';
 import { isForward, isFrozen, networkOf } from './evaluation.js';
+import { hasInferenceFastPath } from './fast-path.js';
 import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './forward.js';
 import { gradUseIn, gradUseReached } from './grad.js';
 import { stateOfForward } from './kept-state.js';
@@ -32,7 +34,7 @@ import {
   switchesGradOff,
 } from './mode.js';
 import { valuesPutInto } from './parts.js';
-import { hasInferenceFastPath, isCalledByTraining, isTrainingByName } from './roles.js';
+import { isCalledByTraining, isTrainingByName } from './roles.js';
 import { GradTrace } from './trace.js';
 
 /** A loop behind `model.eval()` that runs the model with gradients on, in code that trains elsewhere. */
@@ -160,7 +162,7 @@ function* doubtsOfRunning(module: PyModule, { loop, owner }: EvaluationLoop): Ge
     yield unknown(`that the forward, which gives \`${derivative}\`, does not differentiate`);
   if (hasInferenceFastPath(module))
     yield unknown(
-      'that other rounding is fine: attention modules of this file take another path without gradients',
+      'that other rounding is fine: attention modules, here or in a file that is imported, take another path without gradients',
     );
   const measured = measuredMemory(module, loop);
   if (measured !== undefined)
@@ -196,6 +198,9 @@ function* usedBehind(
       yield answer === 'no'
         ? { answer, words: `\`${name}\`, which it computes, is differentiated behind it` }
         : { answer, words: `that nobody differentiates \`${name}\`, which it leaves behind` };
+      const isReturned = statementOf(read).type === 'return_statement' && owner !== module.root;
+      const called = isReturned ? callersElsewhere(module, owner, partReturned(read)).doubt : undefined;
+      if (called !== undefined) yield called;
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
 import { isAsync, receiverOf } from '../../semantic/statements.js';
 import { isTestCode } from '../../semantic/test-code.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -8,6 +9,7 @@ import { suspicionsOf, trainingCallReached } from './calls.js';
 import { differentiatingModuleAround } from './elsewhere.js';
 import { escapesOf } from './escapes.js';
 import { type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
+import { fastPathInProject, hasInferenceFastPath } from './fast-path.js';
 import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './forward.js';
 import { gradUseReached } from './grad.js';
 import { stateOfForward } from './kept-state.js';
@@ -22,7 +24,6 @@ import {
 } from './mode.js';
 import {
   compilerOf,
-  hasInferenceFastPath,
   importsTorch,
   isCalledByTraining,
   isTrainingByName,
@@ -179,11 +180,22 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt
       answer: 'unknown',
       words: `that the forward of \`${text}\`, which gives \`${derivative}\`, does not differentiate`,
     };
-  if (hasInferenceFastPath(module)) {
+  const attention = hasInferenceFastPath(module)
+    ? 'attention modules, here or in a file that is imported,'
+    : attentionGivenIn(module, run.model);
+  if (attention !== undefined)
     yield {
       answer: 'unknown',
-      words:
-        'that other rounding is fine: attention modules of this file take another path without gradients',
+      words: `that other rounding is fine: ${attention} take another path without gradients`,
     };
-  }
+}
+
+/** A model that nothing here makes may be any of the project. */
+function attentionGivenIn(module: PyModule, model: PyNode): string | undefined {
+  const scope = model.type === 'identifier' ? module.resolve(model) : undefined;
+  const isGiven =
+    scope !== undefined && module.writes(scope, model.text).some((each) => roleOf(each) === 'parameter');
+  if (!isGiven) return undefined;
+  const place = fastPathInProject(module);
+  return place && `the attention modules of ${place}, if they are given in,`;
 }

@@ -19,25 +19,30 @@ import { ENABLE_GRAD, GRAD_OFF, NUMPY, SET_GRAD, TENSOR_NAMESPACES } from '../ca
 import { attributeUses, callsOf, registrationOf } from '../module/modules.js';
 import { isFloating, kindOf } from '../tensor/tensor.js';
 
-/** What is computed at this place records no graph: a `with` around it or a decorator of its function says so. */
+/**
+ * What is computed at this place surely records no graph: the nearest `with` of torch around it that speaks of grad mode, or
+ * a decorator of its function, says so. A proof, unlike `isGradOff`, which is for staying away.
+ */
 export function recordsNoGraph(module: PyModule, node: PyNode): boolean {
   for (const around of enclosingWiths(node)) {
-    for (const manager of contextManagers(around)) {
+    // Of several in one `with`, the last is entered last.
+    for (const manager of contextManagers(around).toReversed()) {
       const mode = gradModeOf(module, manager);
       if (mode !== undefined) return mode === 'off';
+      // Somebody's own way of switching it.
+      if (/grad/i.test(manager.text)) return false;
     }
   }
   const owner = enclosingFunction(node);
-  return owner !== undefined && turnsGradOff(module, owner);
+  return owner !== undefined && isDecoratedGradOff(module, owner);
 }
 
-/** By decorator; around a coroutine it has no effect. */
-export function turnsGradOff(module: PyModule, functionNode: PyNode): boolean {
+/** By a decorator of torch; around a coroutine it has no effect. */
+function isDecoratedGradOff(module: PyModule, functionNode: PyNode): boolean {
   if (isAsync(functionNode)) return false;
   return decoratorsOf(functionNode).some((decorator) => {
     const callee = decorator.type === 'call' ? (decorator.field('function') ?? decorator) : decorator;
-    const path = qualifiedName(module, callee);
-    return (path !== undefined && GRAD_OFF.has(path)) || /(?:no_grad|inference_mode)$/.test(callee.text);
+    return GRAD_OFF.has(qualifiedName(module, callee) ?? '');
   });
 }
 
@@ -54,7 +59,7 @@ const MAX_DEPTH = 20;
 
 /** Every call of the function that the file shows is made without gradients, and there is one. */
 export function runsWithoutGrad(module: PyModule, functionNode: PyNode, depth = 0): boolean {
-  if (turnsGradOff(module, functionNode)) return true;
+  if (isDecoratedGradOff(module, functionNode)) return true;
   const calls = callsOf(module, functionNode);
   if (calls.length === 0 || depth > MAX_DEPTH || functionNode.field('name')?.text === 'forward') return false;
   return calls.every((call) => {
@@ -172,10 +177,10 @@ function callMayCarry(module: PyModule, call: PyNode, may: May): boolean {
   const receiver = receiverOf(call);
   if (name === undefined || receiver === undefined) {
     const made = calledDefinition(module, call);
-    return made?.type !== 'function_definition' || !turnsGradOff(module, made);
+    return made?.type !== 'function_definition' || !isDecoratedGradOff(module, made);
   }
   if (CUTTING.has(name)) return false;
   const made = calledDefinition(module, call);
-  if (made !== undefined) return made.type !== 'function_definition' || !turnsGradOff(module, made);
+  if (made !== undefined) return made.type !== 'function_definition' || !isDecoratedGradOff(module, made);
   return may(receiver) || (!LIKENING.has(name) && argumentsOf(call).some(may));
 }

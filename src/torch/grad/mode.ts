@@ -23,8 +23,8 @@ import { functionsOf, gradUseReached, gradUses } from './grad.js';
 /** Names that say it, also of other people's decorators and context managers (`smart_inference_mode`). */
 const SAYS_GRAD_OFF = /no_?grad|inference_?mode|disable_?grad|without_?grad/i;
 
-/** An expression that turns gradients off, as a decorator or behind `with`; a conditional one counts. */
-export function turnsGradOff(module: PyModule, expression: PyNode): boolean {
+/** An expression that may turn gradients off, as a decorator or behind `with`; a conditional one counts. */
+function mayTurnGradOff(module: PyModule, expression: PyNode): boolean {
   const callee = expression.type === 'call' ? (expression.field('function') ?? expression) : expression;
   const path = qualifiedName(module, callee);
   if (path !== undefined && GRAD_OFF.has(path)) return true;
@@ -54,11 +54,16 @@ export function entersGradOff(module: PyModule, functionNode: PyNode): boolean {
     .some((node) => functionNode.contains(node) && SAYS_GRAD_OFF.test(node.closest('call')?.text ?? ''));
 }
 
-/** The node runs with gradients off for sure or by a condition: `with` around it, or a decorator of a function around it. */
+/**
+ * The node may run with gradients off, for sure, by a condition or going by names: `with` around it, or a decorator of a
+ * function around it. For staying away from what somebody has seen to; the proof is `recordsNoGraph`.
+ */
 export function isGradOff(module: PyModule, node: PyNode): boolean {
   if (hasGradOffDecorator(module, node)) return true;
   const block = (at: PyNode): boolean =>
-    enclosingWiths(at).some((each) => contextManagers(each).some((manager) => turnsGradOff(module, manager)));
+    enclosingWiths(at).some((each) =>
+      contextManagers(each).some((manager) => mayTurnGradOff(module, manager)),
+    );
   if (block(node)) return true;
   for (let at = enclosingFunction(node); at !== undefined; at = enclosingFunction(at))
     if (block(at)) return true;
@@ -69,7 +74,7 @@ export function isGradOff(module: PyModule, node: PyNode): boolean {
 function hasGradOffDecorator(module: PyModule, node: PyNode): boolean {
   const start = node.type === 'function_definition' ? node : enclosingFunction(node);
   for (let at = start; at !== undefined; at = enclosingFunction(at)) {
-    if (decoratorsOf(at).some((decorator) => turnsGradOff(module, decorator))) return true;
+    if (decoratorsOf(at).some((decorator) => mayTurnGradOff(module, decorator))) return true;
   }
   return false;
 }
@@ -82,7 +87,7 @@ export function switchesGradOff(module: PyModule): boolean {
 function findSwitch(module: PyModule): boolean {
   const bare = module.at('set_grad_enabled').some((node) => {
     const call = node.closest('call');
-    return call?.parent?.type === 'expression_statement' && turnsGradOff(module, call);
+    return call?.parent?.type === 'expression_statement' && mayTurnGradOff(module, call);
   });
   return bare || module.at('.__enter__').some((node) => SAYS_GRAD_OFF.test(node.closest('call')?.text ?? ''));
 }

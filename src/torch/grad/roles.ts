@@ -77,13 +77,6 @@ export function scriptedElsewhere(module: PyModule, functionNode: PyNode): strin
   return taken && placeOf(taken.module, taken.node);
 }
 
-/** Modules with a faster path that only runs without gradients: other kernels, other rounding, other padding. */
-const FAST_PATHS: readonly string[] = ['TransformerEncoder', 'MultiheadAttention', 'nn.Transformer('];
-
-export function hasInferenceFastPath(module: PyModule): boolean {
-  return FAST_PATHS.some((name) => module.at(name).length > 0);
-}
-
 /** `no`: the file has nothing to do with torch. `lazily`: only functions import it. */
 export function importsTorch(module: PyModule): 'yes' | 'lazily' | 'related' | 'no' {
   return module.memo(findTorchImport, module);

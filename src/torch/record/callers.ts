@@ -5,7 +5,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { placeOf } from '../gate.js';
 import type { GradDoubt } from '../grad/doubts.js';
 import { usesOf } from '../grad/mode.js';
-import { type Fate, fatesAt } from './record-fate.js';
+import { type Fate, fatesAt, fatesOfTarget } from './record-fate.js';
 
 /** From caller to caller, this far. */
 const MAX_HOPS = 3;
@@ -23,8 +23,24 @@ export interface Callers {
   readonly unread: GradDoubt | undefined;
 }
 
-export function callersElsewhere(module: PyModule, functionNode: PyNode): Callers {
-  return module.memo(findCallers, functionNode);
+/** One of the values that a function hands back together. */
+export interface Part {
+  readonly index: number;
+  readonly of: number;
+}
+
+/** `part`: only of this one, where callers take them apart. */
+export function callersElsewhere(module: PyModule, functionNode: PyNode, part?: Part): Callers {
+  return part === undefined
+    ? module.memo(findCallers, functionNode)
+    : findCallers(module, functionNode, part);
+}
+
+/** Which of the values of a `return` a node stands in; undefined where it is the only one. */
+export function partReturned(node: PyNode): Part | undefined {
+  const value = node.closest('return_statement')?.named[0];
+  if (value?.type !== 'expression_list' && value?.type !== 'tuple') return undefined;
+  return { index: value.named.findIndex((each) => each.contains(node)), of: value.named.length };
 }
 
 interface Caller {
@@ -33,7 +49,7 @@ interface Caller {
   readonly isCertain: boolean;
 }
 
-function findCallers(module: PyModule, functionNode: PyNode): Callers {
+function findCallers(module: PyModule, functionNode: PyNode, part?: Part): Callers {
   const name = functionNode.field('name')?.text ?? '';
   const seen = new Set<PyNode>();
   let doubt: GradDoubt | undefined;
@@ -49,7 +65,7 @@ function findCallers(module: PyModule, functionNode: PyNode): Callers {
         unread ??= { answer: 'unknown', words: `that what it returns is not differentiated in ${left}` };
       for (const { module: there, node, isCertain } of uses) {
         const certain = caller.isCertain && isCertain;
-        for (const fate of fatesOfCall(there, node)) {
+        for (const fate of fatesOfCall(there, node, hops === 0 ? part : undefined)) {
           const place = placeOf(there, fate.node);
           if (fate.kind === 'differentiated') {
             const words = `${place} differentiates what it returns`;
@@ -81,8 +97,21 @@ function usesOfCaller({ module, functionNode }: Caller, isElsewhere: boolean) {
 }
 
 /** What becomes of the result, where the use is a call. */
-function fatesOfCall(module: PyModule, use: PyNode): readonly Fate[] {
+function fatesOfCall(module: PyModule, use: PyNode, part: Part | undefined): readonly Fate[] {
   const callee = use.type === 'identifier' && use.parent?.field('attribute') === use ? use.parent : use;
   const call = callee.parent;
-  return call?.type === 'call' && call.field('function') === callee ? fatesAt(module, [call]) : [];
+  if (call?.type !== 'call' || call.field('function') !== callee) return [];
+  const target = part && targetOf(call, part);
+  return target === undefined ? fatesAt(module, [call]) : fatesOfTarget(module, target);
+}
+
+/** `b` of `a, b = f()`. */
+function targetOf(call: PyNode, { index, of }: Part): PyNode | undefined {
+  const assignment = call.parent;
+  const left = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
+  if (assignment?.field('right') !== call || !/^(?:pattern_list|tuple_pattern)$/.test(left?.type ?? ''))
+    return undefined;
+  const targets = left?.named ?? [];
+  const isPlain = targets.length === of && !targets.some(({ type }) => type === 'list_splat_pattern');
+  return isPlain ? targets[index] : undefined;
 }

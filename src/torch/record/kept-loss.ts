@@ -26,7 +26,7 @@ import { walks } from '../grad/walks.js';
 import { networksOf } from '../module/networks.js';
 import { isProvenTensor } from '../tensor/proven-tensor.js';
 import { kindOf } from '../tensor/tensor.js';
-import { callersElsewhere } from './callers.js';
+import { callersElsewhere, partReturned } from './callers.js';
 import { lossTerm } from './loss-term.js';
 import { type Fate, fatesOf } from './record-fate.js';
 import { EVALUATION_NAME } from './running-total.js';
@@ -122,7 +122,7 @@ function isDifferentiatedByCaller(module: PyModule, { node }: Fate): boolean {
 function gatesOfCallers(module: PyModule, { kind, node }: Fate, all: boolean): readonly Gate[] {
   const around = kind === 'returned' ? enclosingFunction(node) : undefined;
   if (around === undefined) return [];
-  const { doubt, unread } = callersElsewhere(module, around);
+  const { doubt, unread } = callersElsewhere(module, around, partReturned(node));
   const found = doubt ?? (all ? unread : undefined);
   return found === undefined ? [] : [{ answer: found.answer, otherwise: found.words }];
 }

@@ -33,6 +33,13 @@ export function fatesAt(module: PyModule, places: readonly PyNode[]): readonly F
   return trace.fates;
 }
 
+/** The same for what is assigned to a target. */
+export function fatesOfTarget(module: PyModule, target: PyNode): readonly Fate[] {
+  const trace = new RecordTrace(module);
+  trace.store(target);
+  return trace.fates;
+}
+
 /** `[]`, `{}`, `defaultdict(list)`: nobody else holds it yet. */
 export function isFreshContainer(value: PyNode): boolean {
   const { type } = unparenthesized(value);
@@ -160,7 +167,7 @@ class RecordTrace {
       case 'assignment':
       case 'augmented_assignment':
         if (parent.field('left') === node) return undefined;
-        this.#store(parent.field('left'));
+        this.store(parent.field('left'));
         return parent.parent?.type === 'assignment' ? parent : undefined;
       case 'for_statement':
       case 'for_in_clause':
@@ -210,7 +217,7 @@ class RecordTrace {
     const logs = REPORTING.test(name) || (LOGGING.test(name) && LOGGER.test(receiver?.text ?? ''));
     if (made === undefined && logs) return call.parent?.type === 'expression_statement' ? undefined : call;
     if (receiver !== undefined && TAKING.has(methodName(call) ?? '')) {
-      this.#store(receiver);
+      this.store(receiver);
       return undefined;
     }
     this.#add('escapes', node);
@@ -218,18 +225,18 @@ class RecordTrace {
   }
 
   /** Somebody's name, attribute or element now holds the value. */
-  #store(target: PyNode | undefined): void {
+  store(target: PyNode | undefined): void {
     if (target === undefined) return;
     if (target.type === 'subscript' || target.type === 'attribute') {
       const root = target.type === 'subscript' ? target.field('value') : undefined;
       if (root?.type === 'identifier') this.#followAll(root);
-      else if (root?.type === 'subscript') this.#store(root);
+      else if (root?.type === 'subscript') this.store(root);
       else this.#add('escapes', target);
     } else if (target.type === 'identifier') {
       if (roleOf(target) === 'read') this.#followAll(target);
       else this.#bind(target);
     } else if (target.type === 'call') this.#add('escapes', target);
-    else for (const inner of target.named) this.#store(inner);
+    else for (const inner of target.named) this.store(inner);
   }
 
   /** Every read of a container that took the value in. */

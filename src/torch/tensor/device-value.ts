@@ -7,11 +7,18 @@ import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { CUDA_ORDINAL, DEVICE, TORCH } from '../catalog.js';
+import { heldTensor } from './held-tensor.js';
 import { kindOf } from './tensor.js';
 
 const MAX_DEPTH = 8;
-/** `device`, `DEVICE`, `_execution_device`: no other argument of `.to` goes by that name. */
-const DEVICE_NAME = /(?:^|_)device$/i;
+/** `device`, `DEVICE`, `_execution_device`: no other argument of `.to` goes by that name. `x_device` may be `x`, moved. */
+const DEVICE_NAME =
+  /^_*(?:(?:\w+_)?(?:adapter|compute|cuda|current|default|dist|encoder|execution|first|generator|get|gpu|infer|inference|input|load|local|main|map|model|offload|onload|optimizer|output|param|place|processing|storage|student|target|teacher|timestep|torch|train|training|unet|vae|xla)_)?device$/i;
+const BARE_NAME = /^_*(?:get_)?device$/i;
+/** Of tensors and modules, never of a device. */
+const MOVES_OR_CASTS: ReadonlySet<string> = new Set(
+  'bfloat16 clone contiguous cpu cuda detach double float half long new_zeros new_ones to'.split(' '),
+);
 const OTHER_NAME = /(?:^|_)(?:dtype|tensor|type)(?:$|_or_)/i;
 const DEVICE_TYPE = /\b(?:device|str|int)\b/;
 
@@ -44,7 +51,16 @@ function saysDevice(module: PyModule, node: PyNode): boolean {
   const named = node.type === 'call' ? node.field('function') : node;
   const name = named?.type === 'attribute' ? named.field('attribute') : named;
   if (name?.type !== 'identifier' || !DEVICE_NAME.test(name.text)) return false;
-  return node.type !== 'identifier' || !definitionsOf(module, node).some(({ kind }) => kind === 'with');
+  return (
+    node.type !== 'identifier' || !definitionsOf(module, node).some((found) => hides(module, node, found))
+  );
+}
+
+/** What a name was given that speaks louder than the name: `output_device = model(x)`. */
+function hides(module: PyModule, { text }: PyNode, found: Definition): boolean {
+  if (found.kind === 'with') return true;
+  if (found.kind !== 'value' || BARE_NAME.test(text) || found.value.type !== 'call') return false;
+  return isDeviceCall(module, found.value) !== 'yes' && !saysDevice(module, found.value);
 }
 
 function judgeValue(module: PyModule, node: PyNode, of: (inner: PyNode | undefined) => Answer): Answer {
@@ -95,13 +111,14 @@ function isDeviceCall(module: PyModule, call: PyNode): Answer {
   if (path === DEVICE || path === CUDA_ORDINAL) return 'yes';
   if (callee?.type === 'identifier' && ['str', 'int'].includes(name) && module.resolve(callee) === undefined)
     return 'yes';
+  if (callee?.type === 'attribute' && path === undefined && MOVES_OR_CASTS.has(name)) return 'no';
   return ['tensor', 'scalar-tensor'].includes(kindOf(module, call)) ? 'no' : 'unknown';
 }
 
 function isDeviceAttribute(module: PyModule, node: PyNode, of: (inner: PyNode) => Answer): Answer {
   if (isDtype(module, node)) return 'no';
   const name = node.field('attribute')?.text ?? '';
-  if (OTHER_NAME.test(name)) return 'no';
+  if (OTHER_NAME.test(name) || ['parameter', 'buffer'].includes(heldTensor(module, node))) return 'no';
   const given = [...(attributeValues(module, node) ?? []), ...classValues(module, node)].map(of);
   if (given.includes('no')) return 'no';
   if (name === 'device' && isTensor(module, node.field('object'))) return 'yes';

@@ -126,7 +126,7 @@ function runsOtherCode(module: PyModule, node: PyNode): boolean {
   const callee = node.type === 'call' ? node.field('function') : undefined;
   if (callee === undefined) return false;
   const path = qualifiedName(module, callee);
-  if (path !== undefined) return !/^torch\.(?:\w+\.)*[a-z]\w*$/.test(path);
+  if (path !== undefined) return !/^torch\.(?:\w+\.)*[a-z]\w*$/.test(path) || path.includes('autocast');
   const [name, receiver] = [methodName(node), receiverOf(node)];
   if (name === undefined || receiver === undefined) return !OF_PYTHON.has(callee.text);
   return !RUNS_NOTHING.has(name) && !isProvenTensor(module, receiver);
@@ -143,7 +143,10 @@ export function ampGates(module: PyModule, names: readonly string[]): readonly G
   const asked = names.includes('GradScaler') ? scalerNames(module) : [];
   return [
     gate(!REPLACES.test(module.text), 'this file puts something else in its place'),
-    gate(!asked.includes('value'), 'this file asks for the old class elsewhere'),
+    gate(
+      !asked.includes('value') && !(names.includes('autocast') && asksForOldAutocast(module)),
+      'this file asks for the old class elsewhere',
+    ),
     {
       answer: asked.includes('annotation') && CHECKS_TYPES.test(module.text) ? 'unknown' : 'yes',
       otherwise: 'that nothing chooses or checks by the annotations, which name the old class',
@@ -188,6 +191,16 @@ function asksForOldClass(module: PyModule, node: PyNode): boolean {
   const compares = /\btype\(/.test(node.closest('comparison_operator')?.text ?? '');
   const isNew = qualifiedName(module, topOfPath(node))?.startsWith(`${NEW_AMP}.`) === true;
   return (asks || compares) && !isNew;
+}
+
+/** `isinstance(region, torch.cuda.amp.autocast)`: the new one is its base. */
+function asksForOldAutocast(module: PyModule): boolean {
+  return module
+    .at('autocast')
+    .some(
+      (node) =>
+        qualifiedName(module, topOfPath(node))?.startsWith(`${OLD_AMP}.`) && asksForOldClass(module, node),
+    );
 }
 
 /** A place in another file that uses the name which an import binds here. */

@@ -246,6 +246,22 @@ describe('grad mode', () => {
   });
 });
 
+describe('recordsNoGraph', () => {
+  it.each([
+    ['with torch.no_grad():\n    here', true],
+    ['with torch.no_grad(), torch.enable_grad():\n    here', false],
+    ['with torch.enable_grad(), torch.no_grad():\n    here', true],
+    ['with torch.no_grad():\n    with grads_on():\n        here', false],
+    ['@torch.no_grad()\ndef f():\n    here', true],
+    ['@lib.no_grad\ndef f():\n    here', false],
+    ['@torch.no_grad()\nasync def f():\n    here', false],
+  ])('%j: %s', (code, answer) => {
+    const module = moduleOf(`import torch\nimport lib\n${code}\n`);
+    const [here = module.root] = module.at('here');
+    expect(recordsNoGraph(module, here)).toBe(answer);
+  });
+});
+
 describe('tensorRead', () => {
   it.each([
     ['self.a.item()', 'number'],
