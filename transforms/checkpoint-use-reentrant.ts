@@ -18,6 +18,7 @@ import {
   enclosingWiths,
   isInExpressionScope,
   isTestCode,
+  isTestFile,
   keywordArgument,
   ownsItsLines,
   Proof,
@@ -90,9 +91,8 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
     example: 'fix-keyword-for-the-block',
   },
 
-  skipsTests: true,
   prefilter: ['checkpoint', 'torch'],
-  cue: (text) => IMPORT.test(text) && CALL.test(text),
+  cue: (text, path) => IMPORT.test(text) && CALL.test(text) && !isTestFile(path, text),
 
   *detect(module) {
     for (const { call, name } of [
