@@ -71,6 +71,11 @@ export class Arguments {
     );
   }
 
+  /** The options that were mentioned. */
+  get given(): readonly OptionName[] {
+    return commandInfo(this.command).options.filter((name) => this.values[name] !== undefined);
+  }
+
   get color(): ColorChoice {
     return this.oneOf('color', COLOR_CHOICES, 'auto');
   }

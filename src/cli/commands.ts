@@ -160,6 +160,35 @@ export const COMMANDS = {
       ['memfix budget --example 13b', 'a budget done by hand, and what is wrong in it'],
     ],
   },
+  migrate: {
+    summary: 'carry fixes through many repositories',
+    operands: '<action> [folder]',
+    about:
+      'A campaign is a folder. Its actions:\n' +
+      '  init      writes campaign.toml for the repositories named after the folder: URLs, paths, folders of checkouts, or\n' +
+      '            files that list them; the options about fixes go into it, too\n' +
+      '  plan      clones, looks, and writes a patch for each repository\n' +
+      '  run       also applies and verifies the patch and commits it on a branch in a mirror; with `--push`, pushes the\n' +
+      '            branch where there is none of that name (in a checkout, it appears there)\n' +
+      '  resume    goes on with a run that was stopped, however it was stopped\n' +
+      '  status    shows where each repository is\n' +
+      '  report    the same for programs\n' +
+      'Git takes credentials from its own helpers; those in a URL are left out. A verify command runs with your rights.\n' +
+      'Exits with 0, 1 when repositories failed, 2 on an error.',
+    options: [
+      ...['repos', 'shard', 'limit', 'failed', 'update', 'push', 'keep', 'branch', 'verify'],
+      ...['select', 'extend-select', 'ignore', 'unsafe-fixes', 'csv', 'output', 'quiet', 'verbose'],
+      ...EVERYWHERE,
+    ] as readonly OptionName[],
+    examples: [
+      ['memfix migrate init fixes repos.txt --verify "python -m compileall -q ."', 'a new campaign'],
+      ['memfix migrate plan fixes', 'fixes/patches/ holds what would change; nothing is pushed'],
+      ['memfix migrate run fixes --push --limit 5', 'the first five, on branches'],
+      ['memfix migrate run fixes --push --shard 2/8 --keep none', 'one of eight jobs, with little disk'],
+      ['memfix migrate resume fixes', 'after Ctrl-C, a crash or a reboot'],
+      ['memfix migrate report fixes --csv -o fixes.csv', 'a table'],
+    ],
+  },
   undo: {
     summary: 'take back the last apply',
     operands: '[path]',

@@ -2,6 +2,7 @@ import { COMMANDS, type CommandName, commandInfo } from './commands.js';
 import { type OptionInfo, type OptionName, optionInfo } from './options.js';
 
 const HEADINGS: readonly OptionInfo['heading'][] = [
+  'Repositories',
   'Runs',
   'Model',
   'Training',

@@ -6,12 +6,12 @@ import type { CrewSetting } from '../workspace/crew.js';
 import type { Candidate, Discovery } from '../workspace/discover.js';
 import { Examiner } from '../workspace/examine.js';
 import { Failure } from '../workspace/failure.js';
-import { Project } from '../workspace/project.js';
+import { Project, type Request } from '../workspace/project.js';
 import { interpret } from '../workspace/read.js';
 import { Tools } from '../workspace/tools.js';
 import { type Visit, visit } from '../workspace/visit.js';
 import { type Context, Progress } from './context.js';
-import { readAll } from './io.js';
+import { type Io, readAll } from './io.js';
 import { cacheOf, keep } from './remembering.js';
 
 /** Files up to which starting fast beats running fast. */
@@ -75,7 +75,7 @@ export async function lookThrough(
   const { project, tools, cache } = look;
   const decide = purpose === 'fix' ? await project.policy() : undefined;
   const examiner = new Examiner(tools, decide);
-  const threads = threadsOf(context, look, decide !== undefined);
+  const threads = threadsFor(context.io, project.request, decide !== undefined);
   const means = {
     isTextWanted: purpose !== 'places',
     examiner,
@@ -102,12 +102,15 @@ export async function lookThrough(
 }
 
 /** The program itself, started again in threads. The native parser cannot be stopped without ending the process. */
-function threadsOf(context: Context, look: Look, takesFixes: boolean): CrewSetting | undefined {
-  const { self, env } = context.io;
+export function threadsFor(
+  { self, env }: Io,
+  request: Request,
+  takesFixes: boolean,
+): CrewSetting | undefined {
   if (self?.entry === undefined) return undefined;
   const parser = env['MEMFIX_PARSER'];
   const limit = parser === 'native' ? undefined : limitIn(env['MEMFIX_FILE_LIMIT']);
-  const errand = { request: look.project.request, takesFixes, parser };
+  const errand = { request, takesFixes, parser };
   return { entry: self.entry, errand, limit };
 }
 

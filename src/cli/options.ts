@@ -1,4 +1,5 @@
 export type Heading =
+  | 'Repositories'
   | 'Runs'
   | 'Model'
   | 'Training'
@@ -181,6 +182,37 @@ export const OPTIONS = {
     type: 'string',
     value: 'FILE',
   },
+  repos: {
+    ...repositories('only these: names or URLs, with * and ?'),
+    type: 'string',
+    list: true,
+    value: 'GLOBS',
+  },
+  shard: {
+    ...repositories('only the I-th of N parts, such as 2/8: for CI matrices and job arrays'),
+    type: 'string',
+    value: 'I/N',
+  },
+  limit: { ...repositories('at most so many that have work left'), type: 'string', value: 'N' },
+  failed: repositories('only those that failed before'),
+  update: repositories('plan: take the commits that are there now, instead of those in repos.lock'),
+  push: repositories('run: also push the branches; without it, no remote is written to'),
+  keep: {
+    ...repositories('what stays on disk: none, failed (default: mirrors, and trees of failures) or all'),
+    type: 'string',
+    value: 'WHAT',
+  },
+  branch: {
+    ...repositories('init: the name of the branch (default memfix/fixes)'),
+    type: 'string',
+    value: 'NAME',
+  },
+  verify: {
+    ...repositories('init: a shell command that must succeed in the fixed tree before anything is committed'),
+    type: 'string',
+    value: 'COMMAND',
+  },
+  csv: output('a line for each repository instead of JSON'),
   help: { type: 'boolean', short: 'h', summary: 'show this help', heading: 'Other' },
   version: { type: 'boolean', short: 'V', summary: 'show the version', heading: 'Other' },
 } as const satisfies Readonly<Record<string, OptionInfo>>;
@@ -201,6 +233,10 @@ function files(summary: string) {
 
 function writing(summary: string) {
   return { type: 'boolean', summary, heading: 'Writing' } as const;
+}
+
+function repositories(summary: string) {
+  return { type: 'boolean', summary, heading: 'Repositories' } as const;
 }
 
 function runs(summary: string) {

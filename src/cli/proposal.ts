@@ -1,7 +1,7 @@
 import type { Decide, Outcome } from '../engine/outcome.js';
-import { type FixCount, loosest } from '../report/prove/report.js';
+import type { FixCount } from '../report/prove/report.js';
+import { changesOf, eachBesideOnce, fixCounts, isChanged } from '../workspace/changes.js';
 import type { Change } from '../workspace/prove/fixes.js';
-import { changesOf, eachBesideOnce, isChanged } from './changes.js';
 import type { Context } from './context.js';
 import { type Look, lookThrough, prepare } from './looking.js';
 
@@ -57,22 +57,6 @@ async function repairedBy(
   return eachBesideOnce({ scans: repaired.map(({ remaining }) => remaining), outcomes: repaired }).filter(
     isChanged,
   );
-}
-
-function fixCounts(outcomes: readonly Outcome[]): readonly FixCount[] {
-  const applied = outcomes.flatMap(({ file, settled }) =>
-    settled.filter(({ fate }) => fate === 'applied').map(({ finding }) => ({ ...finding, path: file.path })),
-  );
-  const ids = [...new Set(applied.map(({ transform }) => transform))].sort();
-  return ids.map((transform) => {
-    const own = applied.filter((finding) => finding.transform === transform);
-    return {
-      transform,
-      findings: own.length,
-      files: [...new Set(own.map(({ path }) => path))],
-      numerics: loosest(own.map(({ numerics }) => numerics)),
-    };
-  });
 }
 
 function waitingIn(outcomes: readonly Outcome[]): number {

@@ -74,6 +74,8 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
       return (await import('./commands/budget.js')).budget;
     case 'prove':
       return (await import('./commands/prove.js')).prove;
+    case 'migrate':
+      return (await import('./commands/migrate.js')).migrate;
     case 'undo':
       return (await import('./commands/undo.js')).undo;
   }

@@ -39,6 +39,8 @@ export interface CrewSetting {
   readonly errand: Errand;
   /** Milliseconds that one file may take; none where a thread cannot be stopped in the middle of one. */
   readonly limit: number | undefined;
+  /** Milliseconds of work that a thread is worth, where that is more than for a run that has the machine to itself. */
+  readonly worth?: number;
 }
 
 /** Jobs that threads take from one list, each as it gets to them. A thread that is lost costs the file it was at. */

@@ -52,7 +52,7 @@ export async function workThrough(
       if (crew.left > 0 && crew.left < jobs.length) hooks.progress(jobs.length - crew.left);
       if (didSome) {
         const pace = (whole - undone) / (performance.now() - began);
-        const worth = pace > 0 ? Math.floor(undone / pace / WORTH_A_THREAD) : 0;
+        const worth = pace > 0 ? Math.floor(undone / pace / (threads?.worth ?? WORTH_A_THREAD)) : 0;
         const helpers = Math.min(availableParallelism() - 1, crew.untaken, worth);
         crew.grow(here.isLost ? Math.max(1, helpers) : helpers);
       } else if (crew.left > 0) await crew.news();

@@ -1,4 +1,5 @@
-/** memfix as a process, with toy transforms; some take their time, one never ends, and one takes its thread down. */
+/** memfix as a process, with toys; some take their time, one never ends, one takes its thread down, one the process. */
+import { mkdirSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 import { runProcess } from '../../src/cli/process.js';
 import type { Transform } from '../../src/toolkit/contract.js';
@@ -31,5 +32,16 @@ const DEADLY: Transform = {
   },
 };
 
+/** Once: whoever runs it again comes through. */
+const FATAL: Transform = {
+  ...toy('fatal-toy', 'fatal', () => undefined),
+  detect() {
+    const { KILL_AT, KILL_ONCE } = process.env;
+    if (KILL_AT === 'detect' && KILL_ONCE !== undefined && mkdirSync(KILL_ONCE, { recursive: true }))
+      process.kill(process.pid, 'SIGKILL');
+    return [];
+  },
+};
+
 if (!isMainThread) process.stderr.write('looking from a thread\n');
-await runProcess(async () => [...TOYS, SLOW, ENDLESS, DEADLY], import.meta.url);
+await runProcess(async () => [...TOYS, SLOW, ENDLESS, DEADLY, FATAL], import.meta.url);

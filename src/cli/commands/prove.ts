@@ -8,6 +8,7 @@ import { endingWords, ranOutOfMemory, type Trial } from '../../report/prove/reco
 import { renderProve } from '../../report/prove/render.js';
 import type { ProveReport } from '../../report/prove/report.js';
 import { bytes } from '../../report/prove/words.js';
+import { parseSeconds } from '../../workspace/duration.js';
 import { Failure } from '../../workspace/failure.js';
 import { slashed } from '../../workspace/places.js';
 import { type Change, guardTargets } from '../../workspace/prove/fixes.js';
@@ -225,14 +226,11 @@ function repeatsIn(args: Arguments): number {
   throw args.misuse(`\`--repeat\` cannot be \`${text}\`: it is a whole number from 1 to 999.`);
 }
 
-const UNITS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600 };
-
 function secondsIn(args: Arguments): number | undefined {
   const text = args.text('timeout');
   if (text === undefined) return undefined;
-  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)([smh]?)$/.exec(text) ?? [];
-  const seconds = Number(number) * (UNITS[unit] ?? 1);
-  if (seconds > 0 && seconds < 2 ** 31 / 1000) return seconds;
+  const seconds = parseSeconds(text);
+  if (seconds !== undefined) return seconds;
   throw args.misuse(`\`--timeout\` cannot be \`${text}\`: it is a time such as 90, 90s, 10m or 2h.`);
 }
 

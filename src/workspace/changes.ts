@@ -1,10 +1,11 @@
 import type { Outcome } from '../engine/outcome.js';
-import { besideChange } from '../workspace/beside.js';
-import { leftAsIs } from '../workspace/examine.js';
-import { Failure } from '../workspace/failure.js';
-import type { Change } from '../workspace/prove/fixes.js';
-import type { Visit } from '../workspace/visit.js';
-import type { Look } from './looking.js';
+import { type FixCount, loosest } from '../report/prove/report.js';
+import { besideChange } from './beside.js';
+import type { Candidate } from './discover.js';
+import { leftAsIs } from './examine.js';
+import { Failure } from './failure.js';
+import type { Change } from './prove/fixes.js';
+import type { Visit } from './visit.js';
 
 export function isChanged({ file, after, beside }: Outcome): boolean {
   return after !== file.source.text || beside.length > 0;
@@ -31,7 +32,11 @@ export function eachBesideOnce({ scans, outcomes }: Pick<Visit, 'scans' | 'outco
 }
 
 /** What becomes of an outcome's own file and of the files beside it. */
-export function changesOf(cwd: string, { targets }: Look, outcome: Outcome): readonly Change[] {
+export function changesOf(
+  cwd: string,
+  { targets }: { readonly targets: ReadonlyMap<string, Candidate> },
+  outcome: Outcome,
+): readonly Change[] {
   const target = targets.get(outcome.file.path)?.target ?? outcome.file.path;
   return [{ target, source: outcome.file.source, after: outcome.after }, ...besideChanges(cwd, outcome)];
 }
@@ -45,5 +50,22 @@ function besideChanges(cwd: string, { beside }: Outcome): readonly Change[] {
       `${change.path}: ${found}`,
       'Run it again; nothing was done.',
     );
+  });
+}
+
+/** The fixes that were applied, by transform. */
+export function fixCounts(outcomes: readonly Outcome[]): readonly FixCount[] {
+  const applied = outcomes.flatMap(({ file, settled }) =>
+    settled.filter(({ fate }) => fate === 'applied').map(({ finding }) => ({ ...finding, path: file.path })),
+  );
+  const ids = [...new Set(applied.map(({ transform }) => transform))].sort();
+  return ids.map((transform) => {
+    const own = applied.filter((finding) => finding.transform === transform);
+    return {
+      transform,
+      findings: own.length,
+      files: [...new Set(own.map(({ path }) => path))],
+      numerics: loosest(own.map(({ numerics }) => numerics)),
+    };
   });
 }

@@ -1,0 +1,83 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { plural } from '../../report/prose.js';
+import { Failure } from '../../workspace/failure.js';
+import { branchProblem, CAMPAIGN_FILE, DEFAULT_BRANCH } from '../../workspace/migrate/campaign.js';
+import { isUrl, readSources, withoutCredentials } from '../../workspace/migrate/source.js';
+import { isInside } from '../../workspace/places.js';
+import { Vocabulary } from '../../workspace/selection.js';
+import type { Arguments } from '../arguments.js';
+import { type Context, EXIT } from '../context.js';
+
+/** Begins a campaign: writes the file that says what it is. */
+export function init(context: Context, folder: string, sources: readonly string[]): number {
+  const { args, io } = context;
+  if (args.operands.length < 2) throw args.misuse('`memfix migrate init` needs a folder for the campaign.');
+  if (sources.length === 0)
+    throw args.misuse('`memfix migrate init` needs repositories, or files that list them.');
+  const path = join(folder, CAMPAIGN_FILE);
+  if (existsSync(path)) {
+    throw new Failure('There is a campaign', `${path} exists`, 'Edit it, or name another folder.');
+  }
+  const vocabulary = new Vocabulary(context.catalogue.metas);
+  for (const name of ['select', 'extend-select', 'ignore'] as const)
+    vocabulary.check(args.list(name) ?? [], `\`--${name}\``);
+  const branch = args.text('branch') ?? DEFAULT_BRANCH;
+  const problem = branchProblem(branch);
+  if (problem !== undefined) throw args.misuse(`\`--branch\` ${problem}.`);
+  const words = sources.map((word) => placed(word, io.cwd, folder));
+  const { repositories } = readSources(words, folder);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path, campaignText(words, branch, args), { flag: 'wx' });
+  writeFileSync(join(folder, '.gitignore'), '/mirrors/\n/trees/\n/logs/\n');
+  context.say(
+    `${path}: ${plural(repositories.length, 'repository', 'repositories')}. Look at it, then \`memfix migrate plan\`.`,
+  );
+  return EXIT.clean;
+}
+
+/** A path as the campaign's folder sees it. */
+function placed(word: string, cwd: string, folder: string): string {
+  if (isUrl(word)) return withoutCredentials(word);
+  const path = resolve(cwd, word);
+  return isInside(path, folder) ? relative(folder, path) || '.' : path;
+}
+
+function campaignText(words: readonly string[], branch: string, args: Arguments): string {
+  const list = (name: string, items: readonly string[] | undefined) =>
+    items === undefined ? [] : [`${name} = [${items.map(quoted).join(', ')}]`];
+  const verify = args.text('verify');
+  const unsafe = args.choice('unsafe-fixes');
+  return [
+    '# URLs, paths, folders of checkouts, or files with one of these on each line.',
+    'repositories = [',
+    ...words.map((word) => `  ${quoted(word)},`),
+    ']',
+    '',
+    '# Without `select`, each repository: what its own config selects, or the default.',
+    ...list('select', args.list('select')),
+    ...list('extend-select', args.list('extend-select')),
+    ...list('ignore', args.list('ignore')),
+    ...(unsafe === undefined ? [] : [`unsafe-fixes = ${unsafe}`]),
+    '',
+    `branch = ${quoted(branch)}`,
+    '# One commit for each "repository", or for each "transform" in it.',
+    'commits = "repository"',
+    '# message = "Fix GPU memory waste\\n\\n{fixes}\\n"',
+    '',
+    '# A shell command that must succeed in the fixed tree.',
+    verify === undefined ? '# verify = "python -m compileall -q ."' : `verify = ${quoted(verify)}`,
+    '',
+    '[limits]',
+    'network = 4             # repositories at their remotes at a time',
+    'work = 2                # repositories worked on at a time',
+    'network-timeout = "10m"',
+    'verify-timeout = "10m"',
+    '',
+  ].join('\n');
+}
+
+/** JSON's strings are TOML's, but for DEL. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replaceAll('\x7f', '\\u007f');
+}

@@ -1,0 +1,123 @@
+import type { FixCount } from '../prove/report.js';
+
+/** What is done to a repository, in this order. */
+export const STAGES = ['clone', 'plan', 'apply', 'verify', 'commit', 'push'] as const;
+export type StageName = (typeof STAGES)[number];
+
+/** How far a run goes: patches only, commits in the mirror, or branches on the remote. */
+export const GOALS = ['plan', 'commit', 'push'] as const satisfies readonly StageName[];
+export type Goal = (typeof GOALS)[number];
+
+export interface Base {
+  readonly commit: string;
+  /** The remote's default branch; null where its HEAD is on none. */
+  readonly branch: string | null;
+}
+
+/** One commit to come. */
+export interface Step {
+  /** Its file in `patches/`. */
+  readonly patch: string;
+  readonly sha256: string;
+  readonly fixes: readonly FixCount[];
+}
+
+export interface Planned {
+  /** Tells the settings and the commit it was made with from any others. */
+  readonly key: string;
+  /** Also the date of the commits, so that making them again makes the same ones. */
+  readonly at: string;
+  /** Python files looked at. */
+  readonly checked: number;
+  /** Files that change. */
+  readonly files: number;
+  readonly fixes: readonly FixCount[];
+  /** Findings that stay, since their fix is not safe or they are advice. */
+  readonly remaining: number;
+  /** Sites that were seen and left alone. */
+  readonly refused: number;
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+  /** Where memfix itself failed: our bugs. */
+  readonly bugs: readonly string[];
+  /** None where nothing changes. */
+  readonly steps: readonly Step[];
+}
+
+export interface StageFailure {
+  readonly stage: StageName;
+  readonly title: string;
+  readonly detail: string;
+  readonly next: string;
+}
+
+/** All that is known about one repository of a campaign: what each stage left, as far as they came. */
+export interface RepositoryRecord {
+  readonly version: 1;
+  readonly id: string;
+  readonly name: string;
+  /** Without credentials. */
+  readonly url: string;
+  /** Null where the repository has no commit. */
+  readonly base?: Base | null;
+  readonly planned?: Planned;
+  /** The tree after each step. */
+  readonly applied?: { readonly trees: readonly string[] };
+  readonly verified?: { readonly tree: string; readonly command: string; readonly seconds: number };
+  readonly committed?: {
+    readonly key: string;
+    readonly branch: string;
+    readonly commits: readonly string[];
+  };
+  readonly pushed?: { readonly branch: string; readonly commit: string };
+  /** The branch was on the remote already, and is not ours. */
+  readonly taken?: { readonly branch: string; readonly commit: string };
+  readonly failure?: StageFailure;
+}
+
+export const STATUSES = [
+  'pushed',
+  'branch exists',
+  'committed',
+  'planned',
+  'no change',
+  'empty',
+  'failed',
+  'cloned',
+  'new',
+] as const;
+export type Status = (typeof STATUSES)[number];
+
+export function statusOf(record: RepositoryRecord): Status {
+  if (record.pushed !== undefined) return 'pushed';
+  if (record.failure !== undefined) return 'failed';
+  if (record.base === null) return 'empty';
+  if (record.taken !== undefined) return 'branch exists';
+  if (record.committed !== undefined) return 'committed';
+  if (record.planned !== undefined) return record.planned.steps.length === 0 ? 'no change' : 'planned';
+  return record.base === undefined ? 'new' : 'cloned';
+}
+
+/** Whether a run with this goal has nothing left to do there; a failure counts as an end. */
+export function isFinished(record: RepositoryRecord, goal: Goal): boolean {
+  const status = statusOf(record);
+  if (status === 'new' || status === 'cloned') return false;
+  if (status === 'planned') return goal === 'plan';
+  return status !== 'committed' || goal !== 'push';
+}
+
+/** The record as it was before a stage, and the stages after it, left anything. */
+export function before(stage: StageName, record: RepositoryRecord): RepositoryRecord {
+  const { base, planned, applied, verified, committed, version, id, name, url } = record;
+  const from = STAGES.indexOf(stage);
+  return {
+    version,
+    id,
+    name,
+    url,
+    ...(from > 0 && base !== undefined && { base }),
+    ...(from > 1 && planned !== undefined && { planned }),
+    ...(from > 2 && applied !== undefined && { applied }),
+    ...(from > 3 && verified !== undefined && { verified }),
+    ...(from > 4 && committed !== undefined && { committed }),
+  };
+}

@@ -1,0 +1,79 @@
+import { printable } from '../cells.js';
+import type { Tone } from '../paint.js';
+import { plural } from '../prose.js';
+import type { View } from '../report.js';
+import { table } from '../table.js';
+import { type RepositoryRecord, STATUSES, type Status, statusOf } from './record.js';
+
+const TONES: Readonly<Partial<Record<Status, Tone>>> = {
+  pushed: 'green',
+  committed: 'green',
+  planned: 'cyan',
+  'branch exists': 'yellow',
+  failed: 'red',
+};
+
+/** One repository in a line. */
+export function outcomeLine(record: RepositoryRecord, { paint }: Pick<View, 'paint'>): string {
+  const status = statusOf(record);
+  const tone = TONES[status];
+  const word = tone === undefined ? status : paint[tone](status);
+  return `${printable(record.name)}: ${word}${said(record)}`;
+}
+
+function said(record: RepositoryRecord): string {
+  const { failure, taken, planned } = record;
+  const status = statusOf(record);
+  if (status === 'failed' && failure !== undefined) {
+    const [first = ''] = failure.detail.split('\n');
+    return ` (${failure.stage}): ${printable(`${failure.title}: ${first}`)}`;
+  }
+  if (status === 'branch exists' && taken !== undefined)
+    return `: ${taken.branch} is there, and is not of this campaign`;
+  if (planned === undefined || planned.steps.length === 0) return '';
+  return `: ${fixesIn(record)} in ${plural(planned.files, 'file')}`;
+}
+
+function fixesIn({ planned }: RepositoryRecord): string {
+  return plural(
+    (planned?.fixes ?? []).reduce((sum, { findings }) => sum + findings, 0),
+    'fix',
+    'fixes',
+  );
+}
+
+/** How many repositories are where. */
+export function totals(records: readonly RepositoryRecord[]): string {
+  const counts = STATUSES.map((status) => {
+    const count = records.filter((record) => statusOf(record) === status).length;
+    return count === 0 ? [] : [`${count} ${status}`];
+  });
+  return `${plural(records.length, 'repository', 'repositories')}: ${counts.flat().join(', ') || 'none'}.`;
+}
+
+/** Where every repository is, and what the campaign comes to for each transform. */
+export function renderStatus(records: readonly RepositoryRecord[], view: View): string {
+  const lines = records.map((record) => outcomeLine(record, view));
+  const rows = perTransform(records).map(({ transform, repositories, fixes }) => [
+    { text: transform },
+    { text: plural(fixes, 'fix', 'fixes'), align: 'right' } as const,
+    { text: `in ${plural(repositories, 'repository', 'repositories')}` },
+  ]);
+  const counted = rows.length === 0 ? [] : ['', ...table(rows)];
+  return `${[...lines, ...counted].join('\n')}\n`;
+}
+
+export interface TransformTotal {
+  readonly transform: string;
+  readonly fixes: number;
+  readonly repositories: number;
+}
+
+export function perTransform(records: readonly RepositoryRecord[]): readonly TransformTotal[] {
+  const totals = new Map<string, TransformTotal>();
+  for (const { transform, findings } of records.flatMap(({ planned }) => planned?.fixes ?? [])) {
+    const { fixes = 0, repositories = 0 } = totals.get(transform) ?? {};
+    totals.set(transform, { transform, fixes: fixes + findings, repositories: repositories + 1 });
+  }
+  return [...totals.values()].sort((a, b) => b.fixes - a.fixes || (a.transform < b.transform ? -1 : 1));
+}

@@ -1,0 +1,49 @@
+import { type Goal, type RepositoryRecord, STAGES } from '../../report/migrate/record.js';
+import { codeOf, Failure, reasonOf } from '../failure.js';
+import { ALL_STAGES, type Desk, type Stage } from './stages.js';
+
+/** How a driver lets a stage run: at once, or when its lane is free. */
+export type Through = <T>(stage: Stage, work: () => Promise<T>) => Promise<T>;
+
+/** A repository's way to a goal, from wherever its record says it is. Every stage is journaled before the next begins. */
+export async function goOn(
+  desk: Desk,
+  start: RepositoryRecord,
+  goal: Goal,
+  through: Through,
+): Promise<RepositoryRecord> {
+  const { failure: _, ...rest } = start;
+  let record: RepositoryRecord = rest;
+  for (const stage of ALL_STAGES.slice(0, STAGES.indexOf(goal) + 1)) {
+    if (isAtEnd(record, stage)) break;
+    try {
+      if (await stage.isDone(desk, record)) continue;
+      const from = record;
+      record = await through(stage, () => stage.run(desk, from));
+    } catch (error) {
+      desk.eyes.signal.throwIfAborted();
+      record = { ...record, failure: { stage: stage.name, ...told(error) } };
+    }
+    desk.folder.save(record);
+  }
+  return record;
+}
+
+/** Whether neither this stage nor those after it have anything to do. */
+function isAtEnd({ pushed, failure, base, planned }: RepositoryRecord, { name }: Stage): boolean {
+  if (pushed !== undefined || failure !== undefined) return true;
+  if (name === 'clone') return false;
+  return base === null || (name !== 'plan' && planned?.steps.length === 0);
+}
+
+/** One repository's trouble is never the end of a campaign. */
+function told(error: unknown): { readonly title: string; readonly detail: string; readonly next: string } {
+  if (error instanceof Failure) return { title: error.title, detail: error.detail, next: error.next };
+  if (codeOf(error) !== undefined) {
+    const path = error instanceof Error && 'path' in error ? `${String(error.path)}: ` : '';
+    const next = 'Remove the cause, then `memfix migrate run --failed` tries it again.';
+    return { title: 'The disk does not let memfix work', detail: `${path}${reasonOf(error)}`, next };
+  }
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { title: 'Internal error', detail, next: 'Please report this.' };
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type Base,
+  before,
+  type Goal,
+  type RepositoryRecord,
+  type Step,
+} from '../../report/migrate/record.js';
+import { codeOf, Failure } from '../failure.js';
+import { textOf } from '../places.js';
+import type { Repository } from './source.js';
+import { writeWhole } from './whole-file.js';
+
+/** What was begun, for whoever has to go on with it. */
+export interface Run {
+  readonly goal: Goal;
+  readonly keep: Keep;
+  /** The repositories that were dealt out to it. */
+  readonly ids: readonly string[];
+}
+
+export const KEEP_CHOICES = ['none', 'failed', 'all'] as const;
+/** What stays on disk besides states and patches: nothing; mirrors, and the trees of failures; mirrors and all trees. */
+export type Keep = (typeof KEEP_CHOICES)[number];
+
+/** The files of a campaign. Each is written whole or, `repos.lock`, by whole lines: shards can share one folder. */
+export class CampaignFolder {
+  constructor(readonly path: string) {}
+
+  /** Work trees, one for each repository that is being looked into. */
+  tree(id: string): string {
+    return join(this.path, 'trees', id);
+  }
+
+  verifyLog(id: string): string {
+    return join(this.path, 'logs', `${id}.log`);
+  }
+
+  record(repository: Repository): RepositoryRecord {
+    const text = textOf(this.#recordFile(repository.id));
+    if (text === undefined) return { version: 1, ...repository };
+    return recordIn(text, this.#recordFile(repository.id));
+  }
+
+  save(record: RepositoryRecord): void {
+    writeWhole(this.#recordFile(record.id), `${JSON.stringify(record, undefined, 2)}\n`);
+  }
+
+  /** The last run over all repositories, or over one shard of them. */
+  lastRun(shard: string): Run | undefined {
+    const text = textOf(this.#runFile(shard));
+    return text === undefined ? undefined : JSON.parse(text);
+  }
+
+  saveRun(shard: string, run: Run): void {
+    writeWhole(this.#runFile(shard), `${JSON.stringify(run, undefined, 2)}\n`);
+  }
+
+  #runFile(shard: string): string {
+    return join(this.path, 'runs', `${shard}.json`);
+  }
+
+  #recordFile(id: string): string {
+    return join(this.path, 'state', `${id}.json`);
+  }
+
+  /** An empty one is none. Answers with its hash. */
+  savePatch(name: string, patch: Uint8Array): string {
+    if (patch.length > 0) writeWhole(this.#patchFile(name), patch);
+    else rmSync(this.#patchFile(name), { force: true });
+    return sha256(patch);
+  }
+
+  #patchFile(name: string): string {
+    return join(this.path, 'patches', name);
+  }
+
+  /** The patch of a step, if it is still the one that was planned. */
+  patch({ patch, sha256: expected }: Step): Buffer | undefined {
+    try {
+      const bytes = readFileSync(this.#patchFile(patch));
+      return sha256(bytes) === expected ? bytes : undefined;
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** What `repos.lock` holds a repository to; a later line counts for more. */
+  locked(url: string): Base | undefined {
+    const lines = (textOf(this.#lockFile) ?? '').split('\n').slice(0, -1);
+    const line = lines.findLast((each) => each.startsWith(`${url}\t`));
+    const [, commit, branch] = line?.split('\t') ?? [];
+    return commit ? { commit, branch: branch || null } : undefined;
+  }
+
+  lock(url: string, { commit, branch }: Base): void {
+    appendFileSync(this.#lockFile, `${url}\t${commit}\t${branch ?? ''}\n`);
+  }
+
+  /** What failed counts as not done yet. */
+  clearFailure({ failure, ...record }: RepositoryRecord): void {
+    if (failure !== undefined) this.save(record);
+  }
+
+  /** Forgets where a repository was, and what was made of it. */
+  forget(record: RepositoryRecord): void {
+    appendFileSync(this.#lockFile, `${record.url}\t\t\n`);
+    this.save(before('clone', record));
+  }
+
+  get #lockFile(): string {
+    return join(this.path, 'repos.lock');
+  }
+}
+
+export function sha256(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function recordIn(text: string, file: string): RepositoryRecord {
+  try {
+    const record: RepositoryRecord = JSON.parse(text);
+    if (record.version === 1) return record;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new Failure(
+    'A state file is not understood',
+    `${file} was not written by this version of memfix`,
+    'Use the version that wrote it, or delete the file to begin anew with that repository.',
+  );
+}

@@ -1,0 +1,156 @@
+import { realpathSync } from 'node:fs';
+import { relative } from 'node:path';
+import type { Decide, Outcome } from '../../engine/outcome.js';
+import type { Planned } from '../../report/migrate/record.js';
+import { type FileChange, patchOf } from '../../report/patch.js';
+import type { FixCount } from '../../report/prove/report.js';
+import { isRefused } from '../../report/report.js';
+import type { SourceText } from '../../text/decode.js';
+import type { Catalogue } from '../catalogue.js';
+import { changesOf, eachBesideOnce, fixCounts, isChanged } from '../changes.js';
+import type { CrewSetting } from '../crew.js';
+import type { Discovery } from '../discover.js';
+import { Examiner } from '../examine.js';
+import { isInside, slashed } from '../places.js';
+import { Project, type Request } from '../project.js';
+import { Tools } from '../tools.js';
+import { visit } from '../visit.js';
+import { type Campaign, requestIn } from './campaign.js';
+
+/** What looks through code: the same for every repository. */
+export interface Eyes {
+  readonly catalogue: Catalogue;
+  readonly parser: string | undefined;
+  readonly signal: AbortSignal;
+  threads(request: Request): CrewSetting | undefined;
+}
+
+/** Milliseconds. Other repositories keep the cores busy; only a large one is worth threads of its own. */
+const WORTH_A_THREAD = 2000;
+
+/** What is to be done in a work tree. */
+export interface Findings extends Omit<Planned, 'key' | 'at' | 'steps'> {
+  readonly patch: Buffer;
+  readonly steps: readonly { readonly patch: Buffer; readonly fixes: readonly FixCount[] }[];
+}
+
+export async function lookInto(tree: string, campaign: Campaign, eyes: Eyes): Promise<Findings> {
+  const root = realpathSync.native(tree);
+  const request = requestIn(root, campaign);
+  const project = new Project(request, eyes.catalogue);
+  const tools = new Tools(project, eyes.parser);
+  const decide = await project.policy();
+  const discovery = within(root, project.discover());
+  const targets = new Map(discovery.candidates.map((candidate) => [candidate.path, candidate]));
+  const threads = eyes.threads(request);
+  const seen = await visit(
+    discovery,
+    {
+      isTextWanted: true,
+      examiner: new Examiner(tools, decide),
+      decide,
+      targets,
+      stampOf: (target) => project.ground.stamp(target),
+      isAsBefore: () => false,
+      ...(threads && { threads: { ...threads, worth: WORTH_A_THREAD } }),
+    },
+    { signal: eyes.signal, progress: () => undefined },
+  );
+  const outcomes = eachBesideOnce(seen);
+  const changed = outcomes.filter(isChanged);
+  const textsOf = (some: readonly Outcome[]) => textsAfter(root, targets, some);
+  const all = { fixes: fixCounts(changed), texts: textsOf(changed) };
+  const patch = patchBetween(new Map(), all.texts);
+  const remaining = outcomes.flatMap(({ remaining: { findings } }) => findings);
+  const steps =
+    campaign.commits === 'repository' || all.fixes.length < 2
+      ? [{ patch, fixes: all.fixes }]
+      : await stepByStep(changed, all, tools, decide, textsOf);
+  return {
+    checked: seen.files,
+    files: [...all.texts.values()].filter(({ source, after }) => source.text !== after).length,
+    fixes: all.fixes,
+    remaining: remaining.filter((finding) => !isRefused(finding)).length,
+    refused: remaining.filter(isRefused).length,
+    skipped: seen.skipped.map(({ path, reason }) => ({ path, reason })),
+    bugs: [
+      ...seen.crashes.map(({ path, message }) => `${path}: ${message}`),
+      ...outcomes.flatMap(({ bugs }) => bugs),
+    ],
+    patch,
+    steps: patch.length === 0 ? [] : steps,
+  };
+}
+
+/** A link can lead out of the repository, to a file of whoever runs memfix. */
+function within(root: string, discovery: Discovery): Discovery {
+  const isOwn = ({ target }: { readonly target: string }) => isInside(target, root);
+  const outside = discovery.candidates.filter((candidate) => !isOwn(candidate));
+  return {
+    ...discovery,
+    candidates: discovery.candidates.filter(isOwn),
+    skipped: [
+      ...discovery.skipped,
+      ...outside.map(
+        ({ path }) => ({ kind: 'skipped', path, reason: 'it is a symlink out of the repository' }) as const,
+      ),
+    ],
+  };
+}
+
+type Texts = ReadonlyMap<string, { readonly source: SourceText; readonly after: string }>;
+
+/** The files that change, by their paths in the repository. */
+function textsAfter(
+  root: string,
+  targets: Parameters<typeof changesOf>[1]['targets'],
+  outcomes: readonly Outcome[],
+): Texts {
+  const changes = outcomes.flatMap((outcome) => changesOf(root, { targets }, outcome));
+  return new Map(
+    changes.map(({ target, source, after }) => [slashed(relative(root, target)), { source, after }]),
+  );
+}
+
+function patchBetween(before: Texts, after: Texts): Buffer {
+  const changes: FileChange[] = [];
+  for (const [path, { source }] of [...before, ...[...after].filter(([name]) => !before.has(name))]) {
+    const textIn = (texts: Texts) => texts.get(path)?.after ?? source.text;
+    changes.push({ path, source: { ...source, text: textIn(before) }, after: textIn(after) });
+  }
+  return patchOf(changes);
+}
+
+/** The fixes of one transform after the other, each upon what those before it left. */
+async function stepByStep(
+  changed: readonly Outcome[],
+  whole: { readonly fixes: readonly FixCount[]; readonly texts: Texts },
+  tools: Tools,
+  decide: Decide,
+  textsOf: (outcomes: readonly Outcome[]) => Texts,
+): Promise<Findings['steps']> {
+  const engine = await tools.engine();
+  const steps: { readonly patch: Buffer; readonly fixes: readonly FixCount[] }[] = [];
+  const taken = new Set<string>();
+  let before: Texts = new Map();
+  for (const { transform } of whole.fixes) {
+    taken.add(transform);
+    const only: Decide = (finding, preview) =>
+      taken.has(finding.transform) ? decide(finding, preview) : { kind: 'skip' };
+    const outcomes: Outcome[] = [];
+    for (const { file } of changed) {
+      const outcome = await engine.repair(file, only);
+      if (outcome.kind === 'skipped') throw new Error(`${file.path} was repaired before: ${outcome.reason}`);
+      outcomes.push(outcome);
+    }
+    const scans = outcomes.map(({ remaining }) => remaining);
+    const kept = eachBesideOnce({ scans, outcomes });
+    const after = textsOf(kept);
+    const patch = patchBetween(before, after);
+    const own = fixCounts(kept).filter((count) => count.transform === transform);
+    if (patch.length > 0) steps.push({ patch, fixes: own });
+    before = after;
+  }
+  if (patchBetween(before, whole.texts).length > 0) throw new Error('the steps are not the whole');
+  return steps;
+}

@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { root } from '../../../src/dev/project.js';
+import { folderWith, git } from '../folders.js';
+import { BRANCH, branchesOf, commitsOn, countPushes, remotesWith, WORLD } from './remotes.js';
+
+/** Inside the package, to find its dependencies. */
+const bundle = mkdtempSync(join(root, 'node_modules', '.memfix-migrate-'));
+
+beforeAll(async () => {
+  await build({
+    entryPoints: [join(root, 'test', 'cli', 'toy-main.ts')],
+    outdir: bundle,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+  });
+});
+afterAll(() => rmSync(bundle, { recursive: true, force: true }));
+
+/** A git that, called with these words for the first time, kills who calls it: before it does its work, or after. */
+const DEADLY_GIT = `#!/bin/sh
+case " $* " in *"$KILL_AT"*)
+  if mkdir "$KILL_ONCE" 2>/dev/null; then
+    [ "$KILL_WHEN" = after ] && "$REAL_GIT" "$@"
+    kill -9 $PPID
+    exit 1
+  fi;;
+esac
+exec "$REAL_GIT" "$@"
+`;
+const REAL_GIT = spawnSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).stdout.trim();
+
+test.each([
+  ['clone', ' ls-remote --symref ', 'before'],
+  ['clone', ' init ', 'after'],
+  ['clone', ' fetch ', 'before'],
+  ['clone', ' fetch ', 'after'],
+  ['plan', ' worktree add ', 'after'],
+  ['plan', 'detect', 'before'],
+  ['apply', ' apply --cached ', 'after'],
+  ['verify', ' read-tree --reset ', 'before'],
+  ['verify', 'verify', 'before'],
+  ['commit', ' commit-tree ', 'after'],
+  ['commit', ' update-ref ', 'before'],
+  ['push', ' push ', 'before'],
+  ['push', ' push ', 'after'],
+])('killed in %s (%s, %s), a campaign is resumed and nothing is done twice', (_, at, when) => {
+  const remotes = remotesWith({ one: { 'a.py': 'hold(fatal)\n' } });
+  const bare = join(remotes, 'one.git');
+  const pushes = countPushes(bare);
+  const verify =
+    'if [ "$KILL_AT" = verify ] && mkdir "$KILL_ONCE"; then echo $$ > "$KILL_ONCE/pid"; kill -9 $PPID; sleep 60; fi';
+  const camp = folderWith({
+    'campaign.toml': `repositories = ['${bare}']\nverify = '${verify}'\n`,
+    'bin/git': DEADLY_GIT,
+  });
+  chmodSync(join(camp, 'bin', 'git'), 0o755);
+  const memfix = (...words: readonly string[]) =>
+    spawnSync(process.execPath, [join(bundle, 'toy-main.js'), 'migrate', ...words], {
+      cwd: camp,
+      encoding: 'utf8',
+      env: {
+        ...WORLD,
+        ...{ PATH: `${join(camp, 'bin')}:${WORLD['PATH']}`, REAL_GIT },
+        ...{ KILL_AT: at, KILL_WHEN: when, KILL_ONCE: join(camp, 'killed') },
+      },
+    });
+  expect(memfix('run', '--push').signal).toBe('SIGKILL');
+  expect(memfix('resume')).toMatchObject({ status: 0, stderr: expect.stringContaining('1 pushed') });
+  if (at === 'verify') expect(isRunning(readFileSync(join(camp, 'killed', 'pid'), 'utf8'))).toBe(false);
+  expect(branchesOf(bare)).toEqual(['main', BRANCH]);
+  expect(commitsOn(bare)).toEqual(['Fix GPU memory waste']);
+  expect(git(bare, 'show', `${BRANCH}:a.py`)).toBe('release(fatal)\n');
+  expect(pushes()).toBe(1);
+  expect(readdirSync(join(camp, 'trees'))).toEqual([]);
+  expect(readdirSync(join(camp, 'mirrors'))).toHaveLength(1);
+  expect(memfix('resume')).toMatchObject({ status: 0 });
+  expect(pushes()).toBe(1);
+});
+
+/** A process that has ended and that nobody has asked about has no command line any more. */
+function isRunning(pid: string): boolean {
+  const line = `/proc/${pid.trim()}/cmdline`;
+  return existsSync(line) && readFileSync(line, 'utf8') !== '';
+}
