@@ -27,7 +27,6 @@ import {
   isInExpressionScope,
   isMadeOnGpu,
   isTestCode,
-  isTestFile,
   optimizerDoes,
   otherEngine,
   ownsItsLines,
@@ -88,8 +87,9 @@ export const adamw8bit: Transform<OptimizerSite> = {
     example: 'fix-as-documented',
   },
 
+  skipsTests: true,
   prefilter: ['optim', ['AdamW', 'adamw_torch', 'adamw_hf']],
-  cue: (text, path) => /\bAdamW\s*\(|["']adamw_(?:torch|hf)/.test(text) && !isTestFile(path, text),
+  cue: (text) => /\bAdamW\s*\(|["']adamw_(?:torch|hf)/.test(text),
 
   *detect(module) {
     for (const made of adamCalls(module, ['AdamW'])) {

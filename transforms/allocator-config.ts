@@ -85,8 +85,9 @@ export const allocatorConfig: Transform<AllocatorSite> = {
     example: 'fix-as-documented',
   },
 
+  skipsTests: true,
   prefilter: ['torch', ['ALLOC_CONF', '__name__', 'parse_args(']],
-  cue: (text, path) => (speaksOfAllocator(text) || trainsOnGpu(text)) && !isTestFile(path, text),
+  cue: (text) => speaksOfAllocator(text) || trainsOnGpu(text),
 
   *detect(module) {
     for (const late of allocatorSettings(module)) {

@@ -7,7 +7,7 @@
  * of the setting in the file makes it a boolean.
  */
 import type { PyNode, Site, Transform } from '../src/toolkit/index.js';
-import { comparisonsWith, flagDeclarations, isTestCode, isTestFile } from '../src/toolkit/index.js';
+import { comparisonsWith, flagDeclarations, isTestCode } from '../src/toolkit/index.js';
 
 const DTYPES: readonly string[] = [
   'bf16',
@@ -54,11 +54,12 @@ export const ampFlagType: Transform<Site> = {
     example: 'report-parsed-flag',
   },
 
+  skipsTests: true,
   prefilter: [
     ['fp16"', "fp16'", 'bf16"', "bf16'", 'loat16"', "loat16'"],
     ['bool', 'True', 'False', 'store_true', 'store_false'],
   ],
-  cue: (text, path) => WORDS.test(text) && !isTestFile(path, text),
+  cue: (text) => WORDS.test(text),
 
   *detect(module) {
     for (const { node, subject, operator, words } of comparisonsWith(module, DTYPES)) {

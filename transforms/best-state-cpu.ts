@@ -65,6 +65,7 @@ export const bestStateCpu: Transform<StateSite> = {
     example: 'fix-best-weights',
   },
 
+  skipsTests: true,
   prefilter: ['state_dict()', ['best', 'deepcopy']],
   cue: (text) => /=\s*(?:[\w.]*deepcopy\(\s*)?[\w.]+\.state_dict\(\)/.test(text),
 

@@ -67,6 +67,7 @@ export const bf16Dtype: Transform<HalfSite> = {
     example: 'fix-as-documented',
   },
 
+  skipsTests: true,
   prefilter: [['float16', 'half', 'fp16'], 'transformers'],
   cue: (text) =>
     /\b(?:torch_dtype|dtype|bnb_4bit_compute_dtype)["']?\s*[=:]|\bfp16["']?\s*[=:]\s*True/.test(text) &&

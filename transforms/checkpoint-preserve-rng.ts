@@ -67,6 +67,7 @@ export const checkpointPreserveRng: Transform<RngSite> = {
     example: 'fix-dropout-inside',
   },
 
+  skipsTests: true,
   prefilter: ['checkpoint', 'torch'],
   cue: (text) => /\bcheckpoint(?:_sequential|_wrapper)?\b(?:\s*\(|\s+as\b|\s*,)/.test(text),
 

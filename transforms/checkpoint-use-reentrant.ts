@@ -71,7 +71,7 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
       refuses: [
         '`checkpoint` is not torch’s own: nothing is said',
         'the arguments are spread with `**`, so the keyword may be given twice',
-        'the file replaces `torch.utils.checkpoint.checkpoint` by something else',
+        'the file replaces `torch.utils.checkpoint.checkpoint` by something else; unsafe where another file of the project does',
         '`False` with DeepSpeed in the code: ZeRO-3 needs the re-entrant form',
         'the call stands in a lambda or a comprehension, or its statement shares its line with other code',
       ],
@@ -144,6 +144,12 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
         'that the error of today, which the code around may catch, is not what it waits for',
       );
       requireUncaught(proof, module, call, /\b(?:ValueError|Exception|BaseException)\b/);
+      const replacing = replacedElsewhere(module);
+      if (replacing !== undefined)
+        proof.require(
+          'unknown',
+          `that what ${replacing} puts in the place of torch’s \`checkpoint\` takes the keyword`,
+        );
     }
     edit.appendKeyword(call, FORM, value);
     return edit.done(
@@ -191,6 +197,17 @@ function isCaughtAround(module: PyModule, call: PyNode): boolean {
 
 /** By other means than an assignment. */
 const REPLACES = /\b(?:setattr|patch|patch\.object)\([^\n]*checkpoint|__dict__\[\s*["']checkpoint/;
+
+/** Another file of the project that does, or may. */
+function replacedElsewhere(module: PyModule): string | undefined {
+  const mention = { word: 'checkpoint', beside: ['torch'] };
+  const { modules, unread } = module.around.naming(
+    mention,
+    (text) => /\.checkpoint\s*=(?!=)/.test(text) || REPLACES.test(text),
+  );
+  const there = modules.find(isReplaced);
+  return there === undefined ? unread : `\`${there.path}\``;
+}
 
 /** `torch.utils.checkpoint.checkpoint = partial(…)`: who calls it then, nobody knows. */
 function isReplaced(module: PyModule): boolean {

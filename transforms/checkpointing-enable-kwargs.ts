@@ -16,7 +16,6 @@ import {
   formGates,
   hasAdapters,
   isTestCode,
-  isTestFile,
   isTransformersModel,
   methodName,
   NOT_REENTRANT,
@@ -72,9 +71,9 @@ export const checkpointingEnableKwargs: Transform<EnableSite> = {
     example: 'fix-after-adapters',
   },
 
+  skipsTests: true,
   prefilter: [CHECKPOINTING_ENABLE],
-  cue: (text, path) =>
-    /\.gradient_checkpointing_enable\s*\(\s*(?:\)|#)/.test(text) && !isTestFile(path, text),
+  cue: (text) => /\.gradient_checkpointing_enable\s*\(\s*(?:\)|#)/.test(text),
 
   *detect(module) {
     for (const node of module.at(CHECKPOINTING_ENABLE)) {

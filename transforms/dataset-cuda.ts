@@ -18,7 +18,6 @@ import {
   isDatasetClass,
   isDevice,
   isTestCode,
-  isTestFile,
   keywordArgument,
   methodName,
 } from '../src/toolkit/index.js';
@@ -52,22 +51,23 @@ export const datasetCuda: Transform = {
     example: 'report-getitem',
   },
 
+  skipsTests: true,
   prefilter: [
     ['.cuda(', '.to('],
     ['__getitem__', 'collate_fn'],
   ],
-  cue: (text, path) => !isTestFile(path, text),
+  cue: (_text, _path, glimpse) => loaderCode(glimpse).size > 0,
 
   *detect(module) {
-    if (hasOnlyMainProcessLoaders(module)) return;
+    const code = loaderCode(module.glimpse);
     const seen = new Set<PyNode>();
-    for (const hit of [...module.at('.cuda('), ...module.at('.to(')]) {
+    for (const hit of ['.cuda(', '.to('].flatMap((move) => module.atWhere(move, (each) => code.has(each)))) {
       const call = hit.parent?.parent;
       const around = call && enclosingFunction(call);
       if (call?.type !== 'call' || around === undefined || seen.has(around) || !isMove(module, call))
         continue;
       const where = placeOf(module, around);
-      if (where === undefined || isTestCode(module, call)) continue;
+      if (where === undefined || isTestCode(module, call) || hasOnlyMainProcessLoaders(module)) continue;
       seen.add(around);
       yield {
         node: hit,
@@ -82,6 +82,19 @@ export const datasetCuda: Transform = {
     );
   },
 };
+
+/** The code that moves something in what a DataLoader may run, going by the text alone. */
+function loaderCode({ stretches }: PyModule['glimpse']): ReadonlySet<string> {
+  const collates = stretches.flatMap((code) => [...code.matchAll(/\bcollate_fn\s*=[\w\s.]*?(\w+)\s*[,)]/g)]);
+  const names = new Set(['__getitem__', '__getitems__', ...collates.map(([, name]) => name)]);
+  return new Set(
+    stretches.filter(
+      (code) =>
+        /\.(?:cuda|to)\(/.test(code) &&
+        [...code.matchAll(/\bdef\s+(\w+)/g)].some(([, name]) => names.has(name)),
+    ),
+  );
+}
 
 function isMove(module: PyModule, call: PyNode): boolean {
   if (methodName(call) === 'cuda') return true;

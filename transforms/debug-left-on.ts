@@ -10,7 +10,6 @@ import {
   argumentsOf,
   DETECT_ANOMALY,
   isTestCode,
-  isTestFile,
   qualifiedName,
   RECORD_HISTORY,
 } from '../src/toolkit/index.js';
@@ -64,8 +63,9 @@ export const debugLeftOn: Transform<DebugSite> = {
     example: 'report-module-level',
   },
 
+  skipsTests: true,
   prefilter: ['torch', ['detect_anomaly', '_record_memory_history']],
-  cue: (text, path) => !isTestFile(path, text) && !isDebuggingFile(path),
+  cue: (_text, path) => !isDebuggingFile(path),
 
   *detect(module) {
     for (const node of module.at('detect_anomaly')) {

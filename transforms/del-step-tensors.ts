@@ -76,6 +76,7 @@ export const delStepTensors: Transform<StepSite> = {
     example: 'fix-outputs-and-loss',
   },
 
+  skipsTests: true,
   prefilter: ['.backward(', '.step('],
   cue: mayTrain,
 

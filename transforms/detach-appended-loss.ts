@@ -72,6 +72,7 @@ export const detachAppendedLoss: Transform<ListSite> = {
     example: 'fix-list-of-losses',
   },
 
+  skipsTests: true,
   prefilter: ['torch', '.append(', ['for', 'while']],
   cue: (_text, _path, glimpse) => mayKeepList(glimpse),
 

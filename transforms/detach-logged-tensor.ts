@@ -68,6 +68,7 @@ export const detachLoggedTensor: Transform<LogSite> = {
     example: 'fix-history-of-lists',
   },
 
+  skipsTests: true,
   prefilter: ['torch', 'backward('],
 
   *detect(module) {

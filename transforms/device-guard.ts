@@ -17,12 +17,14 @@ import {
   heldTensor,
   importsPackage,
   isTraced,
+  linesOf,
   methodName,
   moduleKind,
   Proof,
   receiverOf,
   runsInForward,
   shown,
+  withoutSubscripts,
 } from '../src/toolkit/index.js';
 
 interface GuardSite extends Site {
@@ -91,10 +93,9 @@ export const deviceGuard: Transform<GuardSite> = {
       const method = enclosingFunction(call);
       if (device === undefined || source === undefined || method === undefined) continue;
       const used = argumentsOf(call).flatMap((each) => names(each.field('value') ?? each));
-      if (used.includes(target.text) || !runsInForward(module, method)) continue;
-      if (module.resolve(target)?.node !== method) continue;
+      if (used.includes(target.text) || module.resolve(target)?.node !== method) continue;
       const held = heldTensor(module, source);
-      if (held === 'unknown') continue;
+      if (held === 'unknown' || !runsInForward(module, method)) continue;
       const move = (call.field('arguments')?.text ?? '').slice(1, -1);
       const message = `\`${shown(source)}\` is asked to move at every call, though it is nearly always there already`;
       yield { node: hit, statement, target, source, held, move, device, message };
@@ -162,7 +163,13 @@ function names(node: PyNode): readonly string[] {
   return [...node.walk()].flatMap(({ type, text }) => (type === 'identifier' ? [text] : []));
 }
 
-/** Whether what an object holds is moved to where another is, going by the code alone. */
+const MOVE =
+  /\.to\(\s*(?:device\s*=\s*)?(?!self\b)\w+\s*\.\s*device\s*(?:,\s*(?:non_blocking\s*=\s*\w+\s*,?\s*)?)?\)\s*(?:;|$)/m;
+/** `scale = (self.scale).to(`, where `scale[0]` reads `scale.at`. */
+const HELD = /(?:^|[;:])\s*\w+(?:\s*:[^=;]*)?\s*=[\s\\(]*[A-Za-z_]\w*(?:[\s\\)]*\.\s*\w+)+[\s\\)]*\.to\(/;
+
+/** Whether what an object holds is moved to where another is, by a whole statement, going by the code alone. */
 function mayMoveHeld(code: string): boolean {
-  return /=[^=\n]*(?:\.\w+|\])\)*\.to\(\s*(?:device\s*=\s*)?[\w.[\]"']+\.device\b/.test(code);
+  if (!MOVE.test(code)) return false;
+  return linesOf(code).some(({ text }) => MOVE.test(text) && HELD.test(withoutSubscripts(text)));
 }

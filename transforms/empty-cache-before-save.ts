@@ -24,7 +24,6 @@ import {
   isEmptiedBefore,
   isShortlyAfter,
   isTestCode,
-  isTestFile,
   mayUseGpu,
   modelSave,
   nameFor,
@@ -94,12 +93,12 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
     example: 'fix-trainer-and-tokenizer',
   },
 
+  skipsTests: true,
   prefilter: [
     ['save_pretrained', 'save_model', 'save(', 'rainer.train('],
     ['torch', 'transformers', 'trl', 'peft', 'diffusers', 'accelerate'],
   ],
-  cue: (text, path, { stretches }) =>
-    !isConverter(path) && !isTestFile(path, text) && stretches.some((stretch) => SAVES.test(stretch)),
+  cue: (_text, path, { stretches }) => !isConverter(path) && stretches.some((stretch) => SAVES.test(stretch)),
 
   *detect(module, options) {
     const trained = (statement: PyNode): boolean =>

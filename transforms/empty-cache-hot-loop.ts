@@ -83,6 +83,7 @@ export const emptyCacheHotLoop: Transform<HotSite> = {
     example: 'fix-every-step',
   },
 
+  skipsTests: true,
   prefilter: [['empty_cache', 'gc.collect'], 'torch'],
   cue: (text) => /\.backward\s*\(|def (?:forward|training_step|compute_loss)\b/.test(text),
 

@@ -22,7 +22,6 @@ import {
   CHECKPOINTING_KWARGS,
   formGates,
   isTestCode,
-  isTestFile,
   isTransformersModel,
   mayMakeArguments,
   mayTrain,
@@ -80,12 +79,12 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
     example: 'fix-trainer-arguments',
   },
 
+  skipsTests: true,
   prefilter: [
     ['transformers', 'trl'],
     ['TrainingArguments', 'Config', 'from_pretrained'],
   ],
-  cue: (text, path) =>
-    !DECIDED.test(text) && (mayMakeArguments(text) || mayTrain(text)) && !isTestFile(path, text),
+  cue: (text) => !DECIDED.test(text) && (mayMakeArguments(text) || mayTrain(text)),
 
   *detect(module) {
     if (DECIDED.test(module.text)) return;

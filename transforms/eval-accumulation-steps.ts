@@ -47,6 +47,7 @@ export const evalAccumulationSteps: Transform<Site> = {
     example: 'report-causal-model',
   },
 
+  skipsTests: true,
   prefilter: ['compute_metrics', ['transformers', 'trl']],
   cue: (text) => /\bcompute_metrics\s*=/.test(text) && !text.includes('eval_accumulation_steps'),
 

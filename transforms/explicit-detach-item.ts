@@ -63,6 +63,7 @@ export const explicitDetachItem: Transform<ItemSite> = {
     example: 'fix-as-documented',
   },
 
+  skipsTests: true,
   prefilter: ['torch', '.item()', ['oss', 'OSS']],
   cue: (text) => /loss\w*(?:["']\])?\s*\.item\(\)/i.test(text),
 

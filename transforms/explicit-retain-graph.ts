@@ -60,6 +60,7 @@ export const explicitRetainGraph: Transform<BackwardSite> = {
     example: 'fix-as-documented',
   },
 
+  skipsTests: true,
   prefilter: ['torch', '.backward('],
 
   *detect(module) {

@@ -11,13 +11,13 @@
 import type { Answer, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
+  behindBracket,
   DEVICE_FACTORIES,
   hasSplat,
   isCpu,
   isDevice,
   isFloating,
   isTestCode,
-  isTestFile,
   isTraced,
   keywordArgument,
   kindOf,
@@ -95,11 +95,12 @@ export const factoryDevice: Transform<FactorySite> = {
     example: 'fix-mask-in-forward',
   },
 
+  skipsTests: true,
   prefilter: [
     ['.to(', '.cuda('],
     ['zeros(', 'ones(', 'full(', 'eye(', 'empty(', 'arange(', 'linspace(', 'rand'],
   ],
-  cue: (text, path, { stretches }) => !isTestFile(path, text) && stretches.some(mayMoveFactory),
+  cue: (_text, _path, { stretches }) => stretches.some(mayMoveFactory),
 
   *detect(module) {
     for (const node of ['.to(', '.cuda('].flatMap((literal) => module.atWhere(literal, mayMoveFactory))) {
@@ -166,12 +167,13 @@ const CASTS = /^(?:bfloat16|bool|byte|char|double|float|half|int|long|short|to|t
 const FACTORY_CALL =
   /\b(?:zeros|ones|full|eye|empty|arange|linspace|rand|randint|randn|randperm|normal|bernoulli|multinomial)[ \t]*\(/g;
 
-/** Whether the result of a factory is moved, going by the code alone. */
+/** Whether the result of a factory that names no device is moved to one, going by the code alone. */
 function mayMoveFactory(code: string): boolean {
   if (!/\)[\s\\]*\.[\s\\]*(?:to|cuda)\(/.test(code)) return false;
   for (const { index, 0: call } of code.matchAll(FACTORY_CALL)) {
-    for (const method of methodsBehind(code, index + call.length - 1))
-      if (method === 'to' || method === 'cuda') return true;
+    const open = index + call.length - 1;
+    if (/\bdevice\s*=/.test(code.slice(open, behindBracket(code, open)))) continue;
+    for (const method of methodsBehind(code, open)) if (method === 'to' || method === 'cuda') return true;
   }
   return false;
 }

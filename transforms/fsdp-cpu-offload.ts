@@ -21,7 +21,6 @@ import {
   isInExpressionScope,
   isOptimizerAbove,
   isTestCode,
-  isTestFile,
   keywordArgument,
   nameFor,
   optimizersOver,
@@ -86,11 +85,10 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
     example: 'fix-script',
   },
 
+  skipsTests: true,
   prefilter: ['torch', ['.parameters(', 'FullyShardedDataParallel(', 'FSDP(']],
-  cue: (text, path, { stretches }) =>
-    /\boptim\b|FullyShardedDataParallel/.test(text) &&
-    !isTestFile(path, text) &&
-    stretches.some((code) => WRAPPED.test(code)),
+  cue: (text, _path, { stretches }) =>
+    /\boptim\b|FullyShardedDataParallel/.test(text) && stretches.some((code) => WRAPPED.test(code)),
 
   *detect(module) {
     const wraps = shardings(module);

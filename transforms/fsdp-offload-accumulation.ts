@@ -10,7 +10,7 @@
  * `CPUOffloadPolicy` accumulates as it should (measured), and so do accelerate's `accumulate` and code that uses `no_sync`.
  */
 import type { Site, Transform } from '../src/toolkit/index.js';
-import { accumulatingLoops, cpuOffloads, isTestCode, isTestFile } from '../src/toolkit/index.js';
+import { accumulatingLoops, cpuOffloads, isTestCode } from '../src/toolkit/index.js';
 
 /** `model.no_sync()`, and accelerate, which enters it. */
 const SYNCS_ITSELF = /\bno_sync\b|\.accumulate\(/;
@@ -44,8 +44,9 @@ export const fsdpOffloadAccumulation: Transform<Site> = {
     example: 'report-modulo',
   },
 
+  skipsTests: true,
   prefilter: ['CPUOffload(', '.backward(', '.step('],
-  cue: (text, path) => !SYNCS_ITSELF.test(text) && !isTestFile(path, text),
+  cue: (text) => !SYNCS_ITSELF.test(text),
 
   *detect(module) {
     const [offload] = cpuOffloads(module);

@@ -15,7 +15,6 @@ import {
   isInExpressionScope,
   isMadeOnGpu,
   isTestCode,
-  isTestFile,
   keywordArgument,
   optimizerDoes,
   otherEngine,
@@ -67,8 +66,9 @@ export const fusedOptimizer: Transform<OptimizerSite> = {
     example: 'fix-training-script',
   },
 
+  skipsTests: true,
   prefilter: ['Adam', 'torch', 'optim'],
-  cue: (text, path) => /\bAdamW?\s*\(/.test(text) && !isTestFile(path, text),
+  cue: (text) => /\bAdamW?\s*\(/.test(text),
 
   *detect(module) {
     for (const made of adamCalls(module, ['Adam', 'AdamW'])) {

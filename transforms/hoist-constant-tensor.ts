@@ -33,10 +33,10 @@ import {
   isInvariant,
   isLarge,
   isTestCode,
-  isTestFile,
   keywordValue,
   loopToLeave,
   mayBeMissing,
+  mayRepeatConstant,
   movesInLoops,
   Proof,
   shown,
@@ -101,11 +101,12 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     example: 'fix-as-documented',
   },
 
+  skipsTests: true,
   prefilter: [
     ['for ', 'while '],
     ['tensor(', 'zeros(', 'ones(', 'full(', 'eye(', 'arange(', 'linspace('],
   ],
-  cue: (text, path, { stretches }) => !isTestFile(path, text) && stretches.some(mayRepeatConstant),
+  cue: (_text, _path, { repeating }) => repeating.some(mayRepeatConstant),
 
   *detect(module) {
     const named = new Set<Scope>();
@@ -163,14 +164,6 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     return edit.done(`Build \`${name}\` once, before the loop`, proof);
   },
 };
-
-const CONSTANT =
-  /\b(?:as_tensor|tensor|zeros|ones|full|eye|arange|linspace)\([-+[(\s]*(?:[\d.]|True|False|math|\w+\s*=)/;
-
-/** Whether there are a constant tensor and a loop, going by the code alone. */
-function mayRepeatConstant(code: string): boolean {
-  return /^[ \t]*(?:async[ \t]+)?(?:for|while)\b/m.test(code) && CONSTANT.test(code);
-}
 
 /** `weight = torch.tensor(…)` in a loop, or above it and moved inside. */
 function ofName(module: PyModule, constant: Constant, scope: Scope): HoistSite | undefined {

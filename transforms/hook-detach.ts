@@ -65,6 +65,7 @@ export const hookDetach: Transform<HookSite> = {
     example: 'fix-features-by-name',
   },
 
+  skipsTests: true,
   prefilter: ['register_forward_hook'],
 
   *detect(module) {

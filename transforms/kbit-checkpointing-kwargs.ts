@@ -17,7 +17,6 @@ import {
   hookGates,
   isKbitPreparation,
   isTestCode,
-  isTestFile,
   keywordArgument,
   NOT_REENTRANT,
   Proof,
@@ -73,8 +72,8 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
     example: 'fix-before-lora',
   },
 
+  skipsTests: true,
   prefilter: [PREPARE, 'peft'],
-  cue: (text, path) => !isTestFile(path, text),
 
   *detect(module) {
     for (const { call, name: node } of callsNamed(module, PREPARE)) {

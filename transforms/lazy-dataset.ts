@@ -74,6 +74,7 @@ export const lazyDataset: Transform<DatasetSite> = {
     example: 'fix-as-documented',
   },
 
+  skipsTests: true,
   prefilter: ['__getitem__', 'Dataset', '.append('],
   cue: mayBeEager,
 

@@ -65,6 +65,7 @@ export const logitsUpcast: Transform = {
     example: 'report-language-head',
   },
 
+  skipsTests: true,
   prefilter: ['ogits', ['.float', 'float32'], ['ross_entropy', 'CrossEntropy']],
   cue: (text, _path, glimpse) =>
     (VOCABULARY.test(text) || LANGUAGE_HEAD.test(text)) && glimpse.stretches.some(castsLogits),

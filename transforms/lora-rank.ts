@@ -80,6 +80,7 @@ export const loraRank: Transform<RankSite> = {
     example: 'fix-config-and-scaling',
   },
 
+  skipsTests: true,
   prefilter: [[...SETTINGS, 'LoraConfig']],
 
   *detect(module, options) {

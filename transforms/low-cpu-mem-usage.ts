@@ -75,6 +75,7 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
     example: 'fix-as-documented',
   },
 
+  skipsTests: true,
   prefilter: ['from_pretrained', 'transformers'],
   cue: (_text, _path, { stretches }) => stretches.some(mayLoad),
 

@@ -69,6 +69,7 @@ export const matmulAssociation: Transform<ProductSite> = {
     example: 'fix-as-documented',
   },
 
+  skipsTests: true,
   prefilter: [['lora', 'LoRA', 'Lora', 'LORA', 'rank', 'Rank', 'RANK', 'Parameter']],
   cue: (text, _path, glimpse) =>
     (OPERATORS.test(text) || CALLS.test(text)) && glimpse.stretches.some(hasNested),

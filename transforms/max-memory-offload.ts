@@ -81,6 +81,7 @@ export const maxMemoryOffload: Transform<LimitSite> = {
     example: 'fix-as-documented',
   },
 
+  skipsTests: true,
   prefilter: [MAX_MEMORY],
 
   *detect(module, options) {

@@ -66,6 +66,7 @@ export const maxSequenceLength: Transform<LengthSite> = {
     example: 'fix-as-documented',
   },
 
+  skipsTests: true,
   prefilter: [['max_seq_length', 'max_length', 'MAX_SEQ', 'MAX_LEN']],
 
   *detect(module, options) {

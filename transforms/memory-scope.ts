@@ -75,6 +75,7 @@ export const memoryScope: Transform<ScopeSite> = {
     example: 'fix-as-documented',
   },
 
+  skipsTests: true,
   prefilter: ['torch'],
 
   *detect(module, options) {

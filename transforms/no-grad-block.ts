@@ -15,7 +15,7 @@ import {
   hasInferenceFastPath,
   importsTorch,
   isTestFile,
-  mayEvaluate,
+  linesBeforeForward,
   NO_GRAD,
   Proof,
   type Site,
@@ -63,8 +63,9 @@ export const noGradBlock: Transform<BlockSite> = {
     example: 'fix-between-epochs',
   },
 
+  skipsTests: true,
   prefilter: ['.eval()', 'torch'],
-  cue: (text, path) => (mayEvaluate(text) || /^\w.*\.eval\(\)/m.test(text)) && !isTestFile(path, text),
+  cue: (_text, _path, { stretches }) => stretches.some((code) => linesBeforeForward(code).length > 0),
 
   *detect(module) {
     if (importsTorch(module) === 'no' || isTestFile(module.path, module.text)) return;

@@ -76,11 +76,9 @@ interface NoGradSite extends Site {
 
 export const noGrad: Transform<NoGradSite> = {
   meta,
+  skipsTests: true,
   prefilter: [['.eval()', 'parameters()', 'modules()']],
-  cue: (text, path, { stretches }) =>
-    (mayEvaluate(text) || mayWalk(text)) &&
-    !isTestFile(path, text) &&
-    stretches.some((stretch) => mayEvaluate(stretch) || mayWalk(stretch)),
+  cue: (_text, _path, { stretches }) => stretches.some((stretch) => mayEvaluate(stretch) || mayWalk(stretch)),
 
   *detect(module) {
     if (isTestFile(module.path, module.text)) return;

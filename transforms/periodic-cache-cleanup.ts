@@ -31,7 +31,6 @@ import {
   hasSplat,
   isInExpressionScope,
   isTestCode,
-  isTestFile,
   mayMakeArguments,
   mayTrain,
   ownsItsLines,
@@ -103,9 +102,9 @@ export const periodicCacheCleanup: Transform<CleanupSite> = {
     example: 'fix-enumerated-loop',
   },
 
+  skipsTests: true,
   prefilter: [['.backward(', 'TrainingArguments', 'Config']],
-  cue: (text, path) =>
-    (mayTrain(text) || (mayMakeArguments(text) && !CLEANS.test(text))) && !isTestFile(path, text),
+  cue: (text) => mayTrain(text) || (mayMakeArguments(text) && !CLEANS.test(text)),
 
   *detect(module) {
     for (const each of trainingLoops(module)) {

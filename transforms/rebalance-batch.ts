@@ -75,6 +75,7 @@ export const rebalanceBatch: Transform<BatchSite> = {
     example: 'fix-as-documented',
   },
 
+  skipsTests: true,
   prefilter: [BATCH, ACCUMULATION],
 
   *detect(module, options) {

@@ -54,6 +54,7 @@ export const retainGraph: Transform<RetainSite> = {
     example: 'report-single-loss',
   },
 
+  skipsTests: true,
   prefilter: ['torch', 'retain_graph', 'backward('],
   cue: (text) => /\bretain_graph\s*=\s*True\b/.test(text),
 

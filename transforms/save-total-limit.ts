@@ -74,6 +74,7 @@ export const saveTotalLimit: Transform<LimitSite> = {
     example: 'fix-lowered',
   },
 
+  skipsTests: true,
   prefilter: [[LIMIT, ...SAVING]],
 
   *detect(module, options) {

@@ -15,7 +15,6 @@ import {
   hasSplat,
   isInExpressionScope,
   isTestCode,
-  isTestFile,
   isTrainerClass,
   keywordArgument,
   modelLoad,
@@ -71,9 +70,9 @@ export const trainingUseCache: Transform<CacheSite> = {
     example: 'fix-training-loop',
   },
 
+  skipsTests: true,
   prefilter: ['transformers', ['from_pretrained', 'from_config']],
-  cue: (text, path) =>
-    !USED.test(text) && /\.backward\s*\(|labels\s*=|Trainer\s*\(/.test(text) && !isTestFile(path, text),
+  cue: (text) => !USED.test(text) && /\.backward\s*\(|labels\s*=|Trainer\s*\(/.test(text),
 
   *detect(module) {
     if (USED.test(module.text)) return;

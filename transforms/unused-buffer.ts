@@ -12,7 +12,6 @@ import {
   attributeUsesElsewhere,
   classAround,
   FILLED_FACTORIES,
-  isTestFile,
   keywordArgument,
   methodName,
   methodNamed,
@@ -55,8 +54,9 @@ export const unusedBuffer: Transform = {
     example: 'report-history',
   },
 
+  skipsTests: true,
   prefilter: ['register_buffer('],
-  cue: (text, path) => !isTestFile(path, text) && !WALKS.test(text),
+  cue: (text) => !WALKS.test(text),
 
   *detect(module) {
     if (WALKS.test(module.text)) return;

@@ -35,6 +35,7 @@ export const volatileVariable: Transform<Site> = {
     example: 'report-evaluation',
   },
 
+  skipsTests: true,
   prefilter: ['volatile', 'torch'],
   cue: (text) => /\bvolatile\s*=/.test(text) && /\bVariable\b/.test(text),
 

@@ -15,7 +15,6 @@
 import type { NamedFile, PyNode, Site, Transform, YamlScalar, YamlSection } from '../src/toolkit/index.js';
 import {
   changedOnTheWay,
-  isTestFile,
   keywordArgument,
   literalValue,
   Proof,
@@ -103,8 +102,9 @@ export const yamlMemoryConfig: Transform<SettingsSite> = {
     example: 'fix-dataclass',
   },
 
+  skipsTests: true,
   prefilter: [['yaml', 'OmegaConf']],
-  cue: (text, path) => text.includes('**') && /\.ya?ml["']/.test(text) && !isTestFile(path, text),
+  cue: (text) => text.includes('**') && /\.ya?ml["']/.test(text),
 
   *detect(module, options) {
     for (const hit of module.at('**')) {

@@ -67,6 +67,7 @@ export const zeroGradNone: Transform<ZeroGradSite> = {
     example: 'fix-training-step',
   },
 
+  skipsTests: true,
   prefilter: [METHOD, ['set_to_none', 'zero_grad(False']],
   cue: (text) => /zero_grad\(\s*(?:set_to_none\s*=\s*)?False/.test(text),
 

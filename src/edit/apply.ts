@@ -1,11 +1,15 @@
+import MagicString from 'magic-string';
 import { byPosition, clash, type Edit } from './edit.js';
 
-/** Applies edits that were planned not to clash; a clash here is our bug and throws. */
+/**
+ * Applies edits that were planned not to clash.
+ * magic-string silently swallows an inner edit when an outer one follows, so a clash here is our bug and throws.
+ */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
-  let result = '';
-  let from = 0;
+  const sorted = [...edits].sort(byPosition);
+  const magic = new MagicString(text);
   let previous: Edit | undefined;
-  for (const edit of [...edits].sort(byPosition)) {
+  for (const edit of sorted) {
     if (edit.start < 0 || edit.end > text.length || edit.start > edit.end) {
       throw new RangeError(
         `edit ${edit.start}..${edit.end} lies outside a text of ${text.length} characters`,
@@ -14,11 +18,12 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
     if (previous !== undefined && clash(previous, edit) && !isAdjacent(previous, edit)) {
       throw new RangeError(`edits ${previous.start}..${previous.end} and ${edit.start}..${edit.end} clash`);
     }
-    result += text.slice(from, edit.start) + edit.text;
-    from = edit.end;
+    if (edit.start === edit.end) magic.appendLeft(edit.start, edit.text);
+    else if (edit.text === '') magic.remove(edit.start, edit.end);
+    else magic.update(edit.start, edit.end, edit.text);
     previous = edit;
   }
-  return result + text.slice(from);
+  return magic.toString();
 }
 
 /** Edits of one fix may touch; only a real overlap, or two insertions at one place, has no defined result. */

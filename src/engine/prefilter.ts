@@ -1,3 +1,4 @@
+import { isTestFile } from '../semantic/test-code.js';
 import type { Glimpse } from '../syntax/glimpse.js';
 import { Literals } from '../text/literals.js';
 import type { Transform } from '../toolkit/contract.js';
@@ -44,7 +45,12 @@ export function withCue(
   glimpse: Glimpse,
 ): readonly Transform[] {
   const answers = new Map<unknown, boolean>();
-  return transforms.filter(({ cue }) => {
+  let isTest: boolean | undefined;
+  return transforms.filter(({ cue, skipsTests }) => {
+    if (skipsTests === true) {
+      isTest ??= isTestFile(path, glimpse.text);
+      if (isTest) return false;
+    }
     if (cue === undefined) return true;
     // Transforms that look for the same share their cue.
     const answer = answers.get(cue) ?? cue(glimpse.text, path, glimpse);

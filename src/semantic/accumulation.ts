@@ -46,7 +46,7 @@ const ZEROED = /^(?:[^=]*=(?!=)){1,4}[^=]*?(?<![\w.])0(?:\.0*)?(?![\w.])/;
 
 /** The names that are divided, added to and set beside a zero, going by the text alone: no node is made to ask it. */
 export function* accumulatedNames(text: string): Generator<string> {
-  if (!text.includes('+') || !/\b(?:for|while)\b/.test(text)) return;
+  if (!text.includes('+')) return;
   const divided = namesBeside(text, '/', 'before');
   if (divided.size === 0) return;
   for (const name of namesBeside(text, '+', 'around')) {
@@ -63,13 +63,13 @@ export function* accumulatedNames(text: string): Generator<string> {
 }
 
 /** Whether some function of the file has such a name. */
-export function mayAccumulate({ stretches }: Glimpse): boolean {
-  return stretches.some((stretch) => !accumulatedNames(stretch).next().done);
+export function mayAccumulate({ repeating }: Glimpse): boolean {
+  return repeating.some((stretch) => !accumulatedNames(stretch).next().done);
 }
 
 /** The divisions of the file whose left side could be an accumulated total. */
 export function accumulatedDivisions(module: PyModule): readonly PyNode[] {
-  const names = new Map(module.glimpse.stretches.map((text) => [text, new Set(accumulatedNames(text))]));
+  const names = new Map(module.glimpse.repeating.map((text) => [text, new Set(accumulatedNames(text))]));
   const found = new Set<PyNode>();
   for (const name of new Set([...names.values()].flatMap((some) => [...some]))) {
     for (const node of module.atWhere(name, (stretch) => names.get(stretch)?.has(name) === true)) {

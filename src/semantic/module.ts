@@ -123,7 +123,7 @@ export class PyModule {
       const kind = scopeKind(node);
       if (kind === undefined) throw new TypeError(`a ${node.type} opens no scope`);
       const parent = node.parent === undefined ? undefined : this.scopeAt(node);
-      scope = new Scope(kind, node, parent, (name) => this.ownWords(name, node));
+      scope = new Scope(kind, node, parent, (name) => this.#wordsThatMayBind(name, node));
       this.#scopes.set(node, scope);
     }
     return scope;
@@ -185,6 +185,14 @@ export class PyModule {
     yield* this.#wordsExcept(word, within, (offset) => this.#isInsideFunctionOf(within, offset));
   }
 
+  *#wordsThatMayBind(name: string, within: PyNode): Generator<PyNode> {
+    yield* this.#wordsExcept(
+      name,
+      within,
+      (offset) => !mayBind(this.text, offset, name.length) || this.#isInsideFunctionOf(within, offset),
+    );
+  }
+
   *#wordsExcept(word: string, within: PyNode, isLeftOut: (offset: number) => boolean): Generator<PyNode> {
     const { text } = this;
     for (
@@ -214,7 +222,7 @@ export class PyModule {
 
   writes(scope: Scope, name: string): readonly PyNode[] {
     // From elsewhere a variable is written only by way of a declaration.
-    if (!this.memo(hasDeclarations, this)) return scope.bindings(name);
+    if (!this.memo(declaredNames, this).has(name)) return scope.bindings(name);
     const all = this.occurrences(scope, name);
     let found = this.#writes.get(all);
     if (found === undefined) {
@@ -235,8 +243,12 @@ export class PyModule {
   }
 }
 
-function hasDeclarations(module: PyModule): boolean {
-  return /\b(?:global|nonlocal)[ \t]/.test(module.text);
+/** The names behind `global` and `nonlocal`, and other words there: going by the text, strings and comments included. */
+function declaredNames({ text }: PyModule): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const [declaration] of text.matchAll(/\b(?:global|nonlocal)[ \t\\](?:[^\r\n\\]|\\(?:\r?\n)?)*/g))
+    for (const [word] of declaration.matchAll(/[\w\u0080-\uffff]+/g)) found.add(word);
+  return found;
 }
 
 function namesImportedBy(module: PyModule, node: PyNode): ReadonlySet<string> {
@@ -256,6 +268,32 @@ function namesImportedBy(module: PyModule, node: PyNode): ReadonlySet<string> {
 /** Whether no letter, digit or underscore goes on before or behind. */
 function isWord(text: string, start: number, length: number): boolean {
   return !isWordPart(text.charCodeAt(start - 1)) && !isWordPart(text.charCodeAt(start + length));
+}
+
+/** How far before a name its `def` may stand; what has more room between them may be anything. */
+const REACH = 24;
+const DEFINES = /(?:\b(?:def|class|type)|^)[\s\\]+$/;
+
+/** Whether the name at a place may bind a variable, going by what stands beside it: `x.a`, `a.x` and `a(x)` only read. */
+function mayBind(text: string, start: number, length: number): boolean {
+  if (text[start - 1] === '.') return false;
+  switch (text[start + length]) {
+    case '.':
+      return mayBeImported(text, start);
+    case '(':
+    case '[':
+      return DEFINES.test(text.slice(Math.max(0, start - REACH), start));
+    default:
+      return true;
+  }
+}
+
+/** Whether `import a.b` may stand there: on that line, or on one that is joined to it. */
+function mayBeImported(text: string, offset: number): boolean {
+  const line = text.lastIndexOf('\n', offset) + 1;
+  return (
+    text.slice(line, offset).includes('import') || /\\\r?\n$/.test(text.slice(Math.max(0, line - 3), line))
+  );
 }
 
 function belongsInside(owner: PyNode, child: PyNode, node: PyNode): boolean {

@@ -15,6 +15,8 @@ const GROWING: ReadonlySet<string> = new Set([
   'update',
 ]);
 
+const ONLY_READS: ReadonlySet<string> = new Set('enumerate len list print reversed sum tuple zip'.split(' '));
+
 /** Why `len(sequence)` is not proven to be how often the additions ran; undefined when it is. */
 export function isCountOf(
   module: PyModule,
@@ -81,7 +83,7 @@ function changes(module: PyModule, sequence: PyNode, loop: PyNode, division: PyN
   if (root === undefined || scope === undefined) return root === undefined;
   return module.occurrences(scope, root.text).some((place) => {
     if (place.start < loop.start || place.start > division.end) return false;
-    if (binds(roleOf(place)) || isPartChanged(place)) return true;
+    if (binds(roleOf(place)) || isPartChanged(place) || isHandedOn(place, sequence.text)) return true;
     const attribute = place.closest('attribute', 'block');
     const call = [...place.ancestors()].find((node) => node.type === 'call' || node.type === 'block');
     const assigned = attribute?.parent?.type === 'assignment' && attribute.parent.field('left') === attribute;
@@ -92,6 +94,14 @@ function changes(module: PyModule, sequence: PyNode, loop: PyNode, division: PyN
         receiverOf(call)?.text === sequence.text)
     );
   });
+}
+
+/** `prune(seq)`: what it does with the sequence is not seen. */
+function isHandedOn(place: PyNode, written: string): boolean {
+  let whole = place;
+  while (whole.text !== written && whole.parent?.type === 'attribute') whole = whole.parent;
+  const callee = whole.parent?.type === 'argument_list' ? whole.parent.parent?.field('function') : undefined;
+  return whole.text === written && callee !== undefined && !ONLY_READS.has(callee.text);
 }
 
 /** `del seq[i]`, `seq[:] = …` */

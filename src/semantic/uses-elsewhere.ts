@@ -5,6 +5,7 @@ import { boundAtTop, boundElsewhere, type Elsewhere, lineageOf, makerOf } from '
 import { hasStarImport, qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
+import type { Mention } from './surroundings.js';
 
 /** A place in another file of the project that uses a name of this one. Its node belongs to its own module. */
 export interface UseElsewhere extends Elsewhere {
@@ -27,6 +28,8 @@ const NOWHERE: UsesElsewhere = { uses: [], unread: undefined };
 export interface Look {
   /** A look at the text of a file: false only where what is asked about cannot be in it. */
   may(text: string): boolean;
+  /** What such a text has in any case: rare, so that few files are read. */
+  readonly literal?: string;
   /** Whether objects that come from anywhere count by the name of their attribute; otherwise files that name the class. */
   readonly byName: boolean;
 }
@@ -47,7 +50,7 @@ export function usesElsewhere(module: PyModule, name: PyNode, look: Look): UsesE
   for (let more = importNames(module, name); more.length > 0 && names.size < MAX_NAMES; ) {
     for (const each of more) names.add(each);
     const found = module.around.naming(
-      { word: name.text, beside: more },
+      { word: name.text, beside: more, ...needed(look) },
       (text, path) => isPackage(path) || look.may(text),
     );
     unread ??= found.unread;
@@ -65,10 +68,11 @@ export function attributeUsesElsewhere(
   module: PyModule,
   classNode: PyNode,
   name: string,
-  { may, byName }: Look,
+  look: Look,
 ): UsesElsewhere {
   const className = classNode.field('name')?.text ?? '';
-  const { modules, unread } = module.around.naming({ word: name, beside: byName ? [] : [className] }, may);
+  const mention = { word: name, beside: look.byName ? [] : [className], ...needed(look) };
+  const { modules, unread } = module.around.naming(mention, look.may);
   const uses = modules.flatMap((there) =>
     there.at(`.${name}`).flatMap((node): UseElsewhere[] => {
       const attribute = node.parent;
@@ -79,6 +83,10 @@ export function attributeUsesElsewhere(
     }),
   );
   return { uses, unread };
+}
+
+function needed({ literal }: Look): Pick<Mention, 'needs'> {
+  return literal === undefined ? {} : { needs: literal };
 }
 
 /** What an import that leads here has in it: the module's name, or that of a package around it that passes the name on. */

@@ -25,6 +25,21 @@ export function restOfLine(code: string, from: number): string {
   return code.slice(from);
 }
 
+/** The line end, or the end of the code, that ends the logical line. */
+function endOfLine(code: string, from: number): number {
+  let depth = 0;
+  const mark = /[([{)\]}\\\n]/g;
+  mark.lastIndex = from;
+  for (let found = mark.exec(code); found !== null; found = mark.exec(code)) {
+    const [character] = found;
+    if (character === '\n') {
+      if (depth <= 0) return found.index;
+    } else if (character === '\\') mark.lastIndex += code[found.index + 1] === '\r' ? 2 : 1;
+    else depth += OPENING.includes(character) ? 1 : -1;
+  }
+  return code.length;
+}
+
 const LINK = /[\s\\]*\.[\s\\]*(\w+)[\s\\]*(\()?/y;
 
 /** The methods that are called on the result of the call whose arguments open there, one on the other: `f(…).a().b()`. */
@@ -36,4 +51,58 @@ export function* methodsBehind(code: string, open: number): Generator<string> {
     yield name;
     at = behindBracket(code, at + link.length - 1);
   }
+}
+
+/** A logical line, and the line whose block it stands in. */
+export interface CodeLine {
+  readonly text: string;
+  readonly outer: CodeLine | undefined;
+}
+
+/** The logical lines of code without strings and comments, blank ones left out. */
+export function linesOf(code: string): readonly CodeLine[] {
+  const lines: CodeLine[] = [];
+  const open: { readonly line: CodeLine; readonly indent: number }[] = [];
+  for (let start = 0; start < code.length; ) {
+    let indent = 0;
+    let at = start;
+    for (; code[at] === ' ' || code[at] === '\t'; at++)
+      indent = code[at] === '\t' ? (indent | 7) + 1 : indent + 1;
+    const end = endOfLine(code, at);
+    start = end + 1;
+    const text = code.slice(at, end);
+    if (text.trim() === '') continue;
+    while ((open.at(-1)?.indent ?? -1) >= indent) open.pop();
+    const line = { text, outer: open.at(-1)?.line };
+    open.push({ line, indent });
+    lines.push(line);
+  }
+  return lines;
+}
+
+const LOOP = /^(?:async[ \t]+)?(?:for|while)\b/;
+
+/** Whether a line starts a loop, or stands in one; a function in between does not count. */
+export function isInLoop(line: CodeLine): boolean {
+  return isWithin(line, LOOP);
+}
+
+/** Whether a line, or one whose block it stands in, reads so. */
+export function isWithin(line: CodeLine, header: RegExp): boolean {
+  for (let at: CodeLine | undefined = line; at !== undefined; at = at.outer)
+    if (header.test(at.text)) return true;
+  return false;
+}
+
+/** No site has subscripts nested deeper. */
+const DEEPEST = 8;
+const SUBSCRIPT = /\[[^[\]]*\]/g;
+
+/** Code in which `a[…]` reads `a.at`, also in each other; for what only asks which names follow which. */
+export function withoutSubscripts(code: string): string {
+  let before = code;
+  let after = code.replace(SUBSCRIPT, '.at');
+  for (let depth = 1; after !== before && depth < DEEPEST; depth++)
+    [before, after] = [after, after.replace(SUBSCRIPT, '.at')];
+  return after;
 }

@@ -5,6 +5,7 @@ import { type Outline, outlineOf } from './outline.js';
 export class Glimpse {
   #outline: Outline | null | undefined;
   #stretches: readonly string[] | undefined;
+  readonly #facts = new Map<unknown, unknown>();
 
   constructor(readonly text: string) {}
 
@@ -15,11 +16,22 @@ export class Glimpse {
 
   /**
    * The code of each outermost function with its decorators, and of all that is outside of them: comments are left out, and
-   * strings are empty. Where that cannot be told, the whole text is one stretch.
+   * strings are empty but for the code in their fields. Where that cannot be told, the whole text is one stretch.
    */
   get stretches(): readonly string[] {
     this.#stretches ??= this.#cut();
     return this.#stretches;
+  }
+
+  /** The stretches in which a loop starts. */
+  get repeating(): readonly string[] {
+    return this.memo(stretchesWithLoops);
+  }
+
+  /** What is told from it once: `make` must be a module-level function. */
+  memo<V>(make: (glimpse: Glimpse) => V): V {
+    if (!this.#facts.has(make)) this.#facts.set(make, make(this));
+    return this.#facts.get(make) as V;
   }
 
   #cut(): readonly string[] {
@@ -31,12 +43,19 @@ export class Glimpse {
     for (const { decorated, bodyStart, end } of outline.pieces) {
       outside += code.upTo(decorated);
       const head = code.upTo(bodyStart);
-      outside += head;
+      // The body starts on a line of its own.
+      outside += head.slice(0, head.lastIndexOf('\n') + 1);
       found.push(head + code.upTo(end));
     }
     found.push(outside + code.upTo(text.length));
     return found;
   }
+}
+
+const LOOP = /^[ \t]*(?:async[ \t]+)?(?:for|while)\b/m;
+
+function stretchesWithLoops({ stretches }: Glimpse): readonly string[] {
+  return stretches.filter((stretch) => LOOP.test(stretch));
 }
 
 /** Hands out a text piece by piece, without what is quiet in it. */

@@ -16,18 +16,23 @@ export interface BackendCursor {
 
 export interface BackendNode {
   walk(): BackendCursor;
-  child(index: number): BackendNode | null;
 }
+
+/** What a node is made from: a cursor that stands there, or the same in words. */
+type Shape = Pick<BackendCursor, 'nodeType' | 'nodeIsNamed' | 'startIndex' | 'endIndex' | 'currentFieldName'>;
 
 type Expand = (node: PyNode) => readonly PyNode[];
 
 /** The text that nodes are part of, and where in it the text begins that their tree was made from. */
-interface Source {
+export interface Source {
   readonly text: string;
   readonly offset: number;
   /** What stands for the body of a function that starts there and was left out, if one was. */
   bodyAt?(start: number): Expand | undefined;
 }
+
+/** The position of a node whose siblings are not all known. */
+const UNNUMBERED = -1;
 
 /** A syntax node. One object per place in the tree, so compare with `===`. */
 export class PyNode implements Span {
@@ -36,23 +41,34 @@ export class PyNode implements Span {
   readonly start: number;
   readonly end: number;
   readonly #fieldName: string | null | undefined;
+  #index: number;
   #children: readonly PyNode[] | undefined;
   #named: readonly PyNode[] | undefined;
 
-  /** The node where a cursor stands. Its children are made by `expand` on first use, or adopted. */
+  /** Its children are made by `expand` on first use, or adopted. */
   constructor(
-    cursor: BackendCursor,
+    shape: Shape,
     readonly parent: PyNode | undefined,
-    /** Position among the parent's children. */
-    readonly index: number,
+    index: number,
     private readonly source: Source,
     private readonly expand?: Expand | undefined,
   ) {
-    this.type = cursor.nodeType;
-    this.isNamed = cursor.nodeIsNamed;
-    this.start = cursor.startIndex + source.offset;
-    this.end = cursor.endIndex + source.offset;
-    this.#fieldName = parent === undefined ? undefined : cursor.currentFieldName;
+    this.type = shape.nodeType;
+    this.isNamed = shape.nodeIsNamed;
+    this.start = shape.startIndex + source.offset;
+    this.end = shape.endIndex + source.offset;
+    this.#fieldName = parent === undefined ? undefined : shape.currentFieldName;
+    this.#index = index;
+  }
+
+  /** Position among the parent's children. */
+  get index(): number {
+    if (this.#index === UNNUMBERED) {
+      this.parent?.children.forEach((sibling, index) => {
+        sibling.#index = index;
+      });
+    }
+    return this.#index;
   }
 
   adopt(children: readonly PyNode[]): void {
@@ -73,6 +89,11 @@ export class PyNode implements Span {
   get named(): readonly PyNode[] {
     this.#named ??= this.children.filter((child) => child.isNamed && child.type !== 'comment');
     return this.#named;
+  }
+
+  /** The children among which the one at an offset is, if one is: at least those. */
+  protected childrenNear(_offset: number): readonly PyNode[] {
+    return this.children;
   }
 
   field(name: string): PyNode | undefined {
@@ -129,34 +150,30 @@ export class PyNode implements Span {
   descendantAt(start: number, end = start): PyNode {
     let node: PyNode = this;
     for (;;) {
-      const below: PyNode | undefined = childAt(node.children, start, end);
+      const below: PyNode | undefined = childAt(node.childrenNear(start), start, end);
       if (below === undefined) return node;
       node = below;
     }
   }
 }
 
-/**
- * The tree of a module. Its statements, and the bodies of functions and classes, are made when they are first looked into:
- * the rest costs nothing.
- */
-export function moduleTree(
-  backend: BackendNode,
-  text: string,
-  bodyAt?: (start: number) => Expand | undefined,
-): PyNode {
-  const source: Source = { text, offset: 0, ...(bodyAt && { bodyAt }) };
-  const inside: Expand = (statement) => {
-    const node = backend.child(statement.index);
-    return node === null ? [] : bodyOf(node, source)(statement);
-  };
+/** The tree of a module. What is in a statement is made when it is first looked into: the rest costs nothing. */
+export function moduleTree(backend: BackendNode, text: string): PyNode {
+  const source: Source = { text, offset: 0 };
   return withCursor(
     backend,
-    (cursor) =>
-      new PyNode(cursor, undefined, 0, source, (root) =>
-        withCursor(backend, (again) => statementsBelow(again, root, source, inside)),
-      ),
+    (cursor) => new PyNode(cursor, undefined, 0, source, (root) => statementsOf(backend, root, source)),
   );
+}
+
+/** The statements of a tree; without a number where the module has others before them. */
+export function statementsOf(
+  backend: BackendNode,
+  root: PyNode,
+  source: Source,
+  isNumbered = true,
+): readonly PyNode[] {
+  return withCursor(backend, (cursor) => childrenBelow(cursor, root, source, isNumbered));
 }
 
 /** The children of a function's body, from a tree of that function alone; undefined where the tree is not one of it. */
@@ -193,40 +210,35 @@ function withCursor<T>(node: BackendNode, use: (cursor: BackendCursor) => T): T 
   }
 }
 
-function statementsBelow(
-  cursor: BackendCursor,
-  root: PyNode,
-  source: Source,
-  expand: Expand,
-): readonly PyNode[] {
-  const found: PyNode[] = [];
-  for (let more = cursor.gotoFirstChild(); more; more = cursor.gotoNextSibling()) {
-    found.push(new PyNode(cursor, root, found.length, source, expand));
-  }
-  return found;
-}
-
 const DEFINITIONS: ReadonlySet<string> = new Set(['function_definition', 'class_definition']);
 
 function bodyOf(backend: BackendNode, source: Source): Expand {
   return (block) => withCursor(backend, (cursor) => childrenBelow(cursor, block, source));
 }
 
-/** Everything below the node where the cursor stands, in one go; bodies of definitions wait until they are asked for. */
-function childrenBelow(cursor: BackendCursor, top: PyNode, source: Source): readonly PyNode[] {
+/** Everything below the node where the cursor stands, in one go; statements and bodies wait until they are asked for. */
+function childrenBelow(
+  cursor: BackendCursor,
+  top: PyNode,
+  source: Source,
+  isNumbered = true,
+): readonly PyNode[] {
   const found: PyNode[] = [];
   const open = [{ node: top, children: found }];
   for (let more = cursor.gotoFirstChild(); more; ) {
     const around = open.at(-1);
     if (around === undefined) break;
+    const { type } = around.node;
     const waits =
-      around.node.type === 'block' || (cursor.nodeType === 'block' && DEFINITIONS.has(around.node.type));
+      type === 'block' || type === 'module' || (cursor.nodeType === 'block' && DEFINITIONS.has(type));
     const node = new PyNode(
       cursor,
       around.node,
-      around.children.length,
+      !isNumbered && around.node === top ? UNNUMBERED : around.children.length,
       source,
-      waits ? (source.bodyAt?.(cursor.startIndex) ?? bodyOf(cursor.currentNode, source)) : undefined,
+      waits
+        ? (source.bodyAt?.(cursor.startIndex + source.offset) ?? bodyOf(cursor.currentNode, source))
+        : undefined,
     );
     around.children.push(node);
     if (!waits && cursor.gotoFirstChild()) {

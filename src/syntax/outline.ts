@@ -13,9 +13,11 @@ export interface Piece {
 
 /** What a quick reading of a text shows without a parser. */
 export interface Outline {
+  /** Where each statement of the module starts, with its decorators; a clause such as `else` belongs to its statement. */
+  readonly statements: readonly number[];
   /** Functions that stand in no other function, in source order. */
   readonly pieces: readonly Piece[];
-  /** Starts and ends, in turn, of comments and of strings that hold no code. */
+  /** Starts and ends, in turn, of comments and of strings; of one with fields, what stands around them. */
   readonly quiet: readonly number[];
   /** How deep brackets nest. */
   readonly depth: number;
@@ -73,6 +75,7 @@ interface OpenPiece {
 }
 
 class OutlineReader {
+  readonly #statements: number[] = [];
   readonly #pieces: Piece[] = [];
   readonly #quiet: number[] = [];
   #deepest = 0;
@@ -91,6 +94,7 @@ class OutlineReader {
     while (this.#at < this.text.length) this.#readLine();
     this.#close(this.text.length);
     return {
+      statements: this.#statements,
       pieces: this.#pieces,
       quiet: this.#quiet,
       depth: this.#deepest,
@@ -119,6 +123,7 @@ class OutlineReader {
 
   #startStatement(at: number, indent: number, lineStart: number): void {
     if (this.#piece !== undefined && indent <= this.#piece.indent) this.#close(lineStart);
+    if (indent === 0 && this.#decorated === undefined && !isClause(this.text, at)) this.#statements.push(at);
     if (this.#piece === undefined) {
       const isDecorator = this.text.charCodeAt(at) === AT;
       if (isDecorator) this.#decorated ??= at;
@@ -222,31 +227,35 @@ class OutlineReader {
     return next + 1;
   }
 
-  /** Notes a string, unless it is one that may hold code. */
+  /** Notes a string, but not the code in its fields. */
   #behindString(at: number): number {
-    const end = this.#endOfString(at);
-    if (!isFormatted(this.text, at)) this.#quiet.push(at, end);
-    return end;
-  }
-
-  #endOfString(at: number): number {
     const { text } = this;
     const quote = text.charCodeAt(at);
     const isTriple = text.charCodeAt(at + 1) === quote && text.charCodeAt(at + 2) === quote;
     const isPlain = !isFormatted(text, at);
+    let quietFrom = at;
     for (let here = at + (isTriple ? 3 : 1); here < text.length; here++) {
       const code = text.charCodeAt(here);
       if (code === quote) {
-        if (!isTriple) return here + 1;
-        if (text.charCodeAt(here + 1) === quote && text.charCodeAt(here + 2) === quote) return here + 3;
-      } else if (code === BACKSLASH) {
+        const end = here + (isTriple ? 3 : 1);
+        if (isTriple && (text.charCodeAt(here + 1) !== quote || text.charCodeAt(here + 2) !== quote))
+          continue;
+        this.#quiet.push(quietFrom, end);
+        return end;
+      }
+      if (code === BACKSLASH) {
         if (isPlain || text.charCodeAt(here + 1) !== OPEN_BRACE) here++;
         if (!isPlain && text.startsWith('N{', here)) here = this.#behind('}', here);
         if (text.charCodeAt(here) === RETURN) here++;
       } else if (code === NEWLINE && !isTriple) {
         throw new Odd();
       } else if (code === OPEN_BRACE && !isPlain) {
-        here = text.charCodeAt(here + 1) === OPEN_BRACE ? here + 1 : this.#endOfField(here + 1);
+        if (text.charCodeAt(here + 1) === OPEN_BRACE) here++;
+        else {
+          this.#quiet.push(quietFrom, here);
+          here = this.#endOfField(here + 1);
+          quietFrom = here + 1;
+        }
       }
     }
     throw new Odd();
@@ -264,7 +273,7 @@ class OutlineReader {
     let depth = 0;
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
-      if (code === DOUBLE || code === SINGLE) at = this.#endOfString(at) - 1;
+      if (code === DOUBLE || code === SINGLE) at = this.#behindString(at) - 1;
       else if (code === HASH || code === BACKSLASH) throw new Odd();
       else if (code === 40 || code === 91 || code === OPEN_BRACE) depth++;
       else if (code === 41 || code === 93) depth--;
@@ -277,11 +286,17 @@ class OutlineReader {
   /** What follows the colon of a field is text again, with fields of its own. */
   #endOfFormat(from: number): number {
     const { text } = this;
+    let quietFrom = from;
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
-      if (code === OPEN_BRACE) at = this.#endOfField(at + 1);
-      else if (code === CLOSE_BRACE) return at;
-      else if (code === NEWLINE) throw new Odd();
+      if (code === OPEN_BRACE) {
+        if (at > quietFrom) this.#quiet.push(quietFrom, at);
+        at = this.#endOfField(at + 1);
+        quietFrom = at + 1;
+      } else if (code === CLOSE_BRACE) {
+        if (at > quietFrom) this.#quiet.push(quietFrom, at);
+        return at;
+      } else if (code === NEWLINE) throw new Odd();
     }
     throw new Odd();
   }
@@ -294,6 +309,15 @@ function isDefinition(text: string, at: number): boolean {
   if (code !== 100 && code !== 97) return false;
   DEFINITION.lastIndex = at;
   return DEFINITION.test(text);
+}
+
+const CLAUSE = /(?:elif|else|except|finally)\b/y;
+
+function isClause(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  if (code !== 101 && code !== 102) return false;
+  CLAUSE.lastIndex = at;
+  return CLAUSE.test(text);
 }
 
 const FORMATTED = /(?<![\w\u0080-\uffff])(?:[rR]?[fFtT]|[fFtT][rR])$/;

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
-import { type BackendNode, bodyOfFunction, moduleTree, type PyNode } from './node.js';
-import type { Outline, Piece } from './outline.js';
+import { moduleTree, type PyNode } from './node.js';
+import type { Outline } from './outline.js';
+import { type BackendTree, ModuleInPieces } from './pieces.js';
 
 export type Backend = 'native' | 'wasm';
 
@@ -17,18 +18,10 @@ export interface PythonParser {
   readonly backend: Backend;
   parse(text: string): SyntaxTree;
   /**
-   * The same tree, but nothing is parsed before it is looked into, and the body of a function apart from the rest; errors
-   * elsewhere go unseen. Looking into it throws `NotInPieces` where a part alone does not parse as it does in its file.
+   * The same tree, but nothing is parsed before it is looked into: each statement of the module by itself, and the body of
+   * a function apart from the rest. Errors elsewhere go unseen. Looking into it throws `NotInPieces` where a part alone does not parse as it does in its file.
    */
   parseInPieces(text: string, outline: Outline): SyntaxTree;
-}
-
-/** A text has to be parsed as a whole. */
-export class NotInPieces extends Error {}
-
-interface BackendTree {
-  readonly rootNode: BackendNode & { readonly hasError: boolean };
-  delete?(): void;
 }
 
 const require = createRequire(import.meta.url);
@@ -76,9 +69,6 @@ async function loadWasm(): Promise<PythonParser> {
   });
 }
 
-/** Bodies shorter than this are not worth a parse of their own. */
-const WORTH_A_PIECE = 48;
-
 class TreeParser implements PythonParser {
   constructor(
     readonly backend: Backend,
@@ -97,37 +87,17 @@ class TreeParser implements PythonParser {
     };
   }
 
-  parseInPieces(text: string, { pieces, comments }: Outline): SyntaxTree {
+  parseInPieces(text: string, outline: Outline): SyntaxTree {
     // Lone carriage returns have no outline.
-    const plain = comments < COMMENT_LINES ? (part: string) => part : readable;
-    const apart = pieces.filter(({ bodyStart, bodyEnd }) => bodyEnd - bodyStart >= WORTH_A_PIECE);
+    const plain = outline.comments < COMMENT_LINES ? (part: string) => part : readable;
     const trees: BackendTree[] = [];
-    const byBody = new Map(apart.map((piece) => [piece.bodyStart, piece]));
-    const bodyAt = (start: number) => {
-      const piece = byBody.get(start);
-      if (piece === undefined) return undefined;
-      return (body: PyNode) => {
-        const tree = this.read(plain(text.slice(piece.start, piece.end)));
-        trees.push(tree);
-        const found = tree.rootNode.hasError
-          ? undefined
-          : bodyOfFunction(tree.rootNode, body, text, piece.start);
-        if (found === undefined) throw new NotInPieces();
-        return found;
-      };
-    };
-    const parseRest = (): PyNode => {
-      const tree = this.read(plain(withoutBodies(text, apart)));
+    const root = new ModuleInPieces(text, outline, (part) => {
+      const tree = this.read(plain(part));
       trees.push(tree);
-      if (tree.rootNode.hasError) throw new NotInPieces();
-      return moduleTree(tree.rootNode, text, bodyAt);
-    };
-    let root: PyNode | undefined;
+      return tree;
+    });
     return {
-      get root() {
-        root ??= parseRest();
-        return root;
-      },
+      root,
       hasError: false,
       isInPieces: true,
       dispose: () => {
@@ -135,17 +105,6 @@ class TreeParser implements PythonParser {
       },
     };
   }
-}
-
-/** The text with a string in place of each body, of the same length, so that offsets hold. */
-function withoutBodies(text: string, pieces: readonly Piece[]): string {
-  let skeleton = '';
-  let from = 0;
-  for (const { bodyStart, bodyEnd } of pieces) {
-    skeleton += `${text.slice(from, bodyStart)}"""${' '.repeat(bodyEnd - bodyStart - 6)}"""`;
-    from = bodyEnd;
-  }
-  return skeleton + text.slice(from);
 }
 
 /** The built package ships the grammar beside its code; a checkout has it in the grammar's own package. */

@@ -120,6 +120,8 @@ export type Options = Readonly<Record<string, boolean | number | string>>;
 export interface Transform<S extends Site = Site> {
   readonly meta: TransformMeta;
   readonly prefilter: Prefilter;
+  /** Files of tests are none of its business. */
+  readonly skipsTests?: true;
   /**
    * Where literals tell little: a look at the text that is false only where no site can be. Saves the parse. Where all that
    * makes a site stands in one function, look at the stretches of `glimpse` instead.

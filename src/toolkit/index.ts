@@ -49,7 +49,7 @@ export { isTestCode, isTestFile } from '../semantic/test-code.js';
 export { attributeUsesElsewhere } from '../semantic/uses-elsewhere.js';
 export type { Versions } from '../semantic/versions.js';
 export { changedOnTheWay, type YamlSource, yamlSource } from '../semantic/yaml-source.js';
-export { behindBracket, methodsBehind } from '../syntax/code-text.js';
+export { behindBracket, linesOf, methodsBehind, withoutSubscripts } from '../syntax/code-text.js';
 export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
 export { readYaml, type YamlScalar, type YamlSection } from '../syntax/yaml.js';
@@ -57,7 +57,13 @@ export * from '../torch/catalog.js';
 export { shown } from '../torch/gate.js';
 export { doubtsAboutLoop, type EvaluationLoop, evaluationLoops } from '../torch/grad/block.js';
 export { doubtsAbout, hasGradMode } from '../torch/grad/doubts.js';
-export { type Evaluation, evaluations, isFrozen, mayEvaluate } from '../torch/grad/evaluation.js';
+export {
+  type Evaluation,
+  evaluations,
+  isFrozen,
+  linesBeforeForward,
+  mayEvaluate,
+} from '../torch/grad/evaluation.js';
 export { hasInferenceFastPath } from '../torch/grad/fast-path.js';
 export { mayCarryGradient, recordsNoGraph } from '../torch/grad/gradient.js';
 export { differentiatingCaller, differentiatingReader } from '../torch/grad/mode.js';
@@ -124,6 +130,7 @@ export { loadsPlainly } from '../torch/saved/loading-class.js';
 export * from '../torch/saved/saving.js';
 export { copiesState } from '../torch/saved/state-receiver.js';
 export { isComputedHere } from '../torch/tensor/computed-value.js';
+export { mayRepeatConstant } from '../torch/tensor/constant-cue.js';
 export { type ConstantUse, constantUse, usesOfName } from '../torch/tensor/constant-use.js';
 export { isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
 export { type HalfPlace, halfPlaces, strayHalf } from '../torch/tensor/half-precision.js';

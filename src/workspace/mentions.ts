@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Mention } from '../semantic/surroundings.js';
+import { basename } from 'node:path';
+import { type Mention, questionFor } from '../semantic/surroundings.js';
 import { hashOf, Signature } from '../text/words.js';
 import type { Candidate, Discovery } from './discover.js';
 import type { Ground } from './ground.js';
@@ -13,6 +14,8 @@ const FEW = 3;
 /** Which files below a folder mention a word. Nothing is read before the first question, and no text is kept. */
 export class Mentions {
   readonly #known = new Map<string, readonly Candidate[]>();
+  /** By what they need to matter. */
+  readonly #mattering = new Map<string, readonly Candidate[]>();
   #signatures: readonly (readonly [Candidate, Signature])[] | undefined;
   #stamp: string | undefined;
 
@@ -25,13 +28,15 @@ export class Mentions {
   of(mention: Mention): readonly Candidate[] | undefined {
     const { candidates } = this.#walk;
     if (this.#isTooLarge) return undefined;
-    const question = [mention.word, ...mention.beside].join(' ');
+    const question = questionFor(mention);
     const known = this.#known.get(question) ?? this.#find(candidates, mention);
     this.#known.set(question, known);
     return known;
   }
 
   #find(candidates: readonly Candidate[], mention: Mention): readonly Candidate[] {
+    if (mention.needs !== undefined)
+      return searched(this.#thoseThatMatter(candidates, mention.needs), mention);
     if (this.#known.size < FEW) return searched(candidates, mention);
     this.#signatures ??= signaturesOf(candidates);
     const hash = hashOf(mention.word);
@@ -39,6 +44,16 @@ export class Mentions {
     return this.#signatures.flatMap(([candidate, signature]) =>
       signature.mayHave(hash) && isOneOf(others, (other) => signature.mayHave(other)) ? [candidate] : [],
     );
+  }
+
+  #thoseThatMatter(candidates: readonly Candidate[], needs: string): readonly Candidate[] {
+    let found = this.#mattering.get(needs);
+    if (found === undefined) {
+      const having = new Set(searched(candidates, { word: needs, beside: [] }));
+      found = candidates.filter((each) => having.has(each) || basename(each.path) === '__init__.py');
+      this.#mattering.set(needs, found);
+    }
+    return found;
   }
 
   /** The same where all files are as they were; empty where their times do not tell. */

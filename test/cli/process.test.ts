@@ -122,7 +122,8 @@ function loadedBy(...words: readonly string[]) {
   return { ...answer, urls: [...answer.stderr.matchAll(/Storing (file:\S+)/g)].map(([, url = '']) => url) };
 }
 
-const HEAVY = /web-tree-sitter|inquirer|ruff-wasm|smol-toml|\/transforms\/[\w-]+\.ts|src\/engine|src\/syntax/;
+const HEAVY =
+  /web-tree-sitter|inquirer|ruff-wasm|magic-string|smol-toml|\/transforms\/[\w-]+\.ts|src\/engine|src\/syntax/;
 
 test('--version and --help load neither parser nor transforms nor prompts', () => {
   for (const words of [['--version'], ['--help'], ['apply', '--help'], ['help', 'diff']]) {

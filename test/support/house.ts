@@ -31,6 +31,7 @@ const VENDOR_DOORS: ReadonlyMap<string, string> = new Map([
   ['tree-sitter', 'src/syntax/parser.ts'],
   ['tree-sitter-python', 'src/syntax/parser.ts'],
   ['web-tree-sitter', 'src/syntax/parser.ts'],
+  ['magic-string', 'src/edit/apply.ts'],
   ['diff', 'src/report/diff.ts'],
   ['inquirer', 'src/cli/ask.ts'],
 ]);

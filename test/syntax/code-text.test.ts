@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { behindBracket, methodsBehind, restOfLine } from '../../src/syntax/code-text.js';
+import {
+  behindBracket,
+  isInLoop,
+  linesOf,
+  methodsBehind,
+  restOfLine,
+  withoutSubscripts,
+} from '../../src/syntax/code-text.js';
 import { Glimpse } from '../../src/syntax/glimpse.js';
 
 describe('code as text', () => {
@@ -20,6 +27,36 @@ describe('code as text', () => {
   });
 });
 
+describe('logical lines', () => {
+  const inLoops = (code: string): readonly string[] =>
+    linesOf(code).flatMap((line) => (isInLoop(line) ? [line.text] : []));
+
+  it('end where brackets are closed and no backslash joins', () => {
+    const code = 'a = (1,\n2)\n\n  \nb = 1 + \\\n2; c\r\nd\\\r\ne';
+    expect(linesOf(code).map(({ text }) => text)).toEqual(['a = (1,\n2)', 'b = 1 + \\\n2; c\r', 'd\\\r\ne']);
+  });
+
+  it('know whether they stand in a loop', () => {
+    expect(inLoops('for a in b:\n  c\n  if d:\n\te\nelse:\n  f\nwhile g: h\ni')).toEqual([
+      'for a in b:',
+      'c',
+      'if d:',
+      'e',
+      'while g: h',
+    ]);
+    expect(inLoops('if a:\n  async for b in c:\n    d(\ne)\n    f\n  g\nformat\n')).toEqual([
+      'async for b in c:',
+      'd(\ne)',
+      'f',
+    ]);
+  });
+});
+
+it('subscripts read like attributes', () => {
+  expect(withoutSubscripts('a[b[0], c].d[e:\nf]')).toBe('a.at.d.at');
+  expect(withoutSubscripts('a[0')).toBe('a[0');
+});
+
 describe('stretches', () => {
   it('are the code of each outermost function with its decorators, and the rest', () => {
     const text = [
@@ -33,8 +70,8 @@ describe('stretches', () => {
       'def g(): pass',
     ].join('\n');
     expect(new Glimpse(text).stretches).toEqual([
-      '@torch.no_grad()\n    def f(self):  \n        ""\n        return f"{self}"\n',
-      'import torch  \nclass A:\n    @torch.no_grad()\n    def f(self):  \n            x = ""\ndef g(): pass',
+      '@torch.no_grad()\n    def f(self):  \n        ""\n        return f""{self}""\n',
+      'import torch  \nclass A:\n    @torch.no_grad()\n    def f(self):  \n    x = ""\ndef g(): pass',
     ]);
   });
 

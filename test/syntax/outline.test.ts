@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PyNode } from '../../src/syntax/node.js';
 import { outlineOf } from '../../src/syntax/outline.js';
-import { NotInPieces } from '../../src/syntax/parser.js';
+import { NotInPieces } from '../../src/syntax/pieces.js';
 import { decode } from '../../src/text/decode.js';
 import { fixturesFolder } from '../support/fixtures.js';
 import { availableParsers } from '../support/parsers.js';
@@ -31,22 +31,28 @@ const TRICKY: Readonly<Record<string, string>> = {
   ),
   'no newline at the end': `def f(value):\n${body('    ')}    return value`,
   'a semicolon at the end': `def f(value):\n${body('    ')}    return value;\nx = 1\n`,
+  'clauses, decorators and comments between statements': `# head\n\nif a:\n    b\n# c\nelif d: e; f\nelse:\n    g\n    # h\n  # i\n# j\ntry:\n    k\nexcept E:\n    l\nfinally:\n    m\n@n\n# o\n@p\nclass Q:\n    r = 1\n    # s\nelsewhere = 2\n\\\nt = 3; u = 4\n# end`,
   'type parameters': `def f[T: (int, str)](value: T) -> T:\n${body('    ')}    return value\n`,
 };
 
 function shape(node: PyNode, text: string): string {
-  return `${node.type} ${node.start}-${node.end} ${JSON.stringify(text.slice(node.start, node.start + 40))}`;
+  return `${node.type} ${node.index} ${node.start}-${node.end} ${JSON.stringify(text.slice(node.start, node.start + 40))}`;
 }
 
 describe.each(await availableParsers())('in pieces, $backend', (parser) => {
   /** The tree of a text in pieces, all of it, beside its tree as a whole. */
-  function both(text: string): readonly [readonly string[], readonly string[]] | undefined {
+  function both(
+    text: string,
+    order: 'at once' | 'one by one',
+  ): readonly [readonly string[], readonly string[]] | undefined {
     const outline = outlineOf(text);
     if (outline === undefined) return undefined;
     const whole = parser.parse(text);
     const pieces = parser.parseInPieces(text, outline);
     try {
       if (whole.hasError || pieces.hasError) return undefined;
+      if (order === 'one by one')
+        for (const start of outline.statements.toReversed()) pieces.root.descendantAt(start);
       const all = [whole, pieces].map((tree) => [...tree.root.walk()].map((node) => shape(node, text)));
       return [all[0] ?? [], all[1] ?? []];
     } catch (error) {
@@ -59,9 +65,11 @@ describe.each(await availableParsers())('in pieces, $backend', (parser) => {
   }
 
   it.each(Object.entries(TRICKY))('a text is the same as whole: %s', (_, text) => {
-    const trees = both(text);
-    expect(trees).toBeDefined();
-    expect(trees?.[1]).toEqual(trees?.[0]);
+    for (const order of ['at once', 'one by one'] as const) {
+      const trees = both(text, order);
+      expect(trees).toBeDefined();
+      expect(trees?.[1]).toEqual(trees?.[0]);
+    }
   });
 
   it('every fixture is the same as whole', () => {
@@ -69,7 +77,7 @@ describe.each(await availableParsers())('in pieces, $backend', (parser) => {
     const names = readdirSync(fixturesFolder, { recursive: true, encoding: 'utf8' });
     for (const name of names.filter((each) => each.endsWith('.py'))) {
       const read = decode(readFileSync(join(fixturesFolder, name)));
-      const trees = read.ok ? both(read.source.text) : undefined;
+      const trees = read.ok ? both(read.source.text, 'one by one') : undefined;
       if (trees === undefined) continue;
       compared++;
       expect(trees[1]).toEqual(trees[0]);

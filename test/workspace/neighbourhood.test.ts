@@ -102,6 +102,23 @@ describe('the files that have a word', () => {
     expect(ask('loss').files).toHaveLength(2);
   });
 
+  test('are packages, and files that have what is needed, where something is', () => {
+    const cwd = repositoryWith({
+      'a.py': '',
+      'b.py': 'loss(), jit\n',
+      'c.py': 'loss()\n',
+      'd/__init__.py': 'from a import loss\n',
+    });
+    const door = new Neighbourhood(cwd, cwd, new Map());
+    const { files, key } = door.filesWith('a.py', { word: 'loss', beside: [], needs: 'jit' });
+    expect(files?.map(({ path }) => path)).toEqual(['b.py', 'd/__init__.py']);
+    expect(door.filesWith('a.py', { word: 'loss', beside: [] }).files).toHaveLength(3);
+    const relied = [['a.py', '?loss +jit', key]] as const;
+    expect(new Neighbourhood(cwd, cwd, new Map()).answersAsBefore(relied)).toBe(true);
+    put(cwd, { 'c.py': 'loss(), jit\n' });
+    expect(new Neighbourhood(cwd, cwd, new Map()).answersAsBefore(relied)).toBe(false);
+  });
+
   test('are the same answer until one of them changes, comes or goes', () => {
     const cwd = repositoryWith({ 'a.py': 'def loss(): ...\n', 'b.py': 'loss()\n', 'c.py': 'gain()\n' });
     const fresh = () => new Neighbourhood(cwd, cwd, new Map());

@@ -10,6 +10,7 @@ import {
   receiverOf,
   statementOf,
 } from '../../semantic/statements.js';
+import { type CodeLine, isWithin, linesOf } from '../../syntax/code-text.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff } from './mode.js';
 import { RETURNS_SELF } from './values.js';
@@ -36,17 +37,34 @@ export function evaluations(module: PyModule): readonly Evaluation[] {
 /** A function with such a decorator runs without gradients; on an asynchronous one it has no effect. */
 const DECORATED_OFF = /^(?:@.*\s*)*@(?:[\w.]+\.)?(?:no_grad|inference_mode)\([\s\S]*?(?<!async[ \t]+)\bdef\b/;
 
-/** Whether the text could put a network into evaluation mode and run it; no node is made to ask it. */
-export function mayEvaluate(text: string): boolean {
-  if (!text.includes('.eval()') || (text.startsWith('@') && DECORATED_OFF.test(text))) return false;
-  for (const match of text.matchAll(/^[ \t].*\.eval\(\)/gm)) {
-    const [line] = match;
-    const model = /([\w\u0080-\uffff.]+)\.eval\(\)$/.exec(line)?.[1];
-    // Chains, items and assignments name the network elsewhere.
-    if (model === undefined || line.includes('=')) return true;
-    if (text.includes(`${model}(`) || text.includes(`${model}.forward(`)) return true;
-  }
-  return false;
+const GRAD_OFF =
+  /^(?:async[ \t]+)?with\b[\s\S]*(?:no_?grad|inference_?mode|disable_?grad|without_?grad)(?![^,()]*\bas\b)/i;
+const FUNCTION = /^(?:async[ \t]+)?def\b/;
+const PATH = String.raw`(?<![\w\u0080-\uffff.])[\w\u0080-\uffff.]+?`;
+const CALLED = new RegExp(String.raw`(${PATH})(?:\.forward)?[\s\\]*\(`, 'g');
+/** `model =`, and `model` of `model.to(device).eval()`. */
+const OBJECT = new RegExp(String.raw`(${PATH})(?:\.\w+[\s\\]*\(|(?![\w\u0080-\uffff.]|[\s\\]*\())`, 'g');
+
+/** Whether a function could put a network into evaluation mode and run it with gradients on, going by the code alone. */
+export function mayEvaluate(code: string): boolean {
+  return linesBeforeForward(code).some((line) => isWithin(line, FUNCTION));
+}
+
+/** The lines with an `eval()` behind which the network may run with gradients on. */
+export function linesBeforeForward(code: string): readonly CodeLine[] {
+  if (!code.includes('.eval()') || (code.startsWith('@') && DECORATED_OFF.test(code))) return [];
+  const called = new Set<string | undefined>();
+  return linesOf(code)
+    .toReversed()
+    .filter((line) => {
+      const { text } = line;
+      if (!isWithin(line, GRAD_OFF)) for (const [, name] of text.matchAll(CALLED)) called.add(name);
+      // An item is not told from others by the code alone.
+      return (
+        text.includes('.eval()') &&
+        (text.includes('[') || [...text.matchAll(OBJECT)].some(([, object]) => called.has(object)))
+      );
+    });
 }
 
 function findEvaluations(module: PyModule): readonly Evaluation[] {

@@ -68,7 +68,7 @@ export function scriptedElsewhere(module: PyModule, functionNode: PyNode): strin
   const { uses } =
     name === undefined
       ? { uses: [] }
-      : usesElsewhere(module, name, { may: (text) => /\bjit\b/.test(text), byName: false });
+      : usesElsewhere(module, name, { may: (text) => /\bjit\b/.test(text), literal: 'jit', byName: false });
   const taken = uses.find(({ module: there, node, isCertain }) => {
     const call = node.parent?.type === 'argument_list' ? node.parent.parent : undefined;
     const callee = call?.field('function');

@@ -70,13 +70,19 @@ function mayUpdate(text: string): boolean {
 
 /** Where `self.name` is assigned a product with itself, or changed by a method that averages in place. */
 function* averageMarks(text: string): Generator<{ name: string; at: number; assigned: boolean }> {
-  if (!PRODUCT.test(text)) return;
+  let mayAverage: boolean | undefined;
   for (const match of text.matchAll(/\bself\.(\w+)(?:[ \t]*=(?!=)|\.mul_\(|\.lerp_\()/g)) {
-    const name = match[1] ?? '';
-    const assigned = match[0].endsWith('=');
-    const value = assigned ? restOfStatement(text, match.index + match[0].length) : '';
-    if (assigned && !(PRODUCT.test(value) && new RegExp(`\\bself\\.${name}\\b`).test(value))) continue;
-    yield { name, at: match.index + 'self.'.length, assigned };
+    const [written, name = ''] = match;
+    const assigned = written.endsWith('=');
+    const behind = match.index + written.length;
+    // The cheapest question first: most attributes are assigned once, in `__init__`.
+    if (assigned && !text.slice(behind, behind + REACH).includes(`self.${name}`)) continue;
+    const value = assigned ? restOfStatement(text, behind) : '';
+    mayAverage ??= PRODUCT.test(text);
+    if (!mayAverage) return;
+    if (assigned && !PRODUCT.test(value)) continue;
+    if (!assigned || new RegExp(`\\bself\\.${name}\\b`).test(value))
+      yield { name, at: match.index + 'self.'.length, assigned };
   }
 }
 

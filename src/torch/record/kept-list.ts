@@ -3,6 +3,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
 import type { Scope } from '../../semantic/scope.js';
 import { argumentsOf, enclosingLoops, receiverOf, statementOf } from '../../semantic/statements.js';
+import { isInLoop, linesOf } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isFreshContainer } from './record-fate.js';
@@ -19,7 +20,7 @@ export interface KeptList {
   }[];
 }
 
-const APPEND = /(?<![\w.])([\w\u0080-\uffff]+)\.append\([ \t]*(?![\d"'[{(]|[fr]["'])([^\r\n]*)/g;
+const APPEND = /(?:^|[;:])\s*([\w\u0080-\uffff]+)\.append\([ \t]*(?![\d"'[{(]|[fr]["'])([^\r\n]*)/g;
 /** A number, a text or a new container, whatever it is made of. */
 const PLAIN =
   /^[^-+*/%@]*\.(?:item|tolist|numpy|detach|strip|split|join)\([^()]*\)\)|^(?:float|int|len|str)\(/;
@@ -35,10 +36,11 @@ function isNeverSet(text: string, value: string): boolean {
 
 /** The names of lists that could hold tensors, going by the text alone: no node is made to ask it. */
 function* listNames(text: string): Generator<string> {
-  if (!/\b(?:for|while)\b/.test(text)) return;
+  if (!text.includes('.append(')) return;
   if (isOneFunction(text) && SHORT_LIVED.test(/\bdef[ \t]+(\w+)/.exec(text)?.[1] ?? '')) return;
   const seen = new Set<string>();
-  for (const [, name = '', value = ''] of text.matchAll(APPEND)) {
+  const appends = linesOf(text).filter((line) => line.text.includes('.append(') && isInLoop(line));
+  for (const [, name = '', value = ''] of appends.flatMap((line) => [...line.text.matchAll(APPEND)])) {
     if (seen.has(name) || PLAIN.test(value) || isNeverSet(text, value)) continue;
     seen.add(name);
     const made = new RegExp(

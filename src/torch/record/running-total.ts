@@ -13,8 +13,7 @@ import {
   statementOf,
   unparenthesized,
 } from '../../semantic/statements.js';
-import { namesBeside } from '../../syntax/beside.js';
-import { restOfLine } from '../../syntax/code-text.js';
+import { isInLoop, linesOf } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isZeroFactory } from '../catalog.js';
@@ -27,7 +26,6 @@ export interface RunningTotal {
   readonly additions: readonly Addition[];
 }
 
-const ZEROED = /^(?:[^=]*=(?!=)){1,4}[^=]*?(?:(?<![\w.])0(?:\.0*)?(?![\w.])|zeros)/;
 /** `loss.item() * len(x)` and the like, to the end of the line. */
 const FACTOR =
   /[-\d.]+|[^-+*/%@]*\.(?:item|tolist)\(\)|(?:float|int|len)\([^()]*\)|[\w.]+\.size\(-?\d\)|[\w.]+\.shape\[-?\d\]/;
@@ -38,30 +36,38 @@ const NUMBER = new RegExp(
 /** Texts, lists, dictionaries and tuples of one are joined, not added. */
 const TEXT_OR_LIST = /^(?:[bBfFrR]{0,2}["'[{]|\([^()\r\n]*,\)[ \t]*$)/;
 
-/** The names of totals that could be of tensors, going by the text alone: no node is made to ask it. */
-function* totalNames(text: string): Generator<string> {
-  if (!text.includes('+') || !/\b(?:for|while)\b/.test(text)) return;
-  for (const name of namesBeside(text, '+', 'around')) {
-    const mention = `(?<![\\w.])${name}(?!\\w)`;
-    const added = [...text.matchAll(new RegExp(`${mention}[ \\t]*\\+=[ \\t]*([^\\r\\n]*)`, 'g'))];
-    const isAdded = added.some(([, value = '']) => !NUMBER.test(value) && !TEXT_OR_LIST.test(value));
-    if (!isAdded && !isAssignedItself(text, mention)) continue;
-    if (isOneFunction(text) && isHandedBack(text, name)) continue;
-    for (const { index } of text.matchAll(new RegExp(mention, 'g'))) {
-      if (!ZEROED.test(restOfLine(text, index))) continue;
-      yield name;
-      break;
-    }
+const ZERO = /=(?!=).*(?:(?<![\w.])0(?:\.0*)?(?![\w.])|zeros)/s;
+const NAME = /(?<![\w.\u0080-\uffff])[\w\u0080-\uffff]+/g;
+const ADDED = /(?:^|[;:])\s*([\w\u0080-\uffff]+)\s*\+=\s*([^;]*)/g;
+const ASSIGNED = /(?:^|[;:])\s*([\w\u0080-\uffff]+)\s*=(?!=)([^;]*)/g;
+
+/** The names of totals that could be of tensors, going by the code alone: no node is made to ask it. */
+function* totalNames(code: string): Generator<string> {
+  if (!code.includes('+')) return;
+  const lines = linesOf(code);
+  const added = new Set(
+    lines.flatMap((line) => (line.text.includes('+') && isInLoop(line) ? [...namesAdded(line.text)] : [])),
+  );
+  if (added.size === 0) return;
+  const zeroed = new Set(lines.flatMap(({ text }) => (ZERO.test(text) ? namesSet(text) : [])));
+  for (const name of added) {
+    if (zeroed.has(name) && !(isOneFunction(code) && isHandedBack(code, name))) yield name;
   }
 }
 
-/** `total = total + …`, or `total = … + total`. */
-function isAssignedItself(text: string, mention: string): boolean {
-  for (const { index, 0: start } of text.matchAll(new RegExp(`${mention}[ \\t]*=(?!=)`, 'g'))) {
-    const value = restOfLine(text, index + start.length);
-    if (value.includes('+') && new RegExp(mention).test(value)) return true;
+/** `total` of `total += …`, of `total = total + …` and of `total = … + total`. */
+function* namesAdded(line: string): Generator<string> {
+  for (const [, name = '', value = ''] of line.matchAll(ADDED))
+    if (!NUMBER.test(value) && !TEXT_OR_LIST.test(value)) yield name;
+  for (const [, name = '', value = ''] of line.matchAll(ASSIGNED)) {
+    const sides = value.split('+').map((side) => side.replace(/[\s\\()]/g, ''));
+    if (sides.length > 1 && (sides[0] === name || sides.at(-1) === name)) yield name;
   }
-  return false;
+}
+
+/** The names before the last `=` of a line, and more. */
+function namesSet(line: string): readonly string[] {
+  return line.slice(0, line.lastIndexOf('=')).match(NAME) ?? [];
 }
 
 export const EVALUATION_NAME =
@@ -71,8 +77,11 @@ const TRAINS_OR_EVALUATES =
   /eval|val_|valid|test|infer|predict|train|epoch|step|probe|report|diagnos|curve|metric|measure|monitor|check|drift/i;
 
 /** The code that trains or evaluates, going by the text: elsewhere a sum or a list is part of a computation, no record. */
-export function recordingStretches({ text, stretches }: Glimpse): readonly string[] {
-  const repeating = stretches.filter((stretch) => /\b(?:for|while)\b/.test(stretch));
+export function recordingStretches(glimpse: Glimpse): readonly string[] {
+  return glimpse.memo(findRecording);
+}
+
+function findRecording({ text, repeating }: Glimpse): readonly string[] {
   if (text.includes('backward(')) return repeating;
   return repeating.filter(
     (stretch) =>

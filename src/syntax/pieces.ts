@@ -1,0 +1,149 @@
+import { spanAt } from './glimpse.js';
+import { type BackendNode, bodyOfFunction, PyNode, type Source, statementsOf } from './node.js';
+import type { Outline, Piece } from './outline.js';
+
+export interface BackendTree {
+  readonly rootNode: BackendNode & { readonly hasError: boolean };
+  delete?(): void;
+}
+
+/** A text has to be parsed as a whole. */
+export class NotInPieces extends Error {}
+
+/** Bodies shorter than this are not worth a parse of their own. */
+const WORTH_A_PIECE = 48;
+
+/** Stands for what follows: what ends a block, and to whom a comment belongs, depends on it. */
+const NEXT_STATEMENT = '0';
+
+/** A module whose statements are parsed when they are looked into, and the bodies of functions apart from them. */
+export class ModuleInPieces extends PyNode {
+  /** What a quick reading of the text shows. */
+  readonly #outline: Outline;
+  /** Where the parts start that are parsed by themselves: a statement, and the comments behind it. */
+  readonly #starts: readonly number[];
+  readonly #parts: (readonly PyNode[] | undefined)[] = [];
+  readonly #bodies: ReadonlyMap<number, Piece>;
+
+  constructor(
+    private readonly whole: string,
+    outline: Outline,
+    private readonly read: (text: string) => BackendTree,
+  ) {
+    const shape = {
+      nodeType: 'module',
+      nodeIsNamed: true,
+      startIndex: whole.length - whole.trimStart().length,
+      endIndex: whole.length,
+      currentFieldName: undefined,
+    };
+    super(shape, undefined, 0, { text: whole, offset: 0 }, () => this.#allParts());
+    this.#outline = outline;
+    this.#starts = [0, ...outline.statements.slice(1)];
+    this.#bodies = new Map(outline.pieces.filter(isWorthIt).map((piece) => [piece.bodyStart, piece]));
+  }
+
+  /** A module has none. */
+  override field(): undefined {
+    return undefined;
+  }
+
+  protected override childrenNear(offset: number): readonly PyNode[] {
+    const part = lastUpTo(this.#starts, offset);
+    const known = this.#parts[part];
+    if (known !== undefined) return known;
+    const { pieces } = this.#outline;
+    const piece = pieces[spanAt(pieces, offset) ?? -1];
+    this.#parse(part, part + 1, piece !== undefined && offset >= piece.bodyStart);
+    return this.#parts[part] ?? [];
+  }
+
+  #allParts(): readonly PyNode[] {
+    const { length } = this.#starts;
+    for (let from = 0; from < length; from++) {
+      let to = from;
+      while (to < length && this.#parts[to] === undefined) to++;
+      if (to > from) this.#parse(from, to, false);
+      from = to;
+    }
+    return this.#parts.flatMap((nodes) => nodes ?? []);
+  }
+
+  /** Some parts in a row. Where a body is wanted and it is the only one, it is read with the rest. */
+  #parse(from: number, to: number, wantsBody: boolean): void {
+    const [start = 0, end = this.whole.length] = [this.#starts[from], this.#starts[to]];
+    const pieces = this.#piecesBetween(start, end);
+    const isApart = !(wantsBody && pieces.length === 1);
+    const follows = end < this.whole.length;
+    const text = isApart ? withoutBodies(this.whole, start, end, pieces) : this.whole.slice(start, end);
+    const { rootNode } = this.read(follows ? text + NEXT_STATEMENT : text);
+    if (rootNode.hasError) throw new NotInPieces();
+    const source: Source = { text: this.whole, offset: start, ...(isApart && { bodyAt: this.#bodyAt }) };
+    const nodes = statementsOf(rootNode, this, source, false);
+    const found = follows ? nodes.slice(0, -1) : nodes;
+    if (follows && nodes.at(-1)?.start !== end) throw new NotInPieces();
+    let next = 0;
+    for (let part = from; part < to; part++) {
+      const first = next;
+      const behind = this.#starts[part + 1] ?? Infinity;
+      while ((found[next]?.start ?? Infinity) < behind) next++;
+      this.#parts[part] = found.slice(first, next);
+    }
+  }
+
+  /** The functions in a part whose bodies are worth a parse of their own. */
+  #piecesBetween(start: number, end: number): readonly Piece[] {
+    const { pieces } = this.#outline;
+    const found: Piece[] = [];
+    let low = 0;
+    let high = pieces.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((pieces[middle]?.start ?? Infinity) < start) low = middle + 1;
+      else high = middle;
+    }
+    for (let at = low; (pieces[at]?.start ?? Infinity) < end; at++) {
+      const piece = pieces[at];
+      if (piece !== undefined && isWorthIt(piece)) found.push(piece);
+    }
+    return found;
+  }
+
+  readonly #bodyAt = (start: number): ((body: PyNode) => readonly PyNode[]) | undefined => {
+    const piece = this.#bodies.get(start);
+    if (piece === undefined) return undefined;
+    return (body) => {
+      const { rootNode } = this.read(this.whole.slice(piece.start, piece.end));
+      const found = rootNode.hasError ? undefined : bodyOfFunction(rootNode, body, this.whole, piece.start);
+      if (found === undefined) throw new NotInPieces();
+      return found;
+    };
+  };
+}
+
+function isWorthIt({ bodyStart, bodyEnd }: Piece): boolean {
+  return bodyEnd - bodyStart >= WORTH_A_PIECE;
+}
+
+/** Of numbers in order, the place of the last that is not above another. */
+function lastUpTo(numbers: readonly number[], bound: number): number {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((numbers[middle] ?? Infinity) <= bound) low = middle + 1;
+    else high = middle;
+  }
+  return Math.max(0, low - 1);
+}
+
+/** A text with a string in place of each body, of the same length, so that offsets hold. */
+function withoutBodies(text: string, start: number, end: number, pieces: readonly Piece[]): string {
+  let skeleton = '';
+  let from = start;
+  for (const { bodyStart, bodyEnd } of pieces) {
+    skeleton += `${text.slice(from, bodyStart)}"""${' '.repeat(bodyEnd - bodyStart - 6)}"""`;
+    from = bodyEnd;
+  }
+  return skeleton + text.slice(from, end);
+}
