@@ -18,8 +18,8 @@ export function exportedName(id: string): string {
 /** The text of `transforms/index.ts`, laid out as the formatter would. */
 export function indexSource(ids: readonly string[]): string {
   const imports = [
-    ['./evidence.json', "import evidence from './evidence.json' with { type: 'json' };\n"] as const,
-    ...ids.map((id) => [`./${id}.js`, `import { ${exportedName(id)} } from './${id}.js';\n`] as const),
+    ['evidence', "import evidence from './evidence.json' with { type: 'json' };\n"] as const,
+    ...ids.map((id) => [id, `import { ${exportedName(id)} } from './${id}.js';\n`] as const),
   ].sort(([a], [b]) => (a < b ? -1 : 1));
   const names = ids.map((id) => `    ${exportedName(id)},\n`);
   return [

@@ -61,12 +61,12 @@ describe('a class derived in the file', () => {
     ['    def __init__(self, **rest):\n        super().__init__(**rest)', 'unknown'],
     ['    def __init__(self, out):\n        super().__init__(out)', 'no'],
   ])('%j takes the keyword: %s', (body, answer) => {
-    const { module, made } = derived(body);
+    const { made } = derived(body);
     expect(made && takesLibraryKeyword(made)).toBe(answer);
   });
 
   it('may set a field', () => {
-    const { module, made } = derived('    field: dict = None');
+    const { made } = derived('    field: dict = None');
     expect(made && setsField(made, 'field')).toBe(true);
     expect(made && setsField(made, 'other')).toBe(false);
   });
