@@ -1,6 +1,8 @@
 /** The dotted names of what makes models and wraps them, and of what takes a saved state. */
 import { isModuleClass, isPeftModelMaker } from './catalog.js';
 
+export const LR_SCHEDULERS = 'torch.optim.lr_scheduler.';
+
 /** What is made or wrapped by a call of this, and copies state into its own tensors, wherever the state is. */
 export function copiesLoadedState(path: string): boolean {
   return (

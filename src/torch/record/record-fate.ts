@@ -1,4 +1,5 @@
 import { calledDefinition } from '../../semantic/definitions.js';
+import { makerOf } from '../../semantic/elsewhere.js';
 import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -6,6 +7,7 @@ import { binds, roleOf } from '../../semantic/names.js';
 import { methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { CPU_LIBRARIES, isDifferentiation, NUMPY, onlyLooks, TORCH, TORCH_DISTRIBUTED } from '../catalog.js';
+import { LR_SCHEDULERS } from '../catalog-modules.js';
 import { gradUseReached } from '../grad/grad.js';
 import { kindOf } from '../tensor/tensor.js';
 
@@ -62,8 +64,8 @@ const PASSING_BUILTINS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-const DIFFERENTIATES = /backward|gradient|closure|(?:^|_)(?:step|optimi[sz]e|minimi[sz]e|adapt)$/;
 const SCHEDULE = /sched|plateau/i;
+const DIFFERENTIATES = /backward|gradient|closure|(?:^|_)(?:step|optimi[sz]e|minimi[sz]e|adapt)$/;
 const GRAPH_FACTS: ReadonlySet<string> = new Set(
   'backward grad grad_fn is_leaf register_hook requires_grad requires_grad_ retain_grad'.split(' '),
 );
@@ -210,8 +212,11 @@ class RecordTrace {
     const made = calledDefinition(this.module, call);
     const trains = made?.type === 'function_definition' && gradUseReached(this.module, made) !== undefined;
     const receiver = receiverOf(call);
-    // A schedule makes a number of the loss that it is told.
-    if (name === 'step' && made === undefined && SCHEDULE.test(receiver?.text ?? '')) return undefined;
+    // A schedule makes a number of the loss that it is told; what only has its name may keep it.
+    if (name === 'step' && made === undefined && receiver && SCHEDULE.test(receiver.text)) {
+      if (!makerOf(this.module, receiver)?.startsWith(LR_SCHEDULERS)) this.#add('escapes', node);
+      return undefined;
+    }
     if (DIFFERENTIATES.test(name) || trains) return this.#add('differentiated', call);
     if (name === 'format' && /string$/.test(receiver?.type ?? '')) return undefined;
     const logs = REPORTING.test(name) || (LOGGING.test(name) && LOGGER.test(receiver?.text ?? ''));
