@@ -50,7 +50,7 @@ export const noGradBlock: Transform<BlockSite> = {
       limits: [
         'Only `for` statements in the very block of `model.eval()`, before the next `model.train()`. Single forwards outside a loop are left alone.',
         'Unsafe where a tensor may leave with its graph, code outside the file gets the network, forward hooks are registered, a forward keeps a tensor that is read later, memory is measured, or the loop runs inside `autocast` (torch up to 2.9 loses gradients in its cache).',
-        '`nn.MultiheadAttention` and `nn.TransformerEncoder` take a faster path without gradients, which rounds differently, and gives zeros for padding; where the file, or one that it imports from the project, names them the fix is unsafe. A model that is given in from elsewhere is not seen.',
+        '`nn.MultiheadAttention` and `nn.TransformerEncoder` take a faster path without gradients, which rounds differently, and gives zeros for padding; where the file, one that it imports from the project, or one that calls it names them the fix is unsafe.',
         'The diff is as long as the loop.',
       ],
     },

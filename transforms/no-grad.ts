@@ -55,7 +55,7 @@ const meta: TransformMeta = {
     limits: [
       'Callers in other files are followed as far as imports and names lead. A network, or a tensor with its graph, given to other code makes the fix unsafe, except where a name says that it only looks: losses, metrics, logs, plots.',
       'A `forward` of another file that differentiates inside is not seen, unless a name such as `forces` says so. Where the file registers forward hooks, a forward keeps a tensor that is read later (a recurrent state, a cache, a second loss), or the code measures memory or runs code that may train, the fix is unsafe.',
-      '`nn.MultiheadAttention` and `nn.TransformerEncoder` take a faster path in evaluation mode without gradients, which rounds differently, and gives zeros for padding; where the file, or one that it imports from the project, names them the fix is unsafe. A model that is given in from elsewhere is not seen.',
+      '`nn.MultiheadAttention` and `nn.TransformerEncoder` take a faster path in evaluation mode without gradients, which rounds differently, and gives zeros for padding; where the file, one that it imports from the project, or one that calls it names them the fix is unsafe.',
       'Up to torch 2.9, a forward under no-grad inside a training `autocast` block leaves casts without gradients in its cache (fixed in 2.11, measured); a call there makes the fix unsafe.',
       'Lightning hooks, functions that only run under no-grad, and frozen networks are passed over in silence.',
     ],

@@ -88,10 +88,22 @@ function scanInPieces(
   if (outline === undefined) return undefined;
   try {
     const tree = setup.parser.parseInPieces(text, outline);
-    return scanTree(setup, file, candidates, glimpse, tree, (live) => live.scan);
+    const result = scanTree(setup, file, candidates, glimpse, tree, (live) => live.scan);
+    const hasFindings = result.kind === 'scan' && result.findings.length + result.suppressed.length > 0;
+    return hasFindings && !parsesWhole(setup, text) ? undefined : result;
   } catch (error) {
     if (error instanceof NotInPieces) return undefined;
     throw error;
+  }
+}
+
+/** A finding is worth a look at the parts that nobody looked into: in a file that is broken anywhere, there are none. */
+function parsesWhole({ parser }: EngineSetup, text: string): boolean {
+  const tree = parser.parse(text);
+  try {
+    return firstError(tree) === undefined;
+  } finally {
+    tree.dispose();
   }
 }
 

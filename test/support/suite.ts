@@ -43,7 +43,8 @@ export function fixtureSuite(parser: PythonParser): void {
     const above = Array.from({ length: Math.ceil(size / 70) }, (_each, at) =>
       filler.replace('%', `${at}`),
     ).join('');
-    const save = 'import torch\n\n\ndef finish(model, path):\n%    torch.save(model.state_dict(), path)\n';
+    const save =
+      'import torch\n\n\ndef finish(model: torch.nn.Module, path):\n%    torch.save(model.state_dict(), path)\n';
     const input = Buffer.from(above + save.replace('%', ''));
     expect(input.length).toBeGreaterThan(size);
     const file = sourceFile(input);

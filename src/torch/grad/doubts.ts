@@ -9,7 +9,7 @@ import { suspicionsOf, trainingCallReached } from './calls.js';
 import { differentiatingModuleAround } from './elsewhere.js';
 import { escapesOf } from './escapes.js';
 import { type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
-import { fastPathInProject, hasInferenceFastPath } from './fast-path.js';
+import { fastPathGivenIn, hasInferenceFastPath } from './fast-path.js';
 import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './forward.js';
 import { gradUseReached } from './grad.js';
 import { stateOfForward } from './kept-state.js';
@@ -182,7 +182,7 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt
     };
   const attention = hasInferenceFastPath(module)
     ? 'attention modules, here or in a file that is imported,'
-    : attentionGivenIn(module, run.model);
+    : attentionGivenIn(module, run);
   if (attention !== undefined)
     yield {
       answer: 'unknown',
@@ -190,12 +190,11 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt
     };
 }
 
-/** A model that nothing here makes may be any of the project. */
-function attentionGivenIn(module: PyModule, model: PyNode): string | undefined {
+/** A model that is given in may come from a file that makes such modules. */
+function attentionGivenIn(module: PyModule, { model, functionNode }: Evaluation): string | undefined {
   const scope = model.type === 'identifier' ? module.resolve(model) : undefined;
   const isGiven =
     scope !== undefined && module.writes(scope, model.text).some((each) => roleOf(each) === 'parameter');
-  if (!isGiven) return undefined;
-  const place = fastPathInProject(module);
-  return place && `the attention modules of ${place}, if they are given in,`;
+  const place = isGiven ? fastPathGivenIn(module, functionNode) : undefined;
+  return place && `attention modules, which ${place} may give it,`;
 }

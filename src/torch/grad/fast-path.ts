@@ -1,12 +1,13 @@
 import { boundElsewhere } from '../../semantic/elsewhere.js';
 import type { PyModule } from '../../semantic/module.js';
+import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
+import type { PyNode } from '../../syntax/node.js';
 import { placeOf } from '../gate.js';
 
 /** Modules with a faster path that only runs without gradients: other kernels, other rounding, other padding. */
 const FAST_PATHS: readonly string[] = ['TransformerEncoder', 'MultiheadAttention', 'nn.Transformer('];
 /** In another file, made or subclassed; and the models of torchvision that are made of them. */
 const FAST_PATH = /\b(?:TransformerEncoder(?:Layer)?|MultiheadAttention|nn\.Transformer|vit_[blh]_\d+)[()]/;
-const GIVEN_IN: readonly string[] = ['TransformerEncoderLayer', 'MultiheadAttention'];
 const IMPORTED_FROM = /^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(?:\(([^()]*)\)|([^\n]*))/gm;
 
 /** From one file to the next, this far. */
@@ -41,16 +42,11 @@ function* modulesBehindImports(module: PyModule): Generator<PyModule> {
   }
 }
 
-/** A file of the project that makes such a module: a model that is given in may be that one. */
-export function fastPathInProject(module: PyModule): string | undefined {
-  for (const word of GIVEN_IN) {
-    const makes = `${word}(`;
-    const { modules, unread } = module.around.naming({ word, beside: [] }, (text) => text.includes(makes));
-    if (unread !== undefined) return unread;
-    for (const there of modules) {
-      const [made] = there.at(makes);
-      if (made !== undefined) return placeOf(there, made);
-    }
-  }
-  return undefined;
+/** A call in another file that may give the function a model with such a path. */
+export function fastPathGivenIn(module: PyModule, functionNode: PyNode): string | undefined {
+  const name = functionNode.field('name');
+  if (name === undefined) return undefined;
+  const { uses } = usesElsewhere(module, name, { may: () => true, byName: false });
+  const caller = uses.find((use) => hasInferenceFastPath(use.module));
+  return caller && placeOf(caller.module, caller.node);
 }
