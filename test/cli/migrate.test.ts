@@ -84,9 +84,10 @@ describe('a campaign', () => {
     );
   });
 
-  test('makes the same commit again where its mirror is gone', async () => {
+  test('makes the same commit again where its mirror is gone, without verifying it again', async () => {
     const remotes = remotesWith({ one: HOLD });
-    const camp = campaignOver([join(remotes, 'one.git')]);
+    const verified = join(folderWith(), 'verified');
+    const camp = campaignOver([join(remotes, 'one.git')], `verify = 'echo once >> ${verified}'\n`);
     const commitNow = async () => (await migrate(camp, 'report', '--csv')).stdout.split(',').at(-3);
     await migrate(camp, 'run', '--keep', 'none');
     expect([
@@ -97,6 +98,7 @@ describe('a campaign', () => {
     expect(before).toMatch(/^[0-9a-f]{40}$/);
     expect(await migrate(camp, 'run', '--push')).toMatchObject({ code: 0 });
     expect(git(join(remotes, 'one.git'), 'rev-parse', BRANCH).trim()).toBe(before);
+    expect(readFileSync(verified, 'utf8')).toBe('once\n');
   });
 
   test('has one commit for each transform, where it says so', async () => {

@@ -1,30 +1,35 @@
-import { type Goal, type RepositoryRecord, STAGES } from '../../report/migrate/record.js';
+import { type RepositoryRecord, STAGES, type StageName } from '../../report/migrate/record.js';
 import { codeOf, Failure, reasonOf } from '../failure.js';
 import { ALL_STAGES, type Desk, type Stage } from './stages.js';
 
-/** How a driver lets a stage run: at once, or when its lane is free. */
-export type Through = <T>(stage: Stage, work: () => Promise<T>) => Promise<T>;
+/** How a driver takes a repository along. */
+export interface Course {
+  /** The last stage there is to do. */
+  readonly goal: StageName;
+  /** Lets a stage run: at once, or when its lane is free. */
+  through<T>(stage: Stage, work: () => Promise<T>): Promise<T>;
+  /** Keeps what a stage left, or why it failed; the next one begins when that is kept. */
+  journal(record: RepositoryRecord): void | Promise<void>;
+  /** Whether a stage that has to run may run here; where not, the way ends before it. */
+  isWelcome?(stage: Stage): boolean;
+}
 
-/** A repository's way to a goal, from wherever its record says it is. Every stage is journaled before the next begins. */
-export async function goOn(
-  desk: Desk,
-  start: RepositoryRecord,
-  goal: Goal,
-  through: Through,
-): Promise<RepositoryRecord> {
+/** A repository's way to a goal, from wherever its record says it is. */
+export async function goOn(desk: Desk, start: RepositoryRecord, course: Course): Promise<RepositoryRecord> {
   const { failure: _, ...rest } = start;
   let record: RepositoryRecord = rest;
-  for (const stage of ALL_STAGES.slice(0, STAGES.indexOf(goal) + 1)) {
+  for (const stage of ALL_STAGES.slice(0, STAGES.indexOf(course.goal) + 1)) {
     if (isAtEnd(record, stage)) break;
     try {
       if (await stage.isDone(desk, record)) continue;
+      if (course.isWelcome?.(stage) === false) break;
       const from = record;
-      record = await through(stage, () => stage.run(desk, from));
+      record = await course.through(stage, () => stage.run(desk, from));
     } catch (error) {
       desk.eyes.signal.throwIfAborted();
       record = { ...record, failure: { stage: stage.name, ...told(error) } };
     }
-    desk.folder.save(record);
+    await course.journal(record);
   }
   return record;
 }

@@ -4,7 +4,7 @@ import { statusOf } from '../../report/migrate/record.js';
 import { Failure } from '../failure.js';
 import { endMarked } from '../prove/child.js';
 import type { Campaign } from './campaign.js';
-import { goOn, type Through } from './course.js';
+import { type Course, goOn } from './course.js';
 import type { CampaignFolder, Keep } from './folder.js';
 import { Git, MARK } from './git.js';
 import { type Hold, hold } from './hold.js';
@@ -42,7 +42,7 @@ export async function driveHere(
   const hand = async (): Promise<void> => {
     for (const repository of queue) {
       undertaking.eyes.signal.throwIfAborted();
-      const through: Through = (stage: Stage, work) =>
+      const through: Course['through'] = (stage: Stage, work) =>
         lanes[stage.lane].run(() => {
           watcher.entered(repository, stage.name);
           return work();
@@ -59,7 +59,7 @@ async function take(
   repository: Repository,
   undertaking: Undertaking,
   watcher: Watcher,
-  through: Through,
+  through: Course['through'],
 ): Promise<void> {
   const { campaign, folder, goal, eyes, env, keep } = undertaking;
   const { id, url } = repository;
@@ -76,7 +76,8 @@ async function take(
     }
     // Read now: another run may have been at it since the work was dealt out.
     const start = folder.record(repository);
-    const record = await goOn({ ...undertaking, mirror, mark }, start, goal, through);
+    const journal = (each: RepositoryRecord) => folder.save(each);
+    const record = await goOn({ ...undertaking, mirror, mark }, start, { goal, through, journal });
     if (keep === 'none' || (keep === 'failed' && statusOf(record) !== 'failed'))
       mirror.removeTree(folder.tree(id));
     if (keep === 'none') mirror.remove();

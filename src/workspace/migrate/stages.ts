@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { DEFAULT_MESSAGES, messageFrom } from '../../report/migrate/message.js';
 import {
   type Base,
@@ -100,7 +101,9 @@ const apply: Stage = {
       return patch;
     });
     const trees = await mirror.treesAfter(baseOf(record.base).commit, patches);
-    return { ...before('apply', record), applied: { trees } };
+    // Made again where the mirror was gone, they are the same, and what was found out about them stands.
+    const isSame = isDeepStrictEqual(trees, record.applied?.trees);
+    return isSame ? record : { ...before('apply', record), applied: { trees } };
   },
 };
 
