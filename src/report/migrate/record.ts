@@ -36,6 +36,8 @@ export interface Planned {
   readonly remaining: number;
   /** Sites that were seen and left alone. */
   readonly refused: number;
+  /** Fixes that a reviewer does not want, where there are some. */
+  readonly rejected?: number;
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
   /** Where memfix itself failed: our bugs. */
   readonly bugs: readonly string[];
@@ -80,6 +82,7 @@ export const STATUSES = [
   'committed',
   'planned',
   'no change',
+  'rejected',
   'empty',
   'failed',
   'cloned',
@@ -93,8 +96,13 @@ export function statusOf(record: RepositoryRecord): Status {
   if (record.base === null) return 'empty';
   if (record.taken !== undefined) return 'branch exists';
   if (record.committed !== undefined) return 'committed';
-  if (record.planned !== undefined) return record.planned.steps.length === 0 ? 'no change' : 'planned';
+  if (record.planned !== undefined) return planStatus(record.planned);
   return record.base === undefined ? 'new' : 'cloned';
+}
+
+function planStatus({ steps, rejected }: Planned): Status {
+  if (steps.length > 0) return 'planned';
+  return rejected === undefined ? 'no change' : 'rejected';
 }
 
 /** Whether a run with this goal has nothing left to do there; a failure counts as an end. */

@@ -30,8 +30,10 @@ function said(record: RepositoryRecord): string {
   }
   if (status === 'branch exists' && taken !== undefined)
     return `: ${taken.branch} is there, and is not of this campaign`;
-  if (planned === undefined || planned.steps.length === 0) return '';
-  return `: ${fixesIn(record)} in ${plural(planned.files, 'file')}`;
+  const rejected = planned?.rejected === undefined ? [] : [`${planned.rejected} rejected`];
+  const changes = planned?.steps.length ? [`${fixesIn(record)} in ${plural(planned.files, 'file')}`] : [];
+  const parts = [...changes, ...rejected].join(', ');
+  return parts === '' ? '' : `: ${parts}`;
 }
 
 function fixesIn({ planned }: RepositoryRecord): string {

@@ -6,7 +6,7 @@ import { parseSeconds } from '../duration.js';
 import { Failure } from '../failure.js';
 import type { Request } from '../project.js';
 import { didYouMean } from '../resemblance.js';
-import { sha256 } from './folder.js';
+import { sha256 } from './hash.js';
 import { type Repository, readSources } from './source.js';
 
 export const COMMIT_CHOICES = ['repository', 'transform'] as const;
@@ -188,8 +188,10 @@ export function requestIn(tree: string, campaign: Campaign): Request {
   };
 }
 
-/** Tells a plan that was made with other settings, or by another memfix. */
-export function planKey(campaign: Campaign, commit: string, version: string): string {
+/** Tells a plan that was made with other settings or decisions, or by another memfix. */
+export function planKey(campaign: Campaign, commit: string, decided: string, version: string): string {
   const { select, extendSelect, ignore, unsafeFixes, commits } = campaign;
-  return sha256(JSON.stringify([version, commit, select, extendSelect, ignore, unsafeFixes, commits]));
+  return sha256(
+    JSON.stringify([version, commit, decided, select, extendSelect, ignore, unsafeFixes, commits]),
+  );
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Offer, Offers } from '../../report/migrate/offer.js';
 import {
   type Base,
   before,
@@ -10,6 +10,8 @@ import {
 } from '../../report/migrate/record.js';
 import { codeOf, Failure } from '../failure.js';
 import { textOf } from '../places.js';
+import { type Decided, Decisions, writeDown } from './decisions.js';
+import { sha256 } from './hash.js';
 import type { Repository } from './source.js';
 import { writeWhole } from './whole-file.js';
 
@@ -88,6 +90,34 @@ export class CampaignFolder {
     }
   }
 
+  /** Those of this plan; none where they are of another. */
+  offers(id: string, plan: string): readonly Offer[] | undefined {
+    const text = textOf(this.#offersFile(id));
+    if (text === undefined) return undefined;
+    const offers: Offers = JSON.parse(text);
+    return offers.version === 1 && offers.plan === plan ? offers.offers : undefined;
+  }
+
+  saveOffers(id: string, offers: Offers): void {
+    writeWhole(this.#offersFile(id), `${JSON.stringify(offers)}\n`);
+  }
+
+  #offersFile(id: string): string {
+    return join(this.path, 'fixes', `${id}.json`);
+  }
+
+  decisions(id: string): Decisions {
+    return Decisions.read(this.#decisionsFile(id));
+  }
+
+  decide(id: string, decided: readonly Decided[]): void {
+    writeDown(this.#decisionsFile(id), decided);
+  }
+
+  #decisionsFile(id: string): string {
+    return join(this.path, 'decisions', `${id}.jsonl`);
+  }
+
   /** What `repos.lock` holds a repository to; a later line counts for more. */
   locked(url: string): Base | undefined {
     const lines = (textOf(this.#lockFile) ?? '').split('\n').slice(0, -1);
@@ -114,10 +144,6 @@ export class CampaignFolder {
   get #lockFile(): string {
     return join(this.path, 'repos.lock');
   }
-}
-
-export function sha256(bytes: Uint8Array | string): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }
 
 function recordIn(text: string, file: string): RepositoryRecord {

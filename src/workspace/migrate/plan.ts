@@ -1,6 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { relative } from 'node:path';
-import type { Decide, Outcome } from '../../engine/outcome.js';
+import type { Engine } from '../../engine/engine.js';
+import type { Decide, Outcome, SourceFile } from '../../engine/outcome.js';
+import type { Offer } from '../../report/migrate/offer.js';
 import type { Planned } from '../../report/migrate/record.js';
 import { type FileChange, patchOf } from '../../report/patch.js';
 import type { FixCount } from '../../report/prove/report.js';
@@ -16,6 +18,8 @@ import { Project, type Request } from '../project.js';
 import { Tools } from '../tools.js';
 import { visit } from '../visit.js';
 import { type Campaign, requestIn } from './campaign.js';
+import type { Decisions } from './decisions.js';
+import { OfferTable } from './offers.js';
 
 /** What looks through code: the same for every repository. */
 export interface Eyes {
@@ -31,10 +35,16 @@ const WORTH_A_THREAD = 2000;
 /** What is to be done in a work tree. */
 export interface Findings extends Omit<Planned, 'key' | 'at' | 'steps'> {
   readonly patch: Buffer;
+  readonly offers: readonly Offer[];
   readonly steps: readonly { readonly patch: Buffer; readonly fixes: readonly FixCount[] }[];
 }
 
-export async function lookInto(tree: string, campaign: Campaign, eyes: Eyes): Promise<Findings> {
+export async function lookInto(
+  tree: string,
+  campaign: Campaign,
+  decisions: Decisions,
+  eyes: Eyes,
+): Promise<Findings> {
   const root = realpathSync.native(tree);
   const request = requestIn(root, campaign);
   const project = new Project(request, eyes.catalogue);
@@ -56,7 +66,16 @@ export async function lookInto(tree: string, campaign: Campaign, eyes: Eyes): Pr
     },
     { signal: eyes.signal, progress: () => undefined },
   );
-  const outcomes = eachBesideOnce(seen);
+  const table = new OfferTable(decide, decisions);
+  const engine = await tools.engine();
+  const reviewed: Outcome[] = [];
+  for (const outcome of seen.outcomes)
+    reviewed.push(
+      isChanged(outcome) ? await repaired(engine, outcome.file, table.offering(outcome.file)) : outcome,
+    );
+  const outcomes = eachBesideOnce({ scans: seen.scans, outcomes: reviewed });
+  const offers = table.of(outcomes.filter((outcome, index) => outcome === reviewed[index]));
+  const rejected = offers.filter(({ fate }) => fate === 'rejected' || fate === 'held').length;
   const changed = outcomes.filter(isChanged);
   const textsOf = (some: readonly Outcome[]) => textsAfter(root, targets, some);
   const all = { fixes: fixCounts(changed), texts: textsOf(changed) };
@@ -65,7 +84,7 @@ export async function lookInto(tree: string, campaign: Campaign, eyes: Eyes): Pr
   const steps =
     campaign.commits === 'repository' || all.fixes.length < 2
       ? [{ patch, fixes: all.fixes }]
-      : await stepByStep(changed, all, tools, decide, textsOf);
+      : await stepByStep(changed, all, engine, (file) => table.answering(file), textsOf);
   return {
     checked: seen.files,
     files: [...all.texts.values()].filter(({ source, after }) => source.text !== after).length,
@@ -77,6 +96,8 @@ export async function lookInto(tree: string, campaign: Campaign, eyes: Eyes): Pr
       ...seen.crashes.map(({ path, message }) => `${path}: ${message}`),
       ...outcomes.flatMap(({ bugs }) => bugs),
     ],
+    ...(rejected > 0 && { rejected }),
+    offers,
     patch,
     steps: patch.length === 0 ? [] : steps,
   };
@@ -96,6 +117,13 @@ function within(root: string, discovery: Discovery): Discovery {
       ),
     ],
   };
+}
+
+/** What can be repaired once can be repaired again, with other answers. */
+async function repaired(engine: Engine, file: SourceFile, decide: Decide): Promise<Outcome> {
+  const outcome = await engine.repair(file, decide);
+  if (outcome.kind === 'skipped') throw new Error(`${file.path} was repaired before: ${outcome.reason}`);
+  return outcome;
 }
 
 type Texts = ReadonlyMap<string, { readonly source: SourceText; readonly after: string }>;
@@ -125,23 +153,21 @@ function patchBetween(before: Texts, after: Texts): Buffer {
 async function stepByStep(
   changed: readonly Outcome[],
   whole: { readonly fixes: readonly FixCount[]; readonly texts: Texts },
-  tools: Tools,
-  decide: Decide,
+  engine: Engine,
+  answering: (file: SourceFile) => Decide,
   textsOf: (outcomes: readonly Outcome[]) => Texts,
 ): Promise<Findings['steps']> {
-  const engine = await tools.engine();
   const steps: { readonly patch: Buffer; readonly fixes: readonly FixCount[] }[] = [];
   const taken = new Set<string>();
   let before: Texts = new Map();
   for (const { transform } of whole.fixes) {
     taken.add(transform);
-    const only: Decide = (finding, preview) =>
-      taken.has(finding.transform) ? decide(finding, preview) : { kind: 'skip' };
     const outcomes: Outcome[] = [];
     for (const { file } of changed) {
-      const outcome = await engine.repair(file, only);
-      if (outcome.kind === 'skipped') throw new Error(`${file.path} was repaired before: ${outcome.reason}`);
-      outcomes.push(outcome);
+      const answer = answering(file);
+      const only: Decide = (finding, preview) =>
+        taken.has(finding.transform) ? answer(finding, preview) : { kind: 'skip' };
+      outcomes.push(await repaired(engine, file, only));
     }
     const scans = outcomes.map(({ remaining }) => remaining);
     const kept = eachBesideOnce({ scans, outcomes });

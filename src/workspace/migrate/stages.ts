@@ -14,8 +14,9 @@ import { Failure } from '../failure.js';
 import { runToEnd } from '../prove/child.js';
 import { readOutput } from '../prove/output.js';
 import { type Campaign, planKey } from './campaign.js';
-import { type CampaignFolder, sha256 } from './folder.js';
+import type { CampaignFolder } from './folder.js';
 import { MARK } from './git.js';
+import { sha256 } from './hash.js';
 import type { CommitPlan, Mirror } from './mirror.js';
 import { type Eyes, lookInto } from './plan.js';
 
@@ -62,15 +63,19 @@ const clone: Stage = {
 const plan: Stage = {
   name: 'plan',
   lane: 'work',
-  isDone({ campaign, folder, version }, { base, planned }) {
-    if (planned?.key !== planKey(campaign, baseOf(base).commit, version)) return false;
+  isDone({ campaign, folder, version }, { id, base, planned }) {
+    const { digest } = folder.decisions(id);
+    if (planned?.key !== planKey(campaign, baseOf(base).commit, digest, version)) return false;
     return planned.steps.every((step) => folder.patch(step) !== undefined);
   },
   async run({ campaign, folder, mirror, eyes, version }, record) {
     const { commit } = baseOf(record.base);
     const tree = folder.tree(record.id);
     await mirror.checkOut(commit, tree);
-    const { patch, steps, ...found } = await lookInto(tree, campaign, eyes);
+    const decisions = folder.decisions(record.id);
+    const key = planKey(campaign, commit, decisions.digest, version);
+    const { patch, steps, offers, ...found } = await lookInto(tree, campaign, decisions, eyes);
+    folder.saveOffers(record.id, { version: 1, plan: key, offers });
     const whole = `${record.id}.patch`;
     const sha = folder.savePatch(whole, patch);
     const saved = steps.map((step, index) => {
@@ -79,7 +84,6 @@ const plan: Stage = {
       const name = `${record.id}/${number}-${step.fixes.map(({ transform }) => transform).join('-')}.patch`;
       return { patch: name, sha256: folder.savePatch(name, step.patch), fixes: step.fixes };
     });
-    const key = planKey(campaign, commit, version);
     // To the second, as git keeps it.
     const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
     return { ...before('plan', record), planned: { key, at, ...found, steps: saved } };
@@ -169,7 +173,9 @@ const push: Stage = {
   name: 'push',
   lane: 'network',
   isDone: (_, { pushed }) => pushed !== undefined,
-  async run({ mirror }, record) {
+  async run(desk, record) {
+    const { mirror } = desk;
+    if (!(await plan.isDone(desk, record))) throw reviewedMeanwhile();
     const { branch = '', commits = [] } = record.committed ?? {};
     const ours = commits.at(-1) ?? '';
     const settled = (there: string): RepositoryRecord => {
@@ -186,6 +192,15 @@ const push: Stage = {
 };
 
 export const ALL_STAGES: readonly Stage[] = [clone, plan, apply, verify, commit, push];
+
+/** What is pushed cannot be taken back, so it is looked once more. */
+function reviewedMeanwhile(): Failure {
+  return new Failure(
+    'Reviewed while it was worked on',
+    'what is to change was decided upon again after the commit was made; nothing was pushed',
+    'Run `memfix migrate run --push --failed` to do as was decided.',
+  );
+}
 
 function commitKey({ branch, message, commits }: Campaign): string {
   return sha256(JSON.stringify([branch, message ?? DEFAULT_MESSAGES[commits]]));

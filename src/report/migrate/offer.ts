@@ -1,0 +1,81 @@
+import type { Numerics, Safety } from '../../toolkit/contract.js';
+import { hunksBetween } from '../diff.js';
+import { type OpenString, OpenStrings } from '../python-tokens.js';
+
+/** A fix of a plan as a reviewer sees it: by itself, on the text that it was found in. */
+export interface Offer {
+  /** Names it in the plan. */
+  readonly ref: string;
+  /** What a decision about it is remembered by: the file, the bytes it had, the finding in it. */
+  readonly path: string;
+  readonly hash: string;
+  readonly key: string;
+  /** The same for findings of the same words in any version of the file. */
+  readonly likeness: string;
+  readonly line: number;
+  readonly transform: string;
+  readonly title: string;
+  readonly message: string;
+  readonly safety: Safety;
+  readonly numerics: Numerics;
+  readonly unproven: readonly string[];
+  readonly changes: readonly OfferedChange[];
+  readonly fate: OfferFate;
+}
+
+/**
+ * In the patch; rejected by a person; held back, since one of the same words was rejected when the file was another; or
+ * dropped, since the result was not sound.
+ */
+export type OfferFate = 'taken' | 'rejected' | 'held' | 'dropped';
+
+/** What an offer does to one file. */
+export interface OfferedChange {
+  readonly path: string;
+  readonly hunks: readonly OfferedHunk[];
+}
+
+export interface OfferedHunk {
+  /** One-based first lines. */
+  readonly old: number;
+  readonly new: number;
+  /** Lines as in a unified diff, with ` `, `-` or `+` in front, and without ends. */
+  readonly lines: readonly string[];
+  /** The Python string that is open where it begins. */
+  readonly open?: OpenString;
+}
+
+/** The offers of one plan of one repository. */
+export interface Offers {
+  readonly version: 1;
+  /** The plan's key: with another one, these are offers of another plan. */
+  readonly plan: string;
+  readonly offers: readonly Offer[];
+}
+
+const LONGEST_LINE = 2_000;
+
+/** Python's line ends all look alike here; what a program reads is the patch. */
+export function changeShown(path: string, before: string, after: string): OfferedChange {
+  const old = withPlainNewlines(before);
+  const isPython = /\.pyi?$/.test(path);
+  const strings = isPython ? new OpenStrings(old) : undefined;
+  const hunks = hunksBetween(old, withPlainNewlines(after)).map((hunk): OfferedHunk => {
+    const open = strings?.before(hunk.oldStart - 1) ?? '';
+    return {
+      old: hunk.oldStart,
+      new: hunk.newStart,
+      lines: hunk.lines.map(({ kind, text }) => kind + shortened(text.replace(/\n$/, ''))),
+      ...(open !== '' && { open }),
+    };
+  });
+  return { path, hunks };
+}
+
+function shortened(line: string): string {
+  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line;
+}
+
+function withPlainNewlines(text: string): string {
+  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+}
