@@ -7,7 +7,8 @@ import type { Campaign } from './campaign.js';
 import { type Course, goOn } from './course.js';
 import type { CampaignFolder, Keep } from './folder.js';
 import { Git, MARK } from './git.js';
-import { type Hold, hold } from './hold.js';
+import { tryHold } from './hold.js';
+import { Lane } from './lane.js';
 import { Mirror } from './mirror.js';
 import type { Eyes } from './plan.js';
 import type { Repository } from './source.js';
@@ -84,36 +85,5 @@ async function take(
     watcher.ended(record);
   } finally {
     held.release();
-  }
-}
-
-function tryHold(file: string): Hold | Failure {
-  try {
-    return hold(file);
-  } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
-  }
-}
-
-/** So many at a time, in the order they came. */
-class Lane {
-  readonly #waiting: (() => void)[] = [];
-  #free: number;
-
-  constructor(width: number) {
-    this.#free = width;
-  }
-
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free++;
-      else next();
-    }
   }
 }

@@ -32,6 +32,16 @@ export function hold(file: string): Hold {
   }
 }
 
+/** The same, or why it is another's. */
+export function tryHold(file: string): Hold | Failure {
+  try {
+    return hold(file);
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+}
+
 /** A link appears with its content, or not at all. */
 function isLinked(from: string, to: string): boolean {
   try {
