@@ -62,14 +62,10 @@ export interface RepositoryRecord {
   /** Null where the repository has no commit. */
   readonly base?: Base | null;
   readonly planned?: Planned;
-  /** The tree after each step. */
-  readonly applied?: { readonly trees: readonly string[] };
-  readonly verified?: { readonly tree: string; readonly command: string; readonly seconds: number };
-  readonly committed?: {
-    readonly key: string;
-    readonly branch: string;
-    readonly commits: readonly string[];
-  };
+  /** A commit for each step, in the mirror, on no branch. */
+  readonly applied?: { readonly key: string; readonly commits: readonly string[] };
+  readonly verified?: { readonly commit: string; readonly command: string; readonly seconds: number };
+  readonly committed?: { readonly branch: string; readonly commits: readonly string[] };
   readonly pushed?: { readonly branch: string; readonly commit: string };
   /** The branch was on the remote already, and is not ours. */
   readonly taken?: { readonly branch: string; readonly commit: string };

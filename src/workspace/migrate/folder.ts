@@ -79,15 +79,18 @@ export class CampaignFolder {
     return join(this.path, 'patches', name);
   }
 
-  /** The patch of a step, if it is still the one that was planned. */
-  patch({ patch, sha256: expected }: Step): Buffer | undefined {
+  /** Whether the patch of a step is still the one that was planned. */
+  hasPatch({ patch, sha256: expected }: Step): boolean {
     try {
-      const bytes = readFileSync(this.#patchFile(patch));
-      return sha256(bytes) === expected ? bytes : undefined;
+      return sha256(readFileSync(this.#patchFile(patch))) === expected;
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
+      if (codeOf(error) === 'ENOENT') return false;
       throw error;
     }
+  }
+
+  patchFile({ patch }: Step): string {
+    return this.#patchFile(patch);
   }
 
   /** Those of this plan; none where they are of another. */

@@ -1,11 +1,13 @@
-import { spawn } from 'node:child_process';
-import { codeOf, Failure } from '../failure.js';
+import { Failure } from '../failure.js';
+import { inShell, quoted } from './shell.js';
 import { scrubbed } from './source.js';
 
 /** What one call of git needs besides its words. */
 export interface GitCall {
-  readonly cwd?: string;
-  readonly input?: Uint8Array | string;
+  /** Where it runs. */
+  readonly folder?: string;
+  /** The file that it reads. */
+  readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Seconds; for calls that talk to another machine. */
   readonly timeout?: number;
@@ -19,6 +21,8 @@ export interface GitAnswer {
   readonly stderr: string;
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /**
  * Bytes as they are in the repository, no hook, no submodule, no upkeep behind our back. What belongs to one
  * repository, such as `GIT_DIR`, is for whoever started us.
@@ -27,63 +31,51 @@ const SETTINGS = [
   ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.autocrlf=false', 'gc.auto=0'],
   ...['maintenance.auto=false', 'submodule.recurse=false', 'fetch.recurseSubmodules=false'],
   ...['i18n.commitEncoding=utf-8', 'advice.detachedHead=false', 'push.followTags=false'],
+  ...['init.defaultRefFormat=files', 'commit.gpgSign=false'],
 ].flatMap((setting) => ['-c', setting]);
 const OF_ONE_REPOSITORY = new Set([
   ...['GIT_DIR', 'GIT_WORK_TREE', 'GIT_PREFIX', 'GIT_INDEX_FILE', 'GIT_COMMON_DIR', 'GIT_NAMESPACE'],
   ...['GIT_OBJECT_DIRECTORY', 'GIT_ALTERNATE_OBJECT_DIRECTORIES'],
 ]);
+/** What a shell answers when there is no such program. */
+const NOT_FOUND = 127;
 
 /** Git for one repository: it asks nobody anything, and its processes carry a mark. */
 export class Git {
-  readonly #env: Readonly<Record<string, string | undefined>>;
-
   constructor(
-    env: Readonly<Record<string, string | undefined>>,
+    private readonly env: Environment,
     private readonly signal: AbortSignal,
-    mark: string,
-  ) {
-    this.#env = {
-      ...Object.fromEntries(Object.entries(env).filter(([name]) => !OF_ONE_REPOSITORY.has(name))),
-      GIT_TERMINAL_PROMPT: '0',
-      GCM_INTERACTIVE: 'never',
-      GIT_SSH_COMMAND: env['GIT_SSH_COMMAND'] ?? 'ssh -o BatchMode=yes',
-      GIT_LFS_SKIP_SMUDGE: '1',
-      GIT_OPTIONAL_LOCKS: '0',
-      LC_ALL: 'C',
-      [MARK]: mark,
-    };
-  }
+    private readonly mark: string,
+  ) {}
 
   /** Git's answer, whatever it is. */
-  ask(words: readonly string[], { cwd, input, env, timeout }: GitCall = {}): Promise<GitAnswer> {
+  async ask(words: readonly string[], call: GitCall = {}): Promise<GitAnswer> {
     this.signal.throwIfAborted();
-    return new Promise((resolve, reject) => {
-      const child = spawn('git', [...SETTINGS, ...words], { cwd, env: { ...this.#env, ...env } });
-      const end = () => void child.kill();
-      const timer = timeout === undefined ? undefined : setTimeout(end, timeout * 1000);
-      const done = () => {
-        clearTimeout(timer);
-        this.signal.removeEventListener('abort', end);
-      };
-      this.signal.addEventListener('abort', end);
-      const out: Buffer[] = [];
-      const errors: Buffer[] = [];
-      child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
-      child.stderr.on('data', (chunk: Buffer) => errors.push(chunk));
-      // A git that ends early does not read its input; its exit status tells why.
-      child.stdin.on('error', () => undefined);
-      child.stdin.end(input);
-      child.on('error', (error) => {
-        done();
-        reject(codeOf(error) === 'ENOENT' ? noGit() : error);
-      });
-      child.on('close', (status) => {
-        done();
-        if (this.signal.aborted) return reject(this.signal.reason);
-        const stderr = scrubbed(Buffer.concat(errors).toString()).trim();
-        resolve({ status, stdout: Buffer.concat(out).toString(), stderr });
-      });
-    });
+    const halt = new AbortController();
+    const end = () => halt.abort();
+    const timer = call.timeout === undefined ? undefined : setTimeout(end, call.timeout * 1000);
+    this.signal.addEventListener('abort', end);
+    try {
+      const { status, stdout, stderr } = await inShell(
+        worldOf(this.env),
+        this.#command(words, call),
+        halt.signal,
+      );
+      this.signal.throwIfAborted();
+      if (status === NOT_FOUND) throw noGit();
+      return { status, stdout: stdout.toString(), stderr: scrubbed(stderr.toString()).trim() };
+    } finally {
+      clearTimeout(timer);
+      this.signal.removeEventListener('abort', end);
+    }
+  }
+
+  #command(words: readonly string[], { folder, input = '/dev/null', env }: GitCall): string {
+    const set = Object.entries({ ...env, [MARK]: this.mark }).map(
+      ([name, value]) => `${name}=${quoted(value)}`,
+    );
+    const at = folder === undefined ? [] : ['-C', folder];
+    return [...set, 'git', ...[...at, ...SETTINGS, ...words].map(quoted), `<${quoted(input)}`].join(' ');
   }
 
   /** What git prints; a git that fails is a failure with this title. */
@@ -92,6 +84,23 @@ export class Git {
     if (answer.status === 0) return answer.stdout;
     throw gitFailure(title, answer, call);
   }
+}
+
+const worlds = new WeakMap<Environment, Environment>();
+
+/** What git sees of an environment; the same object for the same one. */
+function worldOf(env: Environment): Environment {
+  const world = worlds.get(env) ?? {
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => !OF_ONE_REPOSITORY.has(name))),
+    GIT_TERMINAL_PROMPT: '0',
+    GCM_INTERACTIVE: 'never',
+    GIT_SSH_COMMAND: env['GIT_SSH_COMMAND'] ?? 'ssh -o BatchMode=yes',
+    GIT_LFS_SKIP_SMUDGE: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    LC_ALL: 'C',
+  };
+  worlds.set(env, world);
+  return world;
 }
 
 /** The variable that git and verify commands carry: by it, those of a killed run are known. */

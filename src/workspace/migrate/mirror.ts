@@ -1,24 +1,27 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Base } from '../../report/migrate/record.js';
 import { Failure } from '../failure.js';
-import { type Git, type GitAnswer, type GitCall, gitFailure } from './git.js';
+import { textOf } from '../places.js';
+import { type Git, type GitAnswer, gitFailure } from './git.js';
 
 /** A commit to be made. */
 export interface CommitPlan {
-  readonly tree: string;
+  /** The file that it is made from. */
+  readonly patch: string;
   readonly message: string;
 }
 
-/** Nothing is converted on its way between a tree and its files: no line ends, no encodings, no LFS. */
+/** Nothing is converted on its way between a commit and its files: no line ends, no encodings, no LFS. */
 const AS_THEY_ARE = '* -text !eol !ident !filter !working-tree-encoding\n';
 const BASE = 'refs/memfix/base';
+const SHALLOW = ['--quiet', '--depth=1', '--no-tags'];
 
-/**
- * A bare, shallow copy of one repository. It appears when it is complete; commits are made in it from trees and patches,
- * never from a folder that a command has been at.
- */
+/** A bare, shallow copy of one repository, and a work tree of it. It appears when it is complete. */
 export class Mirror {
+  /** The commit whose files the work tree has, where nobody has been at them since. */
+  #untouched: string | undefined;
+
   constructor(
     readonly folder: string,
     private readonly url: string,
@@ -27,11 +30,63 @@ export class Mirror {
     private readonly timeout: number,
   ) {}
 
-  /** Where the remote's HEAD is; null when it has no commit. */
-  async head(): Promise<Base | null> {
+  async has(object: string): Promise<boolean> {
+    if (!existsSync(this.folder)) return false;
+    return (await this.#ask(['cat-file', '-e', object])).status === 0;
+  }
+
+  /** Brings a commit, or else the one at the remote's HEAD; null when it has none. */
+  async bring(wanted: Base | undefined): Promise<Base | null> {
+    if (!existsSync(this.folder)) return await this.#clone(wanted);
+    const base = wanted ?? (await this.#head());
+    if (base === null) return null;
+    if ((await this.has(base.commit)) || (await this.#fetched(this.folder, base.commit)).status === 0)
+      return base;
+    return await this.#clone(base);
+  }
+
+  /** A clone that was cut off is thrown away. */
+  async #clone(wanted: Base | undefined): Promise<Base | null> {
+    mkdirSync(dirname(this.folder), { recursive: true });
+    const draft = `${this.folder}.draft`;
+    remove(draft);
     const { timeout } = this;
-    const words = ['ls-remote', '--symref', '--', this.url, 'HEAD'];
-    const answer = await this.git.tell('The repository cannot be reached', words, { timeout });
+    const words = ['clone', ...SHALLOW, '--bare', '--no-local', '--template=', '--', this.url, draft];
+    const answer = await this.git.ask(words, { timeout });
+    try {
+      if (answer.status !== 0) throw gitFailure('The repository cannot be cloned', answer, { timeout });
+      const base = headIn(draft);
+      if (wanted !== undefined && wanted.commit !== base?.commit)
+        await this.#fetchLocked(draft, wanted.commit);
+      if (base === null && wanted === undefined) return null;
+      mkdirSync(join(draft, 'info'), { recursive: true });
+      writeFileSync(join(draft, 'info', 'attributes'), AS_THEY_ARE);
+      remove(this.folder);
+      renameSync(draft, this.folder);
+      return wanted ?? base;
+    } finally {
+      remove(draft);
+    }
+  }
+
+  async #fetchLocked(folder: string, commit: string): Promise<void> {
+    const answer = await this.#fetched(folder, commit);
+    if (answer.status === 0) return;
+    throw new Failure(
+      'The locked commit is gone',
+      `the remote does not give out ${commit}, which repos.lock names: ${answer.stderr}`,
+      'Run `memfix migrate plan --update` to take the commit that is there now.',
+    );
+  }
+
+  #fetched(folder: string, commit: string): Promise<GitAnswer> {
+    const words = ['fetch', ...SHALLOW, '--no-write-fetch-head', '--', this.url, `+${commit}:${BASE}`];
+    return this.git.ask(['--git-dir', folder, ...words], { timeout: this.timeout });
+  }
+
+  /** Where the remote's HEAD is; null when it has no commit. */
+  async #head(): Promise<Base | null> {
+    const answer = await this.#listed(['--symref'], 'HEAD');
     const commit = /^([0-9a-f]{40,64})\tHEAD$/m.exec(answer)?.[1];
     const branch = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(answer)?.[1];
     return commit === undefined ? null : { commit, branch: branch ?? null };
@@ -39,124 +94,92 @@ export class Mirror {
 
   /** Where a branch of the remote is now. */
   async remoteBranch(branch: string): Promise<string | undefined> {
+    return /^([0-9a-f]{40,64})\t/.exec(await this.#listed([], `refs/heads/${branch}`))?.[1];
+  }
+
+  #listed(options: readonly string[], ref: string): Promise<string> {
     const { timeout } = this;
-    const words = ['ls-remote', '--', this.url, `refs/heads/${branch}`];
-    const answer = await this.git.tell('The repository cannot be reached', words, { timeout });
-    return /^([0-9a-f]{40,64})\t/.exec(answer)?.[1];
+    const words = ['ls-remote', ...options, '--', this.url, ref];
+    return this.git.tell('The repository cannot be reached', words, { timeout });
   }
 
-  async has(object: string): Promise<boolean> {
-    if (!existsSync(this.folder)) return false;
-    const { status } = await this.git.ask(['--git-dir', this.folder, 'cat-file', '-e', object]);
-    return status === 0;
+  /** The files of a commit in a work tree, as staged changes upon another where that is given. */
+  async checkOut(commit: string, tree: string, upon = commit): Promise<void> {
+    if (this.#untouched !== commit || !existsSync(tree)) {
+      this.removeTree(tree);
+      this.#link(tree, commit);
+      await this.git.tell('The files cannot be checked out', ['read-tree', '--reset', '-u', commit], {
+        folder: tree,
+      });
+      this.#untouched = commit;
+    }
+    writeFileSync(join(this.#linkOf(tree), 'HEAD'), `${upon}\n`);
   }
 
-  /** Brings the base commit, to what is there already where that goes; a clone that was cut off is thrown away. */
-  async fetch({ commit, branch }: Base): Promise<void> {
-    if (existsSync(this.folder) && (await this.#isFetched(this.folder, `+${commit}:${BASE}`))) return;
-    const parent = dirname(this.folder);
-    mkdirSync(parent, { recursive: true });
-    const name = basename(this.folder);
-    for (const left of readdirSync(parent).filter((each) => each.startsWith(`${name}.draft-`)))
-      remove(join(parent, left));
-    const draft = `${this.folder}.draft-${process.pid}`;
-    const format = commit.length === 64 ? 'sha256' : 'sha1';
-    await this.git.tell('The mirror cannot be made', [
-      ...['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, draft],
-    ]);
-    mkdirSync(join(draft, 'info'), { recursive: true });
-    writeFileSync(join(draft, 'info', 'attributes'), AS_THEY_ARE);
-    await this.#fetchInto(draft, commit, branch);
-    remove(this.folder);
-    renameSync(draft, this.folder);
+  /** As `git worktree add --no-checkout --detach` would, without its three processes. */
+  #link(tree: string, commit: string): void {
+    const link = this.#linkOf(tree);
+    mkdirSync(tree, { recursive: true });
+    mkdirSync(link, { recursive: true });
+    writeFileSync(join(link, 'HEAD'), `${commit}\n`);
+    writeFileSync(join(link, 'commondir'), '../..\n');
+    writeFileSync(join(link, 'gitdir'), `${join(tree, '.git')}\n`);
+    writeFileSync(join(tree, '.git'), `gitdir: ${link}\n`);
   }
 
-  async #isFetched(folder: string, refspec: string): Promise<boolean> {
-    return (await this.#askFetch(folder, refspec)).status === 0;
+  #linkOf(tree: string): string {
+    return join(this.folder, 'worktrees', basename(tree));
   }
 
-  #askFetch(folder: string, refspec: string): Promise<GitAnswer> {
-    const words = ['fetch', '--quiet', '--depth=1', '--no-tags', '--no-write-fetch-head', '--'];
-    const { timeout } = this;
-    return this.git.ask(['--git-dir', folder, ...words, this.url, refspec], { timeout });
-  }
-
-  /** A server that gives out no commit by its name may still have it at the tip of its branch. */
-  async #fetchInto(folder: string, commit: string, branch: string | null): Promise<void> {
-    const byName = await this.#askFetch(folder, `+${commit}:${BASE}`);
-    if (byName.status === 0) return;
-    const tip = branch === null ? 'HEAD' : `refs/heads/${branch}`;
-    if (!(await this.#isFetched(folder, `+${tip}:${BASE}`)))
-      throw gitFailure('The repository cannot be cloned', byName, { timeout: this.timeout });
-    const { stdout } = await this.git.ask(['--git-dir', folder, 'rev-parse', BASE]);
-    if (stdout.trim() === commit) return;
-    throw new Failure(
-      'The locked commit is gone',
-      `the remote no longer gives out ${commit}, which repos.lock names`,
-      'Run `memfix migrate plan --update` to take the commit that is there now.',
-    );
-  }
-
-  /** The files of a commit in a fresh work tree. */
-  async checkOut(commit: string, tree: string): Promise<void> {
-    this.removeTree(tree);
-    mkdirSync(dirname(tree), { recursive: true });
-    const words = ['worktree', 'add', '--quiet', '--force', '--detach', tree, commit];
-    await this.git.tell('The files cannot be checked out', ['--git-dir', this.folder, ...words]);
-  }
-
-  /** Makes the files of a fresh work tree those of `tree`, staged. */
-  async fill(folder: string, tree: string): Promise<void> {
-    await this.git.tell('The patch cannot be applied', ['read-tree', '--reset', '-u', tree], { cwd: folder });
+  /** Someone is about to change the files of the work tree. */
+  touch(): void {
+    this.#untouched = undefined;
   }
 
   removeTree(tree: string): void {
+    this.touch();
     remove(tree);
-    remove(join(this.folder, 'worktrees', basename(tree)));
+    remove(this.#linkOf(tree));
   }
 
-  /** The tree after each of these patches, one upon the other. */
-  async treesAfter(commit: string, patches: readonly Uint8Array[]): Promise<readonly string[]> {
-    const index = join(this.folder, 'memfix-index');
-    const call: GitCall = { env: { GIT_INDEX_FILE: index } };
-    const own = ['--git-dir', this.folder];
-    const title = 'The patch cannot be applied';
-    rmSync(`${index}.lock`, { force: true });
-    await this.git.tell(title, [...own, 'read-tree', commit], call);
-    const trees: string[] = [];
-    for (const input of patches) {
-      const words = [...own, 'apply', '--cached', '--whitespace=nowarn', '-'];
-      await this.git.tell(title, words, { ...call, input });
-      trees.push((await this.git.tell(title, [...own, 'write-tree'], call)).trim());
-    }
-    rmSync(index, { force: true });
-    return trees;
-  }
-
-  /** Made again with the same words at the same date, they are the same commits. */
-  async commit(base: string, plans: readonly CommitPlan[], date: string): Promise<readonly string[]> {
+  /** Commits upon a base, on no branch. Made again with the same words at the same date, they are the same commits. */
+  async commit(
+    base: string,
+    plans: readonly CommitPlan[],
+    date: string,
+    tree: string,
+  ): Promise<readonly string[]> {
+    await this.checkOut(base, tree);
+    this.touch();
     const commits: string[] = [];
-    const env = { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
-    for (const { tree, message } of plans) {
-      const words = ['--git-dir', this.folder, 'commit-tree', tree, '-p', commits.at(-1) ?? base, '-F', '-'];
-      commits.push((await this.git.tell('The commit cannot be made', words, { input: message, env })).trim());
+    const dated = { folder: tree, env: { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date } };
+    for (const { patch, message } of plans) {
+      const apply = ['apply', '--index', '--whitespace=nowarn', '--', patch];
+      await this.git.tell('The patch cannot be applied', apply, { folder: tree });
+      const commit = ['commit', '--quiet', '--no-verify', '--cleanup=verbatim', '--message', message];
+      await this.git.tell('The commit cannot be made', commit, dated);
+      commits.push(readFileSync(join(this.#linkOf(tree), 'HEAD'), 'utf8').trim());
     }
+    this.#untouched = commits.at(-1);
     return commits;
   }
 
   async setBranch(branch: string, commit: string): Promise<void> {
-    const words = ['--git-dir', this.folder, 'update-ref', `refs/heads/${branch}`, commit];
-    await this.git.tell('The branch cannot be made', words);
+    const answer = await this.#ask(['update-ref', `refs/heads/${branch}`, commit]);
+    if (answer.status !== 0) throw gitFailure('The branch cannot be made', answer);
   }
 
   /** Only where there is no such branch yet; answers why it was not taken. */
   async push(branch: string, commit: string): Promise<Failure | undefined> {
     const ref = `refs/heads/${branch}`;
+    const { timeout } = this;
     const words = ['push', '--quiet', '--no-verify', `--force-with-lease=${ref}:`, '--', this.url];
-    const answer = await this.git.ask(['--git-dir', this.folder, ...words, `${commit}:${ref}`], {
-      timeout: this.timeout,
-    });
-    return answer.status === 0 ? undefined : gitFailure('The push was rejected', answer);
+    const answer = await this.#ask([...words, `${commit}:${ref}`], { timeout });
+    return answer.status === 0 ? undefined : gitFailure('The push was rejected', answer, { timeout });
+  }
+
+  #ask(words: readonly string[], call: { readonly timeout?: number } = {}): Promise<GitAnswer> {
+    return this.git.ask(['--git-dir', this.folder, ...words], call);
   }
 
   remove(): void {
@@ -168,6 +191,16 @@ export class Mirror {
     if (!existsSync(this.folder)) return;
     for (const entry of filesBelow(this.folder)) if (entry.endsWith('.lock')) rmSync(entry, { force: true });
   }
+}
+
+/** Where the HEAD of a clone is that nobody has been at; null when it has no commit. */
+function headIn(folder: string): Base | null {
+  const head = readFileSync(join(folder, 'HEAD'), 'utf8').trim();
+  const [, ref] = /^ref: (.+)$/.exec(head) ?? [];
+  if (ref === undefined) return { commit: head, branch: null };
+  const packed = (textOf(join(folder, 'packed-refs')) ?? '').split('\n').map((line) => line.split(' '));
+  const commit = textOf(join(folder, ref))?.trim() ?? packed.find(([, name]) => name === ref)?.[0];
+  return commit === undefined ? null : { commit, branch: ref.replace(/^refs\/heads\//, '') };
 }
 
 function filesBelow(folder: string): readonly string[] {

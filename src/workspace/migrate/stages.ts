@@ -52,11 +52,11 @@ const clone: Stage = {
   },
   async run({ folder, mirror }, record) {
     const locked = folder.locked(record.url);
-    const base = locked ?? (await mirror.head());
-    if (base === null) return { ...before('clone', record), base };
-    if (locked === undefined) folder.lock(record.url, base);
-    if (!(await mirror.has(base.commit))) await mirror.fetch(base);
-    return record.base?.commit === base.commit ? { ...record, base } : { ...before('clone', record), base };
+    const base = await mirror.bring(locked);
+    if (base !== null && locked === undefined) folder.lock(record.url, base);
+    return base !== null && record.base?.commit === base.commit
+      ? { ...record, base }
+      : { ...before('clone', record), base };
   },
 };
 
@@ -66,7 +66,7 @@ const plan: Stage = {
   isDone({ campaign, folder, version }, { id, base, planned }) {
     const { digest } = folder.decisions(id);
     if (planned?.key !== planKey(campaign, baseOf(base).commit, digest, version)) return false;
-    return planned.steps.every((step) => folder.patch(step) !== undefined);
+    return planned.steps.every((step) => folder.hasPatch(step));
   },
   async run({ campaign, folder, mirror, eyes, version }, record) {
     const { commit } = baseOf(record.base);
@@ -84,30 +84,33 @@ const plan: Stage = {
       const name = `${record.id}/${number}-${step.fixes.map(({ transform }) => transform).join('-')}.patch`;
       return { patch: name, sha256: folder.savePatch(name, step.patch), fixes: step.fixes };
     });
-    // To the second, as git keeps it.
-    const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+    // To the second, as git keeps it. The same plan keeps its date, so that it becomes the same commits.
+    const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+    const at = record.planned?.key === key ? record.planned.at : now;
     return { ...before('plan', record), planned: { key, at, ...found, steps: saved } };
   },
 };
 
+/** Makes the commits, on no branch yet. */
 const apply: Stage = {
   name: 'apply',
   lane: 'work',
-  async isDone({ mirror }, { applied }) {
-    const tree = applied?.trees.at(-1);
-    return tree !== undefined && (await mirror.has(tree));
+  async isDone({ campaign, mirror }, { applied }) {
+    const last = applied?.commits.at(-1);
+    return last !== undefined && applied?.key === messageKey(campaign) && (await mirror.has(last));
   },
-  async run({ folder, mirror }, record) {
-    const { steps } = plannedOf(record);
-    const patches = steps.map((step) => {
-      const patch = folder.patch(step);
-      if (patch === undefined) throw new Error(`${step.patch} is gone`);
-      return patch;
+  async run({ campaign, folder, mirror, eyes }, record) {
+    const { steps, at } = plannedOf(record);
+    const summaryOf = (id: string) => eyes.catalogue.metas.find((meta) => meta.id === id)?.summary ?? id;
+    const template = campaign.message ?? DEFAULT_MESSAGES[campaign.commits];
+    const plans = steps.map((step): CommitPlan => {
+      const message = messageFrom(template, { repository: record.name, fixes: step.fixes, summaryOf });
+      return { patch: folder.patchFile(step), message };
     });
-    const trees = await mirror.treesAfter(baseOf(record.base).commit, patches);
+    const commits = await mirror.commit(baseOf(record.base).commit, plans, at, folder.tree(record.id));
+    const applied = { key: messageKey(campaign), commits };
     // Made again where the mirror was gone, they are the same, and what was found out about them stands.
-    const isSame = isDeepStrictEqual(trees, record.applied?.trees);
-    return isSame ? record : { ...before('apply', record), applied: { trees } };
+    return isDeepStrictEqual(applied, record.applied) ? record : { ...before('apply', record), applied };
   },
 };
 
@@ -116,15 +119,15 @@ const verify: Stage = {
   lane: 'work',
   isDone({ campaign }, { applied, verified }) {
     if (campaign.verify === undefined) return true;
-    return verified?.command === campaign.verify && verified.tree === applied?.trees.at(-1);
+    return verified?.command === campaign.verify && verified.commit === applied?.commits.at(-1);
   },
   async run(desk, record) {
     const { campaign, folder, mirror, env, mark, eyes } = desk;
     const command = campaign.verify ?? 'true';
-    const tree = record.applied?.trees.at(-1) ?? '';
+    const commit = record.applied?.commits.at(-1) ?? '';
     const cwd = folder.tree(record.id);
-    await mirror.checkOut(baseOf(record.base).commit, cwd);
-    await mirror.fill(cwd, tree);
+    await mirror.checkOut(commit, cwd, baseOf(record.base).commit);
+    mirror.touch();
     const log = folder.verifyLog(record.id);
     mkdirSync(dirname(log), { recursive: true });
     const { ending, seconds } = await runToEnd({
@@ -137,7 +140,7 @@ const verify: Stage = {
       signal: eyes.signal,
     });
     if (ending.kind === 'exited' && ending.code === 0)
-      return { ...before('verify', record), verified: { tree, command, seconds } };
+      return { ...before('verify', record), verified: { commit, command, seconds } };
     const { tail } = readOutput(log);
     throw new Failure(
       'The verify command fails with the fixes',
@@ -147,25 +150,20 @@ const verify: Stage = {
   },
 };
 
+/** Puts the branch on the commits. */
 const commit: Stage = {
   name: 'commit',
   lane: 'work',
-  async isDone({ campaign, mirror }, { committed }) {
+  async isDone({ campaign, mirror }, { applied, committed }) {
     const last = committed?.commits.at(-1);
-    return last !== undefined && committed?.key === commitKey(campaign) && (await mirror.has(last));
+    if (last === undefined || last !== applied?.commits.at(-1) || committed?.branch !== campaign.branch)
+      return false;
+    return await mirror.has(last);
   },
-  async run({ campaign, mirror, eyes }, record) {
-    const { steps, at } = plannedOf(record);
-    const summaryOf = (id: string) => eyes.catalogue.metas.find((meta) => meta.id === id)?.summary ?? id;
-    const template = campaign.message ?? DEFAULT_MESSAGES[campaign.commits];
-    const plans = (record.applied?.trees ?? []).map((tree, index): CommitPlan => {
-      const fixes = steps[index]?.fixes ?? [];
-      return { tree, message: messageFrom(template, { repository: record.name, fixes, summaryOf }) };
-    });
-    const commits = await mirror.commit(baseOf(record.base).commit, plans, at);
-    await mirror.setBranch(campaign.branch, commits.at(-1) ?? '');
-    const { branch } = campaign;
-    return { ...before('commit', record), committed: { key: commitKey(campaign), branch, commits } };
+  async run({ campaign: { branch }, mirror }, record) {
+    const { commits = [] } = record.applied ?? {};
+    await mirror.setBranch(branch, commits.at(-1) ?? '');
+    return { ...before('commit', record), committed: { branch, commits } };
   },
 };
 
@@ -202,8 +200,8 @@ function reviewedMeanwhile(): Failure {
   );
 }
 
-function commitKey({ branch, message, commits }: Campaign): string {
-  return sha256(JSON.stringify([branch, message ?? DEFAULT_MESSAGES[commits]]));
+function messageKey({ message, commits }: Campaign): string {
+  return sha256(message ?? DEFAULT_MESSAGES[commits]);
 }
 
 function baseOf(base: Base | null | undefined): Base {

@@ -1,0 +1,161 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { codeOf, Failure } from '../failure.js';
+
+/** How a command ended, and what it said. */
+export interface Answer {
+  /** Null when it was ended. */
+  readonly status: number | null;
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Milliseconds without a command after which a shell goes. */
+const PATIENCE = 1000;
+const idle = new WeakMap<Environment, Shell[]>();
+
+/**
+ * Runs a command in a shell that then waits for the next one. To start a process, Node copies the map of all its memory:
+ * with a parser and a catalogue loaded, that takes longer than most of what git does. A shell is small.
+ */
+export async function inShell(env: Environment, command: string, halt: AbortSignal): Promise<Answer> {
+  const free = idle.get(env) ?? [];
+  idle.set(env, free);
+  const shell = free.pop() ?? new Shell(env);
+  const answer = await shell.run(command, halt);
+  if (answer.status !== null) {
+    free.push(shell);
+    shell.rest(() => free.splice(free.indexOf(shell), 1));
+  }
+  return answer;
+}
+
+/** A word that a shell takes as it is. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+class Shell {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #stdout: Output;
+  readonly #stderr: Output;
+  /** Ends what a command says: nothing else that it says is this. */
+  readonly #end = randomBytes(16).toString('hex');
+  #resting: NodeJS.Timeout | undefined;
+
+  constructor(env: Environment) {
+    // A group of its own, so that all of it can be ended.
+    this.#child = spawn('sh', [], { env, detached: true });
+    this.#stdout = new Output(this.#child.stdout, this.#end);
+    this.#stderr = new Output(this.#child.stderr, this.#end);
+    // One that was ended reads nothing more; that it ended is heard elsewhere.
+    this.#child.stdin.on('error', () => undefined);
+  }
+
+  async run(command: string, halt: AbortSignal): Promise<Answer> {
+    clearTimeout(this.#resting);
+    this.#setBusy(true);
+    const kill = () => this.#kill();
+    halt.addEventListener('abort', kill);
+    try {
+      const answer = this.#answer();
+      if (halt.aborted) kill();
+      const end = `printf '\\n%s %s\\n' ${this.#end} "$?"; printf '\\n%s 0\\n' ${this.#end} >&2`;
+      this.#child.stdin.write(`${command}\n${end}\n`);
+      return await answer;
+    } finally {
+      halt.removeEventListener('abort', kill);
+      this.#setBusy(false);
+    }
+  }
+
+  #answer(): Promise<Answer> {
+    const child = this.#child;
+    return new Promise((resolve, reject) => {
+      const settle = (status: number | null) => {
+        child.removeAllListeners('close').removeAllListeners('error');
+        resolve({ status, stdout: this.#stdout.taken(), stderr: this.#stderr.taken() });
+      };
+      const look = () => {
+        if (this.#stderr.status !== undefined && this.#stdout.status !== undefined)
+          settle(this.#stdout.status);
+      };
+      this.#stdout.look = look;
+      this.#stderr.look = look;
+      child.once('close', () => settle(null));
+      child.once('error', (error) => reject(codeOf(error) === 'ENOENT' ? noShell() : error));
+    });
+  }
+
+  /** Goes by itself when nobody wants it any more. */
+  rest(gone: () => void): void {
+    this.#resting = setTimeout(() => {
+      gone();
+      this.#child.stdin.end();
+    }, PATIENCE).unref();
+  }
+
+  /** One that rests does not keep this process from its end. */
+  #setBusy(isBusy: boolean): void {
+    const { stdin, stdout, stderr } = this.#child;
+    const sockets = [stdin, stdout, stderr].filter((stream) => stream instanceof Socket);
+    for (const handle of [this.#child, ...sockets]) isBusy ? handle.ref() : handle.unref();
+  }
+
+  #kill(): void {
+    const { pid } = this.#child;
+    if (pid === undefined) return;
+    try {
+      process.kill(-pid, 'SIGTERM');
+    } catch (error) {
+      if (codeOf(error) !== 'ESRCH') throw error;
+    }
+  }
+}
+
+/** What commands say, one after the other. */
+class Output {
+  #chunks: Buffer[] = [];
+  /** Of the command that said all this, once it has said all. */
+  status: number | undefined;
+  look: () => void = () => undefined;
+
+  constructor(
+    stream: Readable,
+    private readonly end: string,
+  ) {
+    stream.on('data', (chunk: Buffer) => {
+      this.#chunks.push(chunk);
+      this.#seek();
+    });
+  }
+
+  #seek(): void {
+    const longest = `\n${this.end} 255\n`.length;
+    const tail = this.#chunks.at(-1);
+    if (tail !== undefined && tail.length < longest && this.#chunks.length > 1)
+      this.#chunks = [Buffer.concat(this.#chunks)];
+    const whole = this.#chunks.at(-1) ?? Buffer.alloc(0);
+    const ending = whole.subarray(-longest).toString('latin1');
+    const at = ending.indexOf(`\n${this.end} `);
+    if (at === -1 || !ending.endsWith('\n')) return;
+    this.status = Number(ending.slice(at + this.end.length + 2));
+    this.#chunks.splice(-1, 1, whole.subarray(0, whole.length - (ending.length - at)));
+    this.look();
+  }
+
+  taken(): Buffer {
+    const all = Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    this.status = undefined;
+    return all;
+  }
+}
+
+function noShell(): Failure {
+  return new Failure('There is no shell', 'there is no program `sh` on the PATH', 'Install one.');
+}
