@@ -165,18 +165,24 @@ export const COMMANDS = {
     operands: '<action> [folder]',
     about:
       'A campaign is a folder. Its actions:\n' +
-      '  init      writes campaign.toml for the repositories named after the folder: URLs, paths, folders of checkouts, or\n' +
-      '            files that list them; the options about fixes go into it, too\n' +
+      '  init      writes campaign.toml for the repositories named after the folder: URLs, paths, folders of checkouts,\n' +
+      '            github:org/NAME, github:user/NAME, github:topic/NAME, github:search/QUERY, gitlab:group/PATH,\n' +
+      '            gitlab:user/NAME, gitlab:topic/NAME (on a server of your own: gitlab+https://HOST/group/PATH), or files\n' +
+      '            that list these; the options about fixes go into it, too\n' +
       '  plan      clones, looks, and writes a patch for each repository\n' +
       '  run       also applies and verifies the patch and commits it on a branch in a mirror; with `--push`, pushes the\n' +
-      '            branch where there is none of that name (in a checkout, it appears there)\n' +
+      '            branch where there is none of that name (in a checkout, it appears there); with `--push --pr`, opens a\n' +
+      '            pull request for it where there is none, a draft unless campaign.toml says otherwise\n' +
       '  resume    goes on with a run that was stopped, however it was stopped\n' +
+      '  pr        opens pull requests for branches that are pushed, and asks what became of those that are open\n' +
       '  status    shows where each repository is\n' +
       '  report    the same for programs\n' +
-      'Git takes credentials from its own helpers; those in a URL are left out. A verify command runs with your rights.\n' +
+      'Tokens come from GH_TOKEN or GITHUB_TOKEN, GITLAB_TOKEN, MEMFIX_TOKEN_<HOST> for a server of your own, `gh`, or git\n' +
+      'credential helpers; those in a URL are left out. A verify command runs with your rights, without these variables.\n' +
       'Exits with 0, 1 when repositories failed, 2 on an error.',
     options: [
-      ...['repos', 'shard', 'limit', 'failed', 'update', 'push', 'keep', 'branch', 'verify'],
+      ...['repos', 'shard', 'limit', 'failed', 'update', 'push', 'pr', 'prs-per-hour'],
+      ...['keep', 'branch', 'verify'],
       ...['select', 'extend-select', 'ignore', 'unsafe-fixes', 'csv', 'output', 'quiet', 'verbose'],
       ...EVERYWHERE,
     ] as readonly OptionName[],
@@ -185,6 +191,8 @@ export const COMMANDS = {
       ['memfix migrate plan fixes', 'fixes/patches/ holds what would change; nothing is pushed'],
       ['memfix migrate run fixes --push --limit 5', 'the first five, on branches'],
       ['memfix migrate run fixes --push --shard 2/8 --keep none', 'one of eight jobs, with little disk'],
+      ['memfix migrate init fixes github:org/acme', 'the repositories of an organisation'],
+      ['memfix migrate run fixes --push --pr --prs-per-hour 20', 'and draft pull requests, at a pace'],
       ['memfix migrate resume fixes', 'after Ctrl-C, a crash or a reboot'],
       ['memfix migrate report fixes --csv -o fixes.csv', 'a table'],
     ],

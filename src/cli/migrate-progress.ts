@@ -41,8 +41,13 @@ export class MigrateProgress implements Watcher {
   #end({ id }: Pick<Repository, 'id'>, line: string): void {
     this.#active.delete(id);
     this.#done++;
+    this.tell(line);
+  }
+
+  /** A line that stays. */
+  tell(text: string): void {
     this.clear();
-    this.context.say(line);
+    this.context.say(text);
     if (this.#isLive) this.#draw();
   }
 

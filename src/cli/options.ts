@@ -195,8 +195,16 @@ export const OPTIONS = {
   },
   limit: { ...repositories('at most so many that have work left'), type: 'string', value: 'N' },
   failed: repositories('only those that failed before'),
-  update: repositories('plan: take the commits that are there now, instead of those in repos.lock'),
+  update: repositories(
+    'plan: take the repositories and commits that are there now; status: ask what became of pull requests',
+  ),
   push: repositories('run: also push the branches; without it, no remote is written to'),
+  pr: repositories('run: also open a pull request for each branch that is pushed; needs --push'),
+  'prs-per-hour': {
+    ...repositories('open at most so many pull requests in any hour, over all runs of the campaign'),
+    type: 'string',
+    value: 'N',
+  },
   keep: {
     ...repositories('what stays on disk: none, failed (default: mirrors, and trees of failures) or all'),
     type: 'string',

@@ -61,11 +61,13 @@ export function fixCounts(outcomes: readonly Outcome[]): readonly FixCount[] {
   const ids = [...new Set(applied.map(({ transform }) => transform))].sort();
   return ids.map((transform) => {
     const own = applied.filter((finding) => finding.transform === transform);
+    const unsafe = own.filter(({ safety }) => safety !== 'safe').length;
     return {
       transform,
       findings: own.length,
       files: [...new Set(own.map(({ path }) => path))],
       numerics: loosest(own.map(({ numerics }) => numerics)),
+      ...(unsafe > 0 && { unsafe }),
     };
   });
 }

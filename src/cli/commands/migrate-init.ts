@@ -3,14 +3,17 @@ import { join, relative, resolve } from 'node:path';
 import { plural } from '../../report/prose.js';
 import { Failure } from '../../workspace/failure.js';
 import { branchProblem, CAMPAIGN_FILE, DEFAULT_BRANCH } from '../../workspace/migrate/campaign.js';
-import { isUrl, readSources, withoutCredentials } from '../../workspace/migrate/source.js';
+import { nameOf } from '../../workspace/migrate/forge/host.js';
+import { DEFAULT_FILTER, isSource, keep } from '../../workspace/migrate/forge/listing.js';
+import { isUrl, readSources, scrubbed, withoutCredentials } from '../../workspace/migrate/source.js';
 import { isInside } from '../../workspace/places.js';
 import { Vocabulary } from '../../workspace/selection.js';
 import type { Arguments } from '../arguments.js';
 import { type Context, EXIT } from '../context.js';
+import { listingsFrom } from './migrate-forges.js';
 
 /** Begins a campaign: writes the file that says what it is. */
-export function init(context: Context, folder: string, sources: readonly string[]): number {
+export async function init(context: Context, folder: string, sources: readonly string[]): Promise<number> {
   const { args, io } = context;
   if (args.operands.length < 2) throw args.misuse('`memfix migrate init` needs a folder for the campaign.');
   if (sources.length === 0)
@@ -26,8 +29,14 @@ export function init(context: Context, folder: string, sources: readonly string[
   const problem = branchProblem(branch);
   if (problem !== undefined) throw args.misuse(`\`--branch\` ${problem}.`);
   const words = sources.map((word) => placed(word, io.cwd, folder));
-  const { repositories } = readSources(words, folder);
+  const { sources: forges } = readSources(words, folder, () => undefined);
+  const hosts = new Map(forges.map(({ host }) => [nameOf(host), host]));
+  const listings = await listingsFrom(context, forges, DEFAULT_FILTER, hosts);
+  const { repositories } = readSources(words, folder, ({ word }) =>
+    listings.find(({ source }) => source === word),
+  );
   mkdirSync(folder, { recursive: true });
+  for (const listing of listings) keep(folder, listing);
   writeFileSync(path, campaignText(words, branch, args), { flag: 'wx' });
   writeFileSync(join(folder, '.gitignore'), '/mirrors/\n/trees/\n/logs/\n');
   context.say(
@@ -38,6 +47,7 @@ export function init(context: Context, folder: string, sources: readonly string[
 
 /** A path as the campaign's folder sees it. */
 function placed(word: string, cwd: string, folder: string): string {
+  if (isSource(word)) return scrubbed(word);
   if (isUrl(word)) return withoutCredentials(word);
   const path = resolve(cwd, word);
   return isInside(path, folder) ? relative(folder, path) || '.' : path;
@@ -49,7 +59,7 @@ function campaignText(words: readonly string[], branch: string, args: Arguments)
   const verify = args.text('verify');
   const unsafe = args.choice('unsafe-fixes');
   return [
-    '# URLs, paths, folders of checkouts, or files with one of these on each line.',
+    '# URLs, paths, folders of checkouts, sources such as github:org/NAME, or files with one of these on each line.',
     'repositories = [',
     ...words.map((word) => `  ${quoted(word)},`),
     ']',
@@ -73,6 +83,21 @@ function campaignText(words: readonly string[], branch: string, args: Arguments)
     'work = 2                # repositories worked on at a time',
     'network-timeout = "10m"',
     'verify-timeout = "10m"',
+    '',
+    '# [sources]              # what github:… and gitlab:… leave out, unless it is true here',
+    '# archived = false',
+    '# forks = false',
+    '# protocol = "https"     # or "ssh": how git reaches what they find',
+    '',
+    '# [forges]               # servers of your own, for URLs of repositories there',
+    '# "git.example.org" = "gitlab"',
+    '',
+    '# [pull-request]',
+    '# title = "Fix GPU memory waste: {count} in {files}"',
+    '# draft = true',
+    '# labels = []',
+    '# reviewers = []         # names; on GitHub also org/team',
+    '# per-hour = 20',
     '',
   ].join('\n');
 }

@@ -4,7 +4,7 @@ import { type Goal, isFinished, type RepositoryRecord, statusOf } from '../../re
 import { renderStatus, totals } from '../../report/migrate/render.js';
 import { plural } from '../../report/prose.js';
 import { Failure } from '../../workspace/failure.js';
-import { type Campaign, readCampaign } from '../../workspace/migrate/campaign.js';
+import { type Campaign, MOST_PRS_PER_HOUR, readCampaign } from '../../workspace/migrate/campaign.js';
 import { type Choice, chosen, dealt } from '../../workspace/migrate/choose.js';
 import { driveHere } from '../../workspace/migrate/driver.js';
 import { CampaignFolder, KEEP_CHOICES, type Run } from '../../workspace/migrate/folder.js';
@@ -18,7 +18,9 @@ import { threadsFor } from '../looking.js';
 import { MigrateProgress } from '../migrate-progress.js';
 import type { OptionName } from '../options.js';
 import { ownVersion } from '../package.js';
+import { forgesOf, withSources } from './migrate-forges.js';
 import { init } from './migrate-init.js';
+import { followAll } from './migrate-pr.js';
 
 const ANYWHERE: readonly OptionName[] = ['quiet', 'verbose', 'color'];
 const WHICH: readonly OptionName[] = ['repos', 'shard'];
@@ -27,9 +29,10 @@ const WHICH: readonly OptionName[] = ['repos', 'shard'];
 const ACTIONS = {
   init: ['branch', 'verify', 'select', 'extend-select', 'ignore', 'unsafe-fixes'],
   plan: [...WHICH, 'limit', 'failed', 'update', 'keep'],
-  run: [...WHICH, 'limit', 'failed', 'push', 'keep'],
-  resume: ['shard', 'keep'],
-  status: [...WHICH, 'output'],
+  run: [...WHICH, 'limit', 'failed', 'push', 'pr', 'prs-per-hour', 'keep'],
+  resume: ['shard', 'keep', 'prs-per-hour'],
+  pr: [...WHICH, 'limit', 'failed', 'prs-per-hour'],
+  status: [...WHICH, 'update', 'output'],
   report: [...WHICH, 'csv', 'output'],
 } as const satisfies Readonly<Record<string, readonly OptionName[]>>;
 
@@ -43,11 +46,13 @@ export async function migrate(context: Context): Promise<number> {
   const folder = resolve(io.cwd, place);
   if (action === 'init') return init(context, folder, sources);
   if (sources.length > 0) throw args.misuse('Repositories are given to `init`, or stand in campaign.toml.');
-  const campaign = readCampaign(folder);
-  checkCampaign(context, campaign);
-  if (action === 'status' || action === 'report') return show(context, campaign, action);
+  const planned = readCampaign(folder);
+  checkCampaign(context, planned);
+  if (action === 'status' || action === 'report') return show(context, planned, action);
+  const campaign = await withSources(context, planned, args.flag('update'));
+  if (action === 'pr') await followAll(context, campaign, chosen(campaign.repositories, choiceIn(args)));
   const run = action === 'resume' ? resumed(args, campaign) : begun(args, campaign, action);
-  if (run.goal !== 'plan') await checkIdentity(context);
+  if (run.goal !== 'plan' && action !== 'pr') await checkIdentity(context);
   return work(context, campaign, run);
 }
 
@@ -79,9 +84,12 @@ function checkCampaign(context: Context, campaign: Campaign): void {
   );
 }
 
-function show(context: Context, { folder, repositories }: Campaign, action: 'status' | 'report'): number {
-  const files = new CampaignFolder(folder);
-  const which = chosen(repositories, choiceIn(context.args));
+async function show(context: Context, campaign: Campaign, action: 'status' | 'report'): Promise<number> {
+  const files = new CampaignFolder(campaign.folder);
+  const which = chosen(campaign.repositories, choiceIn(context.args));
+  for (const { word } of campaign.unasked)
+    context.say(`${word} has not been asked yet; \`memfix migrate plan\` does that.`);
+  if (context.args.flag('update')) await followAll(context, campaign, which);
   const records = which.map((repository) => files.record(repository));
   if (action === 'status') {
     context.out(renderStatus(records, context.view));
@@ -92,20 +100,38 @@ function show(context: Context, { folder, repositories }: Campaign, action: 'sta
 }
 
 /** Deals out the work, and writes down that it was: from then on, `resume` knows what is left. */
-function begun(args: Arguments, campaign: Campaign, action: 'plan' | 'run'): Run {
+function begun(args: Arguments, campaign: Campaign, action: 'plan' | 'run' | 'pr'): Run {
   const folder = new CampaignFolder(campaign.folder);
   const choice = choiceIn(args);
-  const goal = action === 'plan' ? 'plan' : args.flag('push') ? 'push' : 'commit';
+  const goal = goalOf(args, action);
   const keep = args.oneOf('keep', KEEP_CHOICES, 'failed');
-  const records = chosen(campaign.repositories, choice).map((repository) => folder.record(repository));
+  const records = chosen(campaign.repositories, choice)
+    .map((repository) => folder.record(repository))
+    .filter(({ pushed }) => action !== 'pr' || pushed !== undefined);
   const work = dealt(records, choice, goal);
   for (const record of work) {
     if (args.flag('update')) folder.forget(record);
     else folder.clearFailure(record);
   }
-  const run = { goal, keep, ids: work.map(({ id }) => id) } as const;
+  const run = { goal, keep, ids: work.map(({ id }) => id), ...paceIn(args) };
   folder.saveRun(shardName(choice), run);
   return run;
+}
+
+function goalOf(args: Arguments, action: 'plan' | 'run' | 'pr'): Goal {
+  if (action !== 'run') return action;
+  if (args.flag('pr') && !args.flag('push'))
+    throw args.misuse('`--pr` opens pull requests for branches that are pushed: say `--push --pr`.');
+  return args.flag('pr') ? 'pr' : args.flag('push') ? 'push' : 'commit';
+}
+
+function paceIn(args: Arguments): Pick<Run, 'prsPerHour'> {
+  const text = args.text('prs-per-hour');
+  if (text === undefined) return {};
+  if (/^[1-9]\d*$/.test(text) && Number(text) <= MOST_PRS_PER_HOUR) return { prsPerHour: Number(text) };
+  throw args.misuse(
+    `\`--prs-per-hour\` cannot be \`${text}\`: it is a whole number from 1 to ${MOST_PRS_PER_HOUR}.`,
+  );
 }
 
 /** What did not come to its end in the last run; what failed did. */
@@ -122,11 +148,13 @@ function resumed(args: Arguments, campaign: Campaign): Run {
   const left = campaign.repositories.filter(
     (repository) => run.ids.includes(repository.id) && !isFinished(folder.record(repository), run.goal),
   );
-  return { ...run, keep: args.oneOf('keep', KEEP_CHOICES, run.keep), ids: left.map(({ id }) => id) };
+  const keep = args.oneOf('keep', KEEP_CHOICES, run.keep);
+  return { ...run, keep, ids: left.map(({ id }) => id), ...paceIn(args) };
 }
 
-async function work(context: Context, campaign: Campaign, { goal, keep, ids }: Run): Promise<number> {
+async function work(context: Context, campaign: Campaign, run: Run): Promise<number> {
   const { io, catalogue } = context;
+  const { goal, keep, ids } = run;
   const folder = new CampaignFolder(campaign.folder);
   const wanted = new Set(ids);
   const which = campaign.repositories.filter(({ id }) => wanted.has(id));
@@ -137,7 +165,9 @@ async function work(context: Context, campaign: Campaign, { goal, keep, ids }: R
     signal: io.signal,
     threads: (request: Request) => threadsFor(io, request, true),
   };
-  const undertaking = { campaign, folder, goal, keep, eyes, env: io.env, version: ownVersion() };
+  const forges = forgesOf(context, campaign, (text) => progress.tell(text), run.prsPerHour);
+  if (goal === 'pr') await forges.check(which.map(({ url }) => url));
+  const undertaking = { campaign, folder, goal, keep, eyes, forges, env: io.env, version: ownVersion() };
   try {
     await driveHere(which, undertaking, progress);
   } finally {
@@ -173,6 +203,8 @@ function sayWhatNext(context: Context, records: readonly RepositoryRecord[], goa
     context.say('The patches are in patches/; `memfix migrate run` commits them.');
   if (goal === 'commit' && has('committed'))
     context.say('Nothing was pushed; `memfix migrate run --push` does that.');
+  if (goal === 'push' && has('pushed'))
+    context.say('`memfix migrate pr` opens pull requests for the branches, and follows them.');
 }
 
 function choiceIn(args: Arguments): Choice {

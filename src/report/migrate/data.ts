@@ -31,6 +31,8 @@ const COLUMNS: Readonly<Record<string, (record: RepositoryRecord) => string | nu
   refused: ({ planned }) => planned?.refused,
   skipped: ({ planned }) => planned?.skipped.length,
   transforms: ({ planned }) => planned?.fixes.map(({ transform }) => transform).join(' '),
+  pr: ({ proposed }) => proposed?.url,
+  checks: ({ proposed }) => proposed?.checks,
   branch: ({ pushed, committed }) => (pushed ?? committed)?.branch,
   commit: ({ pushed, committed }) => pushed?.commit ?? committed?.commits.at(-1),
   stage: ({ failure }) => failure?.stage,

@@ -1,11 +1,11 @@
 import type { FixCount } from '../prove/report.js';
 
 /** What is done to a repository, in this order. */
-export const STAGES = ['clone', 'plan', 'apply', 'verify', 'commit', 'push'] as const;
+export const STAGES = ['clone', 'plan', 'apply', 'verify', 'commit', 'push', 'pr'] as const;
 export type StageName = (typeof STAGES)[number];
 
-/** How far a run goes: patches only, commits in the mirror, or branches on the remote. */
-export const GOALS = ['plan', 'commit', 'push'] as const satisfies readonly StageName[];
+/** How far a run goes: patches only, commits in the mirror, branches on the remote, or pull requests for them. */
+export const GOALS = ['plan', 'commit', 'push', 'pr'] as const satisfies readonly StageName[];
 export type Goal = (typeof GOALS)[number];
 
 export interface Base {
@@ -38,11 +38,35 @@ export interface Planned {
   readonly refused: number;
   /** Fixes that a reviewer does not want, where there are some. */
   readonly rejected?: number;
+  /** The first of both, for who reads the change. */
+  readonly left?: readonly Left[];
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
   /** Where memfix itself failed: our bugs. */
   readonly bugs: readonly string[];
   /** None where nothing changes. */
   readonly steps: readonly Step[];
+}
+
+/** A finding that the campaign changes nothing about. */
+export interface Left {
+  readonly transform: string;
+  readonly path: string;
+  readonly line: number;
+  readonly kind: 'refused' | 'unsafe' | 'advice';
+  /** As a clause or a list of clauses. */
+  readonly because: string;
+}
+
+export const CHECKS = ['passing', 'failing', 'pending', 'none', 'unknown'] as const;
+
+/** A pull or merge request for a branch of ours, as it was when its forge was last asked. */
+export interface PullRequest {
+  readonly number: number;
+  readonly url: string;
+  readonly state: 'open' | 'merged' | 'closed';
+  readonly isDraft: boolean;
+  /** What its last commit was tested to be; unknown where the forge does not tell us. */
+  readonly checks: (typeof CHECKS)[number];
 }
 
 export interface StageFailure {
@@ -67,12 +91,17 @@ export interface RepositoryRecord {
   readonly verified?: { readonly commit: string; readonly command: string; readonly seconds: number };
   readonly committed?: { readonly branch: string; readonly commits: readonly string[] };
   readonly pushed?: { readonly branch: string; readonly commit: string };
+  /** It was there already, if a run of ours that was killed did not open it. */
+  readonly proposed?: PullRequest & { readonly isFound: boolean };
   /** The branch was on the remote already, and is not ours. */
   readonly taken?: { readonly branch: string; readonly commit: string };
   readonly failure?: StageFailure;
 }
 
 export const STATUSES = [
+  'merged',
+  'pr open',
+  'pr closed',
   'pushed',
   'branch exists',
   'committed',
@@ -86,9 +115,12 @@ export const STATUSES = [
 ] as const;
 export type Status = (typeof STATUSES)[number];
 
+const PROPOSED = { merged: 'merged', open: 'pr open', closed: 'pr closed' } as const;
+
 export function statusOf(record: RepositoryRecord): Status {
-  if (record.pushed !== undefined) return 'pushed';
+  if (record.proposed !== undefined) return PROPOSED[record.proposed.state];
   if (record.failure !== undefined) return 'failed';
+  if (record.pushed !== undefined) return 'pushed';
   if (record.base === null) return 'empty';
   if (record.taken !== undefined) return 'branch exists';
   if (record.committed !== undefined) return 'committed';
@@ -106,12 +138,13 @@ export function isFinished(record: RepositoryRecord, goal: Goal): boolean {
   const status = statusOf(record);
   if (status === 'new' || status === 'cloned') return false;
   if (status === 'planned') return goal === 'plan';
-  return status !== 'committed' || goal !== 'push';
+  if (status === 'committed') return goal === 'plan' || goal === 'commit';
+  return status !== 'pushed' || goal !== 'pr';
 }
 
 /** The record as it was before a stage, and the stages after it, left anything. */
 export function before(stage: StageName, record: RepositoryRecord): RepositoryRecord {
-  const { base, planned, applied, verified, committed, version, id, name, url } = record;
+  const { base, planned, applied, verified, committed, pushed, version, id, name, url } = record;
   const from = STAGES.indexOf(stage);
   return {
     version,
@@ -123,5 +156,6 @@ export function before(stage: StageName, record: RepositoryRecord): RepositoryRe
     ...(from > 2 && applied !== undefined && { applied }),
     ...(from > 3 && verified !== undefined && { verified }),
     ...(from > 4 && committed !== undefined && { committed }),
+    ...(from > 5 && pushed !== undefined && { pushed }),
   };
 }

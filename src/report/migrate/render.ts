@@ -6,6 +6,9 @@ import { table } from '../table.js';
 import { type RepositoryRecord, STATUSES, type Status, statusOf } from './record.js';
 
 const TONES: Readonly<Partial<Record<Status, Tone>>> = {
+  merged: 'green',
+  'pr open': 'green',
+  'pr closed': 'yellow',
   pushed: 'green',
   committed: 'green',
   planned: 'cyan',
@@ -32,8 +35,19 @@ function said(record: RepositoryRecord): string {
     return `: ${taken.branch} is there, and is not of this campaign`;
   const rejected = planned?.rejected === undefined ? [] : [`${planned.rejected} rejected`];
   const changes = planned?.steps.length ? [`${fixesIn(record)} in ${plural(planned.files, 'file')}`] : [];
-  const parts = [...changes, ...rejected].join(', ');
+  const parts = [...proposedWords(record), ...changes, ...rejected].join(', ');
   return parts === '' ? '' : `: ${parts}`;
+}
+
+function proposedWords({ proposed }: RepositoryRecord): readonly string[] {
+  if (proposed === undefined) return [];
+  const { url, state, isDraft, isFound, checks } = proposed;
+  const more = [
+    ...(isFound ? ['found'] : []),
+    ...(state === 'open' && isDraft ? ['draft'] : []),
+    ...(state === 'open' && checks !== 'unknown' && checks !== 'none' ? [`checks ${checks}`] : []),
+  ];
+  return [`${printable(url)}${more.length === 0 ? '' : ` (${more.join(', ')})`}`];
 }
 
 function fixesIn({ planned }: RepositoryRecord): string {

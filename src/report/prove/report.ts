@@ -21,6 +21,8 @@ export interface FixCount {
   readonly files: readonly string[];
   /** The loosest of its findings. */
   readonly numerics: Numerics;
+  /** How many of them rest on what the code does not prove; absent where none does. */
+  readonly unsafe?: number;
 }
 
 export interface PerFix {

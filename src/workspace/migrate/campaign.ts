@@ -1,11 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { MESSAGE_WORDS, messageProblem } from '../../report/migrate/message.js';
+import { PROPOSAL_WORDS, proposalProblem } from '../../report/migrate/proposal.js';
 import { readConfig, type Table } from '../config-file.js';
 import { parseSeconds } from '../duration.js';
 import { Failure } from '../failure.js';
 import type { Request } from '../project.js';
 import { didYouMean } from '../resemblance.js';
+import type { Source } from './forge/forge.js';
+import { type Host, type Hosts, hostFrom, nameOf, PUBLIC_HOSTS } from './forge/host.js';
+import { DEFAULT_FILTER, type Filter, listingOf, PROTOCOLS } from './forge/listing.js';
 import { sha256 } from './hash.js';
 import { type Repository, readSources } from './source.js';
 
@@ -17,6 +21,13 @@ export interface Campaign {
   readonly repositories: readonly Repository[];
   /** URLs whose user names and passwords were left out. */
   readonly stripped: number;
+  /** The forges that its repositories come from, and those of them that have not been asked yet. */
+  readonly sources: readonly Source[];
+  readonly unasked: readonly Source[];
+  readonly filter: Filter;
+  /** By the names that URLs have for them. */
+  readonly hosts: Hosts;
+  readonly pullRequest: PullRequestSetting;
   readonly select?: readonly string[];
   readonly extendSelect: readonly string[];
   readonly ignore: readonly string[];
@@ -29,6 +40,16 @@ export interface Campaign {
   /** Where the mirrors are. */
   readonly mirrors: string;
   readonly limits: Limits;
+}
+
+export interface PullRequestSetting {
+  readonly title?: string;
+  readonly body?: string;
+  readonly draft: boolean;
+  readonly labels: readonly string[];
+  readonly reviewers: readonly string[];
+  /** At most so many in an hour. */
+  readonly perHour?: number;
 }
 
 export interface Limits {
@@ -45,8 +66,12 @@ export const CAMPAIGN_FILE = 'campaign.toml';
 export const DEFAULT_BRANCH = 'memfix/fixes';
 const KEYS = [
   ...['repositories', 'select', 'extend-select', 'ignore', 'unsafe-fixes', 'branch', 'commits', 'message'],
-  ...['verify', 'mirrors', 'limits'],
+  ...['verify', 'mirrors', 'limits', 'sources', 'forges', 'pull-request'],
 ];
+/** GitHub takes no more from one account. */
+export const MOST_PRS_PER_HOUR = 500;
+const SOURCE_KEYS = ['archived', 'forks', 'protocol'];
+const PULL_REQUEST_KEYS = ['title', 'body', 'draft', 'labels', 'reviewers', 'per-hour'];
 const LIMIT_KEYS = ['network', 'work', 'network-timeout', 'verify-timeout'];
 
 export function readCampaign(folder: string): Campaign {
@@ -70,19 +95,26 @@ class CampaignReader {
 
   read(): Campaign {
     this.#known(this.table, KEYS, '');
-    const select = this.#strings('select');
-    const unsafeFixes = this.#boolean('unsafe-fixes');
+    const select = this.#strings(this.table, 'select');
+    const unsafeFixes = this.#boolean(this.table, 'unsafe-fixes');
     const message = this.#string(this.table, 'message');
     const verify = this.#string(this.table, 'verify');
     const commits = this.#commits();
     const problem = message === undefined ? undefined : messageProblem(message, commits);
     if (problem !== undefined) this.#fail(`\`message\` ${problem}`);
+    const filter = this.#filter();
+    const found = readSources(this.#strings(this.table, 'repositories') ?? [], this.folder, (source) =>
+      listingOf(this.folder, source, filter),
+    );
     return {
       folder: this.folder,
-      ...readSources(this.#strings('repositories') ?? [], this.folder),
+      ...found,
+      filter,
+      hosts: this.#hosts(found.sources),
+      pullRequest: this.#pullRequest(),
       ...(select && { select }),
-      extendSelect: this.#strings('extend-select') ?? [],
-      ignore: this.#strings('ignore') ?? [],
+      extendSelect: this.#strings(this.table, 'extend-select') ?? [],
+      ignore: this.#strings(this.table, 'ignore') ?? [],
       ...(unsafeFixes !== undefined && { unsafeFixes }),
       branch: this.#branch(),
       commits,
@@ -105,18 +137,54 @@ class CampaignReader {
     return problem === undefined ? branch : this.#fail(`\`branch\` ${problem}`);
   }
 
-  #limits(): Limits {
-    const table = this.table['limits'] ?? {};
-    if (typeof table !== 'object' || Array.isArray(table) || table instanceof Date)
-      return this.#fail('`limits` must be a table');
-    this.#known(table as Table, LIMIT_KEYS, 'limits.');
-    const count = (key: string, otherwise: number): number => {
-      const value = (table as Table)[key] ?? otherwise;
-      const isCount = typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 256;
-      return isCount ? value : this.#fail(`\`limits.${key}\` must be a whole number from 1 to 256`);
+  #filter(): Filter {
+    const table = this.#table('sources', SOURCE_KEYS);
+    const word = this.#string(table, 'protocol') ?? DEFAULT_FILTER.protocol;
+    return {
+      archived: this.#boolean(table, 'archived') ?? DEFAULT_FILTER.archived,
+      forks: this.#boolean(table, 'forks') ?? DEFAULT_FILTER.forks,
+      protocol:
+        PROTOCOLS.find((each) => each === word) ??
+        this.#fail(`\`sources.protocol\` must be one of ${PROTOCOLS.join(', ')}`),
     };
+  }
+
+  /** Those that everyone knows, those that the sources name, and those that the file says are forges. */
+  #hosts(sources: readonly Source[]): Hosts {
+    const named = Object.entries(this.#table('forges')).map(([name, value]): [string, Host] => {
+      const host = typeof value === 'string' ? hostFrom(value, name) : undefined;
+      return host === undefined
+        ? this.#fail(`\`forges."${name}"\` must be "github", "gitlab" or such as "gitlab+https://${name}"`)
+        : [name, host];
+    });
+    return new Map([...PUBLIC_HOSTS, ...sources.map(({ host }) => [nameOf(host), host] as const), ...named]);
+  }
+
+  #pullRequest(): PullRequestSetting {
+    const table = this.#table('pull-request', PULL_REQUEST_KEYS);
+    const texts = (['title', 'body'] as const).flatMap((key) => {
+      const text = this.#string(table, key);
+      const problem = text === undefined ? undefined : proposalProblem(text);
+      if (problem !== undefined)
+        this.#fail(`\`pull-request.${key}\` ${problem} (there are ${PROPOSAL_WORDS})`);
+      return text === undefined ? [] : [[key, text]];
+    });
+    return {
+      ...Object.fromEntries(texts),
+      draft: this.#boolean(table, 'draft') ?? true,
+      labels: this.#strings(table, 'labels') ?? [],
+      reviewers: this.#strings(table, 'reviewers') ?? [],
+      ...(table['per-hour'] !== undefined && {
+        perHour: this.#count(table, 'pull-request', 'per-hour', 1, MOST_PRS_PER_HOUR),
+      }),
+    };
+  }
+
+  #limits(): Limits {
+    const table = this.#table('limits', LIMIT_KEYS);
+    const count = (key: string, otherwise: number) => this.#count(table, 'limits', key, otherwise);
     const time = (key: string): number => {
-      const text = this.#string(table as Table, key) ?? '10m';
+      const text = this.#string(table, key) ?? '10m';
       return (
         parseSeconds(text) ?? this.#fail(`\`limits.${key}\` must be a time such as "90s", "10m" or "2h"`)
       );
@@ -129,8 +197,22 @@ class CampaignReader {
     };
   }
 
-  #strings(key: string): readonly string[] | undefined {
-    const value = this.table[key];
+  #table(key: string, known?: readonly string[]): Table {
+    const table = this.table[key] ?? {};
+    if (typeof table !== 'object' || Array.isArray(table) || table instanceof Date)
+      return this.#fail(`\`${key}\` must be a table`);
+    if (known !== undefined) this.#known(table as Table, known, `${key}.`);
+    return table as Table;
+  }
+
+  #count(table: Table, within: string, key: string, otherwise: number, most = 256): number {
+    const value = table[key] ?? otherwise;
+    const isCount = typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most;
+    return isCount ? value : this.#fail(`\`${within}.${key}\` must be a whole number from 1 to ${most}`);
+  }
+
+  #strings(table: Table, key: string): readonly string[] | undefined {
+    const value = table[key];
     if (value === undefined) return undefined;
     if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
     return this.#fail(`\`${key}\` must be a list of strings`);
@@ -142,8 +224,8 @@ class CampaignReader {
     return this.#fail(`\`${key}\` must be a string with something in it`);
   }
 
-  #boolean(key: string): boolean | undefined {
-    const value = this.table[key];
+  #boolean(table: Table, key: string): boolean | undefined {
+    const value = table[key];
     return value === undefined || typeof value === 'boolean'
       ? value
       : this.#fail(`\`${key}\` must be true or false`);
@@ -160,7 +242,7 @@ class CampaignReader {
   }
 
   #fail(detail: string): never {
-    const words = detail.includes('message') ? ` Placeholders: ${MESSAGE_WORDS}.` : '';
+    const words = detail.includes('`message`') ? ` Placeholders: ${MESSAGE_WORDS}.` : '';
     throw new Failure('Invalid campaign', `${detail}, in ${this.path}`, `Correct it.${words}`);
   }
 }

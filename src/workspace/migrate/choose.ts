@@ -25,8 +25,8 @@ export function chosen(repositories: readonly Repository[], { repos, shard }: Ch
 }
 
 /**
- * Of these, those to work on. What is pushed is done with; what failed is tried again. Without a limit, it is also looked
- * whether the rest is still as the campaign wants it.
+ * Of these, those to work on. What is pushed is done with, but for its pull request; what failed is tried again. Without
+ * a limit, it is also looked whether the rest is still as the campaign wants it.
  */
 export function dealt(
   records: readonly RepositoryRecord[],
@@ -35,8 +35,9 @@ export function dealt(
 ): readonly RepositoryRecord[] {
   const hasWork = (record: RepositoryRecord): boolean => {
     const status = statusOf(record);
-    if (status === 'pushed') return false;
+    if (record.proposed !== undefined) return false;
     if (failed || status === 'failed') return status === 'failed';
+    if (status === 'pushed') return goal === 'pr';
     return limit === undefined || !isFinished(record, goal);
   };
   return records.filter(hasWork).slice(0, limit);

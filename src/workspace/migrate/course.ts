@@ -1,5 +1,6 @@
 import { type RepositoryRecord, STAGES, type StageName } from '../../report/migrate/record.js';
 import { codeOf, Failure, reasonOf } from '../failure.js';
+import { Setback } from './setback.js';
 import { ALL_STAGES, type Desk, type Stage } from './stages.js';
 
 /** How a driver takes a repository along. */
@@ -18,7 +19,8 @@ export interface Course {
 export async function goOn(desk: Desk, start: RepositoryRecord, course: Course): Promise<RepositoryRecord> {
   const { failure: _, ...rest } = start;
   let record: RepositoryRecord = rest;
-  for (const stage of ALL_STAGES.slice(0, STAGES.indexOf(course.goal) + 1)) {
+  const first = start.pushed === undefined ? 'clone' : 'pr';
+  for (const stage of ALL_STAGES.slice(STAGES.indexOf(first), STAGES.indexOf(course.goal) + 1)) {
     if (isAtEnd(record, stage)) break;
     try {
       if (await stage.isDone(desk, record)) continue;
@@ -27,6 +29,7 @@ export async function goOn(desk: Desk, start: RepositoryRecord, course: Course):
       record = await course.through(stage, () => stage.run(desk, from));
     } catch (error) {
       desk.eyes.signal.throwIfAborted();
+      if (error instanceof Setback) throw error;
       record = { ...record, failure: { stage: stage.name, ...told(error) } };
     }
     await course.journal(record);
@@ -35,8 +38,8 @@ export async function goOn(desk: Desk, start: RepositoryRecord, course: Course):
 }
 
 /** Whether neither this stage nor those after it have anything to do. */
-function isAtEnd({ pushed, failure, base, planned }: RepositoryRecord, { name }: Stage): boolean {
-  if (pushed !== undefined || failure !== undefined) return true;
+function isAtEnd({ taken, failure, base, planned }: RepositoryRecord, { name }: Stage): boolean {
+  if (failure !== undefined || (name === 'pr' && taken !== undefined)) return true;
   if (name === 'clone') return false;
   return base === null || (name !== 'plan' && planned?.steps.length === 0);
 }

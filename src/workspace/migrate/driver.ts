@@ -1,16 +1,19 @@
 import { join } from 'node:path';
 import type { Goal, RepositoryRecord, StageName } from '../../report/migrate/record.js';
-import { statusOf } from '../../report/migrate/record.js';
+import { isFinished, statusOf } from '../../report/migrate/record.js';
 import { Failure } from '../failure.js';
 import { endMarked } from '../prove/child.js';
 import type { Campaign } from './campaign.js';
 import { type Course, goOn } from './course.js';
 import type { CampaignFolder, Keep } from './folder.js';
+import type { Forges } from './forge/forges.js';
+import { gitEnvironment } from './forge/token.js';
 import { Git, MARK } from './git.js';
 import { tryHold } from './hold.js';
 import { Lane } from './lane.js';
 import { Mirror } from './mirror.js';
 import type { Eyes } from './plan.js';
+import { Setback } from './setback.js';
 import type { Repository } from './source.js';
 import type { Stage } from './stages.js';
 
@@ -20,6 +23,7 @@ export interface Undertaking {
   readonly goal: Goal;
   readonly keep: Keep;
   readonly eyes: Eyes;
+  readonly forges: Forges;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
 }
@@ -37,39 +41,48 @@ export async function driveHere(
   undertaking: Undertaking,
   watcher: Watcher,
 ): Promise<void> {
-  const { limits } = undertaking.campaign;
-  const lanes = { network: new Lane(limits.network), work: new Lane(limits.work) };
+  const { campaign, eyes, goal } = undertaking;
+  const { network, work: atWork } = campaign.limits;
+  const lanes = { network: new Lane(network), work: new Lane(atWork), forge: new Lane(1) };
   const queue = repositories.values();
-  const hand = async (): Promise<void> => {
-    for (const repository of queue) {
-      undertaking.eyes.signal.throwIfAborted();
-      const through: Course['through'] = (stage: Stage, work) =>
-        lanes[stage.lane].run(() => {
-          watcher.entered(repository, stage.name);
-          return work();
-        });
-      await take(repository, undertaking, watcher, through);
-    }
+  const afterwards: Promise<readonly PromiseSettledResult<void>[]>[] = [];
+  const step = async (repository: Repository, isWelcome: (stage: Stage) => boolean): Promise<void> => {
+    eyes.signal.throwIfAborted();
+    const through: Course['through'] = (stage, work) => {
+      const enter = () => {
+        watcher.entered(repository, stage.name);
+        return work();
+      };
+      return stage.lane === 'forge' ? enter() : lanes[stage.lane].run(enter);
+    };
+    const end = await take(repository, undertaking, { through, isWelcome });
+    if (end instanceof Failure) watcher.passed(repository, end);
+    else if (isFinished(end, goal)) watcher.ended(end);
+    // One at a time, and perhaps in an hour: no hand waits for that.
+    else afterwards.push(Promise.allSettled([lanes.forge.run(() => step(repository, () => true))]));
   };
-  const hands = Array.from({ length: limits.network + limits.work }, hand);
-  const ends = await Promise.allSettled(hands);
+  const hand = async (): Promise<void> => {
+    for (const repository of queue) await step(repository, ({ lane }) => lane !== 'forge');
+  };
+  const hands = await Promise.allSettled(Array.from({ length: network + atWork }, hand));
+  const ends = [...hands, ...(await Promise.all(afterwards)).flat()];
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
+/** Answers with where it came to, or with why it was not worked on. */
 async function take(
   repository: Repository,
   undertaking: Undertaking,
-  watcher: Watcher,
-  through: Course['through'],
-): Promise<void> {
+  course: Pick<Course, 'through' | 'isWelcome'>,
+): Promise<RepositoryRecord | Failure> {
   const { campaign, folder, goal, eyes, env, keep } = undertaking;
   const { id, url } = repository;
   const file = join(campaign.mirrors, `${id}.lock`);
   const mark = `${file}#`;
-  const git = new Git(env, eyes.signal, mark);
+  const git = new Git(gitEnvironment(campaign.hosts, env), eyes.signal, mark);
   const mirror = new Mirror(join(campaign.mirrors, id), url, git, campaign.limits.networkTimeout);
   const held = tryHold(file);
-  if (held instanceof Failure) return watcher.passed(repository, held);
+  if (held instanceof Failure) return held;
   try {
     if (held.isInherited) {
       endMarked(`${MARK}=${mark}`);
@@ -78,11 +91,14 @@ async function take(
     // Read now: another run may have been at it since the work was dealt out.
     const start = folder.record(repository);
     const journal = (each: RepositoryRecord) => folder.save(each);
-    const record = await goOn({ ...undertaking, mirror, mark }, start, { goal, through, journal });
+    const record = await goOn({ ...undertaking, mirror, mark }, start, { goal, journal, ...course });
     if (keep === 'none' || (keep === 'failed' && statusOf(record) !== 'failed'))
       mirror.removeTree(folder.tree(id));
     if (keep === 'none') mirror.remove();
-    watcher.ended(record);
+    return record;
+  } catch (error) {
+    if (error instanceof Setback) return error;
+    throw error;
   } finally {
     held.release();
   }

@@ -21,6 +21,8 @@ export interface Run {
   readonly keep: Keep;
   /** The repositories that were dealt out to it. */
   readonly ids: readonly string[];
+  /** At most so many pull requests in an hour, where the command line says so. */
+  readonly prsPerHour?: number;
 }
 
 export const KEEP_CHOICES = ['none', 'failed', 'all'] as const;

@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Engine } from '../../engine/engine.js';
-import type { Decide, Outcome, SourceFile } from '../../engine/outcome.js';
+import type { Decide, Finding, Outcome, SourceFile } from '../../engine/outcome.js';
 import type { Offer } from '../../report/migrate/offer.js';
-import type { Planned } from '../../report/migrate/record.js';
+import type { Left, Planned } from '../../report/migrate/record.js';
 import { type FileChange, patchOf } from '../../report/patch.js';
 import type { FixCount } from '../../report/prove/report.js';
 import { isRefused } from '../../report/report.js';
@@ -31,6 +31,8 @@ export interface Eyes {
 
 /** Milliseconds. Other repositories keep the cores busy; only a large one is worth threads of its own. */
 const WORTH_A_THREAD = 2000;
+/** Of each kind; the rest is counted. */
+const MOST_LEFT = 30;
 
 /** What is to be done in a work tree. */
 export interface Findings extends Omit<Planned, 'key' | 'at' | 'steps'> {
@@ -80,7 +82,9 @@ export async function lookInto(
   const textsOf = (some: readonly Outcome[]) => textsAfter(root, targets, some);
   const all = { fixes: fixCounts(changed), texts: textsOf(changed) };
   const patch = patchBetween(new Map(), all.texts);
-  const remaining = outcomes.flatMap(({ remaining: { findings } }) => findings);
+  const remaining = outcomes.flatMap(({ file, remaining: { findings } }) =>
+    findings.map((finding) => ({ ...finding, path: file.path })),
+  );
   const steps =
     campaign.commits === 'repository' || all.fixes.length < 2
       ? [{ patch, fixes: all.fixes }]
@@ -91,6 +95,10 @@ export async function lookInto(
     fixes: all.fixes,
     remaining: remaining.filter((finding) => !isRefused(finding)).length,
     refused: remaining.filter(isRefused).length,
+    left: [
+      ...remaining.filter(isRefused).slice(0, MOST_LEFT),
+      ...remaining.filter((finding) => !isRefused(finding)).slice(0, MOST_LEFT),
+    ].map(leftAlone),
     skipped: seen.skipped.map(({ path, reason }) => ({ path, reason })),
     bugs: [
       ...seen.crashes.map(({ path, message }) => `${path}: ${message}`),
@@ -101,6 +109,14 @@ export async function lookInto(
     patch,
     steps: patch.length === 0 ? [] : steps,
   };
+}
+
+function leftAlone(finding: Finding & { readonly path: string }): Left {
+  const { transform, path, at, safety, refusal, unproven, advice, message } = finding;
+  const place = { transform, path, line: at.line };
+  if (refusal !== undefined) return { ...place, kind: 'refused', because: refusal };
+  if (safety === 'advice') return { ...place, kind: 'advice', because: advice ?? message };
+  return { ...place, kind: 'unsafe', because: unproven.join('; ') || message };
 }
 
 /** A link can lead out of the repository, to a file of whoever runs memfix. */

@@ -4,6 +4,8 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Failure } from '../failure.js';
 import { slashed } from '../places.js';
+import type { Source } from './forge/forge.js';
+import { isSource, type Listing, sourceFrom } from './forge/listing.js';
 
 /** A repository of a campaign. */
 export interface Repository {
@@ -20,6 +22,9 @@ export interface Sources {
   readonly repositories: readonly Repository[];
   /** How many URLs came with a name or password, which was left out. */
   readonly stripped: number;
+  /** The forges that were to be asked, and those of them that have not been. */
+  readonly sources: readonly Source[];
+  readonly unasked: readonly Source[];
 }
 
 const PROTOCOLS = new Set(['https:', 'http:', 'ssh:', 'git:', 'file:']);
@@ -27,15 +32,30 @@ const PROTOCOLS = new Set(['https:', 'http:', 'ssh:', 'git:', 'file:']);
 const SCP = /^(?:\w[\w.-]*@)?\w[\w.-]+:(?!\/\/|:)/;
 const NAME_LENGTH = 60;
 
-/** Paths are relative to `folder`. A folder of checkouts means each of them, a file the list that it holds. */
-export function readSources(words: readonly string[], folder: string): Sources {
+/**
+ * Paths are relative to `folder`. A folder of checkouts means each of them, a file the list that it holds; what a forge
+ * was asked for means what it answered.
+ */
+export function readSources(
+  words: readonly string[],
+  folder: string,
+  listingFor: (source: Source) => Pick<Listing, 'urls'> | undefined,
+): Sources {
   const found = new Map<string, Repository>();
+  const sources: Source[] = [];
   let stripped = 0;
   const add = (url: string): void => {
     const repository = repositoryAt(url);
     found.set(repository.id, found.get(repository.id) ?? repository);
   };
   const read = (word: string, from: string, isListed: boolean): void => {
+    if (isSource(word)) {
+      const clean = scrubbed(word);
+      if (clean !== word) stripped++;
+      sources.push(sourceFrom(clean));
+      for (const url of listingFor(sourceFrom(clean))?.urls ?? []) add(url);
+      return;
+    }
     if (isUrl(word)) {
       const url = withoutCredentials(word);
       if (url !== word) stripped++;
@@ -49,7 +69,8 @@ export function readSources(words: readonly string[], folder: string): Sources {
     else for (const path of kind === 'repository' ? [place] : checkoutsIn(place)) add(path);
   };
   for (const word of words) read(word, folder, false);
-  return { repositories: [...found.values()], stripped };
+  const unasked = sources.filter((source) => listingFor(source) === undefined);
+  return { repositories: [...found.values()], stripped, sources, unasked };
 }
 
 export function isUrl(word: string): boolean {
@@ -129,6 +150,6 @@ function unusable(word: string, why: string): Failure {
   return new Failure(
     'Not a repository',
     `\`${word}\`: ${why}`,
-    'Give a URL, the path of a repository, a folder of checkouts, or a file with one of these on each line.',
+    'Give a URL, the path of a repository, a folder of checkouts, a source such as github:org/NAME, or a file with one of these on each line.',
   );
 }

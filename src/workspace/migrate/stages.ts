@@ -15,6 +15,9 @@ import { runToEnd } from '../prove/child.js';
 import { readOutput } from '../prove/output.js';
 import { type Campaign, planKey } from './campaign.js';
 import type { CampaignFolder } from './folder.js';
+import type { Forges } from './forge/forges.js';
+import { propose } from './forge/propose.js';
+import { withoutTokens } from './forge/token.js';
 import { MARK } from './git.js';
 import { sha256 } from './hash.js';
 import type { CommitPlan, Mirror } from './mirror.js';
@@ -26,6 +29,7 @@ export interface Desk {
   readonly folder: CampaignFolder;
   readonly mirror: Mirror;
   readonly eyes: Eyes;
+  readonly forges: Forges;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Names the processes that work for this repository. */
   readonly mark: string;
@@ -37,7 +41,7 @@ export interface Desk {
 export interface Stage {
   readonly name: StageName;
   /** What it mostly waits for. */
-  readonly lane: 'network' | 'work';
+  readonly lane: 'network' | 'work' | 'forge';
   /** Whether what it leaves is there, so that the next stage can go on from it. */
   isDone(desk: Desk, record: RepositoryRecord): boolean | Promise<boolean>;
   run(desk: Desk, record: RepositoryRecord): Promise<RepositoryRecord>;
@@ -133,7 +137,7 @@ const verify: Stage = {
     const { ending, seconds } = await runToEnd({
       command: ['sh', '-c', command],
       cwd,
-      env: { ...env, [MARK]: mark },
+      env: { ...withoutTokens(env), [MARK]: mark },
       mark: MARK,
       log,
       timeout: campaign.limits.verifyTimeout,
@@ -189,7 +193,7 @@ const push: Stage = {
   },
 };
 
-export const ALL_STAGES: readonly Stage[] = [clone, plan, apply, verify, commit, push];
+export const ALL_STAGES: readonly Stage[] = [clone, plan, apply, verify, commit, push, propose];
 
 /** What is pushed cannot be taken back, so it is looked once more. */
 function reviewedMeanwhile(): Failure {

@@ -1,0 +1,200 @@
+import type { Numerics, TransformMeta } from '../../toolkit/contract.js';
+import { headline } from '../evidence.js';
+import { plural } from '../prose.js';
+import type { FixCount } from '../prove/report.js';
+import type { Left, RepositoryRecord } from './record.js';
+
+/** What a pull request can be about. */
+export interface ProposalFacts {
+  readonly record: RepositoryRecord;
+  readonly metas: readonly TransformMeta[];
+  /** Of memfix. */
+  readonly version: string;
+  /** What the campaign selects. */
+  readonly choice: {
+    readonly select?: readonly string[];
+    readonly extendSelect: readonly string[];
+    readonly ignore: readonly string[];
+    readonly unsafeFixes?: boolean;
+  };
+}
+
+export const DEFAULT_TITLE = 'Fix GPU memory waste: {count} in {files}';
+export const DEFAULT_BODY = `{count} in {files}, made by memfix {version} upon {base}. Nothing else changes: each fix replaces the few characters that it is about.
+
+### What changes
+{changes}
+
+### Why
+{why}
+
+### Safety and numerics
+{safety}
+
+### Measured effect
+{evidence}
+
+### Seen, and left as it is
+{refused}
+
+### How to make this change yourself
+{reproduce}
+`;
+
+type Word = (facts: ProposalFacts) => string;
+
+const WORDS: Readonly<Record<string, Word>> = {
+  repository: ({ record }) => record.name,
+  version: ({ version }) => version,
+  base: ({ record }) => record.base?.commit ?? '',
+  branch: ({ record }) => record.pushed?.branch ?? '',
+  count: ({ record }) =>
+    plural(
+      fixesIn(record).reduce((sum, { findings }) => sum + findings, 0),
+      'fix',
+      'fixes',
+    ),
+  files: ({ record }) => plural(record.planned?.files ?? 0, 'file'),
+  transforms: ({ record }) =>
+    fixesIn(record)
+      .map(({ transform }) => transform)
+      .join(', '),
+  changes: ({ record, metas }) => eachFix(record, (fix) => changeLine(fix, metaOf(metas, fix.transform))),
+  why: ({ record, metas }) =>
+    eachFix(record, ({ transform }) => whyLine(transform, metaOf(metas, transform))),
+  safety: ({ record }) => [eachFix(record, safetyLine), ...verifyLines(record)].join('\n'),
+  evidence: ({ record, metas }) =>
+    eachFix(record, ({ transform }) => evidenceLine(transform, metaOf(metas, transform))),
+  refused: ({ record }) => leftLines(record).join('\n'),
+  reproduce: (facts) => commands(facts),
+};
+
+export const PROPOSAL_WORDS = Object.keys(WORDS)
+  .map((word) => `{${word}}`)
+  .join(', ');
+
+/** Why a template cannot be filled in, as the end of a sentence. */
+export function proposalProblem(template: string): string | undefined {
+  const odd = [...template.matchAll(/\{(\w+)\}/g)].find(([, word = '']) => WORDS[word] === undefined);
+  return odd === undefined ? undefined : `has the placeholder \`${odd[0]}\`, which means nothing there`;
+}
+
+export function proposalText(template: string, facts: ProposalFacts, limit: number): string {
+  const text = template.replaceAll(/\{(\w+)\}/g, (whole, word: string) => WORDS[word]?.(facts) ?? whole);
+  return fitted(text, limit);
+}
+
+function fixesIn({ planned }: RepositoryRecord): readonly FixCount[] {
+  return planned?.fixes ?? [];
+}
+
+function eachFix(record: RepositoryRecord, lineOf: (fix: FixCount) => string): string {
+  return fixesIn(record).map(lineOf).join('\n');
+}
+
+function metaOf(metas: readonly TransformMeta[], id: string): TransformMeta | undefined {
+  return metas.find((meta) => meta.id === id);
+}
+
+const MOST_FILES = 10;
+
+function changeLine({ transform, findings, files }: FixCount, meta: TransformMeta | undefined): string {
+  const named = files.slice(0, MOST_FILES).map((path) => code(path));
+  const others = files.length > MOST_FILES ? ` and ${plural(files.length - MOST_FILES, 'other file')}` : '';
+  const what = meta === undefined ? '' : ` ${sentence(meta.summary)}`;
+  return `- **${code(transform)}**, ${plural(findings, 'fix', 'fixes')}:${what} In ${named.join(', ')}${others}.`;
+}
+
+function whyLine(transform: string, meta: TransformMeta | undefined): string {
+  return `- ${code(transform)}: ${sentence(meta?.docs.why || meta?.summary || transform)}`;
+}
+
+const NUMERICS: Readonly<Record<Numerics, string>> = {
+  'bit-identical': 'results stay the same to the last bit',
+  rounding: 'results may differ by rounding',
+  'changes-training': 'training takes another course',
+};
+
+function safetyLine({ transform, findings, numerics, unsafe = 0 }: FixCount): string {
+  const proven = 'the code proves every precondition';
+  const rests = `${unsafe} of ${findings} rest on preconditions that the code does not prove: please review them`;
+  return `- ${code(transform)}: ${NUMERICS[numerics]} (${numerics}); ${unsafe === 0 ? proven : rests}.`;
+}
+
+function verifyLines({ verified }: RepositoryRecord): readonly string[] {
+  if (verified === undefined) return [];
+  return [`- ${code(verified.command)} succeeded on this branch, in ${verified.seconds.toFixed(1)} s.`];
+}
+
+function evidenceLine(transform: string, meta: TransformMeta | undefined): string {
+  const shown = meta && headline(meta);
+  const verdict = sentence(meta?.evidence.verdict ?? 'not measured');
+  return `- ${code(transform)}: ${verdict}${shown === undefined ? '' : ` ${sentence(shown)}`}`;
+}
+
+function leftLines({ planned }: RepositoryRecord): readonly string[] {
+  const { left = [], refused = 0, remaining = 0 } = planned ?? {};
+  const told = (some: readonly Left[], total: number, words: string): readonly string[] => {
+    if (total === 0) return [];
+    const lines = some.map(({ path, line, transform, because }) => {
+      return `- ${code(`${path}:${line}`)}, ${code(transform)}: ${sentence(because)}`;
+    });
+    const more = total > some.length ? [`- and ${total - some.length} more`] : [];
+    return [`${plural(total, 'place')} ${words}`, '', ...lines, ...more, ''];
+  };
+  const isRefused = ({ kind }: Left) => kind === 'refused';
+  const all = [
+    ...told(left.filter(isRefused), refused, 'where a fix would not be right, and was refused:'),
+    ...told(
+      left.filter((each) => !isRefused(each)),
+      remaining,
+      'for a person to decide; `memfix check` shows them in full:',
+    ),
+  ];
+  return all.length === 0 ? ['Nothing.'] : all.slice(0, -1);
+}
+
+function commands({ record, version, choice }: ProposalFacts): string {
+  const list = (name: string, items: readonly string[] | undefined) =>
+    items === undefined || items.length === 0 ? '' : ` --${name} ${items.join(',')}`;
+  const { select, extendSelect, ignore, unsafeFixes } = choice;
+  const options = [
+    list('select', select),
+    list('extend-select', extendSelect),
+    list('ignore', ignore),
+    unsafeFixes === undefined ? '' : ` --${unsafeFixes ? '' : 'no-'}unsafe-fixes`,
+  ].join('');
+  return [
+    '```sh',
+    `git checkout ${record.base?.commit ?? ''}`,
+    `npx memfix@${version} apply${options} .`,
+    `git fetch origin ${record.pushed?.branch ?? ''}`,
+    `git diff ${record.pushed?.commit ?? ''}  # shows no difference`,
+    '```',
+  ].join('\n');
+}
+
+/** Paths are other people's: a backtick or a line end in one must not end the code. */
+function code(text: string): string {
+  const flat = text.replaceAll(/\s+/g, ' ');
+  return flat.includes('`') ? `\`\` ${flat} \`\`` : `\`${flat}\``;
+}
+
+/** On one line, with an end. */
+function sentence(text: string): string {
+  const flat = text.replaceAll(/\s+/g, ' ').trim();
+  return /[.!?:]$/.test(flat) ? flat : `${flat}.`;
+}
+
+const CUT = '\n\n(Cut here: the forge takes no more. `memfix migrate report` has all of it.)\n';
+
+/** Cut between lines where it is too long, and never within a fence. */
+function fitted(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  if (!text.includes('\n')) return `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  const room = text.slice(0, limit - CUT.length - '\n```'.length).replace(/[\ud800-\udbff]$/, '');
+  const end = room.lastIndexOf('\n');
+  const kept = end <= 0 ? room : room.slice(0, end);
+  const isOpen = (kept.match(/^```/gm) ?? []).length % 2 === 1;
+  return `${kept}${isOpen ? '\n```' : ''}${CUT}`;
+}

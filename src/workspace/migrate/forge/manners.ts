@@ -1,0 +1,105 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Failure } from '../../failure.js';
+import { Setback } from '../setback.js';
+import { type Host, nameOf } from './host.js';
+import { tokenVariables } from './token.js';
+
+export interface Line {
+  readonly host: Host;
+  readonly token: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+  /** Seconds that an answer may take. */
+  readonly timeout: number;
+  /** That a forge wants us to wait, for so many seconds. */
+  waits(host: Host, seconds: number): void;
+}
+
+/** Seconds before another try where a server stumbles. */
+const PAUSES = [1, 4, 16];
+/** How often in a row a forge may send us away for asking too much. */
+export const MOST_WAITS = 5;
+
+/** How a forge is talked to: with a time limit, again after trouble that passes, and never on with a token it refuses. */
+export class Manners {
+  #refusal: Setback | undefined;
+
+  constructor(readonly line: Line) {}
+
+  readonly fetch = (address: string | URL | Request, setting: RequestInit = {}): Promise<Response> => {
+    const { signal, timeout } = this.line;
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)]);
+    return fetch(address, { ...setting, signal: limit });
+  };
+
+  /** Waits as it was told to; false where it was stopped. */
+  async wait(seconds: number): Promise<boolean> {
+    const { host, signal } = this.line;
+    this.line.waits(host, seconds);
+    try {
+      await pause(seconds * 1000, undefined, { signal });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** `work` must come to the same when it is done again: what it asks for may have been done, and the answer lost. */
+  async ask<T>(what: string, work: () => Promise<T>): Promise<T> {
+    for (let tries = 0; ; tries++) {
+      if (this.#refusal !== undefined) throw this.#refusal;
+      try {
+        return await work();
+      } catch (error) {
+        this.line.signal.throwIfAborted();
+        if (error instanceof Failure) throw error;
+        const status = statusOf(error);
+        if (status === undefined) throw error;
+        const seconds = PAUSES[tries];
+        if (status < 500 || seconds === undefined) throw this.#told(what, status, error);
+        await this.wait(seconds);
+      }
+    }
+  }
+
+  #told(what: string, status: number, error: unknown): Failure {
+    const { host, token, env } = this.line;
+    const name = nameOf(host);
+    const detail = `${name} answered ${status} when asked to ${what}: ${messageOf(error)}`;
+    const [variable = ''] = tokenVariables(host, env).slice(1);
+    const where = variable === '' ? tokenVariables(host, env).join('') : variable;
+    if (status === 401) {
+      const title =
+        token === undefined ? `There is no token for ${name}` : `The token for ${name} is refused`;
+      const next = `Set ${where} to a valid one; \`memfix migrate resume\` goes on.`;
+      this.#refusal = new Setback(title, detail, next);
+      return this.#refusal;
+    }
+    if (status >= 500 || status === 429 || isRateLimit(error))
+      return new Setback(`${name} cannot be asked now`, detail, 'Later, `memfix migrate resume` goes on.');
+    const rights =
+      host.kind === 'github' ? 'may read contents and write pull requests' : 'has the scope `api`';
+    const next =
+      status === 403 || status === 404
+        ? `See that the name is right, and that the token in ${where} ${rights} there.`
+        : 'Remove the cause, then `memfix migrate run --failed` with the same options tries it again.';
+    return new Failure(`${name} does not do it`, detail, next);
+  }
+}
+
+/** An answer that is none; both clients throw what has a `status`. Where no answer came, it is as if the server had stumbled. */
+export function statusOf(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ('status' in error && typeof error.status === 'number') return error.status;
+  return error.name === 'TimeoutError' || error.message === 'fetch failed' ? 503 : undefined;
+}
+
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  return cause instanceof Error ? `${error.message} (${cause.message})` : error.message;
+}
+
+function isRateLimit(error: unknown): boolean {
+  return /\brate limit\b/i.test(messageOf(error));
+}
