@@ -25,8 +25,8 @@ export interface Surroundings {
 export interface Mention {
   readonly word: string;
   readonly beside: readonly string[];
-  /** What else a file must have, unless it is a package, which may only pass the word on. */
-  readonly needs?: string;
+  /** One of these a file must have too, unless it is a package, which may only pass the word on. */
+  readonly needs?: readonly string[];
 }
 
 export interface Naming {
@@ -59,12 +59,15 @@ export const ALONE: Surroundings = {
 
 /** How a question for the files that mention something is remembered. */
 export function questionFor({ word, beside, needs }: Mention): string {
-  return `?${[word, ...beside, ...(needs === undefined ? [] : [`+${needs}`])].join(' ')}`;
+  return `?${[word, ...beside, ...(needs === undefined ? [] : [`+${needs.join('+')}`])].join(' ')}`;
 }
 
 export function mentionIn(question: string): Mention {
   const [word = '', ...others] = question.slice(1).split(' ');
-  const needs = others.find((other) => other.startsWith('+'))?.slice(1);
+  const needs = others
+    .find((other) => other.startsWith('+'))
+    ?.slice(1)
+    .split('+');
   const beside = others.filter((other) => !other.startsWith('+'));
   return { word, beside, ...(needs !== undefined && { needs }) };
 }

@@ -28,8 +28,8 @@ const NOWHERE: UsesElsewhere = { uses: [], unread: undefined };
 export interface Look {
   /** A look at the text of a file: false only where what is asked about cannot be in it. */
   may(text: string): boolean;
-  /** What such a text has in any case: rare, so that few files are read. */
-  readonly literal?: string;
+  /** One of these such a text has in any case: rare, so that few files are read. */
+  readonly literals?: readonly string[];
   /** Whether objects that come from anywhere count by the name of their attribute; otherwise files that name the class. */
   readonly byName: boolean;
 }
@@ -85,8 +85,8 @@ export function attributeUsesElsewhere(
   return { uses, unread };
 }
 
-function needed({ literal }: Look): Pick<Mention, 'needs'> {
-  return literal === undefined ? {} : { needs: literal };
+function needed({ literals }: Look): Pick<Mention, 'needs'> {
+  return literals === undefined ? {} : { needs: literals };
 }
 
 /** What an import that leads here has in it: the module's name, or that of a package around it that passes the name on. */

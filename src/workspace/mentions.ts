@@ -14,9 +14,9 @@ const FEW = 3;
 /** Which files below a folder mention a word. Nothing is read before the first question, and no text is kept. */
 export class Mentions {
   readonly #known = new Map<string, readonly Candidate[]>();
-  /** By what they need to matter. */
-  readonly #mattering = new Map<string, readonly Candidate[]>();
-  #signatures: readonly (readonly [Candidate, Signature])[] | undefined;
+  #all: Shelf | undefined;
+  /** Of the files that matter, by what they need to. */
+  readonly #mattering = new Map<string, Shelf>();
   #stamp: string | undefined;
 
   constructor(
@@ -29,31 +29,23 @@ export class Mentions {
     const { candidates } = this.#walk;
     if (this.#isTooLarge) return undefined;
     const question = questionFor(mention);
-    const known = this.#known.get(question) ?? this.#find(candidates, mention);
+    const known = this.#known.get(question) ?? this.#shelfFor(candidates, mention.needs).with(mention);
     this.#known.set(question, known);
     return known;
   }
 
-  #find(candidates: readonly Candidate[], mention: Mention): readonly Candidate[] {
-    if (mention.needs !== undefined)
-      return searched(this.#thoseThatMatter(candidates, mention.needs), mention);
-    if (this.#known.size < FEW) return searched(candidates, mention);
-    this.#signatures ??= signaturesOf(candidates);
-    const hash = hashOf(mention.word);
-    const others = mention.beside.map(hashOf);
-    return this.#signatures.flatMap(([candidate, signature]) =>
-      signature.mayHave(hash) && isOneOf(others, (other) => signature.mayHave(other)) ? [candidate] : [],
+  #shelfFor(candidates: readonly Candidate[], needs: readonly string[] | undefined): Shelf {
+    this.#all ??= new Shelf(candidates);
+    if (needs === undefined) return this.#all;
+    const name = needs.join(' ');
+    const known = this.#mattering.get(name);
+    if (known !== undefined) return known;
+    const having = new Set(searched(candidates, (bytes) => needs.some((each) => bytes.includes(each))));
+    const shelf = new Shelf(
+      candidates.filter((each) => having.has(each) || basename(each.path) === '__init__.py'),
     );
-  }
-
-  #thoseThatMatter(candidates: readonly Candidate[], needs: string): readonly Candidate[] {
-    let found = this.#mattering.get(needs);
-    if (found === undefined) {
-      const having = new Set(searched(candidates, { word: needs, beside: [] }));
-      found = candidates.filter((each) => having.has(each) || basename(each.path) === '__init__.py');
-      this.#mattering.set(needs, found);
-    }
-    return found;
+    this.#mattering.set(name, shelf);
+    return shelf;
   }
 
   /** The same where all files are as they were; empty where their times do not tell. */
@@ -73,10 +65,34 @@ export class Mentions {
   }
 }
 
-function searched(candidates: readonly Candidate[], { word, beside }: Mention): readonly Candidate[] {
+/** Files that are asked for words again and again. */
+class Shelf {
+  #questions = 0;
+  #signatures: readonly (readonly [Candidate, Signature])[] | undefined;
+
+  constructor(private readonly candidates: readonly Candidate[]) {}
+
+  with({ word, beside }: Mention): readonly Candidate[] {
+    if (this.#questions++ < FEW)
+      return searched(
+        this.candidates,
+        (bytes) => bytes.includes(word) && isOneOf(beside, (other) => bytes.includes(other)),
+      );
+    this.#signatures ??= signaturesOf(this.candidates);
+    const hash = hashOf(word);
+    const others = beside.map(hashOf);
+    return this.#signatures.flatMap(([candidate, signature]) =>
+      signature.mayHave(hash) && isOneOf(others, (other) => signature.mayHave(other)) ? [candidate] : [],
+    );
+  }
+}
+
+function searched(
+  candidates: readonly Candidate[],
+  matters: (bytes: Buffer) => boolean,
+): readonly Candidate[] {
   const found: Candidate[] = [];
-  for (const [candidate, bytes] of opened(candidates))
-    if (bytes.includes(word) && isOneOf(beside, (other) => bytes.includes(other))) found.push(candidate);
+  for (const [candidate, bytes] of opened(candidates)) if (matters(bytes)) found.push(candidate);
   return found;
 }
 

@@ -110,7 +110,7 @@ describe('the files that have a word', () => {
       'd/__init__.py': 'from a import loss\n',
     });
     const door = new Neighbourhood(cwd, cwd, new Map());
-    const { files, key } = door.filesWith('a.py', { word: 'loss', beside: [], needs: 'jit' });
+    const { files, key } = door.filesWith('a.py', { word: 'loss', beside: [], needs: ['jit'] });
     expect(files?.map(({ path }) => path)).toEqual(['b.py', 'd/__init__.py']);
     expect(door.filesWith('a.py', { word: 'loss', beside: [] }).files).toHaveLength(3);
     const relied = [['a.py', '?loss +jit', key]] as const;

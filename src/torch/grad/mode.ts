@@ -14,7 +14,7 @@ import {
   receiverOf,
   statementOf,
 } from '../../semantic/statements.js';
-import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
+import { type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { GRAD_OFF, SET_GRAD } from '../catalog.js';
 import { placeOf } from '../gate.js';
@@ -197,15 +197,25 @@ export function differentiates(module: PyModule, caller: PyNode, origin: PyNode)
  */
 export function trainingAutocastAround(module: PyModule, functionNode: PyNode): string | undefined {
   if (usesOf(module, functionNode).some((use) => isInTrainingAutocast(module, use))) return 'it runs';
-  const name = functionNode.field('name');
-  if (name === undefined) return undefined;
-  const { uses, unread } = usesElsewhere(module, name, {
-    may: (text) => text.includes('autocast'),
-    byName: false,
-  });
+  const { uses, unread } = usesInOtherModes(module, functionNode);
   const found = uses.find(({ module: there, node }) => isInTrainingAutocast(there, node));
   if (found !== undefined) return `${placeOf(found.module, found.node)} runs it`;
   return unread && `${unread} may run it`;
+}
+
+/** Other files of the project that use the function and run code in another way than Python does by itself. */
+export function usesInOtherModes(module: PyModule, functionNode: PyNode): UsesElsewhere {
+  return module.memo(findUsesInOtherModes, functionNode);
+}
+
+function findUsesInOtherModes(module: PyModule, functionNode: PyNode): UsesElsewhere {
+  const name = functionNode.field('name');
+  if (name === undefined) return { uses: [], unread: undefined };
+  return usesElsewhere(module, name, { may: mayChangeMode, literals: ['autocast', 'jit'], byName: false });
+}
+
+function mayChangeMode(text: string): boolean {
+  return /autocast|\bjit\b/.test(text);
 }
 
 function isInTrainingAutocast(module: PyModule, use: PyNode): boolean {

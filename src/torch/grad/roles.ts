@@ -2,11 +2,10 @@ import { ancestryOf } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { decoratorsOf, enclosingClass } from '../../semantic/statements.js';
-import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { NN_MODULE, TORCH_COMPILE, TORCH_JIT } from '../catalog.js';
 import { placeOf } from '../gate.js';
-import { usesOf } from './mode.js';
+import { usesInOtherModes, usesOf } from './mode.js';
 
 /** Functions whose grad mode is their caller's business: a framework or the training loop calls them. */
 const CALLED_BY_TRAINING: ReadonlySet<string> = new Set([
@@ -64,12 +63,7 @@ export function compilerOf(module: PyModule, functionNode: PyNode): Compiler | u
 
 /** The place in another file that gives the function to TorchScript. */
 export function scriptedElsewhere(module: PyModule, functionNode: PyNode): string | undefined {
-  const name = functionNode.field('name');
-  const { uses } =
-    name === undefined
-      ? { uses: [] }
-      : usesElsewhere(module, name, { may: (text) => /\bjit\b/.test(text), literal: 'jit', byName: false });
-  const taken = uses.find(({ module: there, node, isCertain }) => {
+  const taken = usesInOtherModes(module, functionNode).uses.find(({ module: there, node, isCertain }) => {
     const call = node.parent?.type === 'argument_list' ? node.parent.parent : undefined;
     const callee = call?.field('function');
     return isCertain && callee !== undefined && qualifiedName(there, callee)?.startsWith(TORCH_JIT) === true;

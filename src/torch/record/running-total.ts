@@ -81,13 +81,15 @@ export function recordingStretches(glimpse: Glimpse): readonly string[] {
   return glimpse.memo(findRecording);
 }
 
-function findRecording({ text, repeating }: Glimpse): readonly string[] {
-  if (text.includes('backward(')) return repeating;
-  return repeating.filter(
-    (stretch) =>
-      stretch.includes('.eval()') ||
-      [...stretch.matchAll(/\bdef[ \t]+(\w+)/g)].some(([, name = '']) => TRAINS_OR_EVALUATES.test(name)),
-  );
+function findRecording(glimpse: Glimpse): readonly string[] {
+  const { text } = glimpse;
+  if (text.includes('backward(')) return glimpse.repeating;
+  return isRecording(text) ? glimpse.repeating.filter(isRecording) : [];
+}
+
+function isRecording(text: string): boolean {
+  if (text.includes('.eval()')) return true;
+  return [...text.matchAll(/\bdef[ \t]+(\w+)/g)].some(([, name = '']) => TRAINS_OR_EVALUATES.test(name));
 }
 
 /** No other function is defined inside. */
