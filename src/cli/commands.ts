@@ -177,12 +177,14 @@ export const COMMANDS = {
       '  pr        opens pull requests for branches that are pushed, and asks what became of those that are open\n' +
       '  status    shows where each repository is\n' +
       '  report    the same for programs\n' +
+      '  stop      with `--queue`: takes back what workers have not begun, and keeps what they did\n' +
+      'With `--queue`, the stages are done by `memfix worker` on any number of machines.\n' +
       'Tokens come from GH_TOKEN or GITHUB_TOKEN, GITLAB_TOKEN, MEMFIX_TOKEN_<HOST> for a server of your own, `gh`, or git\n' +
       'credential helpers; those in a URL are left out. A verify command runs with your rights, without these variables.\n' +
       'Exits with 0, 1 when repositories failed, 2 on an error.',
     options: [
       ...['repos', 'shard', 'limit', 'failed', 'update', 'push', 'pr', 'prs-per-hour'],
-      ...['keep', 'branch', 'verify'],
+      ...['keep', 'queue', 'branch', 'verify'],
       ...['select', 'extend-select', 'ignore', 'unsafe-fixes', 'csv', 'output', 'quiet', 'verbose'],
       ...EVERYWHERE,
     ] as readonly OptionName[],
@@ -193,8 +195,30 @@ export const COMMANDS = {
       ['memfix migrate run fixes --push --shard 2/8 --keep none', 'one of eight jobs, with little disk'],
       ['memfix migrate init fixes github:org/acme', 'the repositories of an organisation'],
       ['memfix migrate run fixes --push --pr --prs-per-hour 20', 'and draft pull requests, at a pace'],
+      ['memfix migrate run fixes --push --queue redis://cache:6379', 'by the workers of that queue'],
       ['memfix migrate resume fixes', 'after Ctrl-C, a crash or a reboot'],
       ['memfix migrate report fixes --csv -o fixes.csv', 'a table'],
+    ],
+  },
+  worker: {
+    summary: 'do the work of campaigns that were put on a queue',
+    operands: '',
+    about:
+      'Takes repositories from the queue of `memfix migrate run --queue`, does what is to be done, and sends back records and\n' +
+      'patches; it needs git and the way to the remotes, and no disk in common with anyone. Any number of workers can share a\n' +
+      'queue, on any number of machines. What a worker had in hand when it died, others get.\n' +
+      'It runs until it is told to stop: the first signal lets it finish the stages in hand, the second ends it at once.\n' +
+      'Whoever can write to that Redis can run commands here: give it a password, and TLS where the network is not yours.',
+    options: [
+      ...['queue', 'stages', 'network', 'work', 'lease', 'dir', 'quiet', 'verbose'],
+      ...EVERYWHERE,
+    ] as readonly OptionName[],
+    examples: [
+      ['memfix worker --queue env:QUEUE_URL', 'every stage; the URL, with its password, is in that variable'],
+      [
+        'memfix worker --queue redis://cache:6379 --stages clone,plan,apply,verify,commit',
+        'on machines that have no right to push',
+      ],
     ],
   },
   undo: {

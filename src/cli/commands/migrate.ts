@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { campaignCsv, campaignJson } from '../../report/migrate/data.js';
-import { type Goal, isFinished, type RepositoryRecord, statusOf } from '../../report/migrate/record.js';
+import { type Goal, type RepositoryRecord, statusOf } from '../../report/migrate/record.js';
 import { renderStatus, totals } from '../../report/migrate/render.js';
 import { plural } from '../../report/prose.js';
 import { Failure } from '../../workspace/failure.js';
-import { type Campaign, MOST_PRS_PER_HOUR, readCampaign } from '../../workspace/migrate/campaign.js';
-import { type Choice, chosen, dealt } from '../../workspace/migrate/choose.js';
+import { type Campaign, readCampaign } from '../../workspace/migrate/campaign.js';
+import { chosen } from '../../workspace/migrate/choose.js';
 import { driveHere } from '../../workspace/migrate/driver.js';
-import { CampaignFolder, KEEP_CHOICES, type Run } from '../../workspace/migrate/folder.js';
+import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
 import { Git } from '../../workspace/migrate/git.js';
 import type { Request } from '../../workspace/project.js';
 import { didYouMean } from '../../workspace/resemblance.js';
@@ -21,6 +21,7 @@ import { ownVersion } from '../package.js';
 import { forgesOf, withSources } from './migrate-forges.js';
 import { init } from './migrate-init.js';
 import { followAll } from './migrate-pr.js';
+import { begun, checkNotQueued, choiceIn, resumed } from './migrate-runs.js';
 
 const ANYWHERE: readonly OptionName[] = ['quiet', 'verbose', 'color'];
 const WHICH: readonly OptionName[] = ['repos', 'shard'];
@@ -28,11 +29,12 @@ const WHICH: readonly OptionName[] = ['repos', 'shard'];
 /** What can be done with a campaign, and the options that mean something there. */
 const ACTIONS = {
   init: ['branch', 'verify', 'select', 'extend-select', 'ignore', 'unsafe-fixes'],
-  plan: [...WHICH, 'limit', 'failed', 'update', 'keep'],
-  run: [...WHICH, 'limit', 'failed', 'push', 'pr', 'prs-per-hour', 'keep'],
-  resume: ['shard', 'keep', 'prs-per-hour'],
-  pr: [...WHICH, 'limit', 'failed', 'prs-per-hour'],
-  status: [...WHICH, 'update', 'output'],
+  plan: [...WHICH, 'limit', 'failed', 'update', 'keep', 'queue'],
+  run: [...WHICH, 'limit', 'failed', 'push', 'pr', 'prs-per-hour', 'keep', 'queue'],
+  resume: ['shard', 'keep', 'prs-per-hour', 'queue'],
+  stop: ['shard', 'queue'],
+  pr: [...WHICH, 'limit', 'failed', 'prs-per-hour', 'queue'],
+  status: [...WHICH, 'update', 'output', 'queue'],
   report: [...WHICH, 'csv', 'output'],
 } as const satisfies Readonly<Record<string, readonly OptionName[]>>;
 
@@ -48,13 +50,36 @@ export async function migrate(context: Context): Promise<number> {
   if (sources.length > 0) throw args.misuse('Repositories are given to `init`, or stand in campaign.toml.');
   const planned = readCampaign(folder);
   checkCampaign(context, planned);
+  const queue = args.text('queue');
+  if (queue !== undefined && action !== 'report') {
+    const { byQueue } = await import('./migrate-queue.js');
+    return byQueue(context, planned, action, queue, work);
+  }
   if (action === 'status' || action === 'report') return show(context, planned, action);
+  if (action === 'stop')
+    throw args.misuse('`memfix migrate stop` needs `--queue`; Ctrl-C stops what runs here.');
+  checkNotQueued(args, planned);
   const campaign = await withSources(context, planned, args.flag('update'));
   if (action === 'pr') await followAll(context, campaign, chosen(campaign.repositories, choiceIn(args)));
   const run = action === 'resume' ? resumed(args, campaign) : begun(args, campaign, action);
   if (run.goal !== 'plan' && action !== 'pr') await checkIdentity(context);
-  return work(context, campaign, run);
+  return work(context, campaign, run, HERE);
 }
+
+/** Who does the stages of a run. */
+export interface Driver {
+  readonly drive: typeof driveHere;
+  /** What is said when it is stopped. */
+  readonly stopWords: string;
+  /** Whether the tokens for pull requests are needed here. */
+  readonly needsTokens: boolean;
+}
+
+const HERE: Driver = {
+  drive: driveHere,
+  stopWords: 'Stopped; `memfix migrate resume` goes on.',
+  needsTokens: true,
+};
 
 function actionNamed(args: Arguments, word: string | undefined): Action {
   const known = Object.keys(ACTIONS) as Action[];
@@ -85,12 +110,11 @@ function checkCampaign(context: Context, campaign: Campaign): void {
 }
 
 async function show(context: Context, campaign: Campaign, action: 'status' | 'report'): Promise<number> {
-  const files = new CampaignFolder(campaign.folder);
   const which = chosen(campaign.repositories, choiceIn(context.args));
   for (const { word } of campaign.unasked)
     context.say(`${word} has not been asked yet; \`memfix migrate plan\` does that.`);
   if (context.args.flag('update')) await followAll(context, campaign, which);
-  const records = which.map((repository) => files.record(repository));
+  const records = recordsOf(context, campaign);
   if (action === 'status') {
     context.out(renderStatus(records, context.view));
     context.say(totals(records));
@@ -99,60 +123,12 @@ async function show(context: Context, campaign: Campaign, action: 'status' | 're
   return EXIT.clean;
 }
 
-/** Deals out the work, and writes down that it was: from then on, `resume` knows what is left. */
-function begun(args: Arguments, campaign: Campaign, action: 'plan' | 'run' | 'pr'): Run {
-  const folder = new CampaignFolder(campaign.folder);
-  const choice = choiceIn(args);
-  const goal = goalOf(args, action);
-  const keep = args.oneOf('keep', KEEP_CHOICES, 'failed');
-  const records = chosen(campaign.repositories, choice)
-    .map((repository) => folder.record(repository))
-    .filter(({ pushed }) => action !== 'pr' || pushed !== undefined);
-  const work = dealt(records, choice, goal);
-  for (const record of work) {
-    if (args.flag('update')) folder.forget(record);
-    else folder.clearFailure(record);
-  }
-  const run = { goal, keep, ids: work.map(({ id }) => id), ...paceIn(args) };
-  folder.saveRun(shardName(choice), run);
-  return run;
+function recordsOf({ args }: Context, { folder, repositories }: Campaign): readonly RepositoryRecord[] {
+  const files = new CampaignFolder(folder);
+  return chosen(repositories, choiceIn(args)).map((repository) => files.record(repository));
 }
 
-function goalOf(args: Arguments, action: 'plan' | 'run' | 'pr'): Goal {
-  if (action !== 'run') return action;
-  if (args.flag('pr') && !args.flag('push'))
-    throw args.misuse('`--pr` opens pull requests for branches that are pushed: say `--push --pr`.');
-  return args.flag('pr') ? 'pr' : args.flag('push') ? 'push' : 'commit';
-}
-
-function paceIn(args: Arguments): Pick<Run, 'prsPerHour'> {
-  const text = args.text('prs-per-hour');
-  if (text === undefined) return {};
-  if (/^[1-9]\d*$/.test(text) && Number(text) <= MOST_PRS_PER_HOUR) return { prsPerHour: Number(text) };
-  throw args.misuse(
-    `\`--prs-per-hour\` cannot be \`${text}\`: it is a whole number from 1 to ${MOST_PRS_PER_HOUR}.`,
-  );
-}
-
-/** What did not come to its end in the last run; what failed did. */
-function resumed(args: Arguments, campaign: Campaign): Run {
-  const folder = new CampaignFolder(campaign.folder);
-  const run = folder.lastRun(shardName(choiceIn(args)));
-  if (run === undefined) {
-    throw new Failure(
-      'Nothing to resume',
-      `no run of ${args.text('shard') === undefined ? 'this campaign' : 'that shard'} was begun`,
-      'Begin with `memfix migrate plan` or `memfix migrate run`; a run with `--shard` is resumed with the same one.',
-    );
-  }
-  const left = campaign.repositories.filter(
-    (repository) => run.ids.includes(repository.id) && !isFinished(folder.record(repository), run.goal),
-  );
-  const keep = args.oneOf('keep', KEEP_CHOICES, run.keep);
-  return { ...run, keep, ids: left.map(({ id }) => id), ...paceIn(args) };
-}
-
-async function work(context: Context, campaign: Campaign, run: Run): Promise<number> {
+async function work(context: Context, campaign: Campaign, run: Run, driver: Driver): Promise<number> {
   const { io, catalogue } = context;
   const { goal, keep, ids } = run;
   const folder = new CampaignFolder(campaign.folder);
@@ -166,13 +142,13 @@ async function work(context: Context, campaign: Campaign, run: Run): Promise<num
     threads: (request: Request) => threadsFor(io, request, true),
   };
   const forges = forgesOf(context, campaign, (text) => progress.tell(text), run.prsPerHour);
-  if (goal === 'pr') await forges.check(which.map(({ url }) => url));
+  if (goal === 'pr' && driver.needsTokens) await forges.check(which.map(({ url }) => url));
   const undertaking = { campaign, folder, goal, keep, eyes, forges, env: io.env, version: ownVersion() };
   try {
-    await driveHere(which, undertaking, progress);
+    await driver.drive(which, undertaking, progress);
   } finally {
     progress.clear();
-    if (io.signal.aborted) context.say('Stopped; `memfix migrate resume` goes on.');
+    if (io.signal.aborted) context.say(driver.stopWords);
   }
   const records = campaign.repositories.map((repository) => folder.record(repository));
   context.say(totals(records));
@@ -205,24 +181,4 @@ function sayWhatNext(context: Context, records: readonly RepositoryRecord[], goa
     context.say('Nothing was pushed; `memfix migrate run --push` does that.');
   if (goal === 'push' && has('pushed'))
     context.say('`memfix migrate pr` opens pull requests for the branches, and follows them.');
-}
-
-function choiceIn(args: Arguments): Choice {
-  const shard = args.text('shard');
-  const limit = args.text('limit');
-  const [, index, of] = /^([1-9]\d{0,5})\/([1-9]\d{0,5})$/.exec(shard ?? '') ?? [];
-  if (shard !== undefined && !(Number(index) <= Number(of)))
-    throw args.misuse(`\`--shard\` cannot be \`${shard}\`: it is a part of a number, such as 2/8.`);
-  if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit))
-    throw args.misuse(`\`--limit\` cannot be \`${limit}\`: it is a whole number from 1.`);
-  return {
-    repos: args.list('repos') ?? [],
-    failed: args.flag('failed'),
-    ...(shard !== undefined && { shard: { index: Number(index), of: Number(of) } }),
-    ...(limit !== undefined && { limit: Number(limit) }),
-  };
-}
-
-function shardName({ shard }: Choice): string {
-  return shard === undefined ? 'all' : `${shard.index}-of-${shard.of}`;
 }

@@ -23,6 +23,8 @@ export interface Run {
   readonly ids: readonly string[];
   /** At most so many pull requests in an hour, where the command line says so. */
   readonly prsPerHour?: number;
+  /** Its name in a queue, where workers do it. */
+  readonly queued?: string;
 }
 
 export const KEEP_CHOICES = ['none', 'failed', 'all'] as const;

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { renderLive } from '../../report/migrate/queue.js';
+import type { RepositoryRecord } from '../../report/migrate/record.js';
+import { renderStatus, totals } from '../../report/migrate/render.js';
+import { plural } from '../../report/prose.js';
+import { Failure } from '../../workspace/failure.js';
+import type { Campaign } from '../../workspace/migrate/campaign.js';
+import { chosen } from '../../workspace/migrate/choose.js';
+import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
+import { Git } from '../../workspace/migrate/git.js';
+import { addressIn } from '../../workspace/migrate/queue/address.js';
+import { bringHome, driveByQueue } from '../../workspace/migrate/queue/enqueue.js';
+import { Link } from '../../workspace/migrate/queue/link.js';
+import { Stations } from '../../workspace/migrate/queue/stations.js';
+import { Store, type Terms } from '../../workspace/migrate/queue/store.js';
+import { type Context, EXIT } from '../context.js';
+import { ownVersion } from '../package.js';
+import type { Driver } from './migrate.js';
+import { withSources } from './migrate-forges.js';
+import { begun, choiceIn, notQueued, resumed, shardName } from './migrate-runs.js';
+
+type Action = 'plan' | 'run' | 'resume' | 'stop' | 'pr' | 'status';
+type Work = (context: Context, campaign: Campaign, run: Run, driver: Driver) => Promise<number>;
+
+/** The actions of `memfix migrate` where workers do the stages. */
+export function byQueue(
+  context: Context,
+  planned: Campaign,
+  action: Action,
+  word: string,
+  work: Work,
+): Promise<number> {
+  const { args } = context;
+  const last = new CampaignFolder(planned.folder).lastRun(shardName(choiceIn(args)));
+  return CampaignQueue.with(context, word, async (queue) => {
+    if (action === 'status') return show(context, planned, queue, last);
+    if (action === 'stop') return stop(context, planned, queue, last);
+    const campaign = await withSources(context, planned, args.flag('update'));
+    // One run at a time: what the last one left in the queue would be done a second time.
+    if (action !== 'resume' && last !== undefined) await queue.recall(campaign, last);
+    const run = action === 'resume' ? resumed(args, campaign) : begun(args, campaign, action, randomUUID());
+    if (run.queued === undefined) throw notQueued();
+    return work(context, campaign, run, await queue.driver(run, campaign));
+  });
+}
+
+async function show(
+  context: Context,
+  { folder, repositories }: Campaign,
+  queue: CampaignQueue,
+  last: Run | undefined,
+): Promise<number> {
+  const files = new CampaignFolder(folder);
+  const which = chosen(repositories, choiceIn(context.args)).map((repository) => files.record(repository));
+  const records = await queue.records(which, last);
+  context.out(`${renderStatus(records, context.view)}${await queue.live(records, last)}`);
+  context.say(totals(records));
+  return EXIT.clean;
+}
+
+async function stop(
+  context: Context,
+  campaign: Campaign,
+  queue: CampaignQueue,
+  last: Run | undefined,
+): Promise<number> {
+  const left = last === undefined ? 0 : await queue.recall(campaign, last);
+  context.say(`Stopped; ${plural(left, 'repository', 'repositories')} had not come to an end.`);
+  return EXIT.clean;
+}
+
+/** Seconds that Redis may be away in the middle of a run. */
+const PATIENCE = 60;
+
+/** The queue that a command was told of. */
+class CampaignQueue {
+  readonly #store: Store;
+
+  private constructor(
+    private readonly context: Context,
+    private readonly link: Link,
+    private readonly stations: Stations,
+  ) {
+    this.#store = new Store(link.redis);
+  }
+
+  static async with<T>(
+    context: Context,
+    word: string,
+    use: (queue: CampaignQueue) => Promise<T>,
+  ): Promise<T> {
+    const { env } = context.io;
+    const patience = patienceIn(env['MEMFIX_QUEUE_PATIENCE']);
+    const say = (sentence: string) => context.say(sentence);
+    const link = await Link.open(addressIn(word, env), { patience, say });
+    try {
+      return await use(new CampaignQueue(context, link, await Stations.open(link.redis, ownVersion())));
+    } finally {
+      link.close();
+    }
+  }
+
+  /** Drives a run by the workers of this queue. */
+  async driver({ goal, queued: run = '', prsPerHour }: Run, campaign: Campaign): Promise<Driver> {
+    const { link, stations } = this;
+    const { word } = link.address;
+    const identity = goal === 'plan' ? {} : await this.#identity();
+    await stations.pace('pr', prsPerHour ?? campaign.pullRequest.perHour);
+    await this.#checkWorkers();
+    return {
+      drive: (repositories, undertaking, watcher) =>
+        driveByQueue(repositories, undertaking, watcher, { run, link, stations, identity }),
+      stopWords: `The workers go on. \`memfix migrate resume --queue ${word}\` follows them again, \`memfix migrate stop --queue ${word}\` stops them.`,
+      needsTokens: false,
+    };
+  }
+
+  /** Ends a run in the queue, and keeps what was done; answers how many of its repositories had not come to their end. */
+  async recall({ folder }: Campaign, { queued }: Run): Promise<number> {
+    if (queued === undefined) return 0;
+    const files = new CampaignFolder(folder);
+    const cases = await this.#store.cases(queued);
+    const ended = await this.#store.ended(queued);
+    for (const { record } of cases) await bringHome(this.#store, queued, record.id, files);
+    // First the run: who has one of its jobs in hand is then told so.
+    await this.#store.close(queued);
+    await this.stations.remove(cases.map(({ record: { id } }) => ({ run: queued, id })));
+    return cases.length - ended.size;
+  }
+
+  /** Where repositories are by what the workers say, as far as that is newer than what is here. */
+  async records(
+    records: readonly RepositoryRecord[],
+    run: Run | undefined,
+  ): Promise<readonly RepositoryRecord[]> {
+    if (run?.queued === undefined) return records;
+    const cases = new Map((await this.#store.cases(run.queued)).map(({ record }) => [record.id, record]));
+    return records.map((record) => cases.get(record.id) ?? record);
+  }
+
+  async live(records: readonly RepositoryRecord[], run: Run | undefined): Promise<string> {
+    const doing = run?.queued === undefined ? new Map() : await this.#store.doing(run.queued);
+    const queues = await this.stations.counts();
+    return renderLive(records, { doing, queues, workers: await this.#store.workers() });
+  }
+
+  async #checkWorkers(): Promise<void> {
+    const own = ownVersion();
+    const workers = await this.#store.workers();
+    const fit = workers.filter(({ version }) => version === own).length;
+    if (fit > 0) return this.context.say(`${plural(fit, 'worker')} at ${this.link.address.shown}.`);
+    const others = workers.map(({ version }) => version);
+    const there = others.length === 0 ? '' : ` (there are some of memfix ${[...new Set(others)].join(', ')})`;
+    this.context.say(
+      `No worker of memfix ${own} is at ${this.link.address.shown} yet${there}; \`memfix worker --queue …\` is one.`,
+    );
+  }
+
+  /** Who commits is who began the run, on whatever machine that is done. */
+  async #identity(): Promise<Terms['identity']> {
+    const { io } = this.context;
+    const git = new Git(io.env, io.signal, '');
+    const who = async (role: 'AUTHOR' | 'COMMITTER') => {
+      const answer = await git.tell('Git does not know who commits', ['var', `GIT_${role}_IDENT`]);
+      const [, name = '', email = ''] = /^(.*) <(.*)> \d+ [+-]\d+$/m.exec(answer) ?? [];
+      return { [`GIT_${role}_NAME`]: name, [`GIT_${role}_EMAIL`]: email };
+    };
+    return { ...(await who('AUTHOR')), ...(await who('COMMITTER')) };
+  }
+}
+
+function patienceIn(text: string | undefined): number {
+  if (text === undefined || text === '') return PATIENCE;
+  const seconds = Number(text);
+  if (seconds > 0 && seconds < 2 ** 31 / 1000) return seconds;
+  throw new Failure(
+    'Not a number of seconds',
+    `MEMFIX_QUEUE_PATIENCE is \`${text}\``,
+    'Set it to how many seconds Redis may be away, or unset it.',
+  );
+}

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { STAGES, type StageName } from '../../report/migrate/record.js';
+import { outcomeLine } from '../../report/migrate/render.js';
+import { parseSeconds } from '../../workspace/duration.js';
+import { Failure } from '../../workspace/failure.js';
+import { MARK } from '../../workspace/migrate/git.js';
+import { hold } from '../../workspace/migrate/hold.js';
+import { addressIn } from '../../workspace/migrate/queue/address.js';
+import { Link } from '../../workspace/migrate/queue/link.js';
+import { Bench, type Workshop } from '../../workspace/migrate/queue/serve.js';
+import { Stations } from '../../workspace/migrate/queue/stations.js';
+import { type Presence, Store } from '../../workspace/migrate/queue/store.js';
+import { ALL_STAGES } from '../../workspace/migrate/stages.js';
+import type { Request } from '../../workspace/project.js';
+import { endMarked } from '../../workspace/prove/child.js';
+import { didYouMean } from '../../workspace/resemblance.js';
+import type { Arguments } from '../arguments.js';
+import { type Context, EXIT } from '../context.js';
+import { threadsFor } from '../looking.js';
+import { ownVersion } from '../package.js';
+
+/** Milliseconds. */
+const HEARTBEAT = 10_000;
+const WIDTHS = { network: 4, work: 2 } as const;
+
+/** Works for campaigns on a queue until it is told to stop. */
+export async function worker(context: Context): Promise<number> {
+  const { args, io } = context;
+  if (args.operands.length > 0) throw args.misuse('`memfix worker` takes no paths.');
+  const word = args.text('queue') ?? '';
+  if (word === '') throw args.misuse('`memfix worker` needs `--queue`: the Redis that the work comes from.');
+  const address = addressIn(word, io.env);
+  const lease = leaseIn(args);
+  const stages = stagesIn(args);
+  const link = await Link.open(address, { say: (sentence) => context.say(sentence) });
+  const place = placeOf(context);
+  const version = ownVersion();
+  const name = `${hostname()}-${process.pid}-${randomUUID().slice(0, 4)}`;
+  const presence: Presence = { name, version, stages };
+  const store = new Store(link.redis);
+  const versions = new Versions(context, store, version, address.shown);
+  try {
+    await versions.check();
+    const stations = await Stations.open(link.redis, version);
+    const shop = workshop(context, {
+      name,
+      folder: place.folder,
+      version,
+      stages: new Set(stages),
+      env: address.env,
+    });
+    const bench = new Bench(shop, store, stations);
+    await store.present(presence);
+    const beating = setInterval(() => void beat(), HEARTBEAT);
+    const beat = async () => {
+      if (!link.isUp) return;
+      await store.present(presence);
+      await versions.listen();
+    };
+    const served = ALL_STAGES.filter((stage) => stages.includes(stage.name)).map((stage) =>
+      stations.serve(stage.name, {
+        width: stage.lane === 'forge' ? 1 : shop.widths[stage.lane],
+        lease,
+        name,
+        process: (errand, delivery) => bench.work(stage.name, errand, delivery),
+        complain: (error) => {
+          if (context.isVerbose && link.isUp) context.say(`${stage.name}: ${error.message}`);
+        },
+      }),
+    );
+    context.say(`Worker ${name} waits for work at ${address.shown}.`);
+    await until(io.signal);
+    context.say('Stopping when what is in hand is done; a second signal stops at once.');
+    clearInterval(beating);
+    // Without Redis, nobody can be told what was done: others will do it again.
+    await Promise.all(served.map((each) => each.close(!link.isUp)));
+    if (link.isUp) await store.absent(presence);
+    return EXIT.clean;
+  } finally {
+    link.close();
+    place.leave();
+  }
+}
+
+function workshop(
+  context: Context,
+  own: Pick<Workshop, 'name' | 'folder' | 'version' | 'stages' | 'env'>,
+): Workshop {
+  const { io, catalogue, args } = context;
+  return {
+    ...own,
+    widths: { network: widthIn(args, 'network'), work: widthIn(args, 'work') },
+    eyes: {
+      catalogue,
+      parser: io.env['MEMFIX_PARSER'],
+      // A stage in hand is finished, whatever the signal.
+      signal: new AbortController().signal,
+      threads: (request: Request) => threadsFor(io, request, true),
+    },
+    isStopping: () => io.signal.aborted,
+    entered: ({ name }, stage) => {
+      if (context.isVerbose) context.say(`${name}: ${stage} …`);
+    },
+    waits: (why, seconds) => {
+      if (context.isVerbose) context.say(`Waiting ${Math.ceil(seconds)} s for ${why} …`);
+    },
+    ended: (record) => context.say(outcomeLine(record, { paint: context.errorPaint })),
+  };
+}
+
+/** A folder for mirrors and trees. One that is kept is one worker's; processes that the last one left are ended. */
+function placeOf({ args, io }: Context): { readonly folder: string; leave(): void } {
+  const given = args.text('dir');
+  if (given === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), 'memfix-worker-'));
+    return { folder, leave: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
+  }
+  const folder = resolve(io.cwd, given);
+  const held = hold(join(folder, 'worker.lock'));
+  if (held.isInherited) endMarked(`${MARK}=${folder}#`);
+  return { folder, leave: () => held.release() };
+}
+
+/** The same code on all machines, or they would not come to the same. */
+class Versions {
+  readonly #told = new Set<string>();
+
+  constructor(
+    private readonly context: Context,
+    private readonly store: Store,
+    private readonly own: string,
+    private readonly queue: string,
+  ) {}
+
+  async check(): Promise<void> {
+    const { own, others } = await this.#runs();
+    const [first] = others;
+    if (first !== undefined && own === 0) throw this.#failure(first);
+    await this.listen();
+  }
+
+  /** A campaign of another version may come at any time. */
+  async listen(): Promise<void> {
+    for (const version of (await this.#runs()).others) {
+      if (this.#told.has(version)) continue;
+      this.#told.add(version);
+      this.context.warn(this.#failure(version));
+    }
+  }
+
+  async #runs(): Promise<{ readonly own: number; readonly others: readonly string[] }> {
+    const all = [...(await this.store.runs()).values()];
+    const others = all.filter((version) => version !== this.own);
+    return { own: all.length - others.length, others };
+  }
+
+  #failure(version: string): Failure {
+    return new Failure(
+      'A campaign of another memfix',
+      `one on ${this.queue} was begun with memfix ${version}; this is ${this.own}, and leaves it alone`,
+      `Install memfix@${version} here, or begin the campaign with memfix ${this.own}.`,
+    );
+  }
+}
+
+function until(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve());
+  });
+}
+
+function stagesIn(args: Arguments): readonly StageName[] {
+  const given = args.list('stages') ?? STAGES;
+  const odd = given.find((name) => !STAGES.some((stage) => stage === name));
+  if (odd !== undefined)
+    throw args.misuse(`\`${odd}\` is no stage; there are ${STAGES.join(', ')}.${didYouMean(odd, STAGES)}`);
+  return STAGES.filter((stage) => given.includes(stage));
+}
+
+function leaseIn(args: Arguments): number {
+  const text = args.text('lease') ?? '30s';
+  const seconds = parseSeconds(text);
+  if (seconds === undefined)
+    throw args.misuse(`\`--lease\` cannot be \`${text}\`: it is a time such as 30s or 2m.`);
+  return seconds;
+}
+
+function widthIn(args: Arguments, name: keyof typeof WIDTHS): number {
+  const text = args.text(name) ?? String(WIDTHS[name]);
+  if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= 256) return Number(text);
+  throw args.misuse(`\`--${name}\` cannot be \`${text}\`: it is a whole number from 1 to 256.`);
+}

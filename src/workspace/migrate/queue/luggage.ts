@@ -1,0 +1,70 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { writeWhole } from '../whole-file.js';
+
+/** The files of one repository that travel between a campaign's folder and a worker's, by their paths in it. */
+export type Luggage = ReadonlyMap<string, Buffer>;
+
+/** Of a log, the end tells what happened. */
+const LONGEST_LOG = 256 * 1024;
+
+const ENDINGS = ['.patch', '.json', '.jsonl', '.log'];
+/** What stages write. */
+const RESULTS = ['patches', 'fixes', 'logs'];
+/** And what they read besides. Only people write it, in the campaign's folder. */
+const ALL = ['decisions', ...RESULTS];
+
+export function pack(folder: string, id: string): Luggage {
+  return new Map(filesOf(folder, ALL, id).map((path) => [path, contentOf(folder, path)]));
+}
+
+/** Makes a repository's results in a folder what they were where they were packed. */
+export function bringBack(folder: string, id: string, luggage: Luggage): void {
+  place(folder, id, luggage, RESULTS);
+}
+
+/** The same for all of its files. */
+export function unpack(folder: string, id: string, luggage: Luggage): void {
+  place(folder, id, luggage, ALL);
+}
+
+function place(folder: string, id: string, luggage: Luggage, parts: readonly string[]): void {
+  const left = new Set(filesOf(folder, parts, id));
+  for (const [path, bytes] of luggage) {
+    // A name from elsewhere leads nowhere else.
+    if (!isOf(id, path, ALL)) throw new Error(`${path} is no file of ${id}`);
+    if (!isOf(id, path, parts)) continue;
+    if (!left.delete(path) || !contentOf(folder, path).equals(bytes)) writeWhole(join(folder, path), bytes);
+  }
+  for (const path of left) rmSync(join(folder, path), { force: true });
+}
+
+export function isSame(one: Luggage, other: Luggage): boolean {
+  return isDeepStrictEqual(one, other);
+}
+
+/** Those named by the id alone, and those in a folder of that name. */
+function filesOf(folder: string, parts: readonly string[], id: string): readonly string[] {
+  const found = parts.flatMap((part) => {
+    const own = join(folder, part, id);
+    const within = existsSync(own) ? readdirSync(own).map((name) => `${id}/${name}`) : [];
+    const alone = ENDINGS.map((ending) => `${id}${ending}`);
+    return [...alone.filter((name) => existsSync(join(folder, part, name))), ...within].map(
+      (name) => `${part}/${name}`,
+    );
+  });
+  return found.filter((path) => isOf(id, path, parts));
+}
+
+function isOf(id: string, path: string, parts: readonly string[]): boolean {
+  const [part = '', name = '', file, ...more] = path.split('/');
+  if (!parts.includes(part) || more.length > 0) return false;
+  if (file === undefined) return ENDINGS.some((ending) => name === `${id}${ending}`);
+  return name === id && /^[\w-]+\.patch$/.test(file);
+}
+
+function contentOf(folder: string, path: string): Buffer {
+  const bytes = readFileSync(join(folder, path));
+  return path.startsWith('logs/') ? bytes.subarray(-LONGEST_LOG) : bytes;
+}

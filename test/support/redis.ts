@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+
+/** A real one, with a port and a folder of its own; its folder survives it. */
+export class RedisServer {
+  #child: ChildProcess | undefined;
+
+  constructor(
+    readonly folder: string,
+    readonly port: number,
+    private readonly more: readonly string[] = [],
+  ) {
+    onTestFinished(() => this.stop('SIGKILL'));
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  async start(): Promise<this> {
+    needed('redis-server');
+    const log = join(this.folder, 'redis.log');
+    const child = spawn('redis-server', [
+      ...['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder, '--logfile', log],
+      ...['--save', '', '--appendonly', 'yes', '--appendfsync', 'always', ...this.more],
+    ]);
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    this.#child = child;
+    while (spawnSync('redis-cli', [...this.#how, 'ping'], { encoding: 'utf8' }).stdout !== 'PONG\n') {
+      const isOver = await Promise.race([ended.then(() => true), pause(20, false)]);
+      if (isOver) throw new Error(`redis-server does not start:\n${readFileSync(log, 'utf8')}`);
+    }
+    return this;
+  }
+
+  /** Every word of an answer on a line. */
+  ask(...words: readonly string[]): readonly string[] {
+    const { stdout } = spawnSync('redis-cli', [...this.#how, ...words], { encoding: 'utf8' });
+    return stdout.split('\n').filter((line) => line !== '');
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child === undefined || child.exitCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await ended;
+  }
+
+  get #how(): readonly string[] {
+    const password = this.more[this.more.indexOf('--requirepass') + 1];
+    const isSecret = this.more.includes('--requirepass') && password !== undefined;
+    const tls = this.more.includes('--tls-port') ? ['--tls', '--insecure'] : [];
+    return ['-p', String(this.port), ...(isSecret ? ['-a', password, '--no-auth-warning'] : []), ...tls];
+  }
+}
+
+/** Installs a program of that Debian package where it is missing. */
+export function needed(program: string, debian = program): void {
+  const isThere = () => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+  if (isThere()) return;
+  const install = `apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends ${debian}`;
+  const { status, stderr } = spawnSync('sh', ['-c', install], { encoding: 'utf8' });
+  if (status !== 0 || !isThere())
+    throw new Error(
+      `These tests need ${program}. Installing it with apt-get as root failed; install ${debian} yourself.\n${stderr}`,
+    );
+}
