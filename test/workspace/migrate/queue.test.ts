@@ -93,7 +93,5 @@ describe('a campaign on a queue', () => {
     expect(readFileSync(join(camp, 'repos.lock'), 'utf8').trim().split('\n')).toHaveLength(12);
     for (const each of workers) each.child.kill('SIGTERM');
     expect(await Promise.all(workers.map(({ ended }) => ended))).toEqual([0, 0, 0]);
-    console.log(run.said, workers.map((w) => w.said).join('\n---\n'));
-    console.log(server.ask('keys', '*'));
   });
 });

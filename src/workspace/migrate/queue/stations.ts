@@ -118,6 +118,8 @@ export class Stations {
         connection: this.redis,
         prefix: this.prefix,
         concurrency: width,
+        // Many jobs that come at once wake one worker only; the others look after so many seconds.
+        drainDelay: 1,
         name,
         lockDuration: milliseconds,
         stalledInterval: milliseconds,
