@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '../../failure.js';
+import { Lane } from '../lane.js';
 import { Setback } from '../setback.js';
 import { type Host, nameOf } from './host.js';
 import { tokenVariables } from './token.js';
@@ -17,19 +18,31 @@ export interface Line {
 
 /** Seconds before another try where a server stumbles. */
 const PAUSES = [1, 4, 16];
+/** Milliseconds from the end of a write to the next one: what GitHub asks for, and its client keeps to less strictly. */
+const BETWEEN_WRITES = 1000;
 /** How often in a row a forge may send us away for asking too much. */
 export const MOST_WAITS = 5;
 
 /** How a forge is talked to: with a time limit, again after trouble that passes, and never on with a token it refuses. */
 export class Manners {
+  readonly #writes = new Lane(1);
+  #lastWrite = -BETWEEN_WRITES;
   #refusal: Setback | undefined;
 
   constructor(readonly line: Line) {}
 
   readonly fetch = (address: string | URL | Request, setting: RequestInit = {}): Promise<Response> => {
     const { signal, timeout } = this.line;
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)]);
-    return fetch(address, { ...setting, signal: limit });
+    const send = () =>
+      fetch(address, { ...setting, signal: AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)]) });
+    if ((setting.method ?? 'GET') === 'GET') return send();
+    return this.#writes.run(async () => {
+      const left = this.#lastWrite + BETWEEN_WRITES - performance.now();
+      await pause(Math.max(0, left), undefined, { signal });
+      return send().finally(() => {
+        this.#lastWrite = performance.now();
+      });
+    });
   };
 
   /** Waits as it was told to; false where it was stopped. */
