@@ -2,7 +2,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
 import type { Relied } from '../semantic/surroundings.js';
 import type { Cache } from '../workspace/cache.js';
-import type { CrewSetting } from '../workspace/crew.js';
+import type { CrewSetting, Errand } from '../workspace/crew.js';
 import type { Candidate, Discovery } from '../workspace/discover.js';
 import { Examiner } from '../workspace/examine.js';
 import { Failure } from '../workspace/failure.js';
@@ -74,8 +74,11 @@ export async function lookThrough(
 ): Promise<Visit> {
   const { project, tools, cache } = look;
   const decide = purpose === 'fix' ? await project.policy() : undefined;
-  const examiner = new Examiner(tools, decide);
-  const threads = threadsFor(context.io, project.request, decide !== undefined);
+  const examiner = new Examiner(tools, decide, cache !== undefined);
+  const threads = threadsFor(context.io, project.request, {
+    takesFixes: decide !== undefined,
+    remembers: cache !== undefined,
+  });
   const means = {
     isTextWanted: purpose !== 'places',
     examiner,
@@ -105,12 +108,12 @@ export async function lookThrough(
 export function threadsFor(
   { self, env }: Io,
   request: Request,
-  takesFixes: boolean,
+  what: Pick<Errand, 'takesFixes' | 'remembers'>,
 ): CrewSetting | undefined {
   if (self?.entry === undefined) return undefined;
   const parser = env['MEMFIX_PARSER'];
   const limit = parser === 'native' ? undefined : limitIn(env['MEMFIX_FILE_LIMIT']);
-  const errand = { request, takesFixes, parser };
+  const errand = { request, ...what, parser };
   return { entry: self.entry, errand, limit };
 }
 
@@ -126,9 +129,7 @@ function limitIn(seconds: string | undefined): number {
 }
 
 function toolsFor(context: Context, project: Project, files: number): Tools {
-  // Optimising wasm takes longer than checking a few files, and the process waits for it before it ends.
-  if (files <= SMALL_RUN) process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
-  return new Tools(project, context.io.env['MEMFIX_PARSER']);
+  return new Tools(project, context.io.env['MEMFIX_PARSER'], files <= SMALL_RUN);
 }
 
 function sayWhatRuns(context: Context, project: Project): void {

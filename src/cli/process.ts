@@ -13,7 +13,7 @@ const SIGNALS = [
 export async function runProcess(loadTransforms: LoadTransforms, entry: string): Promise<void> {
   const catalogue = async () =>
     (await import('../workspace/catalogue.js')).catalogueBeside(entry, loadTransforms);
-  if (!isMainThread) return (await import('../workspace/worker.js')).serve(await catalogue());
+  if (isThread()) return (await import('../workspace/worker.js')).serve(await catalogue());
   const signal = signalOfProcess();
   const output = watchOutput();
   const code = await run(
@@ -39,6 +39,11 @@ export async function runProcess(loadTransforms: LoadTransforms, entry: string):
     catalogue,
   );
   process.exitCode = output.isLost ? 2 : code;
+}
+
+/** Threads are started without words, and asking Node takes it two milliseconds. */
+function isThread(): boolean {
+  return process.argv.length === 2 && !isMainThread;
 }
 
 /** The first signal stops at the next safe place; the second, of a person in a hurry, stops here. */

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 import { build, transform } from 'esbuild';
 import { root } from './project.js';
 
@@ -29,6 +30,17 @@ const MODULE = [
   ['__part', 'const __part=async(path)=>require(path);'],
 ] as const;
 
+/** What is loaded together lies together: these modules, with all that they import and no earlier pack has. */
+const PACKS: readonly (readonly [pack: string, modules: RegExp])[] = [
+  ['cli', /^src\/cli\/(?:main|process)\.ts$/],
+  [
+    'look',
+    /^src\/(?:cli\/(?:arguments|context|remembering|commands\/check)|workspace\/catalogue|report\/(?:concise|full))\.ts$/,
+  ],
+  ['engine', /^(?:src\/engine\/.*|src\/workspace\/(?:heap|worker)|transforms\/index)\.ts$/],
+  ['more', /^/],
+];
+
 rmSync(dist, { recursive: true, force: true });
 await bundleLibrary();
 await bundleProgram();
@@ -45,32 +57,95 @@ async function bundleLibrary(): Promise<void> {
   });
 }
 
+interface Part {
+  readonly name: string;
+  /** The module that is asked for by this part's name. */
+  readonly module: string | undefined;
+  readonly code: string;
+  readonly imports: readonly string[];
+}
+
 /**
- * The program starts faster as CommonJS: Node reads it without waiting, and without setting up its module loader. Only
- * the bundler's modules can be split, so they are translated afterwards.
+ * The program starts faster as CommonJS, which Node reads without setting up its module loader, and in few files. Only
+ * the bundler's modules can be split, so its parts are translated and put together afterwards; `packs.ts` takes them apart.
  */
 async function bundleProgram(): Promise<void> {
-  const { outputFiles } = await build({
+  const parts = await partsOfProgram();
+  const packed = new Map<string, string>();
+  for (const [pack, modules] of PACKS) {
+    const wanted = parts.filter(({ module }) => module !== undefined && modules.test(module));
+    for (const name of reached(wanted, parts)) if (!packed.has(name)) packed.set(name, pack);
+  }
+  const written = (pack: string) =>
+    `{${parts.flatMap(({ name, code }) => (packed.get(name) === pack ? [`${JSON.stringify(name)}(exports,require,module,__filename,__import){${code}\n}`] : [])).join(',\n')}}`;
+  const files = new Map<string, string>();
+  for (const [pack] of PACKS.slice(1)) {
+    const text = `({__proto__:null,...${written(pack)}})`;
+    const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);
+    files.set(pack, `${pack}-${hash}`);
+    writeFileSync(join(dist, `${pack}-${hash}.js`), text);
+  }
+  const packOf = Object.fromEntries(
+    [...packed].flatMap(([name, pack]) => (pack === 'cli' ? [] : [[name, files.get(pack)]])),
+  );
+  const loader = await build({
+    ...bundled,
+    splitting: false,
+    format: 'iife',
+    globalName: 'packs',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    entryPoints: ['src/cli/packs.ts'],
+    write: false,
+  });
+  const cli = join(dist, 'cli.js');
+  const start = `new packs.Packs(__filename,${written('cli')},${JSON.stringify(packOf)},require,(name)=>import(name)).require("./cli.js");`;
+  writeFileSync(cli, `#!/usr/bin/env node\n"use strict";${loader.outputFiles[0]?.text}${start}\n`);
+  writeFileSync(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
+  chmodSync(cli, 0o755);
+}
+
+async function partsOfProgram(): Promise<readonly Part[]> {
+  const { outputFiles, metafile } = await build({
     ...bundled,
     entryPoints: { cli: 'src/cli/main.ts' },
     write: false,
+    metafile: true,
   });
-  for (const { path, text } of outputFiles) {
-    const { code } = await transform(text, {
-      format: 'cjs',
-      platform: 'node',
-      target,
-      minifySyntax: true,
-      minifyWhitespace: true,
-      define: { 'import.meta.url': '__here' },
-    });
-    const body = code.replace(/^#!.*\n/, '').replaceAll('import("./', '__part("./');
-    const needed = MODULE.filter(([name]) => body.includes(name)).map(([, definition]) => definition);
-    const shebang = path === join(dist, 'cli.js') ? '#!/usr/bin/env node\n' : '';
-    writeFileSync(path, `${shebang}"use strict";${needed.join('')}\n${body}`);
-  }
-  writeFileSync(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
-  chmodSync(join(dist, 'cli.js'), 0o755);
+  return Promise.all(
+    outputFiles.map(async ({ path, text }) => {
+      const { code } = await transform(text, {
+        format: 'cjs',
+        platform: 'node',
+        target,
+        minifySyntax: true,
+        minifyWhitespace: true,
+        define: { 'import.meta.url': '__here' },
+      });
+      const output = metafile.outputs[relative(root, path).replaceAll(sep, '/')];
+      const imports = output?.imports ?? [];
+      let body = code.replace(/^#!.*\n/, '').replaceAll('import("./', '__part("./');
+      for (const { path: name, kind } of imports)
+        if (kind === 'dynamic-import') body = body.replaceAll(`import("${name}")`, `__import("${name}")`);
+      const needed = MODULE.filter(([name]) => body.includes(name)).map(([, definition]) => definition);
+      return {
+        name: basename(path),
+        module: output?.entryPoint,
+        code: `"use strict";${needed.join('')}${body}`,
+        imports: imports
+          .filter(({ kind, external }) => kind === 'import-statement' && external !== true)
+          .map((each) => basename(each.path)),
+      };
+    }),
+  );
+}
+
+/** The names of these parts and of all that they import. */
+function reached(wanted: readonly Part[], parts: readonly Part[]): ReadonlySet<string> {
+  const names = new Set(wanted.map(({ name }) => name));
+  for (const name of names)
+    for (const other of parts.find((part) => part.name === name)?.imports ?? []) names.add(other);
+  return names;
 }
 
 /** What the transforms are, for runs that never have to load what they do. */

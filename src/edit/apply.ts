@@ -1,5 +1,8 @@
-import MagicString from 'magic-string';
+import { createRequire } from 'node:module';
+import type MagicString from 'magic-string';
 import { byPosition, clash, type Edit } from './edit.js';
+
+const require = createRequire(import.meta.url);
 
 /**
  * Applies edits that were planned not to clash.
@@ -7,7 +10,7 @@ import { byPosition, clash, type Edit } from './edit.js';
  */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   const sorted = [...edits].sort(byPosition);
-  const magic = new MagicString(text);
+  const magic = editable(text);
   let previous: Edit | undefined;
   for (const edit of sorted) {
     if (edit.start < 0 || edit.end > text.length || edit.start > edit.end) {
@@ -24,6 +27,12 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
     previous = edit;
   }
   return magic.toString();
+}
+
+/** Loaded when something is changed: a report never is. */
+function editable(text: string): MagicString {
+  const { default: Editable } = require('magic-string') as { readonly default: typeof MagicString };
+  return new Editable(text);
 }
 
 /** Edits of one fix may touch; only a real overlap, or two insertions at one place, has no defined result. */

@@ -31,16 +31,16 @@ const CHUNK = 16 * 1024;
 
 /**
  * The native addon where it loads, the grammar's wasm everywhere else. Both yield the same trees.
- * `only` forces one of them.
+ * `only` forces one of them; `isBrief`: for so few files that starting fast beats running fast.
  */
-export async function loadParser(only?: Backend): Promise<PythonParser> {
+export async function loadParser(only?: Backend, isBrief = false): Promise<PythonParser> {
   if (only !== 'wasm') {
     const native = loadNative();
     if (native instanceof Error) {
       if (only === 'native') throw native;
     } else return native;
   }
-  return loadWasm();
+  return loadWasm(isBrief);
 }
 
 function loadNative(): PythonParser | Error {
@@ -50,14 +50,17 @@ function loadNative(): PythonParser | Error {
       parse(input: (offset: number) => string): BackendTree;
     };
     const parser = new Parser();
-    parser.setLanguage(require('tree-sitter-python'));
+    // Trees are read through cursors: a class for each type of node would only cost time.
+    parser.setLanguage({ ...require('tree-sitter-python'), nodeTypeInfo: [] });
     return new TreeParser('native', (text) => parser.parse((offset) => text.slice(offset, offset + CHUNK)));
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
 }
 
-async function loadWasm(): Promise<PythonParser> {
+async function loadWasm(isBrief: boolean): Promise<PythonParser> {
+  // Optimising wasm takes longer than checking a few files, and the process waits for it before it ends.
+  if (isBrief) require('node:v8').setFlagsFromString('--liftoff-only');
   const { Language, Parser } = await import('web-tree-sitter');
   await Parser.init();
   const parser = new Parser();

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { now } from './clock.js';
 import { crashOf, type Examined, type Job, type Sight, tooLong } from './examine.js';
 import type { Request } from './project.js';
 
@@ -6,6 +7,8 @@ import type { Request } from './project.js';
 export interface Errand {
   readonly request: Request;
   readonly takesFixes: boolean;
+  /** What is found is kept for later runs. */
+  readonly remembers: boolean;
   readonly parser: string | undefined;
 }
 
@@ -109,7 +112,7 @@ export class Crew {
       name,
     };
     const worker = new Worker(setting.entry, { workerData: orders });
-    const member: Member = { name, worker, at, last: 0, since: performance.now() };
+    const member: Member = { name, worker, at, last: 0, since: now() };
     this.#members.set(name, member);
     worker.on('message', (report: Report) => {
       for (const [index, examined] of report) this.answer(index, examined);
@@ -147,8 +150,8 @@ export class Crew {
         const at = Atomics.load(member.at, 0);
         if (at === 0 || at !== member.last) {
           member.last = at;
-          member.since = performance.now();
-        } else if (performance.now() - member.since > limit) {
+          member.since = now();
+        } else if (now() - member.since > limit) {
           void member.worker.terminate();
           this.#lose(member, (path) => tooLong(path, limit));
         }

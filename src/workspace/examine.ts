@@ -36,7 +36,7 @@ export interface Examined {
   /** What became of a file that a fix was taken for. */
   readonly repaired?: Outcome | Skipped;
   readonly stamp?: Stamp;
-  /** Of the bytes, where looking at them again would take longer than hashing them. */
+  /** Of the bytes, where they are to be known again and looking at them would take longer than hashing them. */
   readonly hash?: string;
   /** What of the project the sight depends on. */
   readonly relied?: Relied;
@@ -56,6 +56,8 @@ export class Examiner {
     private readonly tools: Tools,
     /** Present when fixes are to be taken. */
     private readonly decide: Decide | undefined,
+    /** What is found is kept for later runs, which know the file again by its hash. */
+    private readonly remembers: boolean,
   ) {}
 
   async examine(job: Job): Promise<Examined> {
@@ -114,7 +116,7 @@ export class Examiner {
       if (worth !== 'yes') return examined({ sight: { kind: worth }, stamp });
     }
     if (!this.tools.parser.isLoaded && !onlyText) return { kind: 'unread' };
-    const mark = { stamp, hash: hash ?? hashOf(bytes) };
+    const mark = { stamp, ...(this.remembers && { hash: hash ?? hashOf(bytes) }) };
     const read = interpret(candidate, bytes);
     if (read.kind === 'skipped') return examined({ sight: read, ...mark });
     const { file } = read;

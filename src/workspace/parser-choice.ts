@@ -3,10 +3,10 @@ import { type Backend, loadParser, type PythonParser, type SyntaxTree } from '..
 import { Failure } from './failure.js';
 
 /** The parser that `MEMFIX_PARSER` asks for; without a wish, the native one where it loads, else wasm. */
-export async function chosenParser(wish: string | undefined): Promise<PythonParser> {
+export async function chosenParser(wish: string | undefined, isBrief = false): Promise<PythonParser> {
   const backend = backendOf(wish);
   try {
-    return await loadParser(backend);
+    return await loadParser(backend, isBrief);
   } catch (error) {
     throw new Failure(
       'The parser does not load',
@@ -20,7 +20,10 @@ export async function chosenParser(wish: string | undefined): Promise<PythonPars
 export class ParserOnDemand implements PythonParser {
   #parser: PythonParser | undefined;
 
-  constructor(private readonly wish: string | undefined) {
+  constructor(
+    private readonly wish: string | undefined,
+    private readonly isBrief: boolean,
+  ) {
     backendOf(wish);
   }
 
@@ -29,7 +32,7 @@ export class ParserOnDemand implements PythonParser {
   }
 
   async load(): Promise<PythonParser> {
-    this.#parser ??= await chosenParser(this.wish);
+    this.#parser ??= await chosenParser(this.wish, this.isBrief);
     return this.#parser;
   }
 

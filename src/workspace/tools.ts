@@ -10,8 +10,10 @@ export class Tools {
   constructor(
     private readonly project: Project,
     parser: string | undefined,
+    /** For few files. */
+    isBrief = false,
   ) {
-    this.parser = new ParserOnDemand(parser);
+    this.parser = new ParserOnDemand(parser, isBrief);
   }
 
   /** Its parser may not be loaded yet. */

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { now } from './clock.js';
 import { Crew, type CrewSetting } from './crew.js';
 import { type Examined, type Examiner, type Glance, type Job, tooLong } from './examine.js';
 import { endsWithin } from './limit.js';
@@ -38,7 +39,7 @@ export async function workThrough(
   });
   if (whole > LARGE_RUN) (await import('./heap.js')).keepHeapSmall();
   const here = new Hand(crew, jobs, examiner, threads?.limit);
-  const began = performance.now();
+  const began = now();
   const dismiss = () => crew.dismiss();
   hooks.signal.addEventListener('abort', dismiss);
   try {
@@ -51,7 +52,7 @@ export async function workThrough(
       hooks.signal.throwIfAborted();
       if (crew.left > 0 && crew.left < jobs.length) hooks.progress(jobs.length - crew.left);
       if (didSome) {
-        const pace = (whole - undone) / (performance.now() - began);
+        const pace = (whole - undone) / (now() - began);
         const worth = pace > 0 ? Math.floor(undone / pace / (threads?.worth ?? WORTH_A_THREAD)) : 0;
         const helpers = Math.min(availableParallelism() - 1, crew.untaken, worth);
         crew.grow(here.isLost ? Math.max(1, helpers) : helpers);
@@ -86,7 +87,7 @@ class Hand {
     const glances: (readonly [number, Job, Glance])[] = [];
     let at: number | undefined;
     const stretch = () => {
-      const end = performance.now() + PATIENCE;
+      const end = now() + PATIENCE;
       do {
         at = this.#held ?? this.crew.take();
         this.#held = undefined;
@@ -96,7 +97,7 @@ class Hand {
         glances.push([at, job, glance]);
         at = undefined;
         if (glance.kind !== 'examined') return;
-      } while (performance.now() < end);
+      } while (now() < end);
     };
     if (this.limit === undefined) stretch();
     else this.isLost = !endsWithin(this.limit, stretch);

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Catalogue } from './catalogue.js';
+import { now } from './clock.js';
 import type { Orders, Report } from './crew.js';
 import { type Examined, Examiner } from './examine.js';
 import { Project } from './project.js';
@@ -16,13 +17,17 @@ export async function serve(catalogue: Catalogue): Promise<void> {
   const orders = workerData as Orders;
   const project = new Project(orders.request, catalogue);
   const tools = new Tools(project, orders.parser);
-  const examiner = new Examiner(tools, orders.takesFixes ? await project.policy() : undefined);
+  const examiner = new Examiner(
+    tools,
+    orders.takesFixes ? await project.policy() : undefined,
+    orders.remembers,
+  );
   let report: (readonly [number, Examined])[] = [];
   const send = () => {
     if (report.length > 0) parentPort?.postMessage(report satisfies Report);
     report = [];
   };
-  let breathed = performance.now();
+  let breathed = now();
   for (const index of take(orders)) {
     const job = orders.jobs[index];
     if (job === undefined) break;
@@ -32,9 +37,9 @@ export async function serve(catalogue: Catalogue): Promise<void> {
     report.push([index, examined]);
     if (examined.sight.kind !== 'nothing' || report.length >= TOGETHER) send();
     Atomics.store(orders.at, 0, 0);
-    if (performance.now() - breathed < BREATH) continue;
+    if (now() - breathed < BREATH) continue;
     await new Promise((resume) => setImmediate(resume));
-    breathed = performance.now();
+    breathed = now();
   }
   send();
 }

@@ -47,6 +47,7 @@ const PURE_BUILTINS = new Set([
 ]);
 /** `createRequire` for an addon and for packages that most runs do not need, and how V8 compiles the parsers' wasm. */
 const LOADS_PACKAGES = new Set([
+  'src/edit/apply.ts',
   'src/syntax/parser.ts',
   'src/syntax/soundness.ts',
   'src/syntax/yaml.ts',

@@ -139,7 +139,7 @@ async function work(context: Context, campaign: Campaign, run: Run, driver: Driv
     catalogue,
     parser: io.env['MEMFIX_PARSER'],
     signal: io.signal,
-    threads: (request: Request) => threadsFor(io, request, true),
+    threads: (request: Request) => threadsFor(io, request, { takesFixes: true, remembers: false }),
   };
   const forges = forgesOf(context, campaign, (text) => progress.tell(text), run.prsPerHour);
   if (goal === 'pr' && driver.needsTokens) await forges.check(which.map(({ url }) => url));

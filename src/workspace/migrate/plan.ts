@@ -59,7 +59,7 @@ export async function lookInto(
     discovery,
     {
       isTextWanted: true,
-      examiner: new Examiner(tools, decide),
+      examiner: new Examiner(tools, decide, false),
       decide,
       targets,
       stampOf: (target) => project.ground.stamp(target),
