@@ -98,7 +98,7 @@ function workshop(
       parser: io.env['MEMFIX_PARSER'],
       // A stage in hand is finished, whatever the signal.
       signal: new AbortController().signal,
-      threads: (request: Request) => threadsFor(io, request, true),
+      threads: (request: Request) => threadsFor(io, request, { takesFixes: true, remembers: false }),
     },
     isStopping: () => io.signal.aborted,
     entered: ({ name }, stage) => {
