@@ -135,7 +135,7 @@ function read(path: string): Buffer | undefined {
 }
 
 /** A case may allow unsafe fixes only by recording an unsafe finding that is fixed. */
-export function allowsUnsafe({ kind, recorded }: FixtureCase): boolean {
+export function allowsUnsafe(kind: CaseKind, recorded: readonly Recorded[] | undefined): boolean {
   return kind === 'fix' && (recorded ?? []).some((each) => 'safety' in each && each.safety === 'unsafe');
 }
 
