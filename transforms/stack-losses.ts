@@ -33,6 +33,7 @@ import {
   handedOn,
   importsPackage,
   isEvaluation,
+  isPromoted,
   isReport,
   keptFromElsewhere,
   looseComments,
@@ -40,6 +41,7 @@ import {
   lossTerm,
   mayAccumulate,
   Proof,
+  placeOf,
   requireUncaught,
   STACK,
   statementOf,
@@ -69,6 +71,7 @@ export const stackLosses: Transform<SumSite> = {
         'the total is read in the loop, in a nested function, or for anything but its mean',
         'the total is set to anything but a literal zero, or more than once',
         'a term is changed in place after it was added: the list would see the change; unsafe where other code gets hold of it, as in `dist.all_reduce(loss.detach())`',
+        'unsafe where `total += x` adds terms that may differ in dtype, as those of a model whose layers do: the total has the dtype of the first term, a stack the widest',
         'the loop calls `backward()` itself, or the mean is only printed, logged or made a number: that is `detach-accumulated-loss`',
         'the code runs under `no_grad`, or its function calls `.eval()`: that is `no-grad`',
         'the division stands in a `try`, or a statement shares its line with other code',
@@ -164,9 +167,15 @@ function gates(module: PyModule, sum: Accumulation): Proof {
   if (kept !== undefined) proof.require('unknown', `\`${shown(kept)}\` is not changed in place meanwhile`);
   const holder = values
     .map((value) => handedOn(module, value, sum.division))
-    .find((node) => node !== undefined);
-  if (holder !== undefined)
-    proof.require('unknown', `\`${shown(holder)}\` gives nobody a term to change in place`);
+    .find((place) => place !== undefined);
+  if (holder !== undefined) {
+    const where = holder.module === module ? '' : ` in ${placeOf(holder.module, holder.node)}`;
+    proof.require('unknown', `\`${shown(holder.node)}\`${where} gives nobody a term to change in place`);
+  }
+  proof.require(isPromoted(module, sum), {
+    no: `its terms have several dtypes: \`${sum.name} +=\` keeps that of the first, a stack takes the widest`,
+    unknown: `that all terms have one dtype: \`${sum.name} +=\` keeps that of the first, a stack takes the widest`,
+  });
   const stray = strayDevice(module, values);
   if (stray !== undefined)
     proof.require('unknown', `\`${shown(stray)}\` is on the device of the other terms`);

@@ -54,7 +54,7 @@ export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
 export { readYaml, type YamlScalar, type YamlSection } from '../syntax/yaml.js';
 export * from '../torch/catalog.js';
-export { shown } from '../torch/gate.js';
+export { placeOf, shown } from '../torch/gate.js';
 export { doubtsAboutLoop, type EvaluationLoop, evaluationLoops } from '../torch/grad/block.js';
 export { doubtsAbout, hasGradMode } from '../torch/grad/doubts.js';
 export {
@@ -155,6 +155,7 @@ export {
   type MatrixProduct,
   matrixProduct,
 } from '../torch/tensor/low-rank.js';
+export { isPromoted } from '../torch/tensor/one-dtype.js';
 export { isProvenTensor } from '../torch/tensor/proven-tensor.js';
 export { isFreeOfRandomness } from '../torch/tensor/randomness.js';
 export type { TensorKind } from '../torch/tensor/tensor.js';

@@ -1,4 +1,5 @@
 import { calledDefinition } from '../../semantic/definitions.js';
+import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -15,6 +16,7 @@ import {
 import type { PyNode } from '../../syntax/node.js';
 import { MADE_ON_CPU } from '../catalog.js';
 import { tensorRead } from '../module/statistic-use.js';
+import { calledBy } from '../tensor/called.js';
 
 const MAX_DEPTH = 6;
 
@@ -78,13 +80,18 @@ export function keptFromElsewhere(module: PyModule, value: PyNode, depth = 0): P
 
 /**
  * The place where other code gets hold of the tensor that would be kept, and may change it in place before it is used:
- * `dist.all_reduce(loss.detach())`, `self.last = loss`.
+ * `dist.all_reduce(loss.detach())`, `self.last = loss`; also in the function that made it, in whatever file.
  */
-export function handedOn(module: PyModule, value: PyNode, used: PyNode): PyNode | undefined {
+export function handedOn(module: PyModule, value: PyNode, used: PyNode): Elsewhere | undefined {
   return handedOnBefore(module, value, used.start, new Set());
 }
 
-function handedOnBefore(module: PyModule, value: PyNode, end: number, seen: Set<PyNode>): PyNode | undefined {
+function handedOnBefore(
+  module: PyModule,
+  value: PyNode,
+  end: number,
+  seen: Set<PyNode>,
+): Elsewhere | undefined {
   for (const root of sharedRoots(module, value)) {
     const found =
       root.type === 'identifier'
@@ -102,17 +109,19 @@ function variableHandedOn(
   root: PyNode,
   end: number,
   seen: Set<PyNode>,
-): PyNode | undefined {
+): Elsewhere | undefined {
   const scope = module.resolve(root);
   if (scope === undefined || seen.has(root)) return undefined;
   seen.add(root);
+  // Who reads a global, or a variable of the function around, is not seen from here.
+  if (binds(roleOf(root)) && scope !== module.scopeAt(root)) return { module, node: statementOf(root) };
   const given = reachingDefinitions(module, root) ?? [];
   for (const place of module.reads(scope, root.text)) {
     if (place === root || place.start > end) continue;
     const there = reachingDefinitions(module, place);
     if (there !== undefined && !there.some(({ node }) => given.some((each) => each.node === node))) continue;
     const alias = aliasOf(module, place);
-    if (isHandedOn(module, place, alias !== undefined)) return statementOf(place);
+    if (isHandedOn(module, place, alias !== undefined)) return { module, node: statementOf(place) };
     const found = alias && variableHandedOn(module, alias, end, seen);
     if (found !== undefined) return found;
   }
@@ -121,19 +130,25 @@ function variableHandedOn(
     .find((place) => place !== undefined);
 }
 
-/** What a function of the file does with the tensor before it returns it. */
-function resultHandedOn(module: PyModule, call: PyNode, seen: Set<PyNode>): PyNode | undefined {
-  const definition = calledDefinition(module, call);
-  if (definition?.type !== 'function_definition' || seen.has(definition)) return undefined;
-  seen.add(definition);
-  return [...ownNodes(definition)]
-    .filter(({ type }) => type === 'return_statement')
-    .map(
-      ({ named: [returned] }) =>
-        returned &&
-        (keptFromElsewhere(module, returned) ?? handedOnBefore(module, returned, definition.end, seen)),
-    )
-    .find((place) => place !== undefined);
+/** What the functions behind a call do with the tensor before they return it. */
+function resultHandedOn(module: PyModule, call: PyNode, seen: Set<PyNode>): Elsewhere | undefined {
+  for (const run of calledBy(module, call)?.functions ?? []) {
+    if (seen.has(run.node)) continue;
+    seen.add(run.node);
+    for (const { type, named } of ownNodes(run.node)) {
+      const returned = type === 'return_statement' ? named[0] : undefined;
+      const found = returned && returnedHandedOn(run, returned, seen);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+function returnedHandedOn(run: Elsewhere, returned: PyNode, seen: Set<PyNode>): Elsewhere | undefined {
+  const node = keptFromElsewhere(run.module, returned);
+  return node === undefined
+    ? handedOnBefore(run.module, returned, run.node.end, seen)
+    : { module: run.module, node };
 }
 
 function isHandedOn(module: PyModule, place: PyNode, hasAlias: boolean): boolean {

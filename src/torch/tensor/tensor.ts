@@ -1,14 +1,7 @@
 import type { Answer } from '../../semantic/answer.js';
 import { attributeValues } from '../../semantic/attributes.js';
-import {
-  ancestryOf,
-  calledDefinition,
-  classBehind,
-  methodNamed,
-  overridesOf,
-} from '../../semantic/definitions.js';
-import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
-import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { calledDefinition } from '../../semantic/definitions.js';
+import type { Definition } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { alwaysReturns } from '../../semantic/returns.js';
@@ -18,12 +11,11 @@ import {
   isAsync,
   methodName,
   ownNodes,
-  receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { GRAD_OFF, NN_MODULE, TENSOR_TYPES } from '../catalog.js';
-import { moduleKind } from '../module/modules.js';
+import { GRAD_OFF, TENSOR_TYPES } from '../catalog.js';
+import { calledBy, definitionsOf, namedElsewhere } from './called.js';
 import { callFact, instanceFact } from './tensor-calls.js';
 import {
   arithmetic,
@@ -139,61 +131,11 @@ class TensorFacts {
   #call(call: PyNode): TensorFact {
     const known = callFact(this.module, call, this.of);
     if (known !== undefined) return known;
-    const definition = calledDefinition(this.module, call);
-    if (definition?.type === 'function_definition') {
-      const others = overridesOf(this.module, call, definition);
-      return others === undefined
-        ? UNKNOWN
-        : either([definition, ...others].map((each) => this.returned(each)));
-    }
-    const callee = call.field('function');
-    if (callee === undefined) return UNKNOWN;
-    const found = this.#elsewhere(callee);
-    if (found?.node.type === 'function_definition') return facts(found.module).returned(found.node);
-    return either(this.#instances(callee).map((made) => this.#instanceCall(made)));
-  }
-
-  #elsewhere(callee: PyNode): Elsewhere | undefined {
-    const path = qualifiedName(this.module, callee);
-    return path === undefined ? undefined : definedElsewhere(this.module, path);
-  }
-
-  /** The calls that made the object an expression stands for, when all of its assignments are calls. */
-  #instances(callee: PyNode): readonly PyNode[] {
-    const target = unparenthesized(callee);
-    if (target.type === 'call') return [target];
-    const values =
-      target.type === 'identifier'
-        ? this.#values(target)
-        : target.type === 'attribute'
-          ? attributeValues(this.module, target)
-          : undefined;
-    const calls = values?.map(unparenthesized) ?? [];
-    return calls.every((value) => value.type === 'call') ? calls : [];
-  }
-
-  #instanceCall(made: PyNode): TensorFact {
-    // `nn.MSELoss().to(device)` is still the module.
-    const receiver = receiverOf(made);
-    if (receiver?.type === 'call' && ['to', 'cuda', 'cpu', 'eval', 'train'].includes(methodName(made) ?? ''))
-      return this.#instanceCall(receiver);
-    const known = instanceFact(this.module, made);
-    if (known !== undefined) return known;
-    const classNode = classBehind(this.module, made);
-    const callee = classNode === undefined ? made.field('function') : undefined;
-    const found = callee && this.#elsewhere(callee);
-    if (found?.node.type === 'class_definition' && moduleKind(found.module, found.node).isModule === 'yes')
-      return facts(found.module).called(found.node);
-    if (classNode === undefined || !ancestryOf(this.module, classNode).imported.includes(NN_MODULE))
-      return UNKNOWN;
-    return this.called(classNode);
-  }
-
-  /** What calling an instance of a module class of this file gives. */
-  called(classNode: PyNode): TensorFact {
-    const forward =
-      methodNamed(this.module, classNode, '__call__') ?? methodNamed(this.module, classNode, 'forward');
-    return forward === undefined ? UNKNOWN : this.returned(forward);
+    const called = calledBy(this.module, call);
+    return either([
+      ...(called?.functions.map(({ module, node }) => facts(module).returned(node)) ?? []),
+      ...(called?.makers.map((made) => instanceFact(this.module, made) ?? UNKNOWN) ?? []),
+    ]);
   }
 
   /** What every `return` gives; nothing is said about generators, coroutines, or functions that may end without one. */
@@ -218,7 +160,7 @@ class TensorFacts {
   }
 
   #variable(identifier: PyNode): TensorFact {
-    const definitions = reachingDefinitions(this.module, identifier) ?? this.#onlyDefinition(identifier);
+    const definitions = definitionsOf(this.module, identifier);
     if (definitions === undefined || definitions.length === 0) return UNKNOWN;
     const start = either(
       definitions.filter(({ kind }) => kind !== 'update').map((found) => this.#defined(found)),
@@ -230,20 +172,6 @@ class TensorFacts {
           : fact,
       start,
     );
-  }
-
-  /** A name of an outer scope that is written once. */
-  #onlyDefinition(identifier: PyNode): readonly Definition[] | undefined {
-    const scope = this.module.resolve(identifier);
-    const writes = scope === undefined ? [] : this.module.writes(scope, identifier.text);
-    return writes.length === 1 ? writes.map(definitionOf) : undefined;
-  }
-
-  #values(identifier: PyNode): readonly PyNode[] | undefined {
-    const definitions =
-      reachingDefinitions(this.module, identifier) ?? this.#onlyDefinition(identifier) ?? [];
-    const values = definitions.flatMap((found) => (found.kind === 'value' ? [found.value] : []));
-    return values.length === definitions.length ? values : undefined;
   }
 
   #defined(definition: Definition): TensorFact {
@@ -259,7 +187,8 @@ class TensorFacts {
         const targets = definition.node.parent;
         if (value.type !== 'call' || targets?.parent?.type !== 'assignment') return UNKNOWN;
         const made = calledDefinition(this.module, value);
-        const found = made === undefined ? this.#elsewhere(value.field('function') ?? value) : undefined;
+        const found =
+          made === undefined ? namedElsewhere(this.module, value.field('function') ?? value) : undefined;
         const node = made ?? found?.node;
         if (node?.type !== 'function_definition') return UNKNOWN;
         return facts(found?.module ?? this.module).returned(node, targets.named.indexOf(definition.node));
