@@ -23,9 +23,11 @@ import {
   ampGates,
   ampImport,
   argumentsOf,
+  askerGates,
   dottedAmpUse,
   FLOAT16,
   importedFromHere,
+  isDtypeSetElsewhere,
   isInExpressionScope,
   isOlderBranch,
   isPrivate,
@@ -161,6 +163,8 @@ export const ampApi: Transform<AmpSite> = {
       uses.some(({ node }) => isTestCode(module, node)) ? 'unknown' : 'yes',
       'that this test is not about the old names',
     );
+    if (proof.refuted === undefined)
+      for (const { answer, otherwise } of askerGates(module, uses)) proof.require(answer, otherwise);
     return edit.done('Name the device in `torch.amp`', proof);
   },
 };
@@ -202,7 +206,8 @@ function rewriteAutocast(call: PyNode, edit: EditBuilder, module: PyModule, proo
   const isOff = (keywordArgument(call, 'enabled')?.field('value') ?? positional[0])?.text === 'False';
   const hasDtype = keywordArgument(call, 'dtype') !== undefined || positional.length > 1;
   const isQuiet = isOff && !mayOpenAutocast(module, call);
-  const needsDtype = !hasDtype && !isQuiet && mayBeInOtherAutocast(module, call);
+  const needsDtype =
+    !hasDtype && !isQuiet && (mayBeInOtherAutocast(module, call) || isDtypeSetElsewhere(module, call));
   proof
     .forbid(
       positional.some(({ type }) => type === 'list_splat'),

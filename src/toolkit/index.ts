@@ -168,10 +168,21 @@ export {
   strictLoop,
 } from '../torch/training/accumulation-loop.js';
 export * from '../torch/training/allocator.js';
+export { askerGates, isDtypeSetElsewhere } from '../torch/training/amp-askers.js';
 export * from '../torch/training/cuda-cache.js';
 export { type EagerDataset, eagerDataset, isIndexable } from '../torch/training/eager-dataset.js';
 export * from '../torch/training/fsdp.js';
-export * from '../torch/training/old-amp.js';
+export {
+  type AmpImport,
+  type AmpUse,
+  ampGates,
+  ampImport,
+  dottedAmpUse,
+  importedFromHere,
+  mayBeInOtherAutocast,
+  mayOpenAutocast,
+  reachGates,
+} from '../torch/training/old-amp.js';
 export * from '../torch/training/optimizer-call.js';
 export { type StepTensors, stepTensors } from '../torch/training/step-tensors.js';
 export { type TrainedModel, trainedModels, trainingForwards } from '../torch/training/trained-model.js';

@@ -5,7 +5,7 @@ import { isProgram } from '../../semantic/program.js';
 import { methodName, receiverOf } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { AMP_NAMES, NEW_AMP, OLD_AMP } from '../catalog.js';
+import { AMP_NAMES, OLD_AMP } from '../catalog.js';
 import { type Gate, gate, placeOf } from '../gate.js';
 import { isProvenTensor } from '../tensor/proven-tensor.js';
 
@@ -71,21 +71,23 @@ function bareUse(read: PyNode, path = ''): AmpUse | undefined {
   return { name: path.slice(OLD_AMP.length + 1), node: read, kind: kindOfUse(read) };
 }
 
-function topOfPath(inside: PyNode): PyNode {
+/** The whole of a dotted path, from a node inside it. */
+export function topOfPath(inside: PyNode): PyNode {
   let top = inside;
   if (top.parent?.type === 'attribute' && top.parent.field('attribute') === top) top = top.parent;
   while (top.parent?.type === 'attribute' && top.parent.field('object') === top) top = top.parent;
   return top;
 }
 
-function kindOfUse(node: PyNode): AmpUse['kind'] {
+export function kindOfUse(node: PyNode): AmpUse['kind'] {
   const { parent } = node;
   if (parent?.type === 'call' && parent.field('function') === node) return 'call';
   if (parent?.type === 'decorator') return 'decorator';
   return node.closest('type', 'block', 'module')?.type === 'type' ? 'annotation' : 'value';
 }
 
-const OTHER_DTYPE =
+/** What makes regions of other types. */
+export const OTHER_DTYPE =
   /bfloat16|\bbf16\b|set_autocast|mixed_precision|ccelerat|ightning|\bFabric\b|deepspeed|transformers|rainer\(/;
 
 /** `autocast("cuda", dtype=amp_dtype)`, `autocast("cuda", amp_dtype)`: a region whose dtype is not float16 as it is written. */
@@ -143,18 +145,15 @@ const CHECKS_TYPES =
 
 /** What must hold in the file before one of the names may be written anew. */
 export function ampGates(module: PyModule, names: readonly string[]): readonly Gate[] {
-  const asked = names.includes('GradScaler') ? scalerNames(module) : [];
   return [
     gate(!REPLACES.test(module.text), 'this file puts something else in its place'),
-    gate(
-      !asked.includes('value') && !(names.includes('autocast') && asksForOldAutocast(module)),
-      'this file asks for the old class elsewhere',
-    ),
     {
-      answer: asked.includes('annotation') && CHECKS_TYPES.test(module.text) ? 'unknown' : 'yes',
+      answer:
+        names.includes('GradScaler') && CHECKS_TYPES.test(module.text) && isScalerAnnotated(module)
+          ? 'unknown'
+          : 'yes',
       otherwise: 'that nothing chooses or checks by the annotations, which name the old class',
     },
-    ...(asked.length > 0 ? module.memo(askersElsewhere, module) : []),
     ...module.memo(replacersElsewhere, module),
     {
       answer: STANDS_IN.test(module.text) ? 'unknown' : 'yes',
@@ -178,46 +177,6 @@ function replacersElsewhere(module: PyModule): readonly Gate[] {
     : [{ answer: 'unknown', otherwise: `that what ${who} puts in its place is not needed here` }];
 }
 
-const ASKS = /\b(?:isinstance|issubclass|type)\([^\n]*GradScaler/;
-
-/** Other files of the project that tell scalers by their old class. */
-function askersElsewhere(module: PyModule): readonly Gate[] {
-  const { modules, unread } = module.around.naming({ word: 'GradScaler', beside: ['cuda', 'amp'] }, (text) =>
-    ASKS.test(text),
-  );
-  const asker = modules.flatMap((there) => {
-    const asked = there.at('GradScaler').find((node) => asksForOldClass(there, node));
-    return asked === undefined ? [] : [placeOf(there, asked)];
-  })[0];
-  const who = asker ?? unread;
-  return who === undefined
-    ? []
-    : [
-        {
-          answer: 'unknown',
-          otherwise: `that the scaler does not reach ${who}, where the old class is asked for`,
-        },
-      ];
-}
-
-function asksForOldClass(module: PyModule, node: PyNode): boolean {
-  const call = node.closest('argument_list', 'block')?.parent;
-  const asks = /^(?:isinstance|issubclass)$/.test(call?.field('function')?.text ?? '');
-  const compares = /\btype\(/.test(node.closest('comparison_operator')?.text ?? '');
-  const isNew = qualifiedName(module, topOfPath(node))?.startsWith(`${NEW_AMP}.`) === true;
-  return (asks || compares) && !isNew;
-}
-
-/** `isinstance(region, torch.cuda.amp.autocast)`: the new one is its base. */
-function asksForOldAutocast(module: PyModule): boolean {
-  return module
-    .at('autocast')
-    .some(
-      (node) =>
-        qualifiedName(module, topOfPath(node))?.startsWith(`${OLD_AMP}.`) && asksForOldClass(module, node),
-    );
-}
-
 /** A place in another file that uses the name which an import binds here. */
 export function importedFromHere(module: PyModule, bound: readonly PyNode[]): string | undefined {
   for (const name of bound) {
@@ -228,12 +187,10 @@ export function importedFromHere(module: PyModule, bound: readonly PyNode[]): st
   return undefined;
 }
 
-/** How the file uses the class of the scaler, by whatever path. */
-function scalerNames(module: PyModule): readonly AmpUse['kind'][] {
-  return module.at('GradScaler').flatMap((node) => {
-    if (node.text !== 'GradScaler' || node.closest('import_from_statement', 'import_statement')) return [];
-    return [kindOfUse(topOfPath(node))];
-  });
+function isScalerAnnotated(module: PyModule): boolean {
+  return module
+    .at('GradScaler')
+    .some((node) => node.text === 'GradScaler' && kindOfUse(topOfPath(node)) === 'annotation');
 }
 
 /** Whether a name that an import binds can be reached in other ways than by itself. */

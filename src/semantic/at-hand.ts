@@ -1,0 +1,103 @@
+import type { PyNode } from '../syntax/node.js';
+import { calledDefinition, selfName } from './definitions.js';
+import { definedElsewhere, type Elsewhere } from './elsewhere.js';
+import { qualifiedName } from './imports.js';
+import type { PyModule } from './module.js';
+import { isPrivate } from './program.js';
+import { argumentsOf, hasSplat } from './statements.js';
+
+/** From function to function, this far. */
+const MAX_HOPS = 4;
+
+/**
+ * Whether nobody gets hold of the object that an expression makes but the code around it, and the functions of the project
+ * that it is given to, which do no more than use what it has: `with f():`, `x = f(); x.step()`.
+ */
+export function isAtHand(module: PyModule, made: PyNode): boolean {
+  return staysAt(module, made, 0);
+}
+
+/** Expressions that hand on what one of their parts is. */
+const CHOICES: ReadonlySet<string> = new Set([
+  'boolean_operator',
+  'conditional_expression',
+  'parenthesized_expression',
+]);
+
+function staysAt(module: PyModule, node: PyNode, hops: number): boolean {
+  const holder = node.parent;
+  if (holder === undefined) return false;
+  if (CHOICES.has(holder.type)) return isTested(node) || staysAt(module, holder, hops);
+  switch (holder.type) {
+    case 'with_item':
+    case 'decorator':
+    case 'expression_statement':
+      return true;
+    case 'as_pattern': {
+      const name = holder.named[1]?.named[0];
+      return name?.type === 'identifier' && staysByName(module, name, hops);
+    }
+    case 'attribute':
+      return holder.field('object') === node;
+    case 'assignment': {
+      const target = holder.field('left');
+      return target?.type === 'identifier' && staysByName(module, target, hops);
+    }
+    case 'argument_list':
+    case 'keyword_argument':
+      return staysInCall(module, node, hops);
+    default:
+      return isTested(node);
+  }
+}
+
+/** `if x:`, `not x`, `x is None`: nothing is learned but whether it is there. */
+function isTested(node: PyNode): boolean {
+  const holder = node.parent;
+  if (holder?.type === 'conditional_expression') return holder.named[1] === node;
+  if (holder?.type === 'not_operator') return true;
+  if (holder?.type === 'comparison_operator') return holder.named.some(({ type }) => type === 'none');
+  return /^(?:if|elif|while)_/.test(holder?.type ?? '') && holder?.field('condition') === node;
+}
+
+function staysByName(module: PyModule, name: PyNode, hops: number): boolean {
+  const scope = module.resolve(name);
+  if (scope === undefined || hops > MAX_HOPS) return false;
+  if (scope.kind === 'class' || (scope === module.scope && isPrivate(module, [name]) !== 'yes')) return false;
+  if (/\b(?:locals|vars|globals|exec|eval)\(/.test(scope.node.text)) return false;
+  return module.reads(scope, name.text).every((read) => staysAt(module, read, hops));
+}
+
+function staysInCall(module: PyModule, node: PyNode, hops: number): boolean {
+  const argument = node.parent?.type === 'keyword_argument' ? node.parent : node;
+  const call = argument.parent?.parent;
+  if (call?.type !== 'call' || hasSplat(call)) return false;
+  const run = functionRun(module, call);
+  const parameter = run && parameterGiven(run.node, call, argument);
+  return run !== undefined && parameter !== undefined && staysByName(run.module, parameter, hops + 1);
+}
+
+function functionRun(module: PyModule, call: PyNode): Elsewhere | undefined {
+  const own = calledDefinition(module, call);
+  const path = own === undefined ? qualifiedName(module, call.field('function') ?? call) : undefined;
+  const found =
+    own === undefined
+      ? path === undefined
+        ? undefined
+        : definedElsewhere(module, path)
+      : { module, node: own };
+  // Of a method, a subclass may have another one.
+  return found?.node.type === 'function_definition' && selfName(found.node) === undefined ? found : undefined;
+}
+
+/** The name of the parameter that gets this argument of a call of a plain function. */
+function parameterGiven(functionNode: PyNode, call: PyNode, argument: PyNode): PyNode | undefined {
+  const names = (functionNode.field('parameters')?.named ?? []).map(
+    (each) => each.field('name') ?? (each.type === 'typed_parameter' ? each.named[0] : each),
+  );
+  const found =
+    argument.type === 'keyword_argument'
+      ? names.find((each) => each?.text === argument.field('name')?.text)
+      : names[argumentsOf(call).indexOf(argument)];
+  return found?.type === 'identifier' ? found : undefined;
+}
