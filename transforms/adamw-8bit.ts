@@ -11,8 +11,8 @@ import type {
   AdamCall,
   EditBuilder,
   Fix,
+  Given,
   PyModule,
-  PyNode,
   Refusal,
   Site,
   Transform,
@@ -21,8 +21,9 @@ import {
   ADAMW,
   adamArguments,
   adamCalls,
-  argumentsCall,
-  givenIn,
+  argumentsCalls,
+  filesOf,
+  givenAcross,
   hasSplat,
   isInExpressionScope,
   isMadeOnGpu,
@@ -32,13 +33,14 @@ import {
   ownsItsLines,
   Proof,
   plainString,
+  requireArrival,
   statementOf,
 } from '../src/toolkit/index.js';
 
 interface OptimizerSite extends Site {
   readonly made: AdamCall | undefined;
-  /** The name that trainer arguments give the optimizer. */
-  readonly named: PyNode | undefined;
+  /** The setting of trainer arguments that names the optimizer. */
+  readonly named: Given | undefined;
 }
 
 const HELPER = 'adamw_8bit';
@@ -60,7 +62,7 @@ export const adamw8bit: Transform<OptimizerSite> = {
     requires: {},
     docs: {
       why: 'AdamW keeps two 32-bit numbers for every parameter that is trained: 8 bytes, where the parameter itself has 2 or 4. bitsandbytes keeps them in 8 bits each, block by block.',
-      does: 'Defines `adamw_8bit()` above the code that needs it, which gives `bitsandbytes.optim.AdamW8bit`, or `torch.optim.AdamW` with a printed note where bitsandbytes cannot be imported, and makes the optimizer with that class. The arguments are not touched. In the arguments of a transformers trainer, `optim="adamw_torch"` becomes `optim="adamw_8bit"`.',
+      does: 'Defines `adamw_8bit()` above the code that needs it, which gives `bitsandbytes.optim.AdamW8bit`, or `torch.optim.AdamW` with a printed note where bitsandbytes cannot be imported, and makes the optimizer with that class. The arguments are not touched. In the arguments of a transformers trainer, `optim="adamw_torch"` becomes `optim="adamw_8bit"`, also in a dict that another file spreads into them.',
       refuses: [
         'the call has an argument that bitsandbytes does not take (`fused`, `foreach`, `maximize`, `capturable`, …) or refuses (`amsgrad`), or spreads its arguments',
         'the file calls `load_state_dict` of the optimizer: a 32-bit state does not fit',
@@ -102,11 +104,10 @@ export const adamw8bit: Transform<OptimizerSite> = {
         message: MESSAGE,
       };
     }
-    for (const { value, calls } of givenIn(module, 'optim')) {
-      const [call] = calls;
-      if (call === undefined || !/^adamw_(?:torch|torch_fused|hf)$/.test(plainString(value) ?? '')) continue;
-      if (argumentsCall(module, call) === undefined || isTestCode(module, call)) continue;
-      yield { node: value, made: undefined, named: value, message: MESSAGE };
+    for (const given of givenAcross(module, 'optim')) {
+      if (!/^adamw_(?:torch|torch_fused|hf)$/.test(plainString(given.value) ?? '')) continue;
+      if (argumentsCalls(module, given).length === 0 || isTestCode(module, given.value)) continue;
+      yield { node: given.value, made: undefined, named: given, message: MESSAGE };
     }
   },
 
@@ -153,20 +154,28 @@ export const adamw8bit: Transform<OptimizerSite> = {
 };
 
 /** The trainer has the 8-bit optimizer under a name of its own, and raises where bitsandbytes is missing. */
-function renamed(value: PyNode, edit: EditBuilder, module: PyModule): Fix | Refusal {
-  const engine = otherEngine(module);
-  const proof = new Proof()
-    .forbid(
-      engine !== undefined || /\bfsdp\s*=/.test(module.text),
-      `\`${engine ?? 'fsdp'}\` of this file splits or moves the state`,
-    )
-    .forbid(
-      /resume_from_checkpoint\s*=\s*(?!None|False)/.test(module.text),
-      'a saved 32-bit state may be loaded into it',
-    )
+function renamed(given: Given, edit: EditBuilder, module: PyModule): Fix | Refusal {
+  const proof = new Proof().forbid(
+    argumentsCalls(module, given).length < given.calls.length,
+    'the dict is also spread into a call that is not a trainer of transformers or trl',
+  );
+  for (const each of filesOf(module, given)) {
+    const file = each === module ? 'this file' : `\`${each.path}\``;
+    const engine = otherEngine(each);
+    proof
+      .forbid(
+        engine !== undefined || /\bfsdp["']?\s*[=:]/.test(each.text),
+        `\`${engine ?? 'fsdp'}\` of ${file} splits or moves the state`,
+      )
+      .forbid(
+        /resume_from_checkpoint["']?\s*[=:]\s*(?!None|False)/.test(each.text),
+        'a saved 32-bit state may be loaded into it',
+      );
+  }
+  requireArrival(proof, given)
     .require('unknown', 'that bitsandbytes is installed: the trainer raises without it')
     .require('unknown', TRAINS_AS_WELL);
-  edit.replace(value, value.text.replace(/adamw_\w+/, HELPER));
+  edit.replace(given.value, given.value.text.replace(/adamw_\w+/, HELPER));
   return edit.done('Keep the state of AdamW in 8 bits', proof);
 }
 

@@ -9,13 +9,16 @@
  * train badly. Anything else in the file that is made for float16 (`.half()`, autocast, a GradScaler) keeps it as it is.
  * Results change, so this is always unsafe; it needs a GPU that computes in bfloat16 (Ampere or newer).
  */
-import type { EditBuilder, HalfPlace, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { EditBuilder, HalfPlace, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   BFLOAT16,
+  filesOf,
   halfPlaces,
+  halfSpread,
   isTestCode,
   Proof,
   requireArrival,
+  SETTINGS_OF_A_MODULE,
   showsTraining,
   siblingOf,
   strayHalf,
@@ -49,7 +52,7 @@ export const bf16Dtype: Transform<HalfSite> = {
         'Memory stays the same: both take two bytes. The saving is that of leaving float32, if that is where you are.',
         'Before Ampere (V100, T4) bfloat16 is emulated, slow, or an error.',
         'A checkpoint that was trained in float16 loses precision when it is loaded as bfloat16.',
-        'Only transformers, peft and trl code of one file. YAML files are the business of `yaml-memory-config`.',
+        'Only transformers, peft and trl code of one file, or of one dict and the calls in other files that spread it. YAML files are the business of `yaml-memory-config`.',
       ],
     },
     evidence: {
@@ -68,8 +71,9 @@ export const bf16Dtype: Transform<HalfSite> = {
   },
 
   skipsTests: true,
-  prefilter: [['float16', 'half', 'fp16'], 'transformers'],
+  prefilter: [['float16', 'half', 'fp16']],
   cue: (text) =>
+    (text.includes('transformers') || SETTINGS_OF_A_MODULE.test(text)) &&
     /\b(?:torch_dtype|dtype|bnb_4bit_compute_dtype)["']?\s*[=:]|\bfp16["']?\s*[=:]\s*True/.test(text) &&
     /\bfloat16\b|\.half\b|import half|\bfp16\b/.test(text),
 
@@ -85,17 +89,18 @@ export const bf16Dtype: Transform<HalfSite> = {
   },
 
   fix({ places }, edit, module) {
-    const stray = strayHalf(module, places);
-    const proof = new Proof()
+    const spread = halfSpread(module);
+    const files = new Set(places.flatMap(({ given }) => filesOf(module, given)));
+    const proof = new Proof();
+    for (const each of files) requireNoOther(proof, each, each === module ? places : undefined);
+    proof
       .forbid(
-        /is_bf16_supported|is_torch_bf16|get_device_capability/.test(module.text),
-        'this file chooses the type by what the GPU can do',
+        spread !== undefined,
+        `\`${spread?.parent?.text}\` of another file asks for a type too, and would no longer match`,
       )
-      .forbid(/gptq|\bawq|AwqConfig/i.test(module.text), 'kernels of GPTQ and AWQ want float16')
-      .forbid(stray !== undefined, `\`${excerpt(stray)}\` is made for float16 too, and would no longer match`)
       .require('unknown', 'that the GPU computes in bfloat16, as Ampere and newer ones do')
       .require(
-        showsTraining(module) ? 'yes' : 'unknown',
+        [...files].some(showsTraining) ? 'yes' : 'unknown',
         'that the model is trained: for inference alone nothing is gained',
       );
     for (const { given } of places) {
@@ -121,6 +126,22 @@ export const bf16Dtype: Transform<HalfSite> = {
     return edit.done('Compute in bfloat16', proof);
   },
 };
+
+/** Nothing but these places is made for float16; in another file, nothing at all. */
+function requireNoOther(proof: Proof, file: PyModule, places: readonly HalfPlace[] | undefined): void {
+  const stray = strayHalf(file, places ?? []);
+  const where = places === undefined ? ` in \`${file.path}\`` : '';
+  proof
+    .forbid(
+      /is_bf16_supported|is_torch_bf16|get_device_capability/.test(file.text),
+      `${places === undefined ? `\`${file.path}\`` : 'this file'} chooses the type by what the GPU can do`,
+    )
+    .forbid(/gptq|\bawq|AwqConfig/i.test(file.text), 'kernels of GPTQ and AWQ want float16')
+    .forbid(
+      stray !== undefined,
+      `\`${excerpt(stray)}\`${where} is made for float16 too, and would no longer match`,
+    );
+}
 
 function inBfloat16(node: PyNode, edit: EditBuilder): string {
   if (node.type === 'string') return node.text.replace('float16', 'bfloat16');

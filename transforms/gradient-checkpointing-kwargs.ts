@@ -20,6 +20,7 @@ import {
   CHECKPOINTING,
   CHECKPOINTING_KWARGS,
   dictGates,
+  filesOf,
   formGates,
   givenAcross,
   keywordArgument,
@@ -123,7 +124,7 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
         });
     }
     requireArrival(proof, given);
-    for (const each of new Set([module, ...given.homes.values()])) {
+    for (const each of filesOf(module, given)) {
       const file = each === module ? 'this file' : `\`${each.path}\``;
       proof.require(isFree(each), {
         no: `${file} sets \`${CHECKPOINTING_KWARGS}\` itself`,

@@ -14,6 +14,7 @@ import {
   argumentsCall,
   argumentsCalls,
   definitionBehind,
+  filesOf,
   givenAcross,
   givenIn,
   hasParameter,
@@ -111,7 +112,7 @@ export const legacyTrainingArgs: Transform<LegacySite> = {
     const library = (call && libraryOf(given.homes.get(call) ?? module, call)) ?? 'transformers';
     if (legacy.since !== undefined) requireKnown(proof, module, legacy, library, change.kind !== 'remove');
     const to = change.kind === 'remove' ? undefined : change.to;
-    const files = [module, ...given.homes.values()];
+    const files = filesOf(module, given);
     requireArrival(proof, given)
       .forbid(to !== undefined && isGivenBeside(given, to), `\`${to}\` is given as well`)
       .require(

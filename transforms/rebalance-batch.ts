@@ -6,13 +6,15 @@
  * Both must be whole numbers in the same call or dict, so that their product stays what it was. The optimizer sees the same
  * number of examples per step; the GPU holds the activations of fewer at once, and more, smaller steps take longer.
  * Left alone: trainers whose batch is a group (GRPO and its like, KTO), losses over the batch (contrastive ones), DeepSpeed,
- * whose own file must say the same numbers. A dict whose readers are not in the file is offered with that doubt named.
+ * whose own file must say the same numbers. A dict whose readers the project does not show is offered with that doubt named.
  */
 import type { Given, PyModule, Site, Transform } from '../src/toolkit/index.js';
 import {
-  argumentsCall,
-  givenIn,
+  argumentsCalls,
+  filesOf,
+  givenAcross,
   isTestCode,
+  keywordArgument,
   not,
   Proof,
   qualifiedName,
@@ -51,7 +53,7 @@ export const rebalanceBatch: Transform<BatchSite> = {
     requires: {},
     docs: {
       why: 'Activations grow with the number of examples in a forward pass, while weights, gradients and optimizer state do not. Accumulating the gradients of several small batches gives the optimizer the same number of examples with the activations of a few.',
-      does: 'Sets `per_device_train_batch_size` to the option `batch-size` (1 unless told otherwise) and multiplies `gradient_accumulation_steps` by what it was divided by. Both have to be whole numbers of one call or one dict.',
+      does: 'Sets `per_device_train_batch_size` to the option `batch-size` (1 unless told otherwise) and multiplies `gradient_accumulation_steps` by what it was divided by. Both have to be whole numbers of one call or one dict, which another file may spread into the call.',
       refuses: [
         'the batch is no multiple of `batch-size`',
         'a trl trainer that forms groups or compares examples of a batch: GRPO, RLOO, PPO, KTO and others',
@@ -80,12 +82,12 @@ export const rebalanceBatch: Transform<BatchSite> = {
 
   *detect(module, options) {
     const target = Number(options['batch-size']);
-    for (const given of givenIn(module, BATCH)) {
+    for (const given of givenAcross(module, BATCH)) {
       if (isTestCode(module, given.name)) continue;
       const isLoose = given.dict !== undefined && given.calls.length === 0;
-      if (!isLoose && !given.calls.some((call) => argumentsCall(module, call) !== undefined)) continue;
+      if (!isLoose && argumentsCalls(module, given).length === 0) continue;
       const beside = siblingOf(given, ACCUMULATION)?.entry;
-      const accumulation = givenIn(module, ACCUMULATION).find(({ entry }) => entry === beside);
+      const accumulation = givenAcross(module, ACCUMULATION).find(({ entry }) => entry === beside);
       const batch = wholeNumber(given.value);
       const steps = accumulation && wholeNumber(accumulation.value);
       if (accumulation === undefined || batch === undefined || steps === undefined || batch <= target)
@@ -106,24 +108,29 @@ export const rebalanceBatch: Transform<BatchSite> = {
     const proof = new Proof()
       .forbid(target < 1 || batch % target !== 0, `${batch} is no multiple of ${target}`)
       .forbid(
-        OVER_THE_BATCH.test(module.text),
-        'the loss is taken over the examples of a batch, as this file says',
-      )
-      .forbid(
         siblingOf(given, 'auto_find_batch_size')?.value.type === 'true',
         'the batch size is found by trying',
-      )
-      .require(not(usesDeepSpeed(module)), {
-        no: 'this file uses DeepSpeed, whose configuration has to name the same numbers',
-        unknown:
-          'that DeepSpeed, which this file speaks of, is not used: its configuration has to name the same numbers',
-      })
+      );
+    for (const each of filesOf(module, given)) {
+      const file = each === module ? 'this file' : `\`${each.path}\``;
+      proof
+        .forbid(
+          OVER_THE_BATCH.test(each.text),
+          `the loss is taken over the examples of a batch, as ${file} says`,
+        )
+        .require(not(usesDeepSpeed(each)), {
+          no: `${file} uses DeepSpeed, whose configuration has to name the same numbers`,
+          unknown: `that DeepSpeed, which ${file} speaks of, is not used: its configuration has to name the same numbers`,
+        });
+    }
+    proof
       .forbid(groups(module, given), 'this trainer forms groups of the examples in a batch')
+      .forbid(isGivenInCall(given), 'a call that its dict is spread into gives one of the numbers itself')
       .require(
-        given.calls.length > 0 && given.calls.every((call) => argumentsCall(module, call) !== undefined)
+        given.calls.length > 0 && argumentsCalls(module, given).length === given.calls.length
           ? 'yes'
           : 'unknown',
-        'that a trainer of transformers receives these numbers, which this file does not show',
+        'that a trainer of transformers receives these numbers, which the project does not show',
       )
       .require('unknown', 'that no layer or loss looks at a batch as a whole, as batch norm does')
       .require(
@@ -137,10 +144,19 @@ export const rebalanceBatch: Transform<BatchSite> = {
   },
 };
 
-function groups(module: PyModule, { calls }: Given): boolean {
+/** `TrainingArguments(**config, gradient_accumulation_steps=4)` */
+function isGivenInCall({ dict, calls }: Given): boolean {
+  const given = [BATCH, ACCUMULATION, 'auto_find_batch_size'];
+  return (
+    dict !== undefined &&
+    calls.some((call) => given.some((name) => keywordArgument(call, name) !== undefined))
+  );
+}
+
+function groups(module: PyModule, { calls, homes }: Given): boolean {
   return calls.some((call) => {
     const callee = call.field('function');
-    const path = (callee && qualifiedName(module, callee)) ?? '';
+    const path = (callee && qualifiedName(homes.get(call) ?? module, callee)) ?? '';
     return path.startsWith('trl.') && !PLAIN_TRAINERS.test(path.split('.').at(-1) ?? '');
   });
 }

@@ -48,6 +48,11 @@ export function givenAcross(module: PyModule, name: string): readonly Given[] {
   return givenIn(module, name).map((given) => acrossFiles(module, given));
 }
 
+/** The files that have a say in a setting: its own, and those of the calls that receive it. */
+export function filesOf(module: PyModule, { homes }: Given): readonly PyModule[] {
+  return [...new Set([module, ...homes.values()])];
+}
+
 function acrossFiles(module: PyModule, given: Given): Given {
   const { dict } = given;
   const variable = dict?.variable;

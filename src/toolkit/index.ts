@@ -20,6 +20,7 @@ export { definitionOf, reachingDefinitions } from '../semantic/flow.js';
 export { freeName } from '../semantic/free-name.js';
 export {
   arrives,
+  filesOf,
   type Given,
   givenAcross,
   givenBy,
@@ -133,7 +134,7 @@ export { isComputedHere } from '../torch/tensor/computed-value.js';
 export { mayRepeatConstant } from '../torch/tensor/constant-cue.js';
 export { type ConstantUse, constantUse, usesOfName } from '../torch/tensor/constant-use.js';
 export { isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
-export { type HalfPlace, halfPlaces, strayHalf } from '../torch/tensor/half-precision.js';
+export { type HalfPlace, halfPlaces, halfSpread, strayHalf } from '../torch/tensor/half-precision.js';
 export { type Held, heldTensor } from '../torch/tensor/held-tensor.js';
 export {
   alwaysRuns,

@@ -1,4 +1,5 @@
-import { type Given, givenIn, siblingOf } from '../../semantic/given.js';
+import { boundElsewhere } from '../../semantic/elsewhere.js';
+import { type Given, givenAcross, siblingOf } from '../../semantic/given.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { writtenBehind } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -18,31 +19,36 @@ export interface HalfPlace {
   readonly other: PyNode | undefined;
 }
 
-/** Every place of the file that asks transformers for float16, as the imports prove. */
+type Takes = (module: PyModule, call: PyNode) => boolean;
+
+/** Every place of the file that asks transformers for float16, as the imports prove, also where another file has the call. */
 export function halfPlaces(module: PyModule): readonly HalfPlace[] {
   const loaded = ['torch_dtype', 'dtype'].flatMap((name) =>
-    ofType(module, name, (call) => modelLoad(module, call) !== undefined || isPipeline(module, call)),
+    ofType(module, name, (there, call) => modelLoad(there, call) !== undefined || isPipeline(there, call)),
   );
-  const computed = ofType(module, 'bnb_4bit_compute_dtype', (call) => isQuantizer(module, call));
-  const switched = givenIn(module, 'fp16').flatMap((given): readonly HalfPlace[] => {
+  const computed = ofType(module, 'bnb_4bit_compute_dtype', isQuantizer);
+  const switched = givenAcross(module, 'fp16').flatMap((given): readonly HalfPlace[] => {
     const other = siblingOf(given, 'bf16')?.value;
-    if (given.value.type !== 'true' || !isFor(given, (call) => argumentsCall(module, call) !== undefined))
-      return [];
+    if (given.value.type !== 'true' || !isFor(module, given, isArguments)) return [];
     if (other !== undefined && other.type !== 'false') return [];
     return [{ given, node: given.value, isSwitch: true, other }];
   });
   return [...loaded, ...computed, ...switched].sort((a, b) => a.given.entry.start - b.given.entry.start);
 }
 
-function ofType(module: PyModule, name: string, takes: (call: PyNode) => boolean): readonly HalfPlace[] {
-  return givenIn(module, name).flatMap((given) => {
-    const node = isFor(given, takes) ? halfBehind(module, given.value) : undefined;
+function ofType(module: PyModule, name: string, takes: Takes): readonly HalfPlace[] {
+  return givenAcross(module, name).flatMap((given) => {
+    const node = isFor(module, given, takes) ? halfBehind(module, given.value) : undefined;
     return node === undefined ? [] : [{ given, node, isSwitch: false, other: undefined }];
   });
 }
 
-function isFor(given: Given, takes: (call: PyNode) => boolean): boolean {
-  return given.calls.length > 0 && given.calls.every(takes);
+function isFor(module: PyModule, { calls, homes }: Given, takes: Takes): boolean {
+  return calls.length > 0 && calls.every((call) => takes(homes.get(call) ?? module, call));
+}
+
+function isArguments(module: PyModule, call: PyNode): boolean {
+  return argumentsCall(module, call) !== undefined;
 }
 
 function isQuantizer(module: PyModule, call: PyNode): boolean {
@@ -77,6 +83,21 @@ export function strayHalf(module: PyModule, places: readonly HalfPlace[]): PyNod
   );
   const asked = places.map(({ given }) => given.name);
   return [...named, ...spoken].find((node) => !isTaken(node) && !asked.includes(node) && !isIdle(node));
+}
+
+/** A dict of another file that is spread into a call here and asks for float16, or could. */
+export function halfSpread(module: PyModule): PyNode | undefined {
+  return module.at('**').find(({ parent: splat }) => {
+    const call = splat?.type === 'dictionary_splat' ? splat.parent?.parent : undefined;
+    if (call?.type !== 'call' || !/dtype|fp16|float16/.test(spreadText(module, splat))) return false;
+    return isArguments(module, call) || modelLoad(module, call) !== undefined || isQuantizer(module, call);
+  });
+}
+
+function spreadText(module: PyModule, splat: PyNode | undefined): string {
+  const [spread] = splat?.named ?? [];
+  const path = spread && qualifiedName(module, spread);
+  return (path === undefined ? undefined : boundElsewhere(module, path)?.node.text) ?? '';
 }
 
 /** A file name's variant, an import, a switch that is off. */
