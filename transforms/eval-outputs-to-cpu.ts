@@ -15,6 +15,7 @@ import {
   isEvaluation,
   isTestCode,
   joinedOutputs,
+  mayJoinOutputs,
   networksOf,
   Proof,
   reachingDefinitions,
@@ -68,6 +69,7 @@ export const evalOutputsToCpu: Transform<OutputsSite> = {
     ['cat(', 'stack('],
     ['.cpu(', '"cpu"', "'cpu'", '.tolist(', '.item(', '.numpy('],
   ],
+  cue: (_text, _path, glimpse) => mayJoinOutputs(glimpse),
 
   *detect(module) {
     for (const outputs of joinedOutputs(module)) {

@@ -15,6 +15,7 @@ import {
   enclosingWiths,
   isInExpressionScope,
   isTestCode,
+  type Options,
   Proof,
   type PyNode,
   repetitionOf,
@@ -77,11 +78,11 @@ export const memoryScope: Transform<ScopeSite> = {
 
   skipsTests: true,
   prefilter: ['torch'],
+  isIdle: (options) => !/^\w+$/.test(wantedCall(options).name),
 
   *detect(module, options) {
-    const wanted = String(options['call']).trim();
-    const name = wanted.split('.').at(-1) ?? '';
-    if (!/^\w+$/.test(name) || !module.text.includes(`${wanted}(`)) return;
+    const { wanted, name } = wantedCall(options);
+    if (!module.text.includes(`${wanted}(`)) return;
     const seen = new Set<PyNode>();
     for (const node of module.at(name)) {
       const call = calledAs(node, wanted);
@@ -128,6 +129,11 @@ export const memoryScope: Transform<ScopeSite> = {
     return edit.done('Empty the CUDA cache behind the call', proof);
   },
 };
+
+function wantedCall(options: Options): { readonly wanted: string; readonly name: string } {
+  const wanted = String(options['call']).trim();
+  return { wanted, name: wanted.split('.').at(-1) ?? '' };
+}
 
 /** The call of a name or a dotted name that is written as wanted. */
 function calledAs(node: PyNode, wanted: string): PyNode | undefined {

@@ -83,11 +83,14 @@ export const registerTensorBuffer: Transform<BufferSite> = {
   },
 
   prefilter: ['__init__', ['.to(', '.cuda('], ['nn.', 'Module', 'Model']],
-  cue: (text) => /\b\w+\.\w+(?:\[[^\]\n]*\])*\s*\.(?:to|cuda)\(/.test(text),
+  cue: (_text, _path, { stretches }) => [...movedNames(stretches)].some((name) => isSetUp(stretches, name)),
 
   *detect(module) {
     const seen = new Set<PyNode>();
-    for (const hit of [...module.at('.to('), ...module.at('.cuda(')]) {
+    const { stretches } = module.glimpse;
+    const names = [...movedNames(stretches)].filter((name) => isSetUp(stretches, name));
+    const may = (stretch: string): boolean => [...movedNames([stretch])].some((name) => names.includes(name));
+    for (const hit of ['.to(', '.cuda('].flatMap((literal) => module.atWhere(literal, may))) {
       const attribute = movedAttribute(module, hit);
       const around = attribute && classAround(attribute);
       const name = attribute?.field('attribute')?.text;
@@ -153,6 +156,19 @@ export const registerTensorBuffer: Transform<BufferSite> = {
     return edit.done(`Register \`${name}\` as a buffer`, proof);
   },
 };
+
+const MOVED = /\.([\w\u0080-\uffff]+)(?:\[(?:[^[\]\n]|\[[^\]\n]*\])*\])*[\s\\]*\.(?:to|cuda)\(/g;
+
+/** Of attributes that the code moves. */
+function movedNames(stretches: readonly string[]): ReadonlySet<string> {
+  return new Set(stretches.flatMap((stretch) => [...stretch.matchAll(MOVED)].map(([, name = '']) => name)));
+}
+
+/** Whether a constructor may give the attribute its value. */
+function isSetUp(stretches: readonly string[], name: string): boolean {
+  const set = new RegExp(`\\.${name}(?![\\w\\u0080-\\uffff])[^=\\n]*=(?!=)`);
+  return stretches.some((stretch) => stretch.includes('def __init__') && set.test(stretch));
+}
 
 /** The `self.name` of `self.name.to(device)`, `self.name[:n].to(device)` or `self.name.cuda()`, in a method. */
 function movedAttribute(module: PyModule, hit: PyNode): PyNode | undefined {

@@ -72,7 +72,10 @@ export const trainingUseCache: Transform<CacheSite> = {
 
   skipsTests: true,
   prefilter: ['transformers', ['from_pretrained', 'from_config']],
-  cue: (text) => !USED.test(text) && /\.backward\s*\(|labels\s*=|Trainer\s*\(/.test(text),
+  cue: (text, _path, { stretches }) =>
+    !USED.test(text) &&
+    /\.backward\s*\(|labels\s*=|Trainer\s*\(/.test(text) &&
+    stretches.some((stretch) => /from_pretrained|from_config/.test(stretch)),
 
   *detect(module) {
     if (USED.test(module.text)) return;

@@ -5,7 +5,7 @@ import { pythonProblem, type SyntaxProblem } from '../syntax/soundness.js';
 import type { Span } from '../text/lines.js';
 import type { Options, Transform } from '../toolkit/contract.js';
 import type { Decide, Finding, Outcome, Preview, Scan, Skipped, SourceFile } from './outcome.js';
-import { Prefilter } from './prefilter.js';
+import { awake, Prefilter } from './prefilter.js';
 import { previewOf } from './preview.js';
 import { editableRegion } from './region.js';
 import { repair } from './repair.js';
@@ -55,7 +55,7 @@ export interface Engine {
 }
 
 export function createEngine(setup: EngineSetup): Engine {
-  const prefilter = new Prefilter(setup.transforms);
+  const prefilter = new Prefilter(awake(setup));
   const among = (bytes: Uint8Array): readonly Transform[] => prefilter.passing(bytes);
   return {
     among,

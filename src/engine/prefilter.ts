@@ -2,6 +2,12 @@ import { isTestFile } from '../semantic/test-code.js';
 import type { Glimpse } from '../syntax/glimpse.js';
 import { Literals } from '../text/literals.js';
 import type { Transform } from '../toolkit/contract.js';
+import type { EngineSetup } from './engine.js';
+
+/** The selected transforms that look for something with their options. */
+export function awake({ transforms, optionsFor }: EngineSetup): readonly Transform[] {
+  return transforms.filter(({ meta, isIdle }) => isIdle?.(optionsFor(meta.id)) !== true);
+}
 
 /** The literals of all transforms, looked for in one pass over the bytes of a file. */
 export class Prefilter {

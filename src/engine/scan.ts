@@ -13,7 +13,7 @@ import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import type { EngineSetup } from './engine.js';
 import { belowFloor } from './floor.js';
 import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
-import { passingText, withCue } from './prefilter.js';
+import { awake, passingText, withCue } from './prefilter.js';
 import { Suppressions } from './suppression.js';
 
 /** A scan together with the module it was made on, for as long as the tree lives. */
@@ -48,7 +48,7 @@ export function notPython(file: SourceFile): Skipped | undefined {
 export function scanOf(
   setup: EngineSetup,
   file: SourceFile,
-  among = passingText(setup.transforms, file.source.text),
+  among = passingText(awake(setup), file.source.text),
 ): Scan | Skipped {
   const glimpse = new Glimpse(file.source.text);
   const candidates = withCue(among, file.path, glimpse);
@@ -63,7 +63,7 @@ export function scanOf(
 export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: LiveScan) => T): T | Skipped {
   const { text } = file.source;
   const glimpse = new Glimpse(text);
-  const candidates = withCue(passingText(setup.transforms, text), file.path, glimpse);
+  const candidates = withCue(passingText(awake(setup), text), file.path, glimpse);
   return scanWhole(setup, file, candidates, glimpse, use);
 }
 

@@ -122,6 +122,8 @@ export interface Transform<S extends Site = Site> {
   readonly prefilter: Prefilter;
   /** Files of tests are none of its business. */
   readonly skipsTests?: true;
+  /** Whether it looks for nothing with these options, so that no file need be read for it. */
+  isIdle?(options: Options): boolean;
   /**
    * Where literals tell little: a look at the text that is false only where no site can be. Saves the parse. Where all that
    * makes a site stands in one function, look at the stretches of `glimpse` instead.

@@ -110,7 +110,7 @@ export {
 export { isTraced, wrappingGates } from '../torch/module/wrapping.js';
 export { entropyFrom } from '../torch/record/cross-entropy.js';
 export { logitCollectors } from '../torch/record/eval-logits.js';
-export { type JoinedOutputs, joinedOutputs } from '../torch/record/joined-outputs.js';
+export { type JoinedOutputs, joinedOutputs, mayJoinOutputs } from '../torch/record/joined-outputs.js';
 export { type KeptList, keptLists, mayKeepList } from '../torch/record/kept-list.js';
 export {
   graphCarrier,

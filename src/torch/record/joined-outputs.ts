@@ -10,6 +10,7 @@ import {
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
+import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { JOINING } from '../catalog.js';
 import { isFreshContainer } from './record-fate.js';
@@ -28,6 +29,20 @@ const KEEPING: ReadonlySet<string> = new Set(
 );
 const FACTS: ReadonlySet<string> = new Set('dim dtype nelement ndim numel shape size'.split(' '));
 
+const JOINED = /(?:cat|concat|concatenate|stack)[\s\\]*\([\s\\]*([\w\u0080-\uffff]+)[\s\\]*[,)]/g;
+
+/** Whether the code of a function may fill a list and join it. */
+function mayJoin(code: string): boolean {
+  return [...code.matchAll(JOINED)].some(([, name = '']) =>
+    new RegExp(`(?<![\\w.\\u0080-\\uffff])${name}[\\s\\\\]*\\.[\\s\\\\]*append\\b`).test(code),
+  );
+}
+
+/** Whether some function of the file could have such a list, and be an evaluation. */
+export function mayJoinOutputs({ text, repeating }: Glimpse): boolean {
+  return /\.eval\(|no_grad|inference_mode|grad_enabled/.test(text) && repeating.some(mayJoin);
+}
+
 export function joinedOutputs(module: PyModule): readonly JoinedOutputs[] {
   return module.memo(findOutputs, module);
 }
@@ -36,7 +51,7 @@ function findOutputs(module: PyModule): readonly JoinedOutputs[] {
   const found: JoinedOutputs[] = [];
   const seen = new Set<string>();
   for (const literal of ['cat(', 'concat(', 'concatenate(', 'stack(']) {
-    for (const hit of module.at(literal)) {
+    for (const hit of module.atWhere(literal, mayJoin)) {
       const call = hit.closest('call');
       const [list] = call === undefined ? [] : argumentsOf(call);
       const scope = list?.type === 'identifier' ? module.resolve(list) : undefined;
