@@ -72,10 +72,11 @@ export const bf16Dtype: Transform<HalfSite> = {
 
   skipsTests: true,
   prefilter: [['float16', 'half', 'fp16']],
-  cue: (text) =>
+  cue: (text, _path, { stretches }) =>
     (text.includes('transformers') || SETTINGS_OF_A_MODULE.test(text)) &&
     /\b(?:torch_dtype|dtype|bnb_4bit_compute_dtype)["']?\s*[=:]|\bfp16["']?\s*[=:]\s*True/.test(text) &&
-    /\bfloat16\b|\.half\b|import half|\bfp16\b/.test(text),
+    /\bfloat16\b|\.half\b|import half|\bfp16\b/.test(text) &&
+    (BY_ANY_CALL.test(text) || stretches.some(mayLoadTyped)),
 
   *detect(module) {
     const places = halfPlaces(module);
@@ -141,6 +142,16 @@ function requireNoOther(proof: Proof, file: PyModule, places: readonly HalfPlace
       stray !== undefined,
       `\`${excerpt(stray)}\`${where} is made for float16 too, and would no longer match`,
     );
+}
+
+/** In a dict, or in a call of a class that the file may know by another name. */
+const BY_ANY_CALL =
+  /["'](?:torch_dtype|dtype|bnb_4bit_compute_dtype|fp16)["']\s*:|\bdict\(|BitsAndBytesConfig|\bfp16\s*=\s*True/;
+
+/** Whether the code of a function may load a model, and say its type. */
+function mayLoadTyped(code: string): boolean {
+  if (/\bpipeline\b/.test(code)) return true;
+  return /from_pretrained|from_config/.test(code) && /dtype\s*=(?!=)/.test(code);
 }
 
 function inBfloat16(node: PyNode, edit: EditBuilder): string {
