@@ -5,6 +5,7 @@ const report = process.env['MEMFIX_TEST_REPORT'];
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/bundle-page.ts'],
     // The native parser is an addon and the sessions need a terminal: processes, not threads.
     pool: 'forks',
     testTimeout: 60_000,

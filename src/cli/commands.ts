@@ -185,7 +185,7 @@ export const COMMANDS = {
     options: [
       ...['repos', 'shard', 'limit', 'failed', 'update', 'push', 'pr', 'prs-per-hour'],
       ...['keep', 'queue', 'branch', 'verify'],
-      ...['select', 'extend-select', 'ignore', 'unsafe-fixes', 'csv', 'output', 'quiet', 'verbose'],
+      ...['select', 'extend-select', 'ignore', 'unsafe-fixes', 'csv', 'html', 'output', 'quiet', 'verbose'],
       ...EVERYWHERE,
     ] as readonly OptionName[],
     examples: [

@@ -244,6 +244,7 @@ export const OPTIONS = {
     value: 'DIR',
   },
   csv: output('a line for each repository instead of JSON'),
+  html: output('one page with every diff, to look at in a browser, instead of JSON'),
   help: { type: 'boolean', short: 'h', summary: 'show this help', heading: 'Other' },
   version: { type: 'boolean', short: 'V', summary: 'show the version', heading: 'Other' },
 } as const satisfies Readonly<Record<string, OptionInfo>>;

@@ -4,6 +4,7 @@ import { chmodSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join, relative, sep } from 'node:path';
 import { build, transform } from 'esbuild';
+import { bundlePage } from './page-bundle.js';
 import { root } from './project.js';
 
 const require = createRequire(import.meta.url);
@@ -44,6 +45,7 @@ const PACKS: readonly (readonly [pack: string, modules: RegExp])[] = [
 rmSync(dist, { recursive: true, force: true });
 await bundleLibrary();
 await bundleProgram();
+await bundlePage();
 await writeMetas();
 copyGrammar();
 copyShim();

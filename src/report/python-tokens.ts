@@ -37,12 +37,12 @@ const BUILTINS = new Set(
 /** One token each, from where it stands; every character is some token. */
 const TOKEN = new RegExp(
   [
-    /(?<comment>#.*)/,
-    /(?<string>\b[rbfut]{0,2}(?:'''|"""|'|")|'''|"""|'|")/,
-    /(?<decorator>@[\w.]+)/,
-    /(?<number>\b(?:0[xob][\da-f_]+|(?:\d[\d_]*)?\.?\d[\d_]*\.?(?:e[+-]?\d+)?j?)\b\.?)/,
-    /(?<word>[p{L}_][p{L}p{N}_]*)/,
-    /(?<other>\s+|[^\w\s#'"@]+|.)/,
+    /(?<comment>#.*)/u,
+    /(?<string>\b[rbfut]{0,2}(?:'''|"""|'|")|'''|"""|'|")/u,
+    /(?<decorator>@[\w.]+)/u,
+    /(?<number>\b(?:0[xob][\da-f_]+|\d[\d_]*(?:\.[\d_]*)?(?:e[+-]?\d+)?)j?)/u,
+    /(?<word>[\p{L}_][\p{L}\p{N}_]*)/u,
+    /(?<other>\s+|[^\p{L}\p{N}_\s#'"@]+|.)/u,
   ]
     .map(({ source }) => source)
     .join('|'),
@@ -107,6 +107,27 @@ function kindOf(
   return line[to] === '(' ? 'call' : 'plain';
 }
 
+/** The string that is open behind a line. */
+function openAfter(line: string, open: OpenString): OpenString {
+  let inside = open;
+  for (let at = 0; at < line.length; ) {
+    if (inside === '') {
+      QUOTE.lastIndex = at;
+      const found = QUOTE.exec(line)?.[0] ?? '#';
+      if (found === '#') return '';
+      inside = found as OpenString;
+      at = QUOTE.lastIndex;
+    }
+    const end = endOfString(line, at, inside);
+    if (end === undefined) return inside.length === 3 || line.endsWith('\\') ? inside : '';
+    at = end;
+    inside = '';
+  }
+  return inside;
+}
+
+const QUOTE = /#|'''|"""|'|"/g;
+
 /** Which string is open where a line begins. */
 export class OpenStrings {
   readonly #lines: readonly string[];
@@ -119,7 +140,7 @@ export class OpenStrings {
   /** Zero-based. */
   before(line: number): OpenString {
     for (let at = this.#open.length; at <= Math.min(line, this.#lines.length); at++)
-      this.#open.push(tokensOf(this.#lines[at - 1] ?? '', this.#open[at - 1] ?? '').open);
+      this.#open.push(openAfter(this.#lines[at - 1] ?? '', this.#open[at - 1] ?? ''));
     return this.#open[line] ?? '';
   }
 }

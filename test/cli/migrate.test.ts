@@ -162,6 +162,20 @@ describe('a campaign', () => {
   });
 });
 
+test('leaves a page to look at, and writes one on demand', async () => {
+  const remotes = remotesWith({ one: HOLD, two: HOLD });
+  const camp = campaignOver([remotes]);
+  const { stderr } = await migrate(camp, 'plan');
+  expect(stderr).toContain('Look at report.html');
+  const page = readFileSync(join(camp, 'report.html'), 'utf8');
+  expect(page).toMatch(
+    /^<!doctype html>[\s\S]*default-src 'none'[\s\S]*"lines":\["-hold\(\)","\+release\(\)"\]/,
+  );
+  const { stdout } = await migrate(camp, 'report', '--html', '--repos', '*/two');
+  expect([page, stdout].map((html) => html.match(/id="detail-/g)?.length)).toEqual([2, 1]);
+  expect(await migrate(camp, 'report', '--html', '--csv')).toMatchObject({ code: 2 });
+});
+
 describe('repositories', () => {
   test('that are odd', async () => {
     const remotes = remotesWith({

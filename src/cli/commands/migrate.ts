@@ -13,6 +13,7 @@ import type { Request } from '../../workspace/project.js';
 import { didYouMean } from '../../workspace/resemblance.js';
 import { Vocabulary } from '../../workspace/selection.js';
 import type { Arguments } from '../arguments.js';
+import { campaignHtml, leavePage, PAGE_FILE } from '../campaign-page.js';
 import { type Context, EXIT } from '../context.js';
 import { threadsFor } from '../looking.js';
 import { MigrateProgress } from '../migrate-progress.js';
@@ -35,7 +36,7 @@ const ACTIONS = {
   stop: ['shard', 'queue'],
   pr: [...WHICH, 'limit', 'failed', 'prs-per-hour', 'queue'],
   status: [...WHICH, 'update', 'output', 'queue'],
-  report: [...WHICH, 'csv', 'output'],
+  report: [...WHICH, 'csv', 'html', 'output'],
 } as const satisfies Readonly<Record<string, readonly OptionName[]>>;
 
 type Action = keyof typeof ACTIONS;
@@ -114,6 +115,11 @@ async function show(context: Context, campaign: Campaign, action: 'status' | 're
   for (const { word } of campaign.unasked)
     context.say(`${word} has not been asked yet; \`memfix migrate plan\` does that.`);
   if (context.args.flag('update')) await followAll(context, campaign, which);
+  if (context.args.flag('html')) {
+    if (context.args.flag('csv')) throw context.args.misuse('`--csv` and `--html` cannot be combined.');
+    context.out(campaignHtml(context, campaign, which));
+    return EXIT.clean;
+  }
   const records = recordsOf(context, campaign);
   if (action === 'status') {
     context.out(renderStatus(records, context.view));
@@ -151,6 +157,7 @@ async function work(context: Context, campaign: Campaign, run: Run, driver: Driv
     if (io.signal.aborted) context.say(driver.stopWords);
   }
   const records = campaign.repositories.map((repository) => folder.record(repository));
+  leavePage(context, campaign);
   context.say(totals(records));
   const worked = records.filter(({ id }) => wanted.has(id));
   sayWhatNext(context, worked, goal);
@@ -176,7 +183,9 @@ function sayWhatNext(context: Context, records: readonly RepositoryRecord[], goa
   if (has('failed'))
     context.say('`memfix migrate status` tells why; `memfix migrate run --failed` tries again.');
   if (goal === 'plan' && has('planned'))
-    context.say('The patches are in patches/; `memfix migrate run` commits them.');
+    context.say(
+      `Look at ${PAGE_FILE}; the patches are in patches/, and \`memfix migrate run\` commits them.`,
+    );
   if (goal === 'commit' && has('committed'))
     context.say('Nothing was pushed; `memfix migrate run --push` does that.');
   if (goal === 'push' && has('pushed'))

@@ -41,10 +41,11 @@ export class Decisions {
   }
 
   about(matter: Matter): Verdict | 'hold' | undefined {
-    return this.#exactly(matter) ?? (this.#isDoubtful(matter) ? 'hold' : undefined);
+    return this.verdict(matter) ?? (this.#isDoubtful(matter) ? 'hold' : undefined);
   }
 
-  #exactly(matter: Matter): Verdict | undefined {
+  /** What was said to this very finding in these very bytes. */
+  verdict(matter: Asked): Verdict | undefined {
     return this.#standing.get(nameOf(matter))?.verdict ?? undefined;
   }
 

@@ -1,0 +1,302 @@
+import type { PageDetail, PageOffer, PageRepository, PageVerdict } from '../data.js';
+import { diffOf, type Layout } from './diff.js';
+import { address, type Child, h, many, prose, theirs } from './dom.js';
+import { badge } from './overview.js';
+import type { State } from './state.js';
+
+export type Say = (refs: readonly string[], verdict: PageVerdict | null) => void;
+
+/** One repository: where it is, why, and every fix of its plan with its diff. */
+export class Detail {
+  readonly element = h('div', { class: 'detail' });
+  readonly #offers = new Map<string, { article: HTMLElement; verdict: HTMLElement; fill: () => void }>();
+  readonly #eye = new IntersectionObserver((entries) => this.#seen(entries), { rootMargin: '1200px 0px' });
+
+  constructor(
+    private readonly state: State,
+    readonly repository: PageRepository,
+    private readonly layout: Layout,
+    private readonly say: Say | undefined,
+  ) {
+    const detail = state.detail(repository.id);
+    const { transform } = state.wish;
+    const shown = detail.offers.filter((offer) => transform === '' || offer.transform === transform);
+    const hidden = detail.offers.length - shown.length;
+    this.element.append(
+      head(state, repository),
+      ...(repository.failure === undefined ? [] : [trouble(repository.failure)]),
+      ...(say === undefined || detail.offers.length === 0 ? [] : [this.#together(detail.offers)]),
+      ...[...Map.groupBy(shown, ({ path }) => path)].map(([path, offers]) => this.#file(path, offers)),
+    );
+    if (hidden > 0) this.element.append(this.#more(hidden));
+    if (detail.offers.length === 0 && repository.failure === undefined)
+      this.element.append(nothing(repository));
+    this.element.append(...left(detail));
+  }
+
+  get articles(): readonly HTMLElement[] {
+    return [...this.#offers.values()].map(({ article }) => article);
+  }
+
+  get refs(): readonly string[] {
+    return [...this.#offers.keys()];
+  }
+
+  /** Everything, for a printer. */
+  fill(): void {
+    for (const { fill } of this.#offers.values()) fill();
+  }
+
+  leave(): void {
+    this.#eye.disconnect();
+  }
+
+  /** After a decision. */
+  update(): void {
+    for (const offer of this.state.detail(this.repository.id).offers) {
+      const shown = this.#offers.get(offer.ref);
+      if (shown === undefined) continue;
+      shown.article.dataset['verdict'] = offer.verdict ?? '';
+      shown.verdict.replaceWith(this.#verdict(offer));
+    }
+  }
+
+  #together(offers: readonly PageOffer[]): HTMLElement {
+    const all = (verdict: PageVerdict | null) => () =>
+      this.say?.(
+        offers.map(({ ref }) => ref),
+        verdict,
+      );
+    return h(
+      'div',
+      { class: 'together', role: 'group', 'aria-label': 'All fixes of this repository' },
+      h('button', { type: 'button', class: 'yes', click: all('accept') }, 'Accept all'),
+      h('button', { type: 'button', class: 'no', click: all('reject') }, 'Reject all'),
+      h('button', { type: 'button', click: all(null) }, 'Clear'),
+    );
+  }
+
+  #file(path: string, offers: readonly PageOffer[]): HTMLElement {
+    return h(
+      'section',
+      { class: 'file' },
+      h(
+        'h2',
+        {},
+        theirs(path, { class: 'path' }),
+        h('span', { class: 'dim' }, many(offers.length, 'fix', 'fixes')),
+      ),
+      offers.map((offer) => this.#article(offer)),
+    );
+  }
+
+  #article(offer: PageOffer): HTMLElement {
+    const { ref, line, transform, title, message, safety, numerics, unproven, verdict } = offer;
+    const diff = h('div', { class: 'changes' });
+    diff.style.minHeight = `${heightOf(offer)}px`;
+    const id = `offer-${ref}`;
+    const article = h(
+      'article',
+      {
+        class: 'offer',
+        tabindex: -1,
+        id,
+        'aria-labelledby': `${id}-title`,
+        'data-verdict': verdict ?? '',
+        'data-fate': offer.fate,
+      },
+      h(
+        'header',
+        {},
+        h(
+          'div',
+          { class: 'what' },
+          h('h3', { id: `${id}-title` }, prose(title)),
+          h(
+            'p',
+            { class: 'marks' },
+            h('span', { class: 'line' }, `line ${line}`),
+            h('code', {}, transform),
+            badge(safety),
+            badge(numerics),
+          ),
+        ),
+        this.#verdict(offer),
+      ),
+      h('p', { class: 'message' }, prose(message)),
+      unproven.length > 0 && h('p', { class: 'unproven' }, 'Not proven: ', prose(unproven.join('; '))),
+      diff,
+    );
+    const fill = (): void => {
+      if (diff.hasChildNodes()) return;
+      diff.append(...offer.changes.map((change) => diffOf(change, offer.path, this.layout)));
+      diff.style.minHeight = '';
+    };
+    const group = article.querySelector<HTMLElement>('.verdict');
+    if (group === null) throw new Error('an offer has no place for a verdict');
+    this.#offers.set(ref, { article, verdict: group, fill });
+    this.#eye.observe(article);
+    return article;
+  }
+
+  #verdict(offer: PageOffer): HTMLElement {
+    const { ref, verdict, fate } = offer;
+    const word = h('span', { class: 'word' }, wordFor(offer));
+    const shown = this.#offers.get(ref);
+    const press = (wish: PageVerdict) => () => this.say?.([ref], verdict === wish ? null : wish);
+    const button = (wish: PageVerdict, text: string, key: string) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          class: wish === 'accept' ? 'yes' : 'no',
+          'aria-pressed': String(verdict === wish),
+          click: press(wish),
+        },
+        text,
+        h('kbd', {}, key),
+      );
+    const element = h(
+      'div',
+      { class: 'verdict', role: 'group', 'aria-label': 'Decision' },
+      (verdict !== undefined && this.say !== undefined) || (fate === 'taken' && verdict === undefined)
+        ? undefined
+        : word,
+      this.say !== undefined && [button('accept', 'Accept', 'y'), button('reject', 'Reject', 'n')],
+    );
+    if (shown !== undefined) this.#offers.set(ref, { ...shown, verdict: element });
+    return element;
+  }
+
+  #more(hidden: number): HTMLElement {
+    const { wish } = this.state;
+    return h(
+      'p',
+      { class: 'dim' },
+      `${many(hidden, 'fix', 'fixes')} of other transforms. `,
+      h('a', { href: this.state.addressOf({ wish: { ...wish, transform: '' } }) }, 'Show all'),
+    );
+  }
+
+  #seen(entries: readonly IntersectionObserverEntry[]): void {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      this.#eye.unobserve(target);
+      this.#offers.get(target.id.slice('offer-'.length))?.fill();
+    }
+  }
+}
+
+function wordFor({ verdict, fate }: PageOffer): string {
+  if (verdict === 'reject') return 'rejected';
+  if (verdict === 'accept') return 'accepted';
+  if (fate === 'held') return 'held back: one like it was rejected before this file changed';
+  return fate === 'dropped' ? 'dropped: the result was not sound' : '';
+}
+
+/** As much as the diff will take, so that nothing jumps when it comes. */
+function heightOf({ changes }: PageOffer): number {
+  return (
+    changes.reduce((sum, { hunks }) => sum + hunks.reduce((lines, hunk) => lines + hunk.lines.length, 0), 0) *
+    20
+  );
+}
+
+function head(state: State, repository: PageRepository): HTMLElement {
+  const { name, url, status, base, branch, commit, checked, files, tally } = repository;
+  const facts: readonly (readonly [string, Child])[] = [
+    ['Repository', address(url)],
+    ...(base
+      ? ([
+          [
+            'Base',
+            [h('code', {}, base.commit.slice(0, 12)), base.branch !== null && [' on ', theirs(base.branch)]],
+          ],
+        ] as const)
+      : []),
+    ...(branch !== undefined
+      ? ([
+          ['Branch', [theirs(branch), commit !== undefined && [' at ', h('code', {}, commit.slice(0, 12))]]],
+        ] as const)
+      : []),
+    ...(checked !== undefined
+      ? ([
+          [
+            'Plan',
+            `${many(tally.all, 'fix', 'fixes')}, ${many(files ?? 0, 'file')} of ${many(checked, 'Python file')} changed`,
+          ],
+        ] as const)
+      : []),
+    ...(repository.remaining
+      ? ([
+          [
+            'Left as they are',
+            `${many(repository.remaining, 'finding')} that need a person, ${many(repository.refused ?? 0, 'site')} refused`,
+          ],
+        ] as const)
+      : []),
+  ];
+  return h(
+    'div',
+    { class: 'head' },
+    h('a', { class: 'back', href: state.addressOf({ open: '' }) }, '← All repositories'),
+    h('h1', { tabindex: -1 }, theirs(name), h('span', { class: 'status', 'data-status': status }, status)),
+    h(
+      'dl',
+      { class: 'facts' },
+      facts.map(([term, value]) => h('div', {}, h('dt', {}, term), h('dd', {}, value))),
+    ),
+  );
+}
+
+function trouble({ stage, title, detail, next }: NonNullable<PageRepository['failure']>): HTMLElement {
+  return h(
+    'section',
+    { class: 'failure', 'aria-label': 'Failure' },
+    h('h2', {}, theirs(title), h('span', { class: 'dim' }, ` in ${stage}`)),
+    h('pre', {}, theirs(detail)),
+    h('p', {}, h('strong', {}, 'Next: '), prose(next)),
+  );
+}
+
+function nothing({ status }: PageRepository): HTMLElement {
+  const words: Partial<Record<PageRepository['status'], string>> = {
+    'no change': 'Nothing here needs a fix.',
+    empty: 'The repository has no commit.',
+    new: 'Not looked at yet: `memfix migrate plan` does that.',
+    cloned: 'Not looked at yet: `memfix migrate plan` does that.',
+  };
+  return h(
+    'p',
+    { class: 'nothing' },
+    prose(words[status] ?? 'The fixes of this plan are not on record: `memfix migrate plan` makes it anew.'),
+  );
+}
+
+function left({ skipped, bugs }: PageDetail): readonly HTMLElement[] {
+  const folded = (title: string, lines: readonly Child[]) =>
+    lines.length === 0
+      ? []
+      : [
+          h(
+            'details',
+            {},
+            h('summary', {}, title),
+            h(
+              'ul',
+              {},
+              lines.map((line) => h('li', {}, line)),
+            ),
+          ),
+        ];
+  return [
+    ...folded(
+      `${many(skipped.length, 'file')} not looked at`,
+      skipped.map(({ path, reason }) => [theirs(path, { class: 'path' }), ': ', theirs(reason)]),
+    ),
+    ...folded(
+      `memfix failed ${many(bugs.length, 'time')}: please report this`,
+      bugs.map((bug) => prose(bug)),
+    ),
+  ];
+}

@@ -1,0 +1,97 @@
+import type { PageRepository } from '../data.js';
+import { visible } from '../visible.js';
+import { h, many, replace, theirs } from './dom.js';
+import type { State } from './state.js';
+
+/** The repositories, one below the other. Rows out of sight are neither laid out nor painted. */
+export class List {
+  readonly element = h('ul', { class: 'list', 'aria-label': 'Repositories' });
+  readonly #rows = new Map<string, { item: HTMLElement; link: HTMLAnchorElement }>();
+
+  constructor(private readonly state: State) {
+    for (const repository of state.repositories) {
+      const link = h('a', { tabindex: -1 });
+      const item = h('li', {}, link);
+      this.#rows.set(repository.id, { item, link });
+      this.fill(repository);
+      this.element.append(item);
+    }
+    this.element.addEventListener('keydown', (event) => this.#walk(event));
+  }
+
+  fill(repository: PageRepository): void {
+    const row = this.#rows.get(repository.id);
+    if (row === undefined) return;
+    const { name, status, failure } = repository;
+    const cut = name.lastIndexOf('/') + 1;
+    replace(
+      row.link,
+      h(
+        'span',
+        { class: 'name', title: visible(name) },
+        theirs(name.slice(0, cut), { class: 'owner' }),
+        theirs(name.slice(cut), { class: 'own' }),
+      ),
+      h(
+        'span',
+        { class: 'facts' },
+        h('span', { class: 'status', 'data-status': status }, status),
+        failure === undefined
+          ? h('span', { class: 'dim' }, factsOf(repository))
+          : theirs(failure.title, { class: 'why' }),
+        this.state.data.isReview && progressOf(repository),
+      ),
+    );
+  }
+
+  /** Shows these, in this order, and marks the one that is looked at. */
+  show(wanted: readonly PageRepository[]): void {
+    const shown = new Set(wanted.map(({ id }) => id));
+    const first =
+      this.state.open !== undefined && shown.has(this.state.open) ? this.state.open : wanted[0]?.id;
+    for (const [id, { item, link }] of this.#rows) {
+      item.hidden = !shown.has(id);
+      link.href = this.state.addressOf({ open: id });
+      link.tabIndex = id === first ? 0 : -1;
+      if (id === this.state.open) link.setAttribute('aria-current', 'page');
+      else link.removeAttribute('aria-current');
+    }
+  }
+
+  reveal(id: string): void {
+    this.#rows.get(id)?.item.scrollIntoView({ block: 'nearest' });
+  }
+
+  focus(id: string | undefined): void {
+    const link = id === undefined ? this.element.querySelector('a[tabindex="0"]') : this.#rows.get(id)?.link;
+    if (link instanceof HTMLElement) link.focus();
+  }
+
+  #walk(event: KeyboardEvent): void {
+    const links = [...this.element.querySelectorAll<HTMLAnchorElement>('li:not([hidden]) > a')];
+    const at = links.findIndex((link) => link.matches(':focus'));
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: links.length - 1 }[event.key];
+    const next = to === undefined ? undefined : links[to];
+    if (next === undefined) return;
+    event.preventDefault();
+    next.focus();
+  }
+}
+
+function factsOf({ tally, files }: PageRepository): string {
+  return tally.all === 0 ? '' : `${many(tally.all, 'fix', 'fixes')} in ${many(files ?? 0, 'file')}`;
+}
+
+function progressOf({ tally: { all, accepted, rejected } }: PageRepository): HTMLElement | undefined {
+  if (all === 0) return undefined;
+  const done = accepted + rejected;
+  return h(
+    'span',
+    {
+      class: 'progress',
+      'data-done': done === all,
+      title: `${accepted} accepted, ${rejected} rejected, ${all - done} open`,
+    },
+    `${done}/${all}`,
+  );
+}

@@ -1,0 +1,77 @@
+import type { Numerics, Safety } from '../../../toolkit/contract.js';
+import type { Offer } from '../offer.js';
+import type { Base, StageFailure, Status } from '../record.js';
+
+/** What the page knows at once. What is in a repository comes with its `PageDetail`, read when it is looked at. */
+export interface PageData {
+  readonly version: 1;
+  /** The campaign's name. */
+  readonly title: string;
+  readonly tool: string;
+  /** When the page was made, as ISO 8601 has it. */
+  readonly made: string;
+  readonly isReview: boolean;
+  readonly transforms: readonly PageTransform[];
+  readonly repositories: readonly PageRepository[];
+}
+
+export interface PageTransform {
+  readonly id: string;
+  readonly summary: string;
+  readonly safety: Safety;
+  readonly numerics: Numerics;
+  readonly fixes: number;
+  readonly repositories: number;
+}
+
+export interface PageRepository {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly status: Status;
+  /** Of the plan that the details are about. */
+  readonly plan?: string;
+  readonly base?: Base;
+  readonly branch?: string;
+  readonly commit?: string;
+  readonly checked?: number;
+  readonly files?: number;
+  readonly remaining?: number;
+  readonly refused?: number;
+  readonly skipped?: number;
+  readonly bugs?: number;
+  /** Fixes by transform, rejected ones included. */
+  readonly offers: Readonly<Record<string, number>>;
+  readonly tally: Tally;
+  readonly failure?: StageFailure;
+}
+
+/** How many fixes of a repository were said what to. */
+export interface Tally {
+  readonly all: number;
+  readonly accepted: number;
+  readonly rejected: number;
+}
+
+export type PageVerdict = 'accept' | 'reject';
+
+export interface PageOffer extends Omit<Offer, 'hash' | 'key' | 'likeness'> {
+  readonly verdict?: PageVerdict;
+}
+
+export interface PageDetail {
+  readonly offers: readonly PageOffer[];
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+  readonly bugs: readonly string[];
+}
+
+export const DATA_ID = 'data';
+
+export function detailId(index: number): string {
+  return `detail-${index}`;
+}
+
+export function tallyOf(offers: readonly PageOffer[]): Tally {
+  const count = (verdict: PageVerdict) => offers.filter((offer) => offer.verdict === verdict).length;
+  return { all: offers.length, accepted: count('accept'), rejected: count('reject') };
+}
