@@ -95,7 +95,7 @@ describe('a page with 1,000 repositories', () => {
     await page.waitForFunction(() => document.querySelectorAll('.list li:not([hidden])').length === 1_000);
     await page.getByRole('button', { name: /^failed/ }).click();
     const failed = await visibleRows(page).count();
-    expect(failed).toBe(69);
+    expect(failed).toBe(91);
     await page.getByLabel('Transform').selectOption('zero-grad-none');
     const both = await visibleRows(page).count();
     expect(both).toBeGreaterThan(0);

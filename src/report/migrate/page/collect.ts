@@ -48,17 +48,20 @@ function detailOf({ record: { planned }, offers, verdictOf }: Told): PageDetail 
     }),
     skipped: planned?.skipped ?? [],
     bugs: planned?.bugs ?? [],
+    left: planned?.left ?? [],
   };
 }
 
 function repositoryOf(record: RepositoryRecord, offers: readonly PageOffer[]): PageRepository {
-  const { id, name, url, base, planned, pushed, committed, failure } = record;
+  const { id, name, url, base, planned, pushed, proposed, committed, failure } = record;
   const counts: Record<string, number> = {};
   for (const { transform } of offers) counts[transform] = (counts[transform] ?? 0) + 1;
   const end = pushed ?? committed;
   const commit = pushed?.commit ?? committed?.commits.at(-1);
   return {
     ...{ id, name, url, status: statusOf(record), offers: counts, tally: tallyOf(offers) },
+    isPushed: pushed !== undefined,
+    ...(proposed && { proposed }),
     ...(base && { base }),
     ...(end && { branch: end.branch }),
     ...(commit !== undefined && { commit }),

@@ -1,6 +1,6 @@
 import type { Numerics, Safety } from '../../../toolkit/contract.js';
 import type { Offer } from '../offer.js';
-import type { Base, StageFailure, Status } from '../record.js';
+import type { Base, Left, PullRequest, StageFailure, Status } from '../record.js';
 
 /** What the page knows at once. What is in a repository comes with its `PageDetail`, read when it is looked at. */
 export interface PageData {
@@ -34,6 +34,9 @@ export interface PageRepository {
   readonly base?: Base;
   readonly branch?: string;
   readonly commit?: string;
+  /** Its branch is on the remote: there is nothing left to decide. */
+  readonly isPushed: boolean;
+  readonly proposed?: PullRequest;
   readonly checked?: number;
   readonly files?: number;
   readonly remaining?: number;
@@ -63,6 +66,8 @@ export interface PageDetail {
   readonly offers: readonly PageOffer[];
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
   readonly bugs: readonly string[];
+  /** The first findings that stay. */
+  readonly left: readonly Left[];
 }
 
 export const DATA_ID = 'data';

@@ -49,15 +49,19 @@ function hasReview({ tally }: PageRepository, wish: ReviewWish): boolean {
 }
 
 /** All that can be found in a repository: its names, what was offered, and the code around it. */
-export function searchText(repository: PageRepository, { offers, skipped, bugs }: PageDetail): string {
+export function searchText(repository: PageRepository, { offers, skipped, bugs, left }: PageDetail): string {
   const { name, url, status, failure, commit, branch, base } = repository;
   const told = failure === undefined ? [] : [failure.stage, failure.title, failure.detail, failure.next];
   const offered = offers.flatMap(({ path, transform, title, message, changes }) => [
     ...[path, transform, title, message],
     ...changes.flatMap((change) => [change.path, ...change.hunks.flatMap(({ lines }) => lines)]),
   ]);
-  const left = [...skipped.flatMap(({ path, reason }) => [path, reason]), ...bugs];
-  return [name, url, status, commit, branch, base?.commit, ...told, ...offered, ...left]
+  const rest = [
+    ...skipped.flatMap(({ path, reason }) => [path, reason]),
+    ...left.flatMap(({ path, transform, because }) => [path, transform, because]),
+    ...bugs,
+  ];
+  return [name, url, status, commit, branch, base?.commit, ...told, ...offered, ...rest]
     .join('\n')
     .toLowerCase();
 }

@@ -1,7 +1,7 @@
-import type { PageVerdict } from '../data.js';
+import type { PageRepository, PageVerdict } from '../data.js';
 import { NO_WISH, type Wish } from '../matching.js';
 import { visible } from '../visible.js';
-import { Detail } from './detail.js';
+import { Detail, type Say } from './detail.js';
 import type { Layout } from './diff.js';
 import { h, many, replace, theirs } from './dom.js';
 import { Filters } from './filters.js';
@@ -139,20 +139,17 @@ export class Page {
     const repository = open === undefined ? undefined : this.state.repository(open);
     this.#detail?.leave();
     this.#detail =
-      repository &&
-      new Detail(this.state, repository, this.#laidOut(), this.#sayFor(repository.id, repository.status));
+      repository && new Detail(this.state, repository, this.#laidOut(), this.#sayFor(repository));
     this.element.classList.toggle('is-open', repository !== undefined);
     replace(this.#main, this.#detail?.element ?? overview(this.state));
     document.title = `${visible(repository?.name ?? this.state.data.title)} · memfix`;
   }
 
   /** What is pushed is decided. */
-  #sayFor(id: string, status: string) {
+  #sayFor({ id, plan, isPushed }: PageRepository): Say | undefined {
     const reviewer = this.#reviewer;
-    const plan = this.state.repository(id)?.plan;
-    if (reviewer === undefined || plan === undefined || status === 'pushed') return undefined;
-    return (refs: readonly string[], verdict: PageVerdict | null) =>
-      reviewer.say({ repository: id, plan, refs, verdict });
+    if (reviewer === undefined || plan === undefined || isPushed) return undefined;
+    return (refs, verdict) => reviewer.say({ repository: id, plan, refs, verdict });
   }
 
   #decided(id: string, verdicts: ReadonlyMap<string, PageVerdict | null>): void {
@@ -253,7 +250,7 @@ export class Page {
     const at = detail?.articles.findIndex((article) => article.contains(document.activeElement)) ?? -1;
     const ref = detail?.refs[at];
     if (detail === undefined || ref === undefined) return;
-    this.#sayFor(detail.repository.id, detail.repository.status)?.([ref], verdict);
+    this.#sayFor(detail.repository)?.([ref], verdict);
     if (verdict !== null && at + 1 < detail.articles.length) this.#step(1);
   }
 }

@@ -31,7 +31,7 @@ export class Detail {
     if (hidden > 0) this.element.append(this.#more(hidden));
     if (detail.offers.length === 0 && repository.failure === undefined)
       this.element.append(nothing(repository));
-    this.element.append(...left(detail));
+    this.element.append(...leftOver(detail, repository));
   }
 
   get articles(): readonly HTMLElement[] {
@@ -203,7 +203,7 @@ function heightOf({ changes }: PageOffer): number {
 }
 
 function head(state: State, repository: PageRepository): HTMLElement {
-  const { name, url, status, base, branch, commit, checked, files, tally } = repository;
+  const { name, url, status, base, branch, commit, checked, files, tally, proposed } = repository;
   const facts: readonly (readonly [string, Child])[] = [
     ['Repository', address(url)],
     ...(base
@@ -219,19 +219,22 @@ function head(state: State, repository: PageRepository): HTMLElement {
           ['Branch', [theirs(branch), commit !== undefined && [' at ', h('code', {}, commit.slice(0, 12))]]],
         ] as const)
       : []),
+    ...(proposed
+      ? ([
+          [
+            'Pull request',
+            [
+              address(proposed.url),
+              ` · ${proposed.isDraft ? 'draft' : proposed.state}, checks ${proposed.checks}`,
+            ],
+          ],
+        ] as const)
+      : []),
     ...(checked !== undefined
       ? ([
           [
             'Plan',
             `${many(tally.all, 'fix', 'fixes')}, ${many(files ?? 0, 'file')} of ${many(checked, 'Python file')} changed`,
-          ],
-        ] as const)
-      : []),
-    ...(repository.remaining
-      ? ([
-          [
-            'Left as they are',
-            `${many(repository.remaining, 'finding')} that need a person, ${many(repository.refused ?? 0, 'site')} refused`,
           ],
         ] as const)
       : []),
@@ -273,7 +276,10 @@ function nothing({ status }: PageRepository): HTMLElement {
   );
 }
 
-function left({ skipped, bugs }: PageDetail): readonly HTMLElement[] {
+function leftOver(
+  { skipped, bugs, left }: PageDetail,
+  { remaining = 0, refused = 0 }: PageRepository,
+): readonly HTMLElement[] {
   const folded = (title: string, lines: readonly Child[]) =>
     lines.length === 0
       ? []
@@ -289,7 +295,20 @@ function left({ skipped, bugs }: PageDetail): readonly HTMLElement[] {
             ),
           ),
         ];
+  const unchanged = `${many(remaining + refused, 'finding')} left as they are`;
   return [
+    ...folded(
+      left.length < remaining + refused ? `${unchanged}, of which ${left.length}` : unchanged,
+      left.map(({ path, line, transform, kind, because }) => [
+        theirs(`${path}:${line}`, { class: 'path' }),
+        ' ',
+        h('code', {}, transform),
+        ' ',
+        badge(kind),
+        ' ',
+        prose(because),
+      ]),
+    ),
     ...folded(
       `${many(skipped.length, 'file')} not looked at`,
       skipped.map(({ path, reason }) => [theirs(path, { class: 'path' }), ': ', theirs(reason)]),
