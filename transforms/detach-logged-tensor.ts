@@ -4,8 +4,8 @@
  *     loss.backward()                                  loss.backward()
  *     history["loss"].append(loss)                     history["loss"].append(loss.detach())
  *
- * What a training loop puts into a dictionary, an attribute or a meter that outlives the round. Who reads it is often in
- * another file, so every finding is unsafe; one whose graph backward has used up in the same round has no open question.
+ * What a training loop puts into a dictionary, an attribute or a meter that outlives the round. The project's other files
+ * are asked who reads it, but code outside may, so every finding is unsafe; one whose graph backward has used up in the same round has no open question.
  * A dictionary that is summed into the loss is no site. `self.log`, `accelerator.log` and `wandb.log` take the number
  * themselves and are never touched; `stats.update({…})` is a dictionary's method and no meter's.
  */
@@ -23,6 +23,7 @@ import {
   Proof,
   shown,
   spendingBackward,
+  storeGates,
 } from '../src/toolkit/index.js';
 
 interface LogSite extends Site {
@@ -44,12 +45,12 @@ export const detachLoggedTensor: Transform<LogSite> = {
       does: 'Adds `.detach()` to the value in `history["loss"] = loss`, `history[k].append(loss)`, `self.losses.append(loss)`, `rows.append((step, loss))` and `meter.update(loss, n)`, in loops that call `backward()`. Never `.item()`, which would wait for the GPU.',
       refuses: [
         'the value is a Python number on one path: it has no `.detach()`',
-        'the store is differentiated, here or by another function of the file: no finding',
+        'the store is differentiated, here or by another function of the file: no finding; by another file of the project: left alone',
         'the store is made anew in each round, the value is a parameter, or its `.grad` is read: no finding',
         'the class of the meter is in the file and takes the number itself: no finding',
       ],
       limits: [
-        'Whether another file differentiates what the store holds is not seen, so each finding is unsafe. Many detection codes keep their training losses in such a dictionary.',
+        'Whether code outside the project differentiates what the store holds is not seen, so each finding is unsafe. Many detection codes keep their training losses in such a dictionary.',
         'A value that is kept under one key is replaced in the next round: then only one graph is kept at a time.',
       ],
     },
@@ -102,6 +103,8 @@ export const detachLoggedTensor: Transform<LogSite> = {
     for (const { answer, otherwise } of record?.gates ?? []) proof.require(answer, otherwise);
     if (record === undefined && !spent)
       proof.require('unknown', `nobody differentiates what \`${shown(root)}\` holds`);
+    if (proof.refuted === undefined)
+      for (const { answer, otherwise } of storeGates(module, root)) proof.require(answer, otherwise);
     if (kind === 'meter') proof.require('unknown', `\`${shown(store)}\` keeps the tensor that it is given`);
     for (const value of values) edit.appendCall(graphCarrier(module, value), '.detach()');
     return edit.done(`Detach what \`${shown(store)}\` keeps`, proof);

@@ -7,10 +7,12 @@
  *
  * Only hooks that the file registers itself. Where the stored outputs go into a loss, a `forward`, or anything that asks for
  * their gradients (Grad-CAM, feature losses, distillation), detaching would break the training, so the hook is left alone.
- * Other files may read the store as well, and a layer may give out a tuple: every finding is unsafe.
+ * The project's other files are asked for readers too, but code outside it may read the store as well, and a layer may give
+ * out a tuple: every finding is unsafe.
  */
 import type { Site, StoredOutput, Transform } from '../src/toolkit/index.js';
 import {
+  callerGates,
   differentiatingCaller,
   differentiatingReader,
   enclosingFunction,
@@ -24,6 +26,7 @@ import {
   readsOfStore,
   shown,
   storedOutputs,
+  storeGates,
 } from '../src/toolkit/index.js';
 
 interface HookSite extends Site {
@@ -44,14 +47,14 @@ export const hookDetach: Transform<HookSite> = {
       why: 'A forward hook that stores the output of its layer stores the autograd graph behind it too. In a dictionary the graph of the last forward stays until the next one; in a list the graphs of all forwards stay.',
       does: 'Adds `.detach()` where the output is stored. The numbers stay the same, and so does the output that the network goes on with.',
       refuses: [
-        'the stored outputs are differentiated, in the file or by a caller of the function that returns them',
+        'the stored outputs are differentiated, in this file, in another one of the project, or by a caller of the function that returns them',
         'the stored outputs are read in a `forward`, `training_step` or `compute_loss`: they may be part of the loss',
         'the hook looks its store up elsewhere, or stores into an attribute that the file never reads: the readers are not to be seen',
         'a loss is computed from the stored outputs',
         'gradients of the outputs are asked for (`register_hook`, `retain_grad`, backward hooks), as in Grad-CAM',
       ],
       limits: [
-        'Whether another file differentiates the stored outputs is not seen, so each finding is unsafe.',
+        'Whether code outside the project differentiates the stored outputs is not seen, so each finding is unsafe.',
         'A layer that gives out a tuple has no `.detach()`: the hook then raises in the first forward.',
         'Hooks that are registered under another name, or by a library, are not seen.',
       ],
@@ -107,6 +110,12 @@ export const hookDetach: Transform<HookSite> = {
     );
     proof.forbid(reads.some(feedsLoss), `a loss is computed from \`${shown(store)}\``);
     proof.forbid(asked !== undefined, `\`${asked}\` asks for gradients of the outputs`);
+    if (proof.refuted === undefined)
+      for (const { answer, otherwise } of [
+        ...storeGates(module, store, (use) => feedsLoss(use) || isReadInForward([use])),
+        ...fates.flatMap(({ kind, node }) => (kind === 'returned' ? callerGates(module, node) : [])),
+      ])
+        proof.require(answer, otherwise);
     proof.require(
       isProvenTensor(module, value) ? 'yes' : 'unknown',
       `\`${shown(value)}\` is a tensor, not a tuple`,

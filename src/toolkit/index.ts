@@ -108,6 +108,7 @@ export {
   valuesToDetach,
 } from '../torch/module/statistic-cure.js';
 export { isTraced, wrappingGates } from '../torch/module/wrapping.js';
+export { callerGates } from '../torch/record/callers.js';
 export { entropyFrom } from '../torch/record/cross-entropy.js';
 export { logitCollectors } from '../torch/record/eval-logits.js';
 export { type JoinedOutputs, joinedOutputs, mayJoinOutputs } from '../torch/record/joined-outputs.js';
@@ -125,6 +126,7 @@ export { lossTerm } from '../torch/record/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/record/loss-use.js';
 export { fatesAt } from '../torch/record/record-fate.js';
 export { mayTotal, type RunningTotal, runningTotals } from '../torch/record/running-total.js';
+export { storeGates } from '../torch/record/store-elsewhere.js';
 export { reloadsOptimizer } from '../torch/saved/loaded-use.js';
 export { type Fate, fateOf } from '../torch/saved/loaded-value.js';
 export { loadsPlainly } from '../torch/saved/loading-class.js';

@@ -26,7 +26,9 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
     DISTRIBUTED_CLUES.some((clue) => module.at(clue).length > 0) ||
     TRAINERS.some((each) => isNamed(module, each));
   const walker = BUFFER_WALKERS.find((each) => isNamed(module, each));
-  const { imported, unknown } = lineageOf(module, classNode);
+  const { elsewhere, imported, unknown } = lineageOf(module, classNode);
+  const made = new RegExp(`\\bself\\.${name}\\s*(?::[^=\\n]*)?=(?!=)|\\bregister_\\w+\\(\\s*["']${name}["']`);
+  const holder = elsewhere.find(({ node }) => made.test(node.text))?.node.field('name')?.text;
   const others = imported.filter(
     (path) => path !== NN_MODULE && !PLAIN_BASES.has(path) && !path.endsWith('.LightningModule'),
   );
@@ -43,6 +45,7 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
     ),
     gate(!castsToHalf(module), `the file casts to half precision, and ${self} would be cast as a buffer`),
     gate(norm === undefined, `${self} is already a buffer of the base class`),
+    gate(holder === undefined, `${self} is set by its base \`${holder}\` of another file already`),
     {
       answer: others.length > 0 || unknown || isTouched ? 'unknown' : 'yes',
       otherwise: `no base class from elsewhere has an attribute \`${name}\``,

@@ -2,7 +2,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { placeOf } from '../gate.js';
+import { type Gate, placeOf } from '../gate.js';
 import type { GradDoubt } from '../grad/doubts.js';
 import { usesOf } from '../grad/mode.js';
 import { type Fate, fatesAt, fatesOfTarget } from './record-fate.js';
@@ -11,7 +11,7 @@ import { type Fate, fatesAt, fatesOfTarget } from './record-fate.js';
 const MAX_HOPS = 3;
 
 /** Without one of these words nothing is differentiated. */
-function mayDifferentiate(text: string): boolean {
+export function mayDifferentiate(text: string): boolean {
   return /backward|grad|closure|optimi[sz]e|minimi[sz]e|adapt|step/.test(text);
 }
 
@@ -34,6 +34,16 @@ export function callersElsewhere(module: PyModule, functionNode: PyNode, part?: 
   return part === undefined
     ? module.memo(findCallers, functionNode)
     : findCallers(module, functionNode, part);
+}
+
+/** The same for what stands in a `return`, as gates. */
+export function callerGates(module: PyModule, returned: PyNode): readonly Gate[] {
+  const around = enclosingFunction(returned);
+  if (around === undefined) return [];
+  const { doubt, unread } = callersElsewhere(module, around, partReturned(returned));
+  return [doubt, unread].flatMap((found) =>
+    found === undefined ? [] : [{ answer: found.answer, otherwise: found.words }],
+  );
 }
 
 /** Which of the values of a `return` a node stands in; undefined where it is the only one. */

@@ -1,0 +1,53 @@
+import { classAround } from '../../semantic/definitions.js';
+import type { PyModule } from '../../semantic/module.js';
+import {
+  attributeUsesElsewhere,
+  type Look,
+  type UsesElsewhere,
+  usesElsewhere,
+} from '../../semantic/uses-elsewhere.js';
+import type { PyNode } from '../../syntax/node.js';
+import { type Gate, placeOf } from '../gate.js';
+import { mayDifferentiate } from './callers.js';
+import { fatesAt } from './record-fate.js';
+
+/**
+ * That no other file of the project differentiates what a store holds: an attribute of a class of this file, or a variable
+ * of the module. `needsGraph` tells more uses that need the graph.
+ */
+export function storeGates(
+  module: PyModule,
+  store: PyNode,
+  needsGraph: (use: PyNode) => boolean = () => false,
+): readonly Gate[] {
+  const { uses, unread } = usesOfStore(module, store, { may: mayDifferentiate, byName: true });
+  const gates = uses.flatMap(({ module: there, node, isCertain }): readonly Gate[] => {
+    const fate = fatesAt(there, [node]).find(({ kind }) => kind === 'differentiated')?.node;
+    const used = fate ?? (needsGraph(node) ? node : undefined);
+    if (used === undefined) return [];
+    const place = placeOf(there, used);
+    const no = `${place} differentiates what \`${node.text}\` holds`;
+    const unknown = `that ${place}, which differentiates what \`${node.text}\` holds, means another one`;
+    return [{ answer: isCertain ? 'no' : 'unknown', otherwise: { no, unknown } }];
+  });
+  return unread === undefined
+    ? gates
+    : [...gates, { answer: 'unknown', otherwise: `that what it holds is not differentiated in ${unread}` }];
+}
+
+function usesOfStore(module: PyModule, store: PyNode, look: Look): UsesElsewhere {
+  let root = store;
+  while (root.type === 'subscript') root = root.field('value') ?? root.children[0] ?? root;
+  const name = root.field('attribute')?.text;
+  if (name !== undefined) {
+    const around = classAround(root);
+    return around !== undefined && root.field('object')?.text === around.self
+      ? attributeUsesElsewhere(module, around.classNode, name, look)
+      : NOWHERE;
+  }
+  const scope = module.resolve(root);
+  const [written] = scope === module.scope ? module.writes(scope, root.text) : [];
+  return written === undefined ? NOWHERE : usesElsewhere(module, written, look);
+}
+
+const NOWHERE: UsesElsewhere = { uses: [], unread: undefined };
