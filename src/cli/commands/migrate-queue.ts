@@ -13,6 +13,7 @@ import { bringHome, driveByQueue } from '../../workspace/migrate/queue/enqueue.j
 import { Link } from '../../workspace/migrate/queue/link.js';
 import { Stations } from '../../workspace/migrate/queue/stations.js';
 import { Store, type Terms } from '../../workspace/migrate/queue/store.js';
+import type { Arguments } from '../arguments.js';
 import { type Context, EXIT } from '../context.js';
 import { ownVersion } from '../package.js';
 import type { Driver } from './migrate.js';
@@ -38,8 +39,10 @@ export function byQueue(
     const campaign = await withSources(context, planned, args.flag('update'));
     // One run at a time: what the last one left in the queue would be done a second time.
     if (action !== 'resume' && last !== undefined) await queue.recall(campaign, last);
-    const run = action === 'resume' ? resumed(args, campaign) : begun(args, campaign, action, randomUUID());
-    if (run.queued === undefined) throw notQueued();
+    const run =
+      action === 'resume'
+        ? await queue.resumed(args, campaign)
+        : begun(args, campaign, action, { queued: randomUUID() });
     return work(context, campaign, run, await queue.driver(run, campaign));
   });
 }
@@ -98,6 +101,16 @@ class CampaignQueue {
     } finally {
       link.close();
     }
+  }
+
+  /** What is left of the last run. Where the queue has nothing of it, it is begun there as another one. */
+  async resumed(args: Arguments, campaign: Campaign): Promise<Run> {
+    const run = resumed(args, campaign);
+    if (run.queued === undefined) throw notQueued();
+    if ((await this.#store.terms(run.queued)) !== undefined) return run;
+    const again = { ...run, queued: randomUUID() };
+    new CampaignFolder(campaign.folder).saveRun(shardName(choiceIn(args)), again);
+    return again;
   }
 
   /** Drives a run by the workers of this queue. */

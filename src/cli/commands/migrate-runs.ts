@@ -10,7 +10,7 @@ export function begun(
   args: Arguments,
   campaign: Campaign,
   action: 'plan' | 'run' | 'pr',
-  queued?: string,
+  more: Pick<Run, 'queued'> = {},
 ): Run {
   const folder = new CampaignFolder(campaign.folder);
   const choice = choiceIn(args);
@@ -25,7 +25,7 @@ export function begun(
     else folder.clearFailure(record);
   }
   const ids = work.map(({ id }) => id);
-  const run: Run = { goal, keep, ids, ...paceIn(args), ...(queued && { queued }) };
+  const run: Run = { goal, keep, ids, ...paceIn(args), ...more };
   folder.saveRun(shardName(choice), run);
   return run;
 }

@@ -1,97 +1,207 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { root } from '../../../src/dev/project.js';
-import { RedisServer } from '../../support/redis.js';
-import { folderWith } from '../folders.js';
-import { BRANCH, branchesOf, commitsOn, countPushes, freePort, remotesWith, WORLD } from './remotes.js';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { folderWith, git, listing, put } from '../folders.js';
+import { Bundle, Program, Works, writingGit } from './programs.js';
+import { BRANCH, branchesOf, commitsOn, countPushes, remotesWith } from './remotes.js';
 
-/** Inside the package, to find its dependencies. */
-const bundle = mkdtempSync(join(root, 'node_modules', '.memfix-queue-'));
+/** These wait for processes, and for leases to end: a busy machine takes its time. */
+vi.setConfig({ testTimeout: 240_000 });
 
-beforeAll(async () => {
-  await build({
-    entryPoints: [join(root, 'test', 'cli', 'toy-main.ts')],
-    outdir: bundle,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    packages: 'external',
-  });
-});
-afterAll(() => rmSync(bundle, { recursive: true, force: true }));
-
-/** memfix as a process. */
-class Program {
-  readonly child: ChildProcess;
-  readonly ended: Promise<number | string>;
-  said = '';
-
-  constructor(cwd: string, words: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    this.child = spawn(process.execPath, [join(bundle, 'toy-main.js'), ...words], {
-      cwd,
-      env: { ...WORLD, ...env },
-    });
-    for (const stream of [this.child.stdout, this.child.stderr])
-      stream?.on('data', (chunk: Buffer) => {
-        this.said += chunk.toString();
-      });
-    this.ended = new Promise((resolve) =>
-      this.child.once('close', (code, signal) => resolve(signal ?? code ?? -1)),
-    );
-    onTestFinished(async () => {
-      this.child.kill('SIGKILL');
-      await this.ended;
-    });
-  }
-
-  async says(words: RegExp): Promise<void> {
-    while (!words.test(this.said)) {
-      if (this.child.exitCode !== null) throw new Error(`ended without ${words}:\n${this.said}`);
-      await pause(20);
-    }
-  }
-}
-
-const LEASE = '1s';
-
-async function redis(...more: readonly string[]): Promise<RedisServer> {
-  return new RedisServer(folderWith(), await freePort(), more).start();
-}
-
-async function worker(url: string, ...words: readonly string[]): Promise<Program> {
-  const started = new Program(folderWith(), ['worker', '--queue', url, '--lease', LEASE, ...words]);
-  await started.says(/waits for work/);
-  return started;
-}
+const bundle = new Bundle();
+beforeAll(() => bundle.build());
+afterAll(() => bundle.remove());
 
 const HOLD = { 'a.py': 'hold()\n' };
 
+/** Bare repositories with something to fix, and a campaign over them. */
+function campaignOver(names: readonly string[], more = '') {
+  const remotes = remotesWith(Object.fromEntries(names.map((name) => [name, HOLD])));
+  const bares = names.map((name) => join(remotes, `${name}.git`));
+  const pushes = bares.map((bare) => countPushes(bare));
+  return {
+    bares,
+    pushes: () => pushes.map((count) => count()),
+    camp: folderWith({ 'campaign.toml': `repositories = ['${remotes}']\n${more}` }),
+  };
+}
+
+async function reportOf(works: Works, camp: string): Promise<string> {
+  expect(await works.migrateHere(camp, ['report', '-o', 'report.json']).ended).toBe(0);
+  return join(camp, 'report.json');
+}
+
 describe('a campaign on a queue', () => {
-  test('is done by three workers, each repository once', async () => {
-    const server = await redis();
-    const names = Array.from({ length: 12 }, (_, index) => `r${index}`);
-    const remotes = remotesWith(Object.fromEntries(names.map((name) => [name, HOLD])));
-    const bares = names.map((name) => join(remotes, `${name}.git`));
-    const pushes = bares.map((bare) => countPushes(bare));
-    const camp = folderWith({ 'campaign.toml': `repositories = ['${remotes}']\n` });
-    const workers = await Promise.all([1, 2, 3].map(() => worker(server.url)));
-    const run = new Program(camp, ['migrate', 'run', '--push', '--queue', server.url]);
+  test('is done by three workers, nothing twice, and leaves nothing in Redis', async () => {
+    const works = await Works.open(bundle);
+    const names = Array.from({ length: 9 }, (_, index) => `r${index}`);
+    const { bares, pushes, camp } = campaignOver(names);
+    const { env, calls } = writingGit();
+    const workers = await Promise.all([1, 2, 3].map(() => works.worker({ env })));
+    const run = works.migrate(camp, ['run', '--push']);
     expect(await run.ended, run.said).toBe(0);
-    expect(run.said).toContain('12 repositories: 12 pushed.');
-    expect(pushes.map((count) => count())).toEqual(names.map(() => 1));
+    expect(run.said).toContain('3 workers at redis://127.0.0.1:');
+    expect(run.said).toContain('9 repositories: 9 pushed.');
+    expect(pushes()).toEqual(names.map(() => 1));
+    expect([calls(' clone '), calls(' push ')]).toEqual([9, 9]);
     for (const bare of bares) {
       expect(branchesOf(bare)).toEqual(['main', BRANCH]);
       expect(commitsOn(bare)).toEqual(['Fix GPU memory waste']);
+      expect(git(bare, 'log', '-1', '--format=%an <%ae>', BRANCH)).toBe('Ada <ada@example.invalid>\n');
     }
-    expect(readdirSync(join(camp, 'patches'))).toHaveLength(12);
-    expect(readFileSync(join(camp, 'repos.lock'), 'utf8').trim().split('\n')).toHaveLength(12);
+    expect(readdirSync(join(camp, 'patches'))).toHaveLength(9);
+    expect(readdirSync(join(camp, 'fixes'))).toHaveLength(9);
+    expect(readFileSync(join(camp, 'repos.lock'), 'utf8').trim().split('\n')).toHaveLength(9);
     for (const each of workers) each.child.kill('SIGTERM');
     expect(await Promise.all(workers.map(({ ended }) => ended))).toEqual([0, 0, 0]);
+    expect(works.server.ask('keys', 'memfix:run*')).toEqual([]);
+    // The same folder, without a queue: there is nothing left to do.
+    const here = works.migrateHere(camp, ['run', '--push']);
+    expect([await here.ended, pushes()]).toEqual([0, names.map(() => 1)]);
+  });
+
+  test('goes on where a run on one machine left off, and makes the same commit', async () => {
+    const works = await Works.open(bundle);
+    const { bares, camp } = campaignOver(['one']);
+    const here = works.migrateHere(camp, ['run']);
+    expect(await here.ended, here.said).toBe(0);
+    const mirror = join(camp, 'mirrors', readdirSync(join(camp, 'mirrors'))[0] ?? '');
+    await works.worker();
+    const run = works.migrate(camp, ['run', '--push']);
+    expect(await run.ended, run.said).toBe(0);
+    expect(git(bares[0] ?? '', 'rev-parse', BRANCH)).toBe(git(mirror, 'rev-parse', BRANCH));
+  });
+
+  test('lets each worker do only its stages', async () => {
+    const works = await Works.open(bundle);
+    const verified = join(folderWith(), 'verified');
+    const { pushes, camp } = campaignOver(['one', 'two'], `verify = 'echo "$WHO" >> ${verified}'\n`);
+    const run = works.migrate(camp, ['run', '--push']);
+    await run.says(/No worker of memfix/);
+    await works.worker({ words: ['--stages', 'push'], env: { WHO: 'pusher' } });
+    const maker = await works.worker({
+      words: ['--stages', 'clone,plan,apply,verify,commit'],
+      env: { WHO: 'maker' },
+    });
+    expect(await run.ended, run.said).toBe(0);
+    expect([pushes(), readFileSync(verified, 'utf8')]).toEqual([[1, 1], 'maker\nmaker\n']);
+    expect(maker.said).not.toContain('pushed');
+  });
+
+  test('tries again what may pass, and brings back what does not', async () => {
+    const works = await Works.open(bundle);
+    const { bares, camp } = campaignOver(['away', 'broken']);
+    const [away = '', broken = ''] = bares;
+    const verify = 'echo once >> log; cat log; false';
+    put(camp, {
+      'campaign.toml': `repositories = ['file://${away}', 'file://${broken}']\nverify = '${verify}'\n`,
+    });
+    renameSync(away, `${away}.gone`);
+    await works.worker({ words: ['--lease', '2s'] });
+    const run = works.migrate(camp, ['run', '--push']);
+    await run.says(/broken: failed \(verify\)/);
+    renameSync(`${away}.gone`, away);
+    expect(await run.ended, run.said).toBe(1);
+    expect(run.said).toMatch(/away: failed \(verify\)/);
+    const { repositories } = JSON.parse(readFileSync(await reportOf(works, camp), 'utf8'));
+    for (const { failure, id } of repositories) {
+      const log = join(camp, 'logs', `${id}.log`);
+      expect(failure).toMatchObject({ stage: 'verify', detail: expect.stringContaining('once') });
+      expect([failure.next, readFileSync(log, 'utf8')]).toEqual([expect.stringContaining(log), 'once\n']);
+    }
+  });
+
+  test('is shown live, stopped, and followed again', async () => {
+    const works = await Works.open(bundle);
+    const { pushes, camp } = campaignOver(['one', 'two'], "verify = 'sleep 30'\n");
+    const [one, two] = await Promise.all(
+      [1, 2].map(() => works.worker({ words: ['--work', '1', '--network', '1'] })),
+    );
+    const run = works.migrate(camp, ['run', '--push', '-v']);
+    await run.says(/verify …[\s\S]*verify …/);
+    const live = works.migrate(camp, ['status']);
+    expect(await live.ended).toBe(0);
+    expect(live.said).toMatch(/one: planned: 1 fix in 1 file/);
+    expect(live.said).toMatch(/one: verify … \(.+-\d+-\w+\)/);
+    expect(live.said).toMatch(/clone +0 +2 +0 +0/);
+    expect(live.said).toContain('2 workers: ');
+
+    run.child.kill('SIGINT');
+    expect(await run.ended).toBe(130);
+    expect(run.said).toMatch(
+      /The workers go on\. `memfix migrate resume --queue redis:\/\/127\.0\.0\.1:\d+`/,
+    );
+    const here = works.migrateHere(camp, ['run', '--push']);
+    expect([await here.ended, here.said]).toEqual([
+      2,
+      expect.stringContaining('Workers are at this campaign'),
+    ]);
+
+    const stop = works.migrate(camp, ['stop']);
+    expect([await stop.ended, stop.said]).toEqual([0, expect.stringContaining('2 repositories had not')]);
+    one?.child.kill('SIGTERM');
+    two?.child.kill('SIGTERM');
+    await Promise.all([one?.says(/Stopping/), two?.says(/Stopping/)]);
+    expect(works.server.ask('hgetall', 'memfix:runs')).toEqual([]);
+    expect(pushes()).toEqual([0, 0]);
+
+    put(camp, { 'campaign.toml': readFileSync(join(camp, 'campaign.toml'), 'utf8').replace(/verify.*/, '') });
+    await works.worker();
+    const resumed = works.migrate(camp, ['resume']);
+    expect(await resumed.ended, resumed.said).toBe(0);
+    expect(pushes()).toEqual([1, 1]);
+  });
+});
+
+describe('the Redis of a queue', () => {
+  test('needs its password, which nobody hears of', async () => {
+    const works = await Works.open(bundle, '--requirepass', 's3cret-word');
+    const { camp, pushes } = campaignOver(['one'], "verify = 'env; cat /proc/$PPID/cmdline'\n");
+    const queue = works.server.url.replace('//', '//default:s3cret-word@');
+    const env = { QUEUE_URL: queue };
+    const worker = await works.worker({ env, queue: 'env:QUEUE_URL', words: ['-v'] });
+    const run = works.migrate(camp, ['run', '--push', '-v'], { env, queue: 'env:QUEUE_URL' });
+    expect(await run.ended, run.said).toBe(0);
+    expect(pushes()).toEqual([1]);
+    const [log = ''] = readdirSync(join(camp, 'logs'));
+    expect(readFileSync(join(camp, 'logs', log), 'utf8')).toContain('MEMFIX_MIGRATE');
+    const none = works.migrate(camp, ['status']);
+    const wrong = works.migrate(camp, ['status'], { queue: queue.replace('word', 'world') });
+    expect([await none.ended, none.said]).toEqual([
+      2,
+      expect.stringMatching(/cannot be reached[\s\S]*NOAUTH/),
+    ]);
+    expect([await wrong.ended, wrong.said]).toEqual([
+      2,
+      expect.stringMatching(/cannot be reached[\s\S]*WRONGPASS/),
+    ]);
+    const files = listing(camp).map((path) => readFileSync(join(camp, path), 'latin1'));
+    expect([worker.said, run.said, none.said, wrong.said, ...files].join('\n')).not.toContain('s3cret');
+  });
+
+  test('is told apart from what is none', async () => {
+    const { camp } = campaignOver(['one']);
+    const ask = async (queue: string) => {
+      const run = new Program(bundle.file, camp, ['migrate', 'run', '--queue', queue]);
+      return [await run.ended, run.said.replaceAll(/\s+/g, ' ')];
+    };
+    expect(await ask('redis://127.0.0.1:1')).toEqual([
+      2,
+      expect.stringMatching(/127\.0\.0\.1:1: .*ECONNREFUSED/),
+    ]);
+    expect(await ask('http://:hush@host')).toEqual([2, expect.not.stringContaining('hush')]);
+    expect(await ask('env:NOT_THERE')).toEqual([2, expect.stringContaining('NOT_THERE is not set')]);
+    expect(existsSync(join(camp, 'runs'))).toBe(false);
+  });
+
+  test('keeps versions of memfix apart', async () => {
+    const works = await Works.open(bundle);
+    works.server.ask('hset', 'memfix:runs', 'another', '9.9.9');
+    const refused = new Program(bundle.file, folderWith(), ['worker', '--queue', works.server.url]);
+    expect([await refused.ended, refused.said]).toEqual([
+      2,
+      expect.stringContaining('begun with memfix 9.9.9'),
+    ]);
+    expect(refused.said).toContain('Install memfix@9.9.9 here');
   });
 });

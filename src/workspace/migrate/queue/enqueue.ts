@@ -62,6 +62,8 @@ class Follower {
   readonly #open: Map<string, Repository>;
   #seen = '0';
   #lookedAfter = performance.now();
+  /** Since then, nothing was heard. */
+  #isQuiet = true;
 
   constructor(
     private readonly undertaking: Undertaking,
@@ -104,6 +106,7 @@ class Follower {
     try {
       while (this.#open.size > 0) {
         const news = await this.#patiently(new Store(reading).news(run, this.#seen));
+        if (news.length > 0) this.#isQuiet = false;
         const saved = new Map<string, boolean>();
         for (const { at, id, stage, isEnd } of news) {
           this.#seen = at;
@@ -133,7 +136,10 @@ class Follower {
     else this.watcher.passed(repository, new Failure(setback.title, setback.detail, setback.next));
   }
 
-  /** What no worker can tell: that workers die of a repository, and that Redis has lost its memory. */
+  /**
+   * What no worker can tell: that workers die of a repository, that one fell between two queues when a worker died there,
+   * and that Redis has lost its memory.
+   */
   async #lookAfter(): Promise<void> {
     const { run, stations, link } = this.dispatch;
     const { folder } = this.undertaking;
@@ -148,6 +154,11 @@ class Follower {
       this.watcher.ended(record);
     }
     if ((await this.#store.terms(run)) === undefined) throw forgotten(link);
+    if (this.#isQuiet) {
+      const errands = [...this.#open.keys()].map((id) => ({ run, id }));
+      await stations.add('clone', await stations.missing(errands));
+    }
+    this.#isQuiet = true;
     this.#lookedAfter = performance.now();
   }
 

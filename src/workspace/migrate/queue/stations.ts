@@ -90,6 +90,17 @@ export class Stations {
     return new Map(await Promise.all(all));
   }
 
+  /** Those that are in no queue. */
+  async missing(errands: readonly Errand[]): Promise<readonly Errand[]> {
+    const found = await Promise.all(
+      errands.map(async (errand) => {
+        const keys = [...this.queues.values()].map((queue) => queue.toKey(jobId(errand)));
+        return (await this.redis.exists(...keys)) === 0 ? [errand] : [];
+      }),
+    );
+    return found.flat();
+  }
+
   /** Repositories of a run whose jobs BullMQ gave up, since too many workers were gone with them; told once. */
   async givenUp(run: string): Promise<readonly { readonly id: string; readonly stage: StageName }[]> {
     const found: { readonly id: string; readonly stage: StageName }[] = [];
