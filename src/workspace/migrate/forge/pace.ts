@@ -98,7 +98,9 @@ export class Pace {
 
   #write(id: string): void {
     const { boot, up, now } = this.clock;
-    appendFileSync(this.file, `${new Date(now()).toISOString()}\t${boot}\t${up().toFixed(1)}\t${id}\n`);
+    const isWhole = /(?:^|\n)$/.test(textOf(this.file) ?? '');
+    const line = `${new Date(now()).toISOString()}\t${boot}\t${up().toFixed(1)}\t${id}\n`;
+    appendFileSync(this.file, isWhole ? line : `\n${line}`);
   }
 }
 

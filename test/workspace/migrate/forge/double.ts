@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
@@ -241,6 +242,7 @@ export class ForgeDouble {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
       return;
     }
+    if (commandLines().includes(password)) this.violations.push('a token is in the arguments of a process');
     const { pathname, search } = new URL(request.url ?? '/', this.base);
     const child = spawn('git', ['http-backend'], {
       env: {
@@ -267,4 +269,19 @@ export class ForgeDouble {
     response.writeHead(status, Object.fromEntries(fields.map(([name = '', value = '']) => [name, value])));
     response.end(told.subarray(end + 4));
   }
+}
+
+/** What anybody on this machine can see of the processes. */
+function commandLines(): string {
+  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return processes
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+      } catch {
+        // It ended meanwhile.
+        return '';
+      }
+    })
+    .join('\n');
 }

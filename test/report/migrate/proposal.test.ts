@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import {
+  DEFAULT_BODY,
+  DEFAULT_TITLE,
+  type ProposalFacts,
+  proposalProblem,
+  proposalText,
+} from '../../../src/report/migrate/proposal.js';
+import type { Left, Planned } from '../../../src/report/migrate/record.js';
+import { metaOf } from '../../support/toy.js';
+
+const PLANNED: Planned = {
+  ...{ key: '', at: '', checked: 9, files: 2, remaining: 1, refused: 40, skipped: [], bugs: [], steps: [] },
+  fixes: [
+    { transform: 'one', findings: 3, files: ['a.py', 'b`c.py'], numerics: 'rounding', unsafe: 2 },
+    { transform: 'two', findings: 1, files: ['a.py'], numerics: 'bit-identical' },
+  ],
+  left: [
+    { transform: 'two', path: 'x.py', line: 7, kind: 'refused', because: 'it is returned' },
+    { transform: 'one', path: 'y.py', line: 8, kind: 'unsafe', because: 'nobody else reads it' },
+  ],
+};
+
+function factsWith(planned: Partial<Planned> = {}): ProposalFacts {
+  return {
+    record: {
+      ...{ version: 1, id: 'id', name: 'acme/one', url: 'https://github.com/acme/one' },
+      base: { commit: 'b4se', branch: 'main' },
+      planned: { ...PLANNED, ...planned },
+      pushed: { branch: 'memfix/fixes', commit: 'c0mmit' },
+    },
+    metas: [
+      metaOf('one', {
+        docs: { why: 'Because\nof that', does: '', refuses: [], limits: [] },
+        evidence: { verdict: 'Halves the peak', measurements: [] },
+      }),
+    ],
+    version: '1.2.3',
+    choice: { select: ['one', 'two'], extendSelect: [], ignore: ['three'], unsafeFixes: true },
+  };
+}
+
+const bodyOf = (planned: Partial<Planned> = {}, limit = 65_536) =>
+  proposalText(DEFAULT_BODY, factsWith(planned), limit);
+
+test('says what changes, why, how safe, what was measured, what was left, and how to do it again', () => {
+  expect(proposalText(DEFAULT_TITLE, factsWith(), 256)).toBe('Fix GPU memory waste: 4 fixes in 2 files');
+  const body = bodyOf();
+  for (const words of [
+    '- **`one`**, 3 fixes: A toy called one. In `a.py`, `` b`c.py ``.',
+    '- `one`: Because of that.',
+    '- `one`: results may differ by rounding (rounding); 2 of 3 rest on preconditions that the code does not prove',
+    '- `two`: results stay the same to the last bit (bit-identical); the code proves every precondition.',
+    '- `one`: Halves the peak.',
+    '40 places where a fix would not be right, and was refused:\n\n- `x.py:7`, `two`: it is returned.\n- and 39 more',
+    '1 place for a person to decide; `memfix check` shows them in full:\n\n- `y.py:8`, `one`: nobody else reads it.',
+    'git checkout b4se\nnpx memfix@1.2.3 apply --select one,two --ignore three --unsafe-fixes .\n',
+  ])
+    expect(body).toContain(words);
+  expect(body).not.toMatch(/\{\w+\}/);
+  expect(bodyOf({ left: [], refused: 0, remaining: 0 })).toContain('left as it is\nNothing.\n');
+});
+
+test('is cut where a forge takes no more, between lines and never within a fence', () => {
+  const long = (because: string): Left => ({
+    transform: 'two',
+    path: 'x.py',
+    line: 1,
+    kind: 'refused',
+    because,
+  });
+  const left = Array.from({ length: 30 }, () => long('x'.repeat(4000)));
+  const body = bodyOf({ left });
+  expect(body.length).toBeLessThanOrEqual(65_536);
+  expect(body).toMatch(/x\.\n\n\(Cut here: .*\)\n$/);
+  const facts = factsWith();
+  for (let limit = 150; limit < bodyOf().length; limit += 7) {
+    const text = proposalText(DEFAULT_BODY, facts, limit);
+    expect(text.length).toBeLessThanOrEqual(limit);
+    expect((text.match(/^```/gm) ?? []).length % 2).toBe(0);
+  }
+  expect(proposalText('é'.repeat(300), facts, 256)).toBe(`${'é'.repeat(255)}…`);
+  expect(proposalText('😀'.repeat(200), facts, 256).isWellFormed()).toBe(true);
+});
+
+test('knows its placeholders', () => {
+  expect(proposalProblem('{count} {reproduce} { x }')).toBeUndefined();
+  expect(proposalProblem('{wat}')).toContain('`{wat}`');
+});
