@@ -87,6 +87,11 @@ describe('the house', () => {
       /one door/,
     ],
     [
+      'a package of one command that all would wait for',
+      { 'src/workspace/a.ts': "import { Octokit } from '@octokit/core';" },
+      /await import/,
+    ],
+    [
       'a disk in a pure room',
       { 'src/report/r.ts': "import { readFileSync } from 'node:fs';" },
       /imports node:fs/,
@@ -127,6 +132,7 @@ describe('the house', () => {
       'a cycle of types',
       { 'src/text/a.ts': "import type { B } from './b.js';", 'src/text/b.ts': "import './a.js';" },
     ],
+    ['a package loaded late', { 'src/workspace/a.ts': "const a = await import('@octokit/core');" }],
     ['a method named require', { 'transforms/one.ts': "proof.require('unknown', because);" }],
     ['a quoted name in prose', { 'transforms/one.ts': "const a = 'needs `torch.stack` here';" }],
     ['a dotted name in prose', { 'transforms/one.ts': "const a = 'calls `torch.stack(x).mean()` once';" }],

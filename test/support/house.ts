@@ -6,6 +6,8 @@ export type FileMap = ReadonlyMap<string, string>;
 interface Import {
   readonly from: string;
   readonly typeOnly: boolean;
+  /** Loaded when the line is come to, not when its file is. */
+  readonly lazy: boolean;
 }
 
 /** Lowest room first: a room may import the rooms above it in this list, and itself. */
@@ -35,6 +37,9 @@ const VENDOR_DOORS: ReadonlyMap<string, string> = new Map([
   ['diff', 'src/report/diff.ts'],
   ['inquirer', 'src/cli/ask.ts'],
 ]);
+
+/** Packages of one command, which the start of any other never waits for. */
+const LAZY_PACKAGES = /^(?:@octokit\/.*|@gitbeaker\/.*|bullmq|ioredis)$/;
 
 /** Builtins that compute and touch nothing. */
 const PURE_BUILTINS = new Set([
@@ -83,11 +88,13 @@ function nameViolations(path: string): string[] {
   return nameless === undefined ? [] : [`${path}: "${nameless}" names no room; say what it knows`];
 }
 
-function importViolations(path: string, { from }: Import): string[] {
+function importViolations(path: string, { from, typeOnly, lazy }: Import): string[] {
   if (from.startsWith('.')) return roomViolations(path, resolved(path, from));
   if (from.startsWith('node:')) return builtinViolations(path, from);
   if (roomOf(path) === 'transforms')
     return [`${path}: imports ${from}; a transform imports only src/toolkit/index.ts`];
+  if (LAZY_PACKAGES.test(from) && !typeOnly && !lazy)
+    return [`${path}: imports ${from}; write \`await import(…)\` where it is needed`];
   const door = roomOf(path) === 'dev' ? undefined : VENDOR_DOORS.get(packageOf(from));
   return door === undefined || door === path
     ? []
@@ -228,15 +235,15 @@ export function importsOf(text: string): Import[] {
   const strings: string[] = [];
   const code = withoutComments(text).replace(TOKENS, (token) => `"${strings.push(token.slice(1, -1)) - 1}"`);
   const found: Import[] = [];
-  const add = (number: string | undefined, typeOnly: boolean): void => {
+  const add = (number: string | undefined, typeOnly: boolean, lazy: boolean): void => {
     const from = strings[Number(number)] ?? '';
-    found.push({ from: BARE_BUILTINS.has(from) ? `node:${from}` : from, typeOnly });
+    found.push({ from: BARE_BUILTINS.has(from) ? `node:${from}` : from, typeOnly, lazy });
   };
   for (const match of code.matchAll(/\b(?:import|export)\s+(type\s+)?(?:[\w*{][^;"]*?\sfrom\s+)?"(\d+)"/g)) {
-    add(match[2], match[1] !== undefined);
+    add(match[2], match[1] !== undefined, false);
   }
   for (const match of code.matchAll(/(?<![.\w])(?:import|require(?:\.resolve)?)\(\s*"(\d+)"/g))
-    add(match[1], false);
+    add(match[1], false, true);
   return found;
 }
 
