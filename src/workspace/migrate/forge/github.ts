@@ -2,7 +2,7 @@ import type { PullRequest } from '../../../report/migrate/record.js';
 import { Failure } from '../../failure.js';
 import type { Forge, Listed, Proposal, Source } from './forge.js';
 import { apiOf, type Project } from './host.js';
-import { type Line, Manners, MOST_WAITS, messageOf, statusOf } from './manners.js';
+import { type Line, Manners, MOST_WAITS, messageOf, Refused, statusOf } from './manners.js';
 
 type Octokit = Awaited<ReturnType<typeof octokitFor>>;
 
@@ -181,6 +181,8 @@ function seen(
   { number, html_url, state, draft, merged_at }: Pull,
   checks: PullRequest['checks'],
 ): PullRequest {
+  // Something between us and GitHub may answer for it.
+  if (!Number.isInteger(number)) throw new Refused(502, 'its answer is no pull request');
   const end = merged_at === null ? 'closed' : 'merged';
   return { number, url: html_url, state: state === 'open' ? 'open' : end, isDraft: draft === true, checks };
 }

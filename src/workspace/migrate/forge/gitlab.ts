@@ -2,7 +2,7 @@ import type { PullRequest } from '../../../report/migrate/record.js';
 import { Failure } from '../../failure.js';
 import type { Forge, Listed, Proposal, Source } from './forge.js';
 import type { Project } from './host.js';
-import { type Line, Manners, MOST_WAITS } from './manners.js';
+import { type Line, Manners, MOST_WAITS, Refused } from './manners.js';
 
 type Api = Awaited<ReturnType<typeof apiFor>>;
 
@@ -16,15 +16,6 @@ interface Asked {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-}
-
-class Refused extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-  ) {
-    super(message);
-  }
 }
 
 /** The client's own requests come again within milliseconds when they are too many: ours wait as GitLab says. */
@@ -54,15 +45,23 @@ async function apiFor(manners: Manners) {
 
 async function answerIn(response: Response) {
   const { status } = response;
-  const body = status === 204 ? {} : ((await response.json()) as Record<string, unknown>);
+  const body = parsed(await response.text());
+  if (body === undefined) throw new Refused(502, 'its answer is no JSON');
   return { status, headers: Object.fromEntries(response.headers.entries()), body };
 }
 
+/** Something between us and GitLab may answer for it. */
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 async function wordsIn(response: Response): Promise<string> {
-  const text = await response.text();
-  if (!response.headers.get('content-type')?.includes('json')) return response.statusText;
-  const { message, error }: { readonly message?: unknown; readonly error?: unknown } = JSON.parse(text);
-  const said = message ?? error ?? '';
+  const body = parsed(await response.text());
+  const said = body?.['message'] ?? body?.['error'] ?? response.statusText;
   return typeof said === 'string' ? said : JSON.stringify(said);
 }
 

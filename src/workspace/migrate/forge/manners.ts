@@ -18,6 +18,7 @@ export interface Line {
 
 /** Seconds before another try where a server stumbles. */
 const PAUSES = [1, 4, 16];
+const AGAIN = 'Then try again; a run that had begun goes on with `memfix migrate resume`.';
 /** Milliseconds from the end of a write to the next one: what GitHub asks for, and its client keeps to less strictly. */
 const BETWEEN_WRITES = 1000;
 /** How often in a row a forge may send us away for asking too much. */
@@ -78,18 +79,18 @@ export class Manners {
   #told(what: string, status: number, error: unknown): Failure {
     const { host, token, env } = this.line;
     const name = nameOf(host);
-    const detail = `${name} answered ${status} when asked to ${what}: ${messageOf(error)}`;
-    const [variable = ''] = tokenVariables(host, env).slice(1);
-    const where = variable === '' ? tokenVariables(host, env).join('') : variable;
+    const said = isAnswer(error) ? `answered ${status}` : 'gave no answer';
+    const detail = `${name} ${said} when asked to ${what}: ${messageOf(error)}`;
+    const where = tokenVariables(host, env).at(-1);
     if (status === 401) {
       const title =
         token === undefined ? `There is no token for ${name}` : `The token for ${name} is refused`;
-      const next = `Set ${where} to a valid one; \`memfix migrate resume\` goes on.`;
+      const next = `Set ${where} to a valid one. ${AGAIN}`;
       this.#refusal = new Setback(title, detail, next);
       return this.#refusal;
     }
     if (status >= 500 || status === 429 || isRateLimit(error))
-      return new Setback(`${name} cannot be asked now`, detail, 'Later, `memfix migrate resume` goes on.');
+      return new Setback(`${name} cannot be asked now`, detail, AGAIN);
     const rights =
       host.kind === 'github' ? 'may read contents and write pull requests' : 'has the scope `api`';
     const next =
@@ -100,11 +101,30 @@ export class Manners {
   }
 }
 
-/** An answer that is none; both clients throw what has a `status`. Where no answer came, it is as if the server had stumbled. */
+/** An answer that is no help. */
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** What is thrown for an answer has a status; where none came, or a part of one, it is as if the server had stumbled. */
 export function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('status' in error && typeof error.status === 'number') return error.status;
-  return error.name === 'TimeoutError' || error.message === 'fetch failed' ? 503 : undefined;
+  const isCutOff = error instanceof TypeError && /^(?:fetch failed|terminated)$/.test(error.message);
+  return isCutOff || error.name === 'TimeoutError' ? 503 : undefined;
+}
+
+/** GitHub's client has a status also for what never came. */
+function isAnswer(error: unknown): boolean {
+  return (
+    error instanceof Refused ||
+    (error instanceof Error && 'response' in error && error.response !== undefined)
+  );
 }
 
 export function messageOf(error: unknown): string {
