@@ -32,6 +32,11 @@ function campaignOn(forge: ForgeDouble, kind: string, names: readonly string[], 
 const migrate = (forge: ForgeDouble, cwd: string, ...words: readonly string[]) =>
   memfix({ cwd, env: forge.world }, 'migrate', ...words);
 
+function withoutToken(forge: ForgeDouble, cwd: string, ...words: readonly string[]) {
+  const env = Object.fromEntries(Object.entries(forge.world).filter(([name]) => !name.includes('TOKEN')));
+  return memfix({ cwd, env }, 'migrate', ...words);
+}
+
 interface Told {
   readonly statuses: Readonly<Record<string, number>>;
   readonly repositories: readonly {
@@ -98,6 +103,20 @@ describe('sources', () => {
       'git@127.0.0.1:acme/ml/deep/two.git',
       'git@127.0.0.1:acme/ml/one.git',
     ]);
+  });
+
+  test('people and topics of GitLab', async () => {
+    const forge = await strict(gitLabWith({ 'ada/one': HOLD, 'grace/two': HOLD }));
+    for (const [word, count] of [
+      ['user/ada', '1 repository.'],
+      ['topic/cuda', '2 repositories.'],
+    ])
+      expect(
+        await migrate(forge, folderWith(), 'init', 'camp', `gitlab+${forge.base}/${word}`),
+      ).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining(count ?? ''),
+      });
   });
 
   test('searches and topics; one that finds too much, or nothing, is an error that helps', async () => {
@@ -286,8 +305,7 @@ describe.each(FORGES)('pull requests on %s', (_, forgeWith, kind, owner) => {
   test('are not begun without a token', async () => {
     const forge = await strict(forgeWith({ [one]: HOLD }));
     const camp = campaignOn(forge, kind, [one]);
-    const env = Object.fromEntries(Object.entries(forge.world).filter(([name]) => !name.includes('TOKEN')));
-    const asked = await memfix({ cwd: camp, env }, 'migrate', 'run', '--push', '--pr');
+    const asked = await withoutToken(forge, camp, 'run', '--push', '--pr');
     expect(asked).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/There is no token for 127.*Set .*MEMFIX_TOKEN_127_0_0_1_\d+/s),
@@ -306,6 +324,8 @@ describe.each(FORGES)('pull requests on %s', (_, forgeWith, kind, owner) => {
       stage: 'push',
       detail: expect.stringContaining('this branch is protected'),
     });
+    expect(await withoutToken(forge, camp, 'run', '--push', '--pr', '--failed')).toMatchObject({ code: 2 });
+    expect((await told(camp)).statuses).toEqual({ failed: 1 });
     hook(forge.bare(one), 'pre-receive', 'exit 0');
     const pushes = countPushes(forge.bare(one));
     expect(await migrate(forge, camp, 'run', '--push', '--pr', '--failed')).toMatchObject({ code: 0 });

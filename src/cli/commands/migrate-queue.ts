@@ -18,7 +18,7 @@ import { type Context, EXIT } from '../context.js';
 import { ownVersion } from '../package.js';
 import type { Driver } from './migrate.js';
 import { withSources } from './migrate-forges.js';
-import { begun, choiceIn, notQueued, resumed, shardName } from './migrate-runs.js';
+import { begin, choiceIn, dealtRun, notQueued, resumed, shardName } from './migrate-runs.js';
 
 type Action = 'plan' | 'run' | 'resume' | 'stop' | 'pr' | 'status';
 type Work = (context: Context, campaign: Campaign, run: Run, driver: Driver) => Promise<number>;
@@ -42,7 +42,7 @@ export function byQueue(
     const run =
       action === 'resume'
         ? await queue.resumed(args, campaign)
-        : begun(args, campaign, action, { queued: randomUUID() });
+        : begin(args, campaign, dealtRun(args, campaign, action, { queued: randomUUID() }));
     return work(context, campaign, run, await queue.driver(run, campaign));
   });
 }
@@ -124,7 +124,6 @@ class CampaignQueue {
       drive: (repositories, undertaking, watcher) =>
         driveByQueue(repositories, undertaking, watcher, { run, link, stations, identity }),
       stopWords: `The workers go on. \`memfix migrate resume --queue ${word}\` follows them again, \`memfix migrate stop --queue ${word}\` stops them.`,
-      needsTokens: false,
     };
   }
 

@@ -5,8 +5,8 @@ import { type Choice, chosen, dealt } from '../../workspace/migrate/choose.js';
 import { CampaignFolder, KEEP_CHOICES, type Run } from '../../workspace/migrate/folder.js';
 import type { Arguments } from '../arguments.js';
 
-/** Deals out the work, and writes down that it was: from then on, `resume` knows what is left. */
-export function begun(
+/** Deals out the work. */
+export function dealtRun(
   args: Arguments,
   campaign: Campaign,
   action: 'plan' | 'run' | 'pr',
@@ -19,14 +19,18 @@ export function begun(
   const records = chosen(campaign.repositories, choice)
     .map((repository) => folder.record(repository))
     .filter(({ pushed }) => action !== 'pr' || pushed !== undefined);
-  const work = dealt(records, choice, goal);
-  for (const record of work) {
-    if (args.flag('update')) folder.forget(record);
-    else folder.clearFailure(record);
+  const ids = dealt(records, choice, goal).map(({ id }) => id);
+  return { goal, keep, ids, ...paceIn(args), ...more };
+}
+
+/** Writes down that work was dealt out: from then on, `resume` knows what is left. */
+export function begin(args: Arguments, campaign: Campaign, run: Run): Run {
+  const folder = new CampaignFolder(campaign.folder);
+  for (const repository of campaign.repositories.filter(({ id }) => run.ids.includes(id))) {
+    if (args.flag('update')) folder.forget(folder.record(repository));
+    else folder.clearFailure(folder.record(repository));
   }
-  const ids = work.map(({ id }) => id);
-  const run: Run = { goal, keep, ids, ...paceIn(args), ...more };
-  folder.saveRun(shardName(choice), run);
+  folder.saveRun(shardName(choiceIn(args)), run);
   return run;
 }
 

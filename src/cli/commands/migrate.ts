@@ -21,8 +21,8 @@ import type { OptionName } from '../options.js';
 import { ownVersion } from '../package.js';
 import { forgesOf, withSources } from './migrate-forges.js';
 import { init } from './migrate-init.js';
-import { followAll } from './migrate-pr.js';
-import { begun, checkNotQueued, choiceIn, resumed } from './migrate-runs.js';
+import { checkForges, followAll } from './migrate-pr.js';
+import { begin, checkNotQueued, choiceIn, dealtRun, resumed } from './migrate-runs.js';
 
 const ANYWHERE: readonly OptionName[] = ['quiet', 'verbose', 'color'];
 const WHICH: readonly OptionName[] = ['repos', 'shard'];
@@ -61,10 +61,12 @@ export async function migrate(context: Context): Promise<number> {
     throw args.misuse('`memfix migrate stop` needs `--queue`; Ctrl-C stops what runs here.');
   checkNotQueued(args, planned);
   const campaign = await withSources(context, planned, args.flag('update'));
-  if (action === 'pr') await followAll(context, campaign, chosen(campaign.repositories, choiceIn(args)));
-  const run = action === 'resume' ? resumed(args, campaign) : begun(args, campaign, action);
+  const isKnown = action !== 'pr' || (await followAll(context, campaign));
+  const run = action === 'resume' ? resumed(args, campaign) : dealtRun(args, campaign, action);
   if (run.goal !== 'plan' && action !== 'pr') await checkIdentity(context);
-  return work(context, campaign, run, HERE);
+  if (run.goal === 'pr') await checkForges(context, campaign, run);
+  const code = await work(context, campaign, action === 'resume' ? run : begin(args, campaign, run), HERE);
+  return isKnown ? code : EXIT.findings;
 }
 
 /** Who does the stages of a run. */
@@ -72,14 +74,11 @@ export interface Driver {
   readonly drive: typeof driveHere;
   /** What is said when it is stopped. */
   readonly stopWords: string;
-  /** Whether the tokens for pull requests are needed here. */
-  readonly needsTokens: boolean;
 }
 
 const HERE: Driver = {
   drive: driveHere,
   stopWords: 'Stopped; `memfix migrate resume` goes on.',
-  needsTokens: true,
 };
 
 function actionNamed(args: Arguments, word: string | undefined): Action {
@@ -111,13 +110,12 @@ function checkCampaign(context: Context, campaign: Campaign): void {
 }
 
 async function show(context: Context, campaign: Campaign, action: 'status' | 'report'): Promise<number> {
-  const which = chosen(campaign.repositories, choiceIn(context.args));
   for (const { word } of campaign.unasked)
     context.say(`${word} has not been asked yet; \`memfix migrate plan\` does that.`);
-  if (context.args.flag('update')) await followAll(context, campaign, which);
+  const isKnown = !context.args.flag('update') || (await followAll(context, campaign));
   if (context.args.flag('html')) {
     if (context.args.flag('csv')) throw context.args.misuse('`--csv` and `--html` cannot be combined.');
-    context.out(campaignHtml(context, campaign, which));
+    context.out(campaignHtml(context, campaign, chosen(campaign.repositories, choiceIn(context.args))));
     return EXIT.clean;
   }
   const records = recordsOf(context, campaign);
@@ -126,7 +124,7 @@ async function show(context: Context, campaign: Campaign, action: 'status' | 're
     context.say(totals(records));
   } else if (context.args.flag('csv')) context.out(campaignCsv(records));
   else context.out(`${JSON.stringify(campaignJson(records), undefined, 2)}\n`);
-  return EXIT.clean;
+  return isKnown ? EXIT.clean : EXIT.findings;
 }
 
 function recordsOf({ args }: Context, { folder, repositories }: Campaign): readonly RepositoryRecord[] {
@@ -148,7 +146,6 @@ async function work(context: Context, campaign: Campaign, run: Run, driver: Driv
     threads: (request: Request) => threadsFor(io, request, { takesFixes: true, remembers: false }),
   };
   const forges = forgesOf(context, campaign, (text) => progress.tell(text), run.prsPerHour);
-  if (goal === 'pr' && driver.needsTokens) await forges.check(which.map(({ url }) => url));
   const undertaking = { campaign, folder, goal, keep, eyes, forges, env: io.env, version: ownVersion() };
   try {
     await driver.drive(which, undertaking, progress);
@@ -180,8 +177,11 @@ function sayWhatNext(context: Context, records: readonly RepositoryRecord[], goa
   const bugs = records.flatMap(({ name, planned }) => (planned?.bugs ?? []).map((bug) => `${name}: ${bug}`));
   context.confess([], bugs);
   const has = (status: string) => records.some((record) => statusOf(record) === status);
+  const options = { plan: '', commit: '', push: ' --push', pr: ' --push --pr' }[goal];
   if (has('failed'))
-    context.say('`memfix migrate status` tells why; `memfix migrate run --failed` tries again.');
+    context.say(
+      `\`memfix migrate status\` tells why; \`memfix migrate run${options} --failed\` tries again.`,
+    );
   if (goal === 'plan' && has('planned'))
     context.say(
       `Look at ${PAGE_FILE}; the patches are in patches/, and \`memfix migrate run\` commits them.`,

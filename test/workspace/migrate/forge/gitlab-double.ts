@@ -47,6 +47,20 @@ const group: Route = (call, server, path) => {
       );
 };
 
+const person: Route = (call, server, name) =>
+  server.page(
+    server.projects.filter(({ path }) => path.startsWith(`${name}/`)).map((each) => shown(server, each)),
+    call,
+  );
+
+const topic: Route = (call, server) => {
+  if (call.query.get('topic') !== 'cuda') return ok([]);
+  return server.page(
+    server.projects.map((each) => shown(server, each)),
+    call,
+  );
+};
+
 const merges: Route = (call, server, path) => {
   const branch = call.query.get('source_branch');
   const own = server.requests.filter((each) => each.repository === path && each.branch === branch);
@@ -105,6 +119,8 @@ const ROUTES: readonly (readonly [string, RegExp, Route])[] = [
   ['POST', /^projects\/(.+)\/merge_requests$/, open],
   ['GET', /^projects\/(.+)\/merge_requests\/(\d+)$/, one],
   ['GET', /^users$/, users],
+  ['GET', /^users\/([^/]+)\/projects$/, person],
+  ['GET', /^projects$/, topic],
 ];
 
 const NOBODYS: Request = {
