@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
+import { crc32 } from 'node:zlib';
 
 /** A module of the built program. */
 type Part = (
@@ -89,7 +90,7 @@ function opened(file: string): Parts {
   const source = readFileSync(file, 'latin1');
   const runtime = runtimeKey();
   const kept = join(dirname(file), 'compiled', `${basename(file, '.js')}-${runtime}`);
-  const cachedData = bytesOf(kept);
+  const cachedData = keptIn(kept);
   const script = new Script(source, { filename: file, ...(cachedData && { cachedData }) });
   if (script.cachedDataRejected !== false)
     process.once('exit', () => {
@@ -106,12 +107,18 @@ function runtimeKey(): string {
   return new Script('').createCachedData().toString('hex', 4, 16);
 }
 
-function bytesOf(file: string): Buffer | undefined {
+const SUM = 4;
+
+/** V8 runs what it is given without a look whether it is whole: a sum stands before it. */
+function keptIn(file: string): Buffer | undefined {
+  let bytes: Buffer;
   try {
-    return readFileSync(file);
+    bytes = readFileSync(file);
   } catch {
     return undefined;
   }
+  const data = bytes.subarray(SUM);
+  return bytes.length > SUM && bytes.readUInt32LE() === crc32(data) ? data : undefined;
 }
 
 /** In one step. Where the program may not write to its own folder, it is compiled each time. */
@@ -119,7 +126,9 @@ function keep(file: string, data: Buffer): void {
   const draft = `${file}.${process.pid}.${Date.now()}`;
   try {
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(draft, data, { flag: 'wx' });
+    const sum = Buffer.alloc(SUM);
+    sum.writeUInt32LE(crc32(data));
+    writeFileSync(draft, Buffer.concat([sum, data]), { flag: 'wx' });
     renameSync(draft, file);
   } catch {
     if (existsSync(draft)) rmSync(draft, { force: true });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { folderWith } from '../workspace/folders.js';
@@ -58,6 +58,20 @@ test('what was kept and is of no use is replaced', () => {
   writeFileSync(file, 'not what V8 makes');
   expect(run(folder)).toMatchObject({ stdout, stderr: '', status: 0 });
   expect(statSync(kept(folder)).size).toBeGreaterThan(size / 2);
+});
+
+test('what was kept and has changed since is not run', () => {
+  const folder = program();
+  const { stdout } = run(folder);
+  const file = kept(folder);
+  const whole = readFileSync(file);
+  for (let at = 0; at < whole.length; at += Math.ceil(whole.length / 5)) {
+    writeFileSync(
+      file,
+      whole.map((byte, index) => (index >= at && index < at + 64 ? byte ^ 0xff : byte)),
+    );
+    expect(run(folder)).toMatchObject({ stdout, stderr: '', status: 0 });
+  }
 });
 
 test('a folder that cannot be written to costs time only', () => {
