@@ -44,7 +44,7 @@ export const emaDetach: Transform<StatisticSite> = {
       ],
       limits: [
         'Only averages in `forward`, `training_step` and what they call on `self` are looked at.',
-        'Whether code outside the project differentiates the attribute is not seen; in other files of the project it is looked for where they name the class.',
+        'Whether code outside the project differentiates the attribute is not seen; in other files of the project every attribute of that name counts.',
         'A value that is not provably a tensor makes the fix unsafe: a Python number has no `.detach()`.',
       ],
     },

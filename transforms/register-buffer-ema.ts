@@ -63,7 +63,7 @@ export const registerBufferEma: Transform<StatisticSite> = {
       limits: [
         'The new value must not be larger than the statistic. Where the code does not prove it, the fix is unsafe.',
         'In place rounds differently: up to 2.4e-7 in fp32.',
-        'Where another file of the project makes the module, and wraps or casts something, the fix is unsafe; code outside the project is not seen.',
+        'Where a file of the project wraps, casts or walks modules, keeps the tensor, or gets at attributes by their names, the fix is unsafe; code outside the project is not seen.',
         'Tuple assignments, subscripts and lists of statistics are not edited.',
       ],
     },

@@ -18,6 +18,7 @@ import { type Fit, fits, isSingle, shapeOf } from '../tensor/shape.js';
 import { isFloating, kindOf } from '../tensor/tensor.js';
 import { inPlaceReadGate, updateGates } from './in-place-update.js';
 import { plainAttributes } from './modules.js';
+import { reflectionGates } from './reflection.js';
 import type { RunningStatistic } from './running-statistic.js';
 import { readGatesElsewhere, tensorRead } from './statistic-use.js';
 import { wrappingGates } from './wrapping.js';
@@ -87,9 +88,15 @@ export function inPlaceGates(
       ...otherWriteGates(statistic, start, self),
       ...updates.flatMap((update) => updateGates(module, statistic, update)),
       ...reads.map(({ node }) => inPlaceReadGate(self, tensorRead(module, node), carriesGraph)),
-      ...readGatesElsewhere(module, classNode, name, 'not see it change in place', (read) =>
-        inPlaceReadGate(self, read, carriesGraph),
+      ...readGatesElsewhere(
+        module,
+        classNode,
+        name,
+        'not see it change in place',
+        (read) => inPlaceReadGate(self, read, carriesGraph),
+        true,
       ),
+      ...reflectionGates(module, classNode, name),
       {
         answer: device,
         otherwise: `the module is on the device of the new value (${self} has no dimensions and changed its device by assignment)`,

@@ -107,6 +107,8 @@ export function inPlaceReadGate(
     case 'number':
     case 'reset':
       return { answer: 'yes', otherwise: unknown };
+    case 'graph':
+      return because(`${self} is asked whether it has a graph`);
     case 'copied':
       if (!carriesGraph || detached || gradOff) return { answer: 'yes', otherwise: unknown };
       return because(`${self} is copied with its graph, and the copy would lose its gradient`);

@@ -9,6 +9,7 @@ import { isPythonNumber } from '../tensor/python-number.js';
 import { kindOf } from '../tensor/tensor.js';
 import { inPlaceGates, startOf } from './in-place-statistic.js';
 import { type AttributeUse, plainAttributes, runsInForward } from './modules.js';
+import { reflectionGates } from './reflection.js';
 import { type RunningStatistic, runningStatistics } from './running-statistic.js';
 import { readGatesElsewhere, type TensorRead, tensorRead } from './statistic-use.js';
 
@@ -92,7 +93,8 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
     gate(!otherWrites.some(asksForGradient), `${self} is created to collect a gradient`),
     ...updates.flatMap(({ decay }) => (decay === undefined ? [] : [decayGate(module, decay)])),
     ...reads.map(({ node }) => readGate(self, tensorRead(module, node))),
-    ...readGatesElsewhere(module, classNode, name, 'need its graph', (read) => readGate(self, read)),
+    ...readGatesElsewhere(module, classNode, name, 'need its graph', (read) => readGate(self, read), false),
+    ...reflectionGates(module, classNode, name),
     ...valuesToDetach(module, statistic).map((value) => ({
       answer: isProvenTensor(module, value) ? 'yes' : ('unknown' as Answer),
       otherwise: `\`${shown(value)}\` is a tensor (a Python number has no \`.detach()\`)`,
@@ -121,6 +123,7 @@ function decayGate(module: PyModule, decay: PyNode): Gate {
 function readGate(self: string, { use, detached, gradOff, logged }: TensorRead): Gate {
   const unknown = `no reader of ${self} differentiates it`;
   const because = (words: string): Gate => gate(false, words);
+  if (use === 'graph' && !detached) return because(`${self} is asked whether it has a graph`);
   if (detached || use === 'number' || use === 'reset') return { answer: 'yes', otherwise: unknown };
   if (gradOff)
     return { answer: use === 'operand' || use === 'copied' ? 'yes' : 'unknown', otherwise: unknown };

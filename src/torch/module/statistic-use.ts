@@ -11,6 +11,7 @@ import { recordsNoGraph } from '../grad/gradient.js';
 export interface TensorRead {
   readonly use:
     | 'number' // a Python number, a shape, a line of text, a truth value
+    | 'graph' // whether it has one: `.requires_grad`
     | 'reset' // `.zero_()`, `.fill_(0)`
     | 'changed' // any other in-place method, or an element assigned
     | 'copied' // `.clone()`
@@ -29,13 +30,12 @@ const NUMBERS: ReadonlySet<string> = new Set(
   'dim element_size get_device is_contiguous item nelement numel size stride tolist'.split(' '),
 );
 const VIEWS: ReadonlySet<string> = new Set(
-  'as_strided as_tensor asarray chunk contiguous cpu cuda detach diagonal double expand expand_as flatten float half movedim narrow numpy permute ravel reshape select split squeeze swapaxes t to transpose type type_as unbind unflatten unfold unsqueeze view view_as'.split(
+  'adjoint as_strided as_tensor asarray atleast_1d atleast_2d atleast_3d broadcast_to chunk conj contiguous cpu cuda detach diagonal double dsplit expand expand_as flatten float half hsplit moveaxis movedim narrow numpy permute positive ravel real rename reshape resolve_conj resolve_neg select split squeeze sum_to_size swapaxes swapdims t tensor_split to transpose type type_as unbind unflatten unfold unsqueeze view view_as vsplit'.split(
     ' ',
   ),
 );
-const FACTS: ReadonlySet<string> = new Set(
-  'device dtype grad_fn is_cuda is_leaf ndim requires_grad shape'.split(' '),
-);
+const FACTS: ReadonlySet<string> = new Set('device dtype is_cuda ndim shape'.split(' '));
+const GRAPH_FACTS: ReadonlySet<string> = new Set('grad grad_fn is_leaf requires_grad'.split(' '));
 const READING_BUILTINS: ReadonlySet<string> = new Set(
   'bool float format hasattr id int isinstance len print repr str type'.split(' '),
 );
@@ -51,8 +51,9 @@ export function tensorRead(module: PyModule, attribute: PyNode): TensorRead {
 }
 
 /**
- * What other files that name the class do with an attribute of it. `gateFor` judges a read as it does one of the class;
- * `harm` completes "`net.center` may …" where that is not a yes.
+ * What other files do with an attribute of the class, of whatever object that may have it. `gateFor` judges a read as it
+ * does one of the class; `harm` completes "`net.center` may …" where that is not a yes. `writes`: whether a value that they
+ * give it matters too.
  */
 export function readGatesElsewhere(
   module: PyModule,
@@ -60,11 +61,19 @@ export function readGatesElsewhere(
   name: string,
   harm: string,
   gateFor: (read: TensorRead) => Gate,
+  writes: boolean,
 ): readonly Gate[] {
-  const look = { may: () => true, byName: false };
+  // A tensor is not called: what is called by that name is a method of somebody else.
+  const read = new RegExp(`\\.\\s*${name}\\b(?!\\s*\\()`);
+  const look = { may: (text: string) => read.test(text), byName: true };
   const { uses, unread } = attributeUsesElsewhere(module, classNode, name, look);
   const gates = uses.flatMap(({ module: there, node, isCertain }): Gate[] => {
-    if (node.parent?.type === 'assignment' && node.parent.field('left') === node) return [];
+    if (node.parent?.type === 'call' && node.parent.field('function') === node) return [];
+    if (node.parent?.type === 'assignment' && node.parent.field('left') === node) {
+      if (!writes) return [];
+      const given = `${placeOf(there, node)} gives \`${shown(node)}\` another value`;
+      return [{ answer: 'unknown', otherwise: `that it is fine: ${given}` }];
+    }
     const { answer } = gateFor(tensorRead(there, node));
     if (answer === 'yes') return [];
     const reads = `${placeOf(there, node)} reads \`${shown(node)}\`, which may ${harm}`;
@@ -93,6 +102,7 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
         const name = parent.field('attribute')?.text ?? '';
         const call = parent.parent?.type === 'call' && parent.parent.field('function') === parent;
         if (!call && FACTS.has(name)) return as('number');
+        if (!call && GRAPH_FACTS.has(name)) return as('graph');
         if (!call && name !== 'data' && name !== 'T') return as('passed');
         if (NUMBERS.has(name)) return as('number');
         if (name === 'zero_' || name === 'fill_') return as('reset');

@@ -15,7 +15,7 @@ import {
 import { type Gate, gate, placeOf } from '../gate.js';
 import { isProvenTensor } from '../tensor/proven-tensor.js';
 import { kindOf } from '../tensor/tensor.js';
-import { attributeElsewhere, moduleKind } from './modules.js';
+import { attributeElsewhere, familyOf, moduleKind } from './modules.js';
 
 /** What happens to a module's buffers, and not to its plain attributes, where the module is wrapped, cast or loaded. */
 export function wrappingGates(module: PyModule, classNode: PyNode, name: string): readonly Gate[] {
@@ -26,13 +26,16 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
     DISTRIBUTED_CLUES.some((clue) => module.at(clue).length > 0) ||
     TRAINERS.some((each) => isNamed(module, each));
   const walker = BUFFER_WALKERS.find((each) => isNamed(module, each));
-  const { elsewhere, imported, unknown } = lineageOf(module, classNode);
+  const { elsewhere, imported } = lineageOf(module, classNode);
   const made = new RegExp(`\\bself\\.${name}\\s*(?::[^=\\n]*)?=(?!=)|\\bregister_\\w+\\(\\s*["']${name}["']`);
   const holder = elsewhere.find(({ node }) => made.test(node.text))?.node.field('name')?.text;
-  const others = imported.filter(
-    (path) => path !== NN_MODULE && !PLAIN_BASES.has(path) && !path.endsWith('.LightningModule'),
-  );
-  const isTouched = attributeElsewhere(module, classNode, name) !== undefined;
+  const family = familyOf(module, classNode);
+  const lineages = family.map((each) => lineageOf(module, each));
+  const unknown = lineages.some((each) => each.unknown);
+  const others = lineages
+    .flatMap((each) => each.imported)
+    .filter((path) => path !== NN_MODULE && !PLAIN_BASES.has(path) && !path.endsWith('.LightningModule'));
+  const isTouched = family.some((each) => attributeElsewhere(module, each, name) !== undefined);
   const norm = NORM_BUFFERS.has(name) ? imported.find((path) => /Norm(?:\dd)?$/.test(path)) : undefined;
   const here: readonly Gate[] = [
     gate(
@@ -56,7 +59,7 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
     },
     {
       answer: mayCast(module) ? 'unknown' : 'yes',
-      otherwise: `the module is not cast to half precision, which would cast ${self} as a buffer`,
+      otherwise: `the module is not cast to another precision, which would cast ${self} as a buffer`,
     },
     gate(!usesTorchScript(module), 'the file uses TorchScript'),
     {
@@ -68,41 +71,43 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
       otherwise: `the module is not wrapped in \`DistributedDataParallel\`, which would overwrite ${self} from rank 0`,
     },
   ];
-  return here.some(({ answer }) => answer === 'no')
-    ? here
-    : [...here, module.memo(wrappingElsewhere, classNode)];
+  if (here.some(({ answer }) => answer === 'no')) return here;
+  return [...here, module.memo(castElsewhere, classNode), module.memo(wrappingElsewhere, module)];
 }
 
-/** The same where another file uses the class. */
-function wrappingElsewhere(module: PyModule, classNode: PyNode): Gate {
+/** Where another file uses the class, it may cast what it makes. */
+function castElsewhere(module: PyModule, classNode: PyNode): Gate {
   const name = classNode.field('name');
-  const may = (text: string): boolean => MAY_WRAP.test(text);
+  const may = (text: string): boolean => /half|float16|float64|double|dtype/.test(text);
   const { uses, unread } =
     name === undefined
       ? { uses: [], unread: undefined }
       : usesElsewhere(module, name, { may, byName: false });
-  for (const { module: there, node } of uses) {
-    const what = there.memo(wrapperNamed, there);
-    if (what !== undefined)
-      return {
-        answer: 'unknown',
-        otherwise: `the module that ${placeOf(there, node)} makes is not wrapped or cast there: that file has ${what}`,
-      };
-  }
+  const casting = uses.find(({ module: there }) => castsToHalf(there) || mayCast(there));
+  if (casting !== undefined)
+    return {
+      answer: 'unknown',
+      otherwise: `the module that ${placeOf(casting.module, casting.node)} makes is not cast there: that file has a cast`,
+    };
   return {
     answer: unread === undefined ? 'yes' : 'unknown',
-    otherwise: `the module is not wrapped or cast in ${unread}`,
+    otherwise: `the module is not cast in ${unread}`,
   };
 }
 
-const MAY_WRAP =
-  /Parallel|DDP|FSDP|Fabric|Trainer|half|float16|dtype|\bjit\b|buffers|functional_call|AveragedModel/;
-
-function wrapperNamed(there: PyModule): string | undefined {
-  const named = [...PARALLEL_WRAPPERS, ...TRAINERS, ...BUFFER_WALKERS].find((each) => isNamed(there, each));
-  if (named !== undefined) return `\`${named}\``;
-  if (castsToHalf(there) || mayCast(there)) return 'a cast';
-  return usesTorchScript(there) ? 'TorchScript' : undefined;
+/** A file of the project that wraps, casts or walks any module may do so to one that has this one as a part. */
+function wrappingElsewhere(module: PyModule): Gate {
+  for (const word of WRAPPING_WORDS) {
+    const { modules, unread } = module.around.naming({ word, beside: [] }, (text) => WRAPS.test(text));
+    const there = modules.find((each) => isNamed(each, word) && (!CASTS.has(word) || castsToHalf(each)));
+    const where = there === undefined ? unread : `\`${there.path}\``;
+    if (where !== undefined)
+      return {
+        answer: 'unknown',
+        otherwise: `\`${word}\` in ${where} does not get a module with this one in it`,
+      };
+  }
+  return { answer: 'yes', otherwise: '' };
 }
 
 /** Who runs the module on several devices, or casts it, without the file showing how. */
@@ -116,25 +121,39 @@ const BUFFER_WALKERS: readonly string[] = [
   'stack_module_state',
   'AveragedModel',
   'share_memory',
+  '_apply',
+  'to_empty',
+  'vmap',
 ];
+const CASTS: ReadonlySet<string> = new Set(['half', 'bfloat16', 'float16']);
+const WRAPPING_WORDS: readonly string[] = [
+  ...PARALLEL_WRAPPERS,
+  ...TRAINERS,
+  ...BUFFER_WALKERS,
+  ...CASTS,
+  'Accelerator',
+  'deepspeed',
+  'jit',
+];
+const WRAPS = new RegExp(`\\b(?:${WRAPPING_WORDS.join('|')})\\b`);
 const NORM_BUFFERS: ReadonlySet<string> = new Set(['running_mean', 'running_var', 'num_batches_tracked']);
 
 function isNamed(module: PyModule, name: string): boolean {
   return module.at(name).some(({ text, type }) => type === 'identifier' && text === name);
 }
 
-/** `model.to(dtype=args.dtype)`, `model.type(…)`, another default dtype. */
+/** `model.to(dtype=args.dtype)`, `model.double()`, `model.type(…)`, another default dtype. */
 function mayCast(module: PyModule): boolean {
   if (['set_default_dtype', 'set_default_tensor_type'].some((each) => isNamed(module, each))) return true;
-  return ['.to(', '.type('].some((literal) =>
+  return ['.to(', '.type(', '.double('].some((literal) =>
     module.at(literal).some((hit) => {
       const call = hit.parent?.parent;
       const receiver = call?.type === 'call' ? receiverOf(call) : undefined;
       if (call === undefined || receiver === undefined || isProvenTensor(module, receiver)) return false;
       const chosen = argumentsOf(call).some(
-        ({ text }) => /dtype/.test(text) && !/torch\.float(?:32|64)/.test(text),
+        ({ text }) => /dtype|float64|double/.test(text) && !/torch\.float32/.test(text),
       );
-      return methodName(call) === 'type' || chosen;
+      return methodName(call) !== 'to' || chosen;
     }),
   );
 }

@@ -1,0 +1,72 @@
+import { classBehind } from '../../semantic/definitions.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { argumentsOf } from '../../semantic/statements.js';
+import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
+import type { PyNode } from '../../syntax/node.js';
+import { type Gate, placeOf, shown } from '../gate.js';
+import { familyOf, stringValue } from './modules.js';
+
+/** That nobody gets at an attribute by other means than `object.name`, or has a class of its own that knows it. */
+export function reflectionGates(module: PyModule, classNode: PyNode, name: string): readonly Gate[] {
+  const here = reflectionIn(module, name, familyOf(module, classNode));
+  if (here !== undefined) return [doubt(`\`${shown(here)}\` does not reach \`self.${name}\``)];
+  const named = classNode.field('name');
+  if (named === undefined) return [];
+  const word = new RegExp(`\\b${name}\\b`);
+  const may = (text: string): boolean => REFLECTS.test(text) || word.test(text);
+  const { uses, unread } = usesElsewhere(module, named, { may, byName: false });
+  if (unread !== undefined) return [doubt(`\`self.${name}\` is not reached by its name in ${unread}`)];
+  for (const { module: there, node } of uses) {
+    const heir = node.closest('argument_list', 'block')?.parent;
+    if (heir?.type === 'class_definition' && word.test(heir.text))
+      return [doubt(`${placeOf(there, node)} leaves \`self.${name}\` as it is in its class`)];
+    const found = reflectionIn(there, name, []);
+    if (found !== undefined)
+      return [doubt(`\`${shown(found)}\` at ${placeOf(there, found)} does not reach \`self.${name}\``)];
+  }
+  return [];
+}
+
+function doubt(otherwise: string): Gate {
+  return { answer: 'unknown', otherwise };
+}
+
+const REFLECTS = /\b(?:getattr|attrgetter|__dict__|vars|case)\b|\bcopy\b/;
+
+/** The place in a file that may read the attribute without naming it as one. */
+function reflectionIn(module: PyModule, name: string, family: readonly PyNode[]): PyNode | undefined {
+  const dynamic = module.at('getattr').find((hit) => {
+    const call = hit.parent;
+    if (hit.text !== 'getattr' || call?.type !== 'call' || call.field('function') !== hit) return false;
+    const [object, asked] = argumentsOf(call);
+    const known = stringValue(asked);
+    return known === undefined ? mayBeOf(module, object, family) : known === name;
+  });
+  const raw = module.at('__dict__').find(({ parent, text }) => {
+    return text === '__dict__' && mayBeOf(module, parent?.field('object'), family);
+  });
+  const copied = [...module.at('copy'), ...module.at('.copy')].find((hit) => {
+    const callee = hit.parent?.field('attribute') === hit ? hit.parent : hit;
+    const isCalled = callee.parent?.type === 'call' && callee.parent.field('function') === callee;
+    return isCalled && qualifiedName(module, callee) === SHALLOW_COPY;
+  });
+  const getter = module.at('attrgetter').find(({ text, parent }) => {
+    return text === 'attrgetter' && parent?.type !== 'dotted_name';
+  });
+  const matched = module
+    .at(name)
+    .find(({ parent, text }) => text === name && parent?.type === 'keyword_pattern');
+  return dynamic?.parent ?? raw?.parent ?? copied ?? getter ?? matched?.parent;
+}
+
+/** A copy that shares the dictionaries of a module. */
+const SHALLOW_COPY = 'copy.copy';
+
+/** An object of another class of the file, or something imported, is no instance. */
+function mayBeOf(module: PyModule, object: PyNode | undefined, family: readonly PyNode[]): boolean {
+  if (object === undefined) return true;
+  if (qualifiedName(module, object) !== undefined) return false;
+  const owner = classBehind(module, object);
+  return owner === undefined || family.includes(owner);
+}
