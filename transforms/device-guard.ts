@@ -24,6 +24,7 @@ import {
   receiverOf,
   runsInForward,
   shown,
+  tracedElsewhere,
   withoutSubscripts,
 } from '../src/toolkit/index.js';
 
@@ -131,6 +132,11 @@ export const deviceGuard: Transform<GuardSite> = {
         statement.closest('try_statement') === undefined ? 'yes' : 'unknown',
         `that nobody sees \`${name}\` when the move fails`,
       );
+    const tracing = proof.refuted === undefined ? tracedElsewhere(module) : undefined;
+    proof.require(
+      tracing === undefined ? 'yes' : 'unknown',
+      `that ${tracing} does not trace the module with torch.fx, which cannot compare devices`,
+    );
     const typed = type === undefined ? name : `${name}: ${type.text}`;
     edit.replaceStatement(statement, [
       `${typed} = ${source.text}`,

@@ -8,7 +8,7 @@
  * either way, with as many synchronisations. The one argument of `.to()` must be a device; casts and reshapes in between
  * stay where they are. A leaf that requires grad is left alone, since the rewrite would move the leaf itself.
  */
-import type { Answer, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
   behindBracket,
@@ -16,7 +16,8 @@ import {
   hasSplat,
   isCpu,
   isDevice,
-  isFloating,
+  isExactOnAnyDevice,
+  isFilled,
   isTestCode,
   isTraced,
   keywordArgument,
@@ -27,6 +28,7 @@ import {
   qualifiedName,
   RANDOM_FACTORIES,
   receiverOf,
+  roundsAlike,
 } from '../src/toolkit/index.js';
 
 interface FactorySite extends Site {
@@ -70,6 +72,7 @@ export const factoryDevice: Transform<FactorySite> = {
         'the tensor is made with `requires_grad=True`: the leaf, which gets the gradient, would be another tensor',
         'a keyword is given that does not go with another device, such as `out=` or `pin_memory=`, or the keywords are spread with `**`',
         'a comment stands between the call and `.to()`',
+        'the maker is `empty` and has elements: unsafe, since what is left in memory differs between host and device, where somebody reads it',
         'the tensor is cast before it is moved, or a range is made in half precision or in a dtype that is not written there: unsafe, since the device then holds the uncast tensor (256 → 1280 MiB for a boolean mask of 16384 × 16384 on an H200) and may round otherwise',
       ],
       limits: [
@@ -152,12 +155,16 @@ export const factoryDevice: Transform<FactorySite> = {
       )
       .require(roundsAlike(path, factory), 'that the device rounds to half precision as the host does')
       .require(
+        isFilled(path, factory, moved) ? 'yes' : 'unknown',
+        'that every element is written before it is read: what is left in memory differs between host and device',
+      )
+      .require(
         isTraced(module) ? 'unknown' : 'yes',
         'that TorchScript or torch.fx, which this file uses, takes the device in this form',
       );
     edit.appendKeyword(factory, 'device', device?.text ?? cudaDevice(whole));
     edit.keepOnly(whole, moved);
-    const numerics = isExact(module, factory, path) ? 'bit-identical' : 'rounding';
+    const numerics = isExactOnAnyDevice(module, factory, path) ? 'bit-identical' : 'rounding';
     return edit.done('Create the tensor on its device', proof, { numerics });
   },
 };
@@ -176,15 +183,6 @@ function mayMoveFactory(code: string): boolean {
     for (const method of methodsBehind(code, open)) if (method === 'to' || method === 'cuda') return true;
   }
   return false;
-}
-
-const FULL_PRECISION =
-  /\b(?:float|float32|float64|double|int|int8|int16|int32|int64|long|short|uint8|bool|None)$/;
-
-/** Ranges in half precision differ between host and device: what is not written may be one. */
-function roundsAlike(path: string, factory: PyNode): Answer {
-  const dtype = keywordArgument(factory, 'dtype')?.field('value')?.text ?? 'float';
-  return FULL_PRECISION.test(dtype) || !/\.(?:arange|linspace)$/.test(path) ? 'yes' : 'unknown';
 }
 
 /** The cast that a factory's result goes through before it is moved. */
@@ -235,16 +233,4 @@ function deviceOf(module: PyModule, move: PyNode): PyNode | undefined | 'none' {
 function cudaDevice(move: PyNode): string {
   const [index] = argumentsOf(move);
   return index === undefined ? '"cuda"' : `"cuda:${index.text}"`;
-}
-
-/** A GPU sums fractional steps up in other precision; where the start and the step are integers, all numbers are exact. */
-function isExact(module: PyModule, factory: PyNode, path: string): boolean {
-  if (path.endsWith('.linspace')) return false;
-  if (!path.endsWith('.arange')) return true;
-  const given = argumentsOf(factory).filter(({ type }) => type !== 'keyword_argument');
-  const [start, step] = given.length > 1 ? [given[0], given[2]] : [undefined, undefined];
-  const keyword = (name: string): PyNode | undefined => keywordArgument(factory, name)?.field('value');
-  return [start ?? keyword('start'), step ?? keyword('step')].every(
-    (value) => value === undefined || isFloating(module, value) === 'no',
-  );
 }

@@ -10,3 +10,15 @@ export function belowFloor({ requires }: TransformMeta, versions: () => Versions
   }
   return undefined;
 }
+
+/** What the fix needs and the project does not show: it takes a package from one revision, which may be an older one. */
+export function floorDoubts({ requires }: TransformMeta, versions: () => Versions): readonly string[] {
+  return Object.entries(requires).flatMap(([name, floor]) => {
+    const frozen = versions()
+      .pinsOf(name)
+      .find(({ isFrozen }) => isFrozen === true);
+    return frozen === undefined
+      ? []
+      : [`that ${name} is ${floor} or newer: ${frozen.source} takes one revision of it`];
+  });
+}

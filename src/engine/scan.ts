@@ -11,7 +11,7 @@ import { firstError, isPython2, pythonProblem } from '../syntax/soundness.js';
 import type { Import, Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import type { EngineSetup } from './engine.js';
-import { belowFloor } from './floor.js';
+import { belowFloor, floorDoubts } from './floor.js';
 import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
 import { awake, passingText, withCue } from './prefilter.js';
 import { Suppressions } from './suppression.js';
@@ -202,11 +202,12 @@ function findingFor(
     return { ...common, safety: 'advice', numerics: meta.numerics, unproven: [], advice: result.next };
   }
   const importing = importEdit(module, result.imports.map(statementFor));
+  const doubts = floorDoubts(meta, () => module.versions);
   const finding: Finding = {
     ...common,
-    safety: result.safety,
+    safety: doubts.length > 0 && result.safety === 'safe' ? 'unsafe' : result.safety,
     numerics: result.numerics,
-    unproven: result.unproven,
+    unproven: [...result.unproven, ...doubts],
     fix: {
       title: result.title,
       edits: result.edits,

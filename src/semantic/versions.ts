@@ -9,6 +9,8 @@ export interface Pin {
   readonly upTo?: string;
   /** Holds only on some systems or with some Pythons. */
   readonly isConditional?: boolean;
+  /** One revision for good, of a version that nobody can tell. */
+  readonly isFrozen?: boolean;
   /** As written: `>=4.40,<4.46`. */
   readonly text: string;
   /** For people: `requirements.txt:3`. */

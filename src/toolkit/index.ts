@@ -107,7 +107,7 @@ export {
   statisticsCuredBy,
   valuesToDetach,
 } from '../torch/module/statistic-cure.js';
-export { isTraced, wrappingGates } from '../torch/module/wrapping.js';
+export { isTraced, tracedElsewhere, wrappingGates } from '../torch/module/wrapping.js';
 export { callerGates } from '../torch/record/callers.js';
 export { entropyFrom } from '../torch/record/cross-entropy.js';
 export { logitCollectors } from '../torch/record/eval-logits.js';
@@ -136,6 +136,7 @@ export { isComputedHere } from '../torch/tensor/computed-value.js';
 export { mayRepeatConstant } from '../torch/tensor/constant-cue.js';
 export { type ConstantUse, constantUse, usesOfName } from '../torch/tensor/constant-use.js';
 export { isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
+export { isExactOnAnyDevice, isFilled, roundsAlike } from '../torch/tensor/factory-numbers.js';
 export { type HalfPlace, halfPlaces, halfSpread, strayHalf } from '../torch/tensor/half-precision.js';
 export { type Held, heldTensor } from '../torch/tensor/held-tensor.js';
 export {

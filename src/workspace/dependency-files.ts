@@ -58,15 +58,35 @@ function* logicalLines(text: string): Generator<{ readonly line: number; readonl
 function requirement(words: string, source: string): readonly Statement[] {
   if (/^[\w+]+:\/\//.test(words)) {
     const name = PACKAGES.find((known) => new RegExp(`(?:[#&]egg=|/)${known}(?![a-z])`, 'i').test(words));
-    return name === undefined ? [] : [[name, { text: ELSEWHERE, source }]];
+    return name === undefined ? [] : [[name, fromAddress(words, source)]];
   }
   const [, written = '', rest = ''] =
     /^([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(.*)$/.exec(words.replace(/\s+--\w.*$/, '')) ?? [];
   const name = packageOf(written);
   if (name === undefined) return [];
-  if (rest.startsWith('@')) return [[name, { text: ELSEWHERE, source }]];
+  if (rest.startsWith('@')) return [[name, fromAddress(rest.slice(1).trim(), source)]];
   const [specifier = '', marker] = rest.split(';', 2);
   return stated(name, pinOf(specifier, source), marker !== undefined);
+}
+
+/** A tag and the name of a wheel tell their version. A branch moves with time, another revision stays what it is. */
+function fromAddress(address: string, source: string): Pin {
+  const place = address.replace(/[#;\s].*$/, '');
+  const version = (/@v?(\d+(?:\.\d+)+)$/.exec(place) ??
+    /\/[A-Za-z]\w*-(\d+(?:\.\d+)+)[^/]*$/.exec(place))?.[1];
+  if (version !== undefined) return { ...pinOf(`==${version}`, source), text: `==${version}`, source };
+  const revision = /@([^/:@]+)$/.exec(place)?.[1];
+  const isMoving = /^git\+/.test(place) && (revision === undefined || /^(?:main|master)$/.test(revision));
+  return { text: ELSEWHERE, source, ...(!isMoving && { isFrozen: true }) };
+}
+
+/** The same from a table: `{ git = "…", tag = "v0.5.0" }`. */
+function fromTable(table: Table, source: string): Pin {
+  const { git, url, tag, rev } = table;
+  const revision = tag ?? rev;
+  if (typeof git === 'string')
+    return fromAddress(`git+${git}${typeof revision === 'string' ? `@${revision}` : ''}`, source);
+  return fromAddress(typeof url === 'string' ? url : '.', source);
 }
 
 function stated(name: string, pin: Pin | undefined, isConditional = false): readonly Statement[] {
@@ -101,8 +121,8 @@ export function readPyproject(text: string, source: string): readonly Statement[
     ...Object.entries(tableIn(uv, 'sources')).flatMap(([written, where]): readonly Statement[] => {
       const name = packageOf(written);
       const places = [where].flat().filter(isTable);
-      const isElsewhere = places.some((place) => 'git' in place || 'url' in place || 'path' in place);
-      return name !== undefined && isElsewhere ? [[name, { text: ELSEWHERE, source: at(written) }]] : [];
+      const place = places.find((each) => 'git' in each || 'url' in each || 'path' in each);
+      return name !== undefined && place !== undefined ? [[name, fromTable(place, at(written))]] : [];
     }),
   ];
 }
@@ -129,7 +149,7 @@ function poetryStatements(dependencies: Table, at: (words: string) => string): r
             poetryPin(constraint, source),
             isTable(wish) && ('python' in wish || 'markers' in wish),
           )
-        : [[name, { text: ELSEWHERE, source }] as const];
+        : [[name, isTable(wish) ? fromTable(wish, source) : { text: ELSEWHERE, source }] as const];
     });
   });
 }

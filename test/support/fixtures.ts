@@ -5,9 +5,10 @@ import { root } from '../../src/dev/project.js';
 import type { ProjectDoor } from '../../src/engine/neighbours.js';
 import type { Finding } from '../../src/engine/outcome.js';
 import { fileImported, fileNamed } from '../../src/semantic/module-paths.js';
-import { type Pin, pinOf, Versions } from '../../src/semantic/versions.js';
+import { type Pin, Versions } from '../../src/semantic/versions.js';
 import { wholeWord } from '../../src/text/words.js';
 import type { Numerics, Options, Safety } from '../../src/toolkit/contract.js';
+import { readRequirements } from '../../src/workspace/dependency-files.js';
 
 /** One finding as `findings.json` records it. `id` only where several transforms meet. */
 export type Recorded =
@@ -79,8 +80,8 @@ function readCase(name: string, folder: string): FixtureCase {
 function settingsIn(json: Buffer | undefined): Pick<FixtureCase, 'options' | 'versions'> {
   const { versions = {}, ...options } = json === undefined ? {} : JSON.parse(json.toString('utf8'));
   const pins = Object.entries<string>(versions).map(([name, text]): [string, Pin[]] => {
-    const pin = pinOf(text, 'requirements.txt:1');
-    return [name, pin === undefined ? [] : [pin]];
+    const { statements } = readRequirements(`${name}${text}`, 'requirements.txt');
+    return [name, statements.map(([, pin]) => pin)];
   });
   return { options, versions: new Versions(new Map(pins)) };
 }

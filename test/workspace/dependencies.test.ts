@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Dependencies } from '../../src/workspace/dependencies.js';
+import { readPyproject, readRequirements } from '../../src/workspace/dependency-files.js';
 import { Folders } from '../../src/workspace/folders.js';
 import { type Files, folderWith, put, repositoryWith } from './folders.js';
 
@@ -39,7 +40,7 @@ describe('requirements files', () => {
     ]);
   });
 
-  test('addresses are known to be unknown', () => {
+  test('addresses are known to be unknown, unless they say', () => {
     const text = [
       'transformers @ git+https://user:secret@example.org/huggingface/transformers@v4.40',
       'git+https://example.org/huggingface/peft.git@main#egg=peft',
@@ -48,9 +49,39 @@ describe('requirements files', () => {
     ].join('\n');
     expect(inFolder({ 'requirements.txt': text })).toEqual([
       'peft from an address @ requirements.txt:2',
-      'torch from an address @ requirements.txt:3',
-      'transformers from an address @ requirements.txt:1',
+      'torch ==2.1.0 @ requirements.txt:3',
+      'transformers ==4.40 @ requirements.txt:1',
       'trl from an address @ requirements.txt:4',
+    ]);
+  });
+
+  test('one revision stays what it is, a branch moves', () => {
+    const text = [
+      'transformers @ git+https://example.org/huggingface/transformers@e45e756d2220',
+      'peft @ git+https://example.org/huggingface/peft.git@main',
+      'trl @ git+ssh://git@example.org/huggingface/trl.git',
+      'torch @ file:///wheels/torch.whl',
+    ].join('\n');
+    const { statements } = readRequirements(text, 'requirements.txt');
+    expect(statements.filter(([, { isFrozen }]) => isFrozen).map(([name]) => name)).toEqual([
+      'transformers',
+      'torch',
+    ]);
+  });
+
+  test('revisions in tables', () => {
+    const text = `
+[tool.uv.sources]
+peft = { git = "https://example.org/peft", rev = "3714aa2fff15" }
+trl = { git = "https://example.org/trl", tag = "v0.9.4" }
+accelerate = { git = "https://example.org/accelerate", branch = "main" }
+`;
+    expect(
+      readPyproject(text, 'pyproject.toml').map(([name, pin]) => [name, pin.text, pin.isFrozen]),
+    ).toEqual([
+      ['peft', 'from an address', true],
+      ['trl', '==0.9.4', undefined],
+      ['accelerate', 'from an address', undefined],
     ]);
   });
 

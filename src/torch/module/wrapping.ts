@@ -163,6 +163,21 @@ export function isTraced(module: PyModule): boolean {
   return usesTorchScript(module) || FX.some((each) => isNamed(module, each));
 }
 
+/** Another file of the project that traces modules with torch.fx, any of which may have this one in it. */
+export function tracedElsewhere(module: PyModule): string | undefined {
+  return module.memo(findTracing, module);
+}
+
+function findTracing(module: PyModule): string | undefined {
+  for (const word of FX) {
+    const { modules, unread } = module.around.naming({ word, beside: [] }, (text) => FX_WORDS.test(text));
+    const there = modules.find((each) => isNamed(each, word));
+    const where = there === undefined ? unread : `\`${there.path}\``;
+    if (where !== undefined) return where;
+  }
+  return undefined;
+}
+
 const FX: readonly string[] = [
   'fx',
   'symbolic_trace',
@@ -170,6 +185,7 @@ const FX: readonly string[] = [
   'prepare_qat_fx',
   'create_feature_extractor',
 ];
+const FX_WORDS = new RegExp(`\\b(?:${FX.join('|')})\\b`);
 
 function usesTorchScript(module: PyModule): boolean {
   return module.at('jit').some((hit) => {

@@ -154,10 +154,23 @@ export function isDetachable(module: PyModule, value: PyNode): Answer | undefine
   return kindOf(module, value) === 'unknown' && term.scalar === 'no' ? 'no' : 'unknown';
 }
 
+/** A class with a `backward()` of its own: what it makes is differentiated like a tensor, and has no `.detach()`. */
+const LOSS_CLASS =
+  /^[ \t]+def[ \t]+backward\([ \t]*self[ \t]*(?:,[ \t]*(?:\*{1,2}[ \t]*\w*|\w+[ \t]*(?::[^=,)\n]*)?=[^,)\n]*)[ \t]*)*,?[ \t]*\)/m;
+
+/** Whether the project has such a class, here or in another file. */
+function hasLossClass(module: PyModule): boolean {
+  const may = (text: string): boolean => LOSS_CLASS.test(text) && !/\bdef[ \t]+detach\(/.test(text);
+  if (may(module.text)) return true;
+  const { modules, unread } = module.around.naming({ word: 'backward', beside: [] }, may);
+  return modules.length > 0 || unread !== undefined;
+}
+
 /** By what it is made of, or because it is differentiated right there. */
 function isTensorHere(module: PyModule, value: PyNode): boolean {
   const node = unparenthesized(value);
-  if (isProvenTensor(module, node) || isDifferentiated(module, node)) return true;
+  if (isProvenTensor(module, node)) return true;
+  if (isDifferentiated(module, node)) return !module.memo(hasLossClass, module);
   const sides = node.type === 'binary_operator' ? [node.field('left'), node.field('right')] : [];
   return sides.some((side) => side !== undefined && isTensorHere(module, side));
 }
