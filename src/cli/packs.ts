@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
-import { crc32 } from 'node:zlib';
+import type * as Zlib from 'node:zlib';
 
 /** A module of the built program. */
 type Part = (
@@ -62,7 +62,8 @@ export class Packs {
   #opened(pack: string): Parts {
     let parts = this.#packs.get(pack);
     if (parts === undefined) {
-      parts = opened(join(dirname(this.entry), `${pack}.js`));
+      const { crc32 } = this.outside('node:zlib') as typeof Zlib;
+      parts = opened(join(dirname(this.entry), `${pack}.js`), crc32);
       this.#packs.set(pack, parts);
     }
     return parts;
@@ -86,18 +87,20 @@ function whenUsed(load: () => unknown): unknown {
 /** A run that used less of a pack than this share of its length has compiled too little of it to speak for others. */
 const WORTH_KEEPING = 0.25;
 
-function opened(file: string): Parts {
+type SumOf = typeof Zlib.crc32;
+
+function opened(file: string, sumOf: SumOf): Parts {
   const source = readFileSync(file, 'latin1');
   const runtime = runtimeKey();
   const kept = join(dirname(file), 'compiled', `${basename(file, '.js')}-${runtime}`);
-  const cachedData = keptIn(kept);
+  const cachedData = keptIn(kept, sumOf);
   const script = new Script(source, { filename: file, ...(cachedData && { cachedData }) });
   if (script.cachedDataRejected !== false)
     process.once('exit', () => {
       // Flags that were set meanwhile are in what V8 makes now, and would have it refused where they are not set yet.
       if (runtimeKey() !== runtime) return;
       const data = script.createCachedData();
-      if (data.length > source.length * WORTH_KEEPING) keep(kept, data);
+      if (data.length > source.length * WORTH_KEEPING) keep(kept, data, sumOf);
     });
   return script.runInThisContext() as Parts;
 }
@@ -110,7 +113,7 @@ function runtimeKey(): string {
 const SUM = 4;
 
 /** V8 runs what it is given without a look whether it is whole: a sum stands before it. */
-function keptIn(file: string): Buffer | undefined {
+function keptIn(file: string, sumOf: SumOf): Buffer | undefined {
   let bytes: Buffer;
   try {
     bytes = readFileSync(file);
@@ -118,16 +121,16 @@ function keptIn(file: string): Buffer | undefined {
     return undefined;
   }
   const data = bytes.subarray(SUM);
-  return bytes.length > SUM && bytes.readUInt32LE() === crc32(data) ? data : undefined;
+  return bytes.length > SUM && bytes.readUInt32LE() === sumOf(data) ? data : undefined;
 }
 
 /** In one step. Where the program may not write to its own folder, it is compiled each time. */
-function keep(file: string, data: Buffer): void {
+function keep(file: string, data: Buffer, sumOf: SumOf): void {
   const draft = `${file}.${process.pid}.${Date.now()}`;
   try {
     mkdirSync(dirname(file), { recursive: true });
     const sum = Buffer.alloc(SUM);
-    sum.writeUInt32LE(crc32(data));
+    sum.writeUInt32LE(sumOf(data));
     writeFileSync(draft, Buffer.concat([sum, data]), { flag: 'wx' });
     renameSync(draft, file);
   } catch {
