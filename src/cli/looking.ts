@@ -84,6 +84,7 @@ export async function lookThrough(
     examiner,
     targets: look.targets,
     stampOf: (target: string) => project.ground.stamp(target),
+    isUndisturbed: () => project.whole !== undefined && project.ground.isUndisturbed(project.whole),
     isAsBefore: (relied: Relied, known: (path: string) => string | undefined) =>
       project.neighbourhood.answersAsBefore(relied, known),
     ...(decide && { decide }),
@@ -97,7 +98,7 @@ export async function lookThrough(
     const seen = await visit(look.discovery, means, { signal, progress: show });
     if (context.isVerbose)
       for (const path of seen.generated) context.say(`${path}: passed over: it is marked @generated`);
-    if (cache !== undefined) keep(context, look, cache);
+    if (cache !== undefined) keep(context, look, { ...means, cache });
     return seen;
   } finally {
     progress.clear();

@@ -6,6 +6,7 @@ import { Cache } from '../workspace/cache.js';
 import { Failure, reasonOf } from '../workspace/failure.js';
 import { isInside, repositoryRoot } from '../workspace/places.js';
 import type { Project } from '../workspace/project.js';
+import { isAllKnown, type Means } from '../workspace/visit.js';
 import type { Context } from './context.js';
 import type { Look } from './looking.js';
 import { ownVersion, packageRoot } from './package.js';
@@ -23,8 +24,16 @@ export async function cacheOf(context: Context, project: Project): Promise<Cache
   return new Cache(folder, [ownVersion(), await io.self.build(), root, io.cwd, project.facts]);
 }
 
-export function keep(context: Context, { project, targets }: Look, cache: Cache): void {
+export function keep(
+  context: Context,
+  { project, targets, discovery }: Look,
+  means: Means & { readonly cache: Cache },
+): void {
+  const { cache } = means;
   const { paths, since } = project.request;
+  const { whole, ground } = project;
+  if (whole !== undefined && !ground.isUndisturbed(whole) && isAllKnown(discovery.candidates, means))
+    ground.settle(whole);
   const sawAll = since === undefined && paths.every((path) => path === '.');
   const reason = cache.save(sawAll ? targets : undefined);
   if (reason === undefined) return;

@@ -6,7 +6,7 @@ import { codeOf } from './failure.js';
 import type { Walked } from './ground.js';
 import type { Stamp } from './read.js';
 
-const FORMAT = 'memfix cache 3';
+const FORMAT = 'memfix cache 4';
 
 /** As it lies on disk: in columns, for most files are many and have nothing to tell. */
 interface Columns {
@@ -20,7 +20,12 @@ interface Columns {
   readonly walks: readonly (readonly [string, PackedWalk])[];
 }
 
-type PackedWalk = Omit<Walked, 'stamps'> & { readonly stamps: string };
+type PackedWalk = Omit<Walked, 'files' | 'stamps' | 'beyond'> & {
+  /** By its number where it is remembered under this name. */
+  readonly files: readonly (number | string)[];
+  readonly stamps: string;
+  readonly beyond?: { readonly seen: readonly string[]; readonly stamps: string };
+};
 
 type Told = Omit<Memory, 'stamp' | 'hash'>;
 
@@ -28,18 +33,18 @@ const NOTHING: Told = { explicit: false, lesson: { kind: 'nothing' }, relied: un
 
 /** What a cache file remembers, unpacked as it is asked for. */
 export class Memories {
-  readonly #numbers: ReadonlyMap<string, number>;
+  readonly #numbers = new Map<string, number>();
   readonly #stamps: Float64Array;
   readonly #hashes: readonly (string | 0)[];
   readonly #told: ReadonlyMap<number, Told>;
   readonly walks: ReadonlyMap<string, Walked>;
 
   private constructor({ paths, stamps, hashes, told, walks }: Columns) {
-    this.#numbers = new Map(paths.map((path, number) => [path, number]));
+    for (let number = 0; number < paths.length; number++) this.#numbers.set(paths[number] as string, number);
     this.#stamps = doublesIn(stamps);
     this.#hashes = hashes;
     this.#told = new Map(told);
-    this.walks = new Map(walks.map(([folder, walk]) => [folder, unpacked(walk)]));
+    this.walks = new Map(walks.map(([folder, walk]) => [folder, unpacked(walk, paths)]));
   }
 
   /** Whatever cannot be read as a whole counts for nothing. */
@@ -54,6 +59,14 @@ export class Memories {
 
   get paths(): readonly string[] {
     return [...this.#numbers.keys()];
+  }
+
+  /** Whether the file was as it is now, was passed over by itself, and there was nothing to tell. */
+  hasNothing(path: string, stamp: Stamp): boolean {
+    const number = this.#numbers.get(path);
+    if (number === undefined || this.#told.has(number)) return false;
+    for (let at = 0; at < 4; at++) if (this.#stamps[number * 4 + at] !== stamp[at]) return false;
+    return true;
   }
 
   of(path: string): Memory | undefined {
@@ -82,9 +95,27 @@ function stampIn(stamps: Float64Array, number: number): Stamp {
   return [stamps[at] ?? 0, stamps[at + 1] ?? 0, stamps[at + 2] ?? 0, stamps[at + 3] ?? 0];
 }
 
-function unpacked(walk: PackedWalk): Walked {
-  const doubles = doublesIn(walk.stamps);
-  return { ...walk, stamps: walk.seen.map((_, number) => stampIn(doubles, number)) };
+function unpacked({ beyond, ...walk }: PackedWalk, paths: readonly string[]): Walked {
+  return {
+    ...walk,
+    files: walk.files.map((file) => (typeof file === 'string' ? file : (paths[file] ?? ''))),
+    stamps: stampsIn(walk.stamps),
+    ...(beyond && { beyond: { ...beyond, stamps: stampsIn(beyond.stamps) } }),
+  };
+}
+
+function packed({ beyond, ...walk }: Walked, numbers: ReadonlyMap<string, number>): PackedWalk {
+  return {
+    ...walk,
+    files: walk.files.map((file) => numbers.get(file) ?? file),
+    stamps: base64Of(walk.stamps),
+    ...(beyond && { beyond: { ...beyond, stamps: base64Of(beyond.stamps) } }),
+  };
+}
+
+function stampsIn(base64: string): readonly Stamp[] {
+  const doubles = doublesIn(base64);
+  return Array.from({ length: doubles.length / 4 }, (_, number) => stampIn(doubles, number));
 }
 
 /** In one step: whoever reads meanwhile reads the old file or the new one. */
@@ -108,14 +139,16 @@ const EMPTY: Columns = { paths: [], stamps: '', hashes: [], told: [], walks: [] 
 
 function columnsOf(memories: ReadonlyMap<string, Memory>, walks: ReadonlyMap<string, Walked>): Columns {
   const all = [...memories.values()];
+  const paths = [...memories.keys()];
+  const numbers = new Map(paths.map((path, number) => [path, number]));
   return {
-    paths: [...memories.keys()],
+    paths,
     stamps: base64Of(all.map(({ stamp }) => stamp)),
     hashes: all.map(({ hash }) => hash ?? 0),
     told: all.flatMap(({ stamp: _stamp, hash: _hash, ...told }, number) =>
       isNothing(told) ? [] : [[number, told] as const],
     ),
-    walks: [...walks].map(([folder, walk]) => [folder, { ...walk, stamps: base64Of(walk.stamps) }]),
+    walks: [...walks].map(([folder, walk]) => [folder, packed(walk, numbers)]),
   };
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Finding, Skipped, SourceFile, SuppressionNote } from '../engine/outcome.js';
 import type { Relied } from '../semantic/surroundings.js';
 import { Memories, writeMemories } from './cache-file.js';
+import type { Candidate } from './discover.js';
 import { codeOf, reasonOf } from './failure.js';
 import type { Walked, WalkMemory } from './ground.js';
 import { isSettled, type Stamp } from './read.js';
@@ -65,6 +66,16 @@ export class Cache implements WalkMemory {
     return memory?.explicit === explicit ? memory : undefined;
   }
 
+  /** Whether an earlier run saw this file as it is now, and found nothing that could depend on others. */
+  hasNothing({ path, explicit }: Candidate, stamp: Stamp | undefined): boolean {
+    return !explicit && stamp !== undefined && this.#known.hasNothing(path, stamp);
+  }
+
+  /** What this run knows of a file, whether it was found out now or earlier. */
+  latest(path: string): Memory | undefined {
+    return this.#news.get(path) ?? this.#known.of(path);
+  }
+
   recallWalk(folder: string): Walked | undefined {
     return this.#known.walks.get(folder);
   }
@@ -85,10 +96,14 @@ export class Cache implements WalkMemory {
     if (this.#news.size + this.#walks.size + gone.length === 0) return undefined;
     try {
       openFolder(this.folder);
-      const base = versionOf(this.#file) === this.#version ? this.#known : Memories.in(this.#file);
+      const isAlone = versionOf(this.#file) === this.#version;
+      const base = isAlone ? this.#known : Memories.in(this.#file);
       const merged = new Map([...base, ...this.#news]);
       for (const path of gone) merged.delete(path);
-      const walks = [...this.#walks, ...base.walks].slice(0, KEPT_WALKS);
+      // What is new may depend on more than was looked at for other walks.
+      const own = isAlone ? [...this.#walks] : [...this.#walks].map(withoutBeyond);
+      const earlier = this.#news.size === 0 ? [...base.walks] : [...base.walks].map(withoutBeyond);
+      const walks = [...own, ...earlier].slice(0, KEPT_WALKS);
       writeMemories(this.#file, merged, new Map(walks.reverse()));
       prune(this.folder);
       return undefined;
@@ -96,6 +111,10 @@ export class Cache implements WalkMemory {
       return reasonOf(error);
     }
   }
+}
+
+function withoutBeyond([folder, { beyond: _, ...walked }]: readonly [string, Walked]) {
+  return [folder, walked] as const;
 }
 
 export function withFile(scan: Findings, file: SourceFile) {

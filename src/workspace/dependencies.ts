@@ -10,7 +10,7 @@ import {
   type Statement,
 } from './dependency-files.js';
 import type { Folders } from './folders.js';
-import { isInside, shownFrom, textOf } from './places.js';
+import { isInside, shownFrom } from './places.js';
 
 type Pins = ReadonlyMap<string, readonly Pin[]>;
 type Read = (text: string, source: string) => readonly Statement[];
@@ -111,7 +111,7 @@ export class Dependencies {
       // What lies outside is somebody else's, and an address is no path.
       if (seen.has(path) || depth > DEEPEST_INCLUDE || !isInside(path, top)) return [];
       seen.add(path);
-      const { statements, includes } = readRequirements(textOf(path) ?? '', shownFrom(this.cwd, path));
+      const { statements, includes } = readRequirements(this.folders.text(path), shownFrom(this.cwd, path));
       return [...statements, ...includes.flatMap((name) => read(resolve(dirname(path), name), depth + 1))];
     };
     return paths.flatMap((path) => read(path, 0));
@@ -125,7 +125,9 @@ export class Dependencies {
     return readers.flatMap(([pattern, read]) =>
       names
         .filter((name) => pattern.test(name))
-        .flatMap((name) => read(textOf(join(folder, name)) ?? '', shownFrom(this.cwd, join(folder, name)))),
+        .flatMap((name) =>
+          read(this.folders.text(join(folder, name)), shownFrom(this.cwd, join(folder, name))),
+        ),
     );
   }
 }

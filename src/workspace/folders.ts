@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { textOf } from './places.js';
 
 /** What lies in folders, each listed once. */
 export class Folders {
@@ -8,23 +9,33 @@ export class Folders {
   constructor(
     /** Where a way up ends that meets no repository. */
     private readonly top: string,
+    /** Hears of everything before it is looked at. */
+    private readonly sees: (path: string) => void = () => undefined,
   ) {}
 
   /** A folder that cannot be listed, or that does not exist as for text on standard input, has nothing in it. */
   names(folder: string): ReadonlySet<string> {
     let names = this.#names.get(folder);
     if (names === undefined) {
+      this.sees(folder);
       names = new Set(listed(folder));
       this.#names.set(folder, names);
     }
     return names;
   }
 
+  /** Of a file that may as well not be there. */
+  text(path: string): string {
+    this.sees(path);
+    return textOf(path) ?? '';
+  }
+
   /** Whether there is something of this name, in its own case; no folder is listed that is not there. */
   has(path: string): boolean {
     const folder = dirname(path);
     if (folder === path) return true;
-    return (this.#names.has(folder) || this.has(folder)) && this.names(folder).has(basename(path));
+    const isThere = folder === this.top || this.#names.has(folder) || this.has(folder);
+    return isThere && this.names(folder).has(basename(path));
   }
 
   /** What lies above the root of a repository is someone else's. */

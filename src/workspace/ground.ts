@@ -16,6 +16,14 @@ export interface Walked {
   readonly folders: number;
   /** Relative to the folder, with forward slashes. */
   readonly files: readonly string[];
+  /** What else was looked at to find out about these files; absent where that is not known. */
+  readonly beyond?: Beyond;
+}
+
+/** As long as these are as they were, and so are the files of the walk, all questions about the project have the same answers. */
+export interface Beyond {
+  readonly seen: readonly string[];
+  readonly stamps: readonly Stamp[];
 }
 
 /** What earlier runs know about walks. */
@@ -30,6 +38,10 @@ const ABSENT: Stamp = [0, 0, 0, 0];
 export class Ground {
   readonly #walks = new Map<string, Discovery>();
   readonly #stamps = new Map<string, Stamp | undefined>();
+  readonly #walked = new Map<string, Walked>();
+  /** What was looked at outside of walks. */
+  readonly #seen = new Set<string>();
+  readonly #began = Date.now();
   memory: WalkMemory | undefined;
 
   constructor(private readonly cwd: string) {}
@@ -53,9 +65,43 @@ export class Ground {
     return stamp;
   }
 
+  /** Called before something outside of walks is looked at. */
+  sees(path: string): void {
+    this.#seen.add(path);
+    this.stamp(path);
+  }
+
+  /** Whether all that was looked at for the files of this walk is as an earlier run left it, the files themselves aside. */
+  isUndisturbed(folder: string): boolean {
+    const beyond = this.#walked.get(folder)?.beyond;
+    return beyond?.seen.every((path, index) => this.#isAs(path, beyond.stamps[index])) === true;
+  }
+
+  /** To be called where every question about the files of this walk has been answered: from now on they need not be asked. */
+  settle(folder: string): void {
+    const walked = this.#walked.get(folder);
+    const others = [...this.#walks.keys()].filter((each) => each !== folder);
+    if (walked === undefined || !others.every((each) => this.#walked.has(each))) return;
+    const seen = new Set(this.#seen);
+    for (const each of others) {
+      for (const path of this.#walked.get(each)?.seen ?? []) seen.add(path);
+      for (const { target } of this.#walks.get(each)?.candidates ?? []) seen.add(target);
+    }
+    for (const path of walked.seen) seen.delete(path);
+    for (const { target } of this.#walks.get(folder)?.candidates ?? []) seen.delete(target);
+    const stamps = [...seen].map((path) => this.stamp(path) ?? ABSENT);
+    if (!stamps.every((stamp) => isSettled(stamp, this.#began))) return;
+    this.memory?.rememberWalk(folder, { ...walked, beyond: { seen: [...seen], stamps } });
+  }
+
+  #isAs(path: string, stamp = ABSENT): boolean {
+    return sameStamp(this.stamp(path) ?? ABSENT, stamp);
+  }
+
   #remembered(folder: string): Discovery | undefined {
     const walked = this.memory?.recallWalk(folder);
     if (walked === undefined || !isAsItWas(folder, walked)) return undefined;
+    this.#walked.set(folder, walked);
     const { place, files, folders } = walked;
     const shown = shownFrom(this.cwd, folder);
     const inShown = shown === '.' ? '' : `${shown.replace(/\/$/, '')}/`;
@@ -82,14 +128,9 @@ export class Ground {
       const from = place.endsWith(sep) ? place.length : place.length + 1;
       const files = found.candidates.map(({ target }) => slashed(target.slice(from)));
       const { folders } = found;
-      this.memory?.rememberWalk(folder, {
-        place,
-        root: repositoryRoot(folder),
-        seen,
-        stamps,
-        folders,
-        files,
-      });
+      const walked = { place, root: repositoryRoot(folder), seen, stamps, folders, files };
+      this.#walked.set(folder, walked);
+      this.memory?.rememberWalk(folder, walked);
     }
     return found;
   }

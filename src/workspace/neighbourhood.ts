@@ -36,7 +36,7 @@ export class Neighbourhood implements ProjectDoor {
     targets: ReadonlyMap<string, string>,
     private readonly ground = new Ground(cwd),
   ) {
-    this.#folders = new Folders(top);
+    this.#folders = new Folders(top, (path) => ground.sees(path));
     this.#dependencies = new Dependencies(cwd, this.#folders, targets);
   }
 
@@ -157,6 +157,7 @@ export class Neighbourhood implements ProjectDoor {
 
   #read(path: string): ProjectFile | undefined {
     const shown = shownFrom(this.cwd, resolve(path));
+    this.ground.sees(path);
     this.#reader ??= new Reader();
     const opened = this.#reader.open({ path: shown, target: path, explicit: false });
     const decoded = opened.kind === 'opened' ? decode(opened.bytes) : undefined;

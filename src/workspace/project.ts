@@ -90,11 +90,18 @@ export class Project {
     return policy({ unsafe: this.unsafeFixes, fixable: (id) => this.isFixable(id) });
   }
 
-  discover(): Discovery {
+  /** The folder of a run that is about all files in one. */
+  get whole(): string | undefined {
     const { cwd, paths, since } = this.request;
     const [only = cwd, ...others] = paths.map((path) => resolve(cwd, path));
     const isPlain = others.length === 0 && since === undefined && this.config.exclude.length === 0;
-    if (isPlain && isFolder(only)) return this.ground.walk(only);
+    return isPlain && isFolder(only) ? only : undefined;
+  }
+
+  discover(): Discovery {
+    const { cwd, paths, since } = this.request;
+    const { whole } = this;
+    if (whole !== undefined) return this.ground.walk(whole);
     const excludes = (path: string, isFolder: boolean) =>
       this.config.exclude.some((patterns) => patterns.matches(path, isFolder));
     const changed = since && changedUnder(cwd, since);

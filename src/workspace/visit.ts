@@ -43,6 +43,8 @@ export interface Means {
   /** The candidates by the names they are reported under. */
   readonly targets: ReadonlyMap<string, Candidate>;
   stampOf(target: string): Stamp | undefined;
+  /** Whether all that earlier looks depended on is as it was, the candidates aside: then nothing needs to be asked again. */
+  isUndisturbed(): boolean;
   /** Whether the project is as it was, as far as an earlier look depended on it. */
   isAsBefore(relied: Relied, known: (path: string) => string | undefined): boolean;
   readonly threads?: CrewSetting;
@@ -56,6 +58,18 @@ const UNREAD: SourceText = {
   encoding: 'utf-8',
   bom: false,
 };
+
+/** A file and what an earlier run knows about it. */
+interface Recalled {
+  readonly index: number;
+  readonly candidate: Candidate;
+  readonly stamp: Stamp | undefined;
+  readonly memory: Memory | undefined;
+  /** It is as it was. */
+  readonly isSame: boolean;
+}
+
+const NOTHING: Sight = { kind: 'nothing' };
 
 /** A file that has to be looked at, and what an earlier run knows about it. */
 interface Task {
@@ -72,15 +86,19 @@ export async function visit(discovery: Discovery, means: Means, hooks: VisitHook
   const sights: (Sight | undefined)[] = [];
   const repairs = new Map<number, Outcome | Skipped>();
   const todo: Task[] = [];
+  const others: Recalled[] = [];
   for (let index = 0; index < candidates.length; index++) {
     const candidate = candidates[index] as Candidate;
     const stamp = means.stampOf(candidate.target);
-    const memory = recalled(candidate, means);
-    const sight =
-      memory && stamp && sameStamp(stamp, memory.stamp)
-        ? sightOf(memory.lesson, candidate, means)
-        : undefined;
-    sights.push(sight);
+    const isSilent = means.cache?.hasNothing(candidate, stamp) === true;
+    sights.push(isSilent ? NOTHING : undefined);
+    if (!isSilent) others.push(recalled(index, candidate, stamp, means));
+  }
+  const holds = others.every(({ isSame }) => isSame) && means.isUndisturbed();
+  for (const { index, candidate, stamp, isSame, memory: known } of others) {
+    const memory = holds || stillHolds(known, means) ? known : undefined;
+    const sight = memory && isSame ? sightOf(memory.lesson, candidate, means) : undefined;
+    sights[index] = sight;
     if (sight === undefined) todo.push(taskFor(index, stamp, candidate, memory, means.decide));
   }
   // The largest first, so that no thread is left alone with one at the end.
@@ -104,21 +122,46 @@ export async function visit(discovery: Discovery, means: Means, hooks: VisitHook
   return sorted(discovery, sights, repairs, means.decide !== undefined);
 }
 
-/** What is remembered of a file and still holds, as far as that depends on other files. */
-function recalled({ path, explicit }: Candidate, means: Means): Memory | undefined {
-  const memory = means.cache?.recall(path, explicit);
-  if (memory?.relied === undefined) return memory;
-  return means.isAsBefore(memory.relied, (other) => unchangedHash(other, means)) ? memory : undefined;
+function recalled(index: number, candidate: Candidate, stamp: Stamp | undefined, { cache }: Means): Recalled {
+  const memory = cache?.recall(candidate.path, candidate.explicit);
+  return { index, candidate, stamp, memory, isSame: isAsIn(memory, stamp) };
+}
+
+function isAsIn(memory: Memory | undefined, stamp: Stamp | undefined): boolean {
+  return memory !== undefined && stamp !== undefined && sameStamp(stamp, memory.stamp);
+}
+
+/** Whether what is remembered of a file holds, as far as that depends on other files. */
+function stillHolds(
+  memory: Memory | undefined,
+  means: Pick<Means, 'cache' | 'targets' | 'stampOf' | 'isAsBefore'>,
+): boolean {
+  if (memory?.relied === undefined) return true;
+  return means.isAsBefore(memory.relied, (other) => unchangedHash(other, means));
+}
+
+/** Whether this run knows every one of its files as it is now, with all that was asked for it: then it can say so to the next. */
+export function isAllKnown(
+  candidates: readonly Candidate[],
+  means: Pick<Means, 'targets' | 'stampOf' | 'isAsBefore'> & { readonly cache: Cache },
+): boolean {
+  return candidates.every(({ path, explicit, target }) => {
+    const memory = means.cache.latest(path);
+    return (
+      memory?.explicit === explicit && isAsIn(memory, means.stampOf(target)) && stillHolds(memory, means)
+    );
+  });
 }
 
 /** The hash of a file of this run that is as it was. */
-function unchangedHash(path: string, { cache, targets, stampOf }: Means): string | undefined {
+function unchangedHash(
+  path: string,
+  { cache, targets, stampOf }: Pick<Means, 'cache' | 'targets' | 'stampOf'>,
+): string | undefined {
   const candidate = targets.get(path);
-  if (candidate === undefined) return undefined;
-  const memory = cache?.recall(path, candidate.explicit);
-  if (memory?.hash === undefined) return undefined;
-  const stamp = stampOf(candidate.target);
-  return stamp !== undefined && sameStamp(stamp, memory.stamp) ? memory.hash : undefined;
+  const memory = candidate && cache?.latest(path);
+  if (memory?.hash === undefined || memory.explicit !== candidate?.explicit) return undefined;
+  return isAsIn(memory, stampOf(candidate.target)) ? memory.hash : undefined;
 }
 
 /** What can be said without the file's text. */

@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { definedElsewhere } from '../../src/semantic/elsewhere.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { Transform } from '../../src/toolkit/contract.js';
 import { qualifiedName } from '../../src/toolkit/index.js';
+import { Neighbourhood } from '../../src/workspace/neighbourhood.js';
 import { toy } from '../support/toy.js';
 import { folderWith, put, repositoryWith } from '../workspace/folders.js';
 import { memfix } from './command-line.js';
@@ -123,6 +124,56 @@ describe('a result that depends on callers', () => {
     rmSync(join(cwd, 'deep'), { recursive: true });
     expect(await check()).toEqual(['nobody', 'lib/parts.py']);
     expect(await check()).toEqual(['nobody']);
+  });
+
+  test.each([
+    ['a caller', { 'train.py': '# now\nfrom lib.parts import hold\n\nhold(1)\n' }, 'train.py:4'],
+    [
+      'a new caller',
+      { 'deep/run.py': 'import lib.parts\n\nlib.parts.hold(2)\n' },
+      'deep/run.py:3,train.py:3',
+    ],
+    ['a version', { 'requirements.txt': 'torch==2.1\n' }, 'train.py:3'],
+    ['the file itself', { 'lib/parts.py': '\ndef hold(x): ...\n' }, 'train.py:3'],
+    ['a rule', { '.gitignore': 'train.py\n' }, 'nobody'],
+  ])('is asked for only where something has changed: %s', async (_, change, callers) => {
+    const cwd = repositoryWith(CALLED);
+    const cache = folderWith();
+    await wait(2100);
+    const asked = vi.spyOn(Neighbourhood.prototype, 'answersAsBefore');
+    onTestFinished(() => asked.mockRestore());
+    const { transforms } = asking();
+    const check = async () => {
+      const words = ['check', 'lib', '--output-format', 'concise', '--cache-dir', cache];
+      const { stdout } = await memfix({ cwd, transforms, build: '1' }, ...words);
+      return stdout.replace(/.* called by |\n/g, '');
+    };
+    expect(await check()).toBe('train.py:3');
+    asked.mockClear();
+    expect(await check()).toBe('train.py:3');
+    expect(asked).not.toHaveBeenCalled();
+    put(cwd, change);
+    expect(await check()).toBe(callers);
+    expect(asked).toHaveBeenCalled();
+  });
+
+  test('that another run found out about counts for nothing here', async () => {
+    const cwd = repositoryWith({ ...CALLED, 'lib/more.py': 'x = 1\n' });
+    const cache = folderWith();
+    await wait(2100);
+    const { transforms } = asking();
+    const check = async (path: string) => {
+      const words = ['check', path, '--output-format', 'concise', '--cache-dir', cache];
+      const { stdout } = await memfix({ cwd, transforms, build: '1' }, ...words);
+      return stdout.replace(/.* called by |\n/g, '');
+    };
+    expect(await check('lib')).toBe('train.py:3');
+    put(cwd, { 'lib/more.py': 'def hold(x): ...\n', 'late.py': 'from lib.more import hold\n\nhold(1)\n' });
+    await wait(2100);
+    expect(await check('lib/more.py')).toContain('late.py:3');
+    expect(await check('lib')).toContain('late.py:3');
+    put(cwd, { 'late.py': '' });
+    expect(await check('lib')).not.toContain('late.py');
   });
 
   test('is the same for one file, and for a text on standard input, whatever its name looks like', async () => {

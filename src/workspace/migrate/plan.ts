@@ -63,6 +63,7 @@ export async function lookInto(
       decide,
       targets,
       stampOf: (target) => project.ground.stamp(target),
+      isUndisturbed: () => false,
       isAsBefore: () => false,
       ...(threads && { threads: { ...threads, worth: WORTH_A_THREAD } }),
     },
