@@ -17,14 +17,15 @@ export class RedisServer {
   }
 
   get url(): string {
-    return `redis://127.0.0.1:${this.port}`;
+    return `${this.#isTls ? 'rediss' : 'redis'}://127.0.0.1:${this.port}`;
   }
 
   async start(): Promise<this> {
     needed('redis-server');
     const log = join(this.folder, 'redis.log');
+    const ports = this.#isTls ? ['--port', '0', '--tls-port'] : ['--port'];
     const child = spawn('redis-server', [
-      ...['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder, '--logfile', log],
+      ...[...ports, String(this.port), '--bind', '127.0.0.1', '--dir', this.folder, '--logfile', log],
       ...['--save', '', '--appendonly', 'yes', '--appendfsync', 'always', ...this.more],
     ]);
     const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -51,12 +52,32 @@ export class RedisServer {
     await ended;
   }
 
+  get #isTls(): boolean {
+    return this.more.includes('--tls-cert-file');
+  }
+
   get #how(): readonly string[] {
     const password = this.more[this.more.indexOf('--requirepass') + 1];
     const isSecret = this.more.includes('--requirepass') && password !== undefined;
-    const tls = this.more.includes('--tls-port') ? ['--tls', '--insecure'] : [];
+    const tls = this.#isTls ? ['--tls', '--insecure'] : [];
     return ['-p', String(this.port), ...(isSecret ? ['-a', password, '--no-auth-warning'] : []), ...tls];
   }
+}
+
+/** A certificate for loopback, and its key. */
+export function certificateIn(folder: string): { readonly cert: string; readonly key: string } {
+  needed('openssl');
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const { status, stderr } = spawnSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
+      ...['-keyout', key, '-out', cert, '-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'],
+    ],
+    { encoding: 'utf8' },
+  );
+  if (status !== 0) throw new Error(stderr);
+  return { cert, key };
 }
 
 /** Installs a program of that Debian package where it is missing. */

@@ -7,7 +7,6 @@ import { Failure } from '../../workspace/failure.js';
 import type { Campaign } from '../../workspace/migrate/campaign.js';
 import { chosen } from '../../workspace/migrate/choose.js';
 import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
-import { Git } from '../../workspace/migrate/git.js';
 import { addressIn } from '../../workspace/migrate/queue/address.js';
 import { bringHome, driveByQueue } from '../../workspace/migrate/queue/enqueue.js';
 import { Link } from '../../workspace/migrate/queue/link.js';
@@ -18,6 +17,7 @@ import { type Context, EXIT } from '../context.js';
 import { ownVersion } from '../package.js';
 import type { Driver } from './migrate.js';
 import { withSources } from './migrate-forges.js';
+import { identityOf } from './migrate-identity.js';
 import { begin, choiceIn, dealtRun, notQueued, resumed, shardName } from './migrate-runs.js';
 
 type Action = 'plan' | 'run' | 'resume' | 'stop' | 'pr' | 'status';
@@ -32,6 +32,8 @@ export function byQueue(
   work: Work,
 ): Promise<number> {
   const { args } = context;
+  if (action === 'status' && args.flag('update'))
+    throw args.misuse('`--update` asks the forges from here, `--queue` the workers: give one of them.');
   const last = new CampaignFolder(planned.folder).lastRun(shardName(choiceIn(args)));
   return CampaignQueue.with(context, word, async (queue) => {
     if (action === 'status') return show(context, planned, queue, last);
@@ -42,8 +44,11 @@ export function byQueue(
     const run =
       action === 'resume'
         ? await queue.resumed(args, campaign)
-        : begin(args, campaign, dealtRun(args, campaign, action, { queued: randomUUID() }));
-    return work(context, campaign, run, await queue.driver(run, campaign));
+        : dealtRun(args, campaign, action, { queued: randomUUID() });
+    // Who commits is who began the run, on whatever machine that is done.
+    const identity = run.goal === 'plan' || action === 'pr' ? {} : await identityOf(context);
+    if (action !== 'resume') begin(args, campaign, run);
+    return work(context, campaign, run, await queue.driver(run, campaign, identity));
   });
 }
 
@@ -114,10 +119,13 @@ class CampaignQueue {
   }
 
   /** Drives a run by the workers of this queue. */
-  async driver({ goal, queued: run = '', prsPerHour }: Run, campaign: Campaign): Promise<Driver> {
+  async driver(
+    { queued: run = '', prsPerHour }: Run,
+    campaign: Campaign,
+    identity: Terms['identity'],
+  ): Promise<Driver> {
     const { link, stations } = this;
     const { word } = link.address;
-    const identity = goal === 'plan' ? {} : await this.#identity();
     await stations.pace('pr', prsPerHour ?? campaign.pullRequest.perHour);
     await this.#checkWorkers();
     return {
@@ -166,18 +174,6 @@ class CampaignQueue {
     this.context.say(
       `No worker of memfix ${own} is at ${this.link.address.shown} yet${there}; \`memfix worker --queue …\` is one.`,
     );
-  }
-
-  /** Who commits is who began the run, on whatever machine that is done. */
-  async #identity(): Promise<Terms['identity']> {
-    const { io } = this.context;
-    const git = new Git(io.env, io.signal, '');
-    const who = async (role: 'AUTHOR' | 'COMMITTER') => {
-      const answer = await git.tell('Git does not know who commits', ['var', `GIT_${role}_IDENT`]);
-      const [, name = '', email = ''] = /^(.*) <(.*)> \d+ [+-]\d+$/m.exec(answer) ?? [];
-      return { [`GIT_${role}_NAME`]: name, [`GIT_${role}_EMAIL`]: email };
-    };
-    return { ...(await who('AUTHOR')), ...(await who('COMMITTER')) };
   }
 }
 

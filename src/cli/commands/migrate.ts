@@ -8,7 +8,6 @@ import { type Campaign, readCampaign } from '../../workspace/migrate/campaign.js
 import { chosen } from '../../workspace/migrate/choose.js';
 import { driveHere } from '../../workspace/migrate/driver.js';
 import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
-import { Git } from '../../workspace/migrate/git.js';
 import type { Request } from '../../workspace/project.js';
 import { didYouMean } from '../../workspace/resemblance.js';
 import { Vocabulary } from '../../workspace/selection.js';
@@ -20,6 +19,7 @@ import { MigrateProgress } from '../migrate-progress.js';
 import type { OptionName } from '../options.js';
 import { ownVersion } from '../package.js';
 import { forgesOf, withSources } from './migrate-forges.js';
+import { identityOf } from './migrate-identity.js';
 import { init } from './migrate-init.js';
 import { checkForges, followAll } from './migrate-pr.js';
 import { begin, checkNotQueued, choiceIn, dealtRun, resumed } from './migrate-runs.js';
@@ -63,7 +63,7 @@ export async function migrate(context: Context): Promise<number> {
   const campaign = await withSources(context, planned, args.flag('update'));
   const isKnown = action !== 'pr' || (await followAll(context, campaign));
   const run = action === 'resume' ? resumed(args, campaign) : dealtRun(args, campaign, action);
-  if (run.goal !== 'plan' && action !== 'pr') await checkIdentity(context);
+  if (run.goal !== 'plan' && action !== 'pr') await identityOf(context);
   if (run.goal === 'pr') await checkForges(context, campaign, run);
   const code = await work(context, campaign, action === 'resume' ? run : begin(args, campaign, run), HERE);
   return isKnown ? code : EXIT.findings;
@@ -160,17 +160,6 @@ async function work(context: Context, campaign: Campaign, run: Run, driver: Driv
   sayWhatNext(context, worked, goal);
   const hasFailed = worked.some((record) => statusOf(record) === 'failed');
   return hasFailed || progress.hasPassed ? EXIT.findings : EXIT.clean;
-}
-
-/** Once, rather than as the same failure of every repository. */
-async function checkIdentity({ io }: Context): Promise<void> {
-  const { status, stderr } = await new Git(io.env, io.signal, '').ask(['var', 'GIT_COMMITTER_IDENT']);
-  if (status === 0) return;
-  throw new Failure(
-    'Git does not know who commits',
-    stderr.split('\n').findLast((line) => line.startsWith('fatal')) ?? stderr,
-    'Run `git config --global user.name …` and `git config --global user.email …`.',
-  );
 }
 
 function sayWhatNext(context: Context, records: readonly RepositoryRecord[], goal: Goal): void {

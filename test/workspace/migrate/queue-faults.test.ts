@@ -180,6 +180,30 @@ test('one that was only thought dead has no say any more', async () => {
   check();
 });
 
+test('a repository that every worker dies of is given up, and the others are done', async () => {
+  const works = await Works.open(bundle);
+  const { camp, pushes } = campaignOver(
+    { deadly: 'hold()\n', fine: 'hold()\n' },
+    "verify = 'case $PWD in *deadly*) kill -9 $PPID;; esac'\n",
+  );
+  const run = works.migrate(camp, ['run', '--push']);
+  let isOver = false;
+  let killed = 0;
+  void run.ended.then(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    const worker = await works.worker({ words: ['--lease', '1s', '--network', '1', '--work', '1'] });
+    if ((await Promise.race([worker.ended, run.ended])) === 'SIGKILL') killed++;
+  }
+  expect([await run.ended, run.said]).toEqual([
+    1,
+    expect.stringContaining('deadly: failed (verify): Workers die of it'),
+  ]);
+  expect(pushes()).toEqual({ deadly: 0, fine: 1 });
+  expect(killed).toBeLessThanOrEqual(5);
+});
+
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await pause(50);
 }

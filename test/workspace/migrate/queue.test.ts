@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { root } from '../../../src/dev/project.js';
+import { certificateIn } from '../../support/redis.js';
 import { folderWith, git, listing, put } from '../folders.js';
 import { Bundle, Program, Works, writingGit } from './programs.js';
 import { BRANCH, branchesOf, commitsOn, countPushes, remotesWith } from './remotes.js';
@@ -179,6 +181,19 @@ describe('the Redis of a queue', () => {
     expect([worker.said, run.said, none.said, wrong.said, ...files].join('\n')).not.toContain('s3cret');
   });
 
+  test('may want TLS, and is who it says', async () => {
+    const { cert, key } = certificateIn(folderWith());
+    const tls = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', cert];
+    const works = await Works.open(bundle, ...tls, '--tls-auth-clients', 'no');
+    const { camp, pushes } = campaignOver(['one']);
+    const env = { NODE_EXTRA_CA_CERTS: cert };
+    await works.worker({ env });
+    const doubted = works.migrate(camp, ['run', '--push']);
+    expect([await doubted.ended, doubted.said]).toEqual([2, expect.stringMatching(/rediss:.*certificate/)]);
+    const run = works.migrate(camp, ['run', '--push'], { env });
+    expect([await run.ended, pushes()]).toEqual([0, [1]]);
+  });
+
   test('is told apart from what is none', async () => {
     const { camp } = campaignOver(['one']);
     const ask = async (queue: string) => {
@@ -192,6 +207,22 @@ describe('the Redis of a queue', () => {
     expect(await ask('http://:hush@host')).toEqual([2, expect.not.stringContaining('hush')]);
     expect(await ask('env:NOT_THERE')).toEqual([2, expect.stringContaining('NOT_THERE is not set')]);
     expect(existsSync(join(camp, 'runs'))).toBe(false);
+  });
+
+  test('needs packages that memfix comes without', async () => {
+    const { camp } = campaignOver(['one']);
+    const folder = folderWith();
+    cpSync(bundle.folder, join(folder, 'memfix'), { recursive: true });
+    const there = join(root, 'node_modules');
+    mkdirSync(join(folder, 'node_modules'));
+    for (const name of readdirSync(there).filter((each) => each !== 'ioredis' && !each.startsWith('.')))
+      symlinkSync(join(there, name), join(folder, 'node_modules', name));
+    put(folder, { 'package.json': '{ "name": "memfix", "version": "0.0.0", "type": "module" }\n' });
+    const file = join(folder, 'memfix', 'toy-main.js');
+    const run = new Program(file, camp, ['migrate', 'run', '--queue', 'redis://127.0.0.1:1']);
+    expect([await run.ended, run.said]).toEqual([2, expect.stringContaining('npm install bullmq ioredis')]);
+    const here = new Program(file, camp, ['migrate', 'plan']);
+    expect([await here.ended, here.said]).toEqual([0, expect.stringContaining('1 planned')]);
   });
 
   test('keeps versions of memfix apart', async () => {
