@@ -169,14 +169,15 @@ export const COMMANDS = {
       '            github:org/NAME, github:user/NAME, github:topic/NAME, github:search/QUERY, gitlab:group/PATH,\n' +
       '            gitlab:user/NAME, gitlab:topic/NAME (on a server of your own: gitlab+https://HOST/group/PATH), or files\n' +
       '            that list these; the options about fixes go into it, too\n' +
-      '  plan      clones, looks, and writes a patch for each repository\n' +
+      '  plan      clones, looks, and writes a patch for each repository, and report.html to look at them; `memfix review`\n' +
+      '            lets you choose among the fixes\n' +
       '  run       also applies and verifies the patch and commits it on a branch in a mirror; with `--push`, pushes the\n' +
       '            branch where there is none of that name (in a checkout, it appears there); with `--push --pr`, opens a\n' +
       '            pull request for it where there is none, a draft unless campaign.toml says otherwise\n' +
       '  resume    goes on with a run that was stopped, however it was stopped\n' +
       '  pr        opens pull requests for branches that are pushed, and asks what became of those that are open\n' +
       '  status    shows where each repository is\n' +
-      '  report    the same for programs\n' +
+      '  report    the same for programs; with `--html`, as one page that needs nothing else\n' +
       '  stop      with `--queue`: takes back what workers have not begun, and keeps what they did\n' +
       'With `--queue`, the stages are done by `memfix worker` on any number of machines.\n' +
       'Tokens come from GH_TOKEN or GITHUB_TOKEN, GITLAB_TOKEN, MEMFIX_TOKEN_<HOST> for a server of your own, `gh`, or git\n' +
@@ -198,6 +199,22 @@ export const COMMANDS = {
       ['memfix migrate run fixes --push --queue redis://cache:6379', 'by the workers of that queue'],
       ['memfix migrate resume fixes', 'after Ctrl-C, a crash or a reboot'],
       ['memfix migrate report fixes --csv -o fixes.csv', 'a table'],
+      ['memfix migrate report fixes --html -o fixes.html', 'every diff, to look at and to send around'],
+    ],
+  },
+  review: {
+    summary: 'accept and reject the fixes of a campaign in a browser',
+    operands: '[folder]',
+    about:
+      'Shows the page of a campaign, with a diff for each fix of its plan, to a browser on this machine. What you accept or\n' +
+      'reject there is in the campaign at once; `memfix migrate run` leaves out what was rejected. A decision holds as long as\n' +
+      'its file has the same bytes; in a file that changed, fixes like a rejected one are held back until you look again.\n' +
+      'The address holds a secret that changes each time. Over ssh: `ssh -L 8123:127.0.0.1:8123 HOST`, and `--port 8123` there.\n' +
+      'Ctrl-C ends it. Exits with 0, or 2 on an error.',
+    options: ['open', 'port', 'quiet', ...EVERYWHERE],
+    examples: [
+      ['memfix review fixes', 'after `memfix migrate plan fixes`'],
+      ['memfix review fixes --no-open --port 8123', 'only print the address'],
     ],
   },
   worker: {

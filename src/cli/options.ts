@@ -245,6 +245,8 @@ export const OPTIONS = {
   },
   csv: output('a line for each repository instead of JSON'),
   html: output('one page with every diff, to look at in a browser, instead of JSON'),
+  open: { ...output('only print the address: show no browser'), shown: 'no-open' },
+  port: { ...output('listen on this port (default: any that is free)'), type: 'string', value: 'N' },
   help: { type: 'boolean', short: 'h', summary: 'show this help', heading: 'Other' },
   version: { type: 'boolean', short: 'V', summary: 'show the version', heading: 'Other' },
 } as const satisfies Readonly<Record<string, OptionInfo>>;

@@ -76,6 +76,8 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
       return (await import('./commands/prove.js')).prove;
     case 'migrate':
       return (await import('./commands/migrate.js')).migrate;
+    case 'review':
+      return (await import('./commands/review.js')).review;
     case 'worker':
       return (await import('./commands/worker.js')).worker;
     case 'undo':

@@ -13,7 +13,7 @@ import { diff, withoutBeside } from './diff.js';
 export async function apply(context: Context): Promise<number> {
   const { args } = context;
   if (args.flag('interactive') || args.flag('resume')) {
-    const { applyInteractively } = await import('./review.js');
+    const { applyInteractively } = await import('./interactive.js');
     return applyInteractively(context);
   }
   if (args.flag('dry-run')) return diff(context);

@@ -173,7 +173,7 @@ function sayWhatNext(context: Context, records: readonly RepositoryRecord[], goa
     );
   if (goal === 'plan' && has('planned'))
     context.say(
-      `Look at ${PAGE_FILE}; the patches are in patches/, and \`memfix migrate run\` commits them.`,
+      `Look at ${PAGE_FILE}, or choose with \`memfix review\`; the patches are in patches/, and \`memfix migrate run\` commits them.`,
     );
   if (goal === 'commit' && has('committed'))
     context.say('Nothing was pushed; `memfix migrate run --push` does that.');

@@ -1,120 +1,84 @@
-import type { Engine } from '../../engine/engine.js';
-import type { Outcome, Scan } from '../../engine/outcome.js';
+import { join, resolve } from 'node:path';
+import { policyOf } from '../../report/migrate/page/html.js';
 import { plural } from '../../report/prose.js';
-import { tally } from '../../report/tally.js';
-import { repositoryRoot } from '../../workspace/places.js';
-import { interpret, Reader } from '../../workspace/read.js';
-import type { Visit } from '../../workspace/visit.js';
-import { Writer } from '../../workspace/writer.js';
+import { Failure } from '../../workspace/failure.js';
+import { type Campaign, readCampaign } from '../../workspace/migrate/campaign.js';
+import { CampaignFolder } from '../../workspace/migrate/folder.js';
+import { hold } from '../../workspace/migrate/hold.js';
+import { Ballot } from '../../workspace/migrate/review/ballot.js';
+import { ReviewServer } from '../../workspace/migrate/review/server.js';
+import { showInBrowser } from '../browser.js';
+import { campaignHtml, leavePage, pageAssets } from '../campaign-page.js';
 import { type Context, EXIT } from '../context.js';
-import { wantsColor } from '../io.js';
-import { type Look, lookThrough, prepare } from '../looking.js';
-import { strictness } from '../results.js';
-import { guardFiles, reportUnwritten, sayHowToUndo } from '../writing.js';
 
-/** `apply --interactive`: the same files and guards as `apply`, with a person's answers. */
-export async function applyInteractively(context: Context): Promise<number> {
+/** Serves the page of a campaign to a browser on this machine until it is stopped; what is decided there is kept. */
+export async function review(context: Context): Promise<number> {
   const { args, io } = context;
-  const flag = args.flag('interactive') ? '--interactive' : '--resume';
-  if (args.readsStdin)
-    throw args.misuse(`\`${flag}\` asks questions on standard input; \`-\` reads a file from it.`);
-  if (args.flag('dry-run'))
-    throw args.misuse(`\`${flag}\` writes what you accept; \`--dry-run\` writes nothing.`);
-  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) {
-    throw args.misuse(
-      `\`${flag}\` needs a terminal on standard input and standard error. Without one, \`memfix apply\` takes the safe fixes and \`memfix diff\` prints them.`,
-    );
-  }
-  const look = await prepare(context);
-  const seen = withoutUnsound(await lookThrough(context, look, 'report'), await look.tools.engine());
-  const open = seen.scans.filter(hasFix);
-  guardFiles(
-    context,
-    look,
-    open.flatMap(({ file, findings }) => [
-      file.path,
-      ...findings.flatMap(({ fix }) => fix?.beside?.map(({ path }) => path) ?? []),
-    ]),
-  );
-  context.remark({ scans: seen.scans, skipped: seen.skipped, checked: seen.files });
-  context.confess(seen.crashes, []);
-  const state = new Map(seen.scans.map((scan) => [scan.file.path, scan]));
-  const code =
-    open.length === 0 ? nothingToReview(context, seen.scans) : await converse(context, look, open, state);
-  const report = { scans: [...state.values()], skipped: seen.skipped, checked: seen.files };
-  if (code !== EXIT.clean) return code;
-  if (seen.crashes.length > 0) return EXIT.error;
-  return Math.max(tally(report).findings > 0 ? EXIT.findings : EXIT.clean, strictness(context, report));
-}
-
-function hasFix({ findings }: Scan): boolean {
-  return findings.some((finding) => finding.fix !== undefined);
-}
-
-/** Nobody is asked about a file in which nothing could be changed. */
-function withoutUnsound(seen: Visit, engine: Engine): Visit {
-  const objections = new Map(seen.scans.map((scan) => [scan, hasFix(scan) && engine.objection(scan.file)]));
-  return {
-    ...seen,
-    scans: seen.scans.filter((scan) => !objections.get(scan)),
-    skipped: [...seen.skipped, ...[...objections.values()].flatMap((objection) => objection || [])],
-  };
-}
-
-function nothingToReview(context: Context, scans: readonly Scan[]): number {
-  const advice = scans.flatMap(({ findings }) => findings).filter((finding) => finding.advice !== undefined);
-  const hint = `; \`memfix check\` has ${plural(advice.length, 'finding')} that no diff can settle`;
-  context.say(`There is nothing to review${advice.length === 0 ? '' : hint}.`);
-  return EXIT.clean;
-}
-
-/** Keeps `state` at what each file holds after the session. */
-async function converse(
-  context: Context,
-  look: Look,
-  open: readonly Scan[],
-  state: Map<string, Scan>,
-): Promise<number> {
-  const { args, io } = context;
-  const writer = new Writer(io.cwd, look.targets);
-  const { review } = await import('../session.js');
-  // What ends the process from outside reads as Ctrl-C to the session.
-  const leave = () => process.emit('SIGINT', 'SIGINT');
-  io.signal.addEventListener('abort', leave);
+  const [place = '.', ...others] = args.operands;
+  if (others.length > 0) throw args.misuse('`memfix review` is about one campaign.');
+  const port = portIn(context);
+  const campaign = readCampaign(resolve(io.cwd, place));
+  const folder = new CampaignFolder(campaign.folder);
+  checkPlanned(campaign, folder);
+  const held = hold(join(campaign.folder, 'review.lock'), REVIEWED);
   try {
-    const result = await review({
-      engine: await look.tools.engine(),
-      scans: open,
-      metas: new Map(look.project.vocabulary.metas.map((meta) => [meta.id, meta])),
-      write: async (outcome: Outcome) => {
-        const written = writer.write(outcome);
-        if (written.ok) state.set(outcome.file.path, outcome.remaining);
-        return written;
-      },
-      reread: (path) => reread(look, path),
-      root: repositoryRoot(io.cwd) ?? io.cwd,
-      resume: args.flag('resume'),
-      terminal: {
-        input: io.stdin as NodeJS.ReadStream,
-        output: io.stderr as NodeJS.WriteStream,
-        color: wantsColor(args.color, io.env, io.stderr),
-      },
+    const ballot = new Ballot(folder, campaign.repositories);
+    const assets = pageAssets();
+    const server = await ReviewServer.start({
+      ballot,
+      page: () => ({
+        html: campaignHtml(context, campaign, campaign.repositories, { assets, isReview: true }),
+        policy: policyOf({ isReview: true }, assets),
+      }),
+      planned: () => folder.plannedAt(),
+      port,
     });
-    if (result.files > 0) sayHowToUndo(context, writer.roots);
-    reportUnwritten(context, result.failed);
-    io.signal.throwIfAborted();
-    if (result.interrupted) return 130;
-    return result.failed.length > 0 ? EXIT.error : EXIT.clean;
+    try {
+      io.stdout.write(`${server.url}\n`);
+      context.say('Only this machine can open it, and only with the whole address. Ctrl-C ends the review.');
+      const isShown = io.stderr.isTTY === true && args.choice('open') !== false;
+      const unshow = isShown ? showInBrowser(server.url, io.env) : undefined;
+      await stopped(io.signal);
+      unshow?.();
+    } finally {
+      await server.close();
+    }
+    sayOutcome(context, ballot);
+    leavePage(context, campaign);
+    return EXIT.clean;
   } finally {
-    io.signal.removeEventListener('abort', leave);
-    writer.close();
+    held.release();
   }
 }
 
-function reread(look: Look, path: string) {
-  const candidate = look.targets.get(path);
-  if (candidate === undefined) return undefined;
-  const opened = new Reader().open(candidate);
-  const read = opened.kind === 'opened' ? interpret(candidate, opened.bytes) : opened;
-  return read.kind === 'file' ? read.file : undefined;
+const REVIEWED = 'Another review of this campaign is open';
+
+function portIn({ args }: Context): number {
+  const port = args.text('port') ?? '0';
+  if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return Number(port);
+  throw args.misuse(`\`--port\` cannot be \`${port}\`: it is a number from 1 to 65535.`);
+}
+
+function checkPlanned({ repositories }: Campaign, folder: CampaignFolder): void {
+  if (repositories.some((repository) => folder.record(repository).planned !== undefined)) return;
+  throw new Failure(
+    'Nothing to review',
+    'no repository of this campaign is planned',
+    'Run `memfix migrate plan` first.',
+  );
+}
+
+function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function sayOutcome(context: Context, ballot: Ballot): void {
+  const { accepted, rejected, repositories } = ballot.outcome;
+  const where = plural(repositories, 'repository', 'repositories');
+  const isIdle = accepted + rejected === 0;
+  context.say(isIdle ? 'Nothing was decided.' : `${accepted} accepted and ${rejected} rejected in ${where}.`);
+  if (rejected > 0) context.say('`memfix migrate run` leaves out what was rejected.');
 }

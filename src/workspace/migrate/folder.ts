@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Offer, Offers } from '../../report/migrate/offer.js';
 import {
@@ -107,6 +107,11 @@ export class CampaignFolder {
 
   saveOffers(id: string, offers: Offers): void {
     writeWhole(this.#offersFile(id), `${JSON.stringify(offers)}\n`);
+  }
+
+  /** When the last plan of any repository was written. */
+  plannedAt(): number {
+    return statSync(join(this.path, 'fixes'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   }
 
   #offersFile(id: string): string {

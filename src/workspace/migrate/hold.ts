@@ -11,8 +11,8 @@ export interface Hold {
   release(): void;
 }
 
-/** Takes a repository for this process; one whose holder is dead is taken over. */
-export function hold(file: string): Hold {
+/** Takes a repository for this process; one whose holder is dead is taken over. `title` says what it means that it is held. */
+export function hold(file: string, title = 'Another run is at this repository'): Hold {
   mkdirSync(dirname(file), { recursive: true });
   const mine = `${process.pid} ${hostname()} ${startOf(process.pid)}\n`;
   const draft = `${file}.${process.pid}`;
@@ -22,7 +22,7 @@ export function hold(file: string): Hold {
     while (!isLinked(draft, file)) {
       const theirs = contentOf(file);
       if (theirs === undefined) continue;
-      if (isAlive(theirs)) throw held(file, theirs);
+      if (isAlive(theirs)) throw held(title, file, theirs);
       isInherited = true;
       takeAway(file, theirs);
     }
@@ -94,10 +94,10 @@ function startOf(pid: number): string {
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
-function held(file: string, content: string): Failure {
+function held(title: string, file: string, content: string): Failure {
   const [pid, host] = content.trim().split(' ');
   return new Failure(
-    'Another run is at this repository',
+    title,
     `process ${pid} on ${host} holds it`,
     `Wait for it; if it is gone, delete ${file}.`,
   );

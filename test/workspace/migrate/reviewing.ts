@@ -26,3 +26,16 @@ function onlyIn(camp: string) {
   const folder = new CampaignFolder(camp);
   return { folder, record: folder.record(repository) };
 }
+
+/** The plan of a campaign's only repository. */
+export function planIn(camp: string): { readonly id: string; readonly key: string } {
+  const { record } = onlyIn(camp);
+  return { id: record.id, key: record.planned?.key ?? '' };
+}
+
+/** What was said to each offer of the plan. */
+export function verdictsIn(camp: string): readonly (Verdict | undefined)[] {
+  const { folder, record } = onlyIn(camp);
+  const decisions = folder.decisions(record.id);
+  return offersIn(camp).map((offer) => decisions.verdict(offer));
+}

@@ -1,0 +1,120 @@
+import type { Engine } from '../../engine/engine.js';
+import type { Outcome, Scan } from '../../engine/outcome.js';
+import { plural } from '../../report/prose.js';
+import { tally } from '../../report/tally.js';
+import { repositoryRoot } from '../../workspace/places.js';
+import { interpret, Reader } from '../../workspace/read.js';
+import type { Visit } from '../../workspace/visit.js';
+import { Writer } from '../../workspace/writer.js';
+import { type Context, EXIT } from '../context.js';
+import { wantsColor } from '../io.js';
+import { type Look, lookThrough, prepare } from '../looking.js';
+import { strictness } from '../results.js';
+import { guardFiles, reportUnwritten, sayHowToUndo } from '../writing.js';
+
+/** `apply --interactive`: the same files and guards as `apply`, with a person's answers. */
+export async function applyInteractively(context: Context): Promise<number> {
+  const { args, io } = context;
+  const flag = args.flag('interactive') ? '--interactive' : '--resume';
+  if (args.readsStdin)
+    throw args.misuse(`\`${flag}\` asks questions on standard input; \`-\` reads a file from it.`);
+  if (args.flag('dry-run'))
+    throw args.misuse(`\`${flag}\` writes what you accept; \`--dry-run\` writes nothing.`);
+  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) {
+    throw args.misuse(
+      `\`${flag}\` needs a terminal on standard input and standard error. Without one, \`memfix apply\` takes the safe fixes and \`memfix diff\` prints them.`,
+    );
+  }
+  const look = await prepare(context);
+  const seen = withoutUnsound(await lookThrough(context, look, 'report'), await look.tools.engine());
+  const open = seen.scans.filter(hasFix);
+  guardFiles(
+    context,
+    look,
+    open.flatMap(({ file, findings }) => [
+      file.path,
+      ...findings.flatMap(({ fix }) => fix?.beside?.map(({ path }) => path) ?? []),
+    ]),
+  );
+  context.remark({ scans: seen.scans, skipped: seen.skipped, checked: seen.files });
+  context.confess(seen.crashes, []);
+  const state = new Map(seen.scans.map((scan) => [scan.file.path, scan]));
+  const code =
+    open.length === 0 ? nothingToReview(context, seen.scans) : await converse(context, look, open, state);
+  const report = { scans: [...state.values()], skipped: seen.skipped, checked: seen.files };
+  if (code !== EXIT.clean) return code;
+  if (seen.crashes.length > 0) return EXIT.error;
+  return Math.max(tally(report).findings > 0 ? EXIT.findings : EXIT.clean, strictness(context, report));
+}
+
+function hasFix({ findings }: Scan): boolean {
+  return findings.some((finding) => finding.fix !== undefined);
+}
+
+/** Nobody is asked about a file in which nothing could be changed. */
+function withoutUnsound(seen: Visit, engine: Engine): Visit {
+  const objections = new Map(seen.scans.map((scan) => [scan, hasFix(scan) && engine.objection(scan.file)]));
+  return {
+    ...seen,
+    scans: seen.scans.filter((scan) => !objections.get(scan)),
+    skipped: [...seen.skipped, ...[...objections.values()].flatMap((objection) => objection || [])],
+  };
+}
+
+function nothingToReview(context: Context, scans: readonly Scan[]): number {
+  const advice = scans.flatMap(({ findings }) => findings).filter((finding) => finding.advice !== undefined);
+  const hint = `; \`memfix check\` has ${plural(advice.length, 'finding')} that no diff can settle`;
+  context.say(`There is nothing to review${advice.length === 0 ? '' : hint}.`);
+  return EXIT.clean;
+}
+
+/** Keeps `state` at what each file holds after the session. */
+async function converse(
+  context: Context,
+  look: Look,
+  open: readonly Scan[],
+  state: Map<string, Scan>,
+): Promise<number> {
+  const { args, io } = context;
+  const writer = new Writer(io.cwd, look.targets);
+  const { review } = await import('../session.js');
+  // What ends the process from outside reads as Ctrl-C to the session.
+  const leave = () => process.emit('SIGINT', 'SIGINT');
+  io.signal.addEventListener('abort', leave);
+  try {
+    const result = await review({
+      engine: await look.tools.engine(),
+      scans: open,
+      metas: new Map(look.project.vocabulary.metas.map((meta) => [meta.id, meta])),
+      write: async (outcome: Outcome) => {
+        const written = writer.write(outcome);
+        if (written.ok) state.set(outcome.file.path, outcome.remaining);
+        return written;
+      },
+      reread: (path) => reread(look, path),
+      root: repositoryRoot(io.cwd) ?? io.cwd,
+      resume: args.flag('resume'),
+      terminal: {
+        input: io.stdin as NodeJS.ReadStream,
+        output: io.stderr as NodeJS.WriteStream,
+        color: wantsColor(args.color, io.env, io.stderr),
+      },
+    });
+    if (result.files > 0) sayHowToUndo(context, writer.roots);
+    reportUnwritten(context, result.failed);
+    io.signal.throwIfAborted();
+    if (result.interrupted) return 130;
+    return result.failed.length > 0 ? EXIT.error : EXIT.clean;
+  } finally {
+    io.signal.removeEventListener('abort', leave);
+    writer.close();
+  }
+}
+
+function reread(look: Look, path: string) {
+  const candidate = look.targets.get(path);
+  if (candidate === undefined) return undefined;
+  const opened = new Reader().open(candidate);
+  const read = opened.kind === 'opened' ? interpret(candidate, opened.bytes) : opened;
+  return read.kind === 'file' ? read.file : undefined;
+}

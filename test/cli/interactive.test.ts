@@ -1,0 +1,102 @@
+/** `apply --interactive` from the command line to the disk; the session's own tests are beside this one. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { spawn } from '@lydell/node-pty';
+import { expect, test } from 'vitest';
+import { folderWith, git, listing, put, repositoryWith } from '../workspace/folders.js';
+import { memfix } from './command-line.js';
+
+const MAIN = join(import.meta.dirname, 'toy-main.ts');
+
+interface Ended {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** Runs memfix in a pseudo-terminal; `react` sees the text so far at every change and types. */
+function inTerminal(
+  cwd: string,
+  words: readonly string[],
+  react: (text: string, terminal: { type(keys: string): void; kill(signal: string): void }) => void,
+): Promise<Ended> {
+  const pty = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), MAIN, ...words], {
+    cwd,
+    cols: 100,
+    rows: 40,
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TERM: 'xterm', NO_COLOR: '1' },
+  });
+  let raw = '';
+  const text = () => raw.replace(/\x1b\[[0-?]*[ -/]*[@-~]/g, '').replaceAll('\r', '');
+  pty.onData((data) => {
+    raw += data;
+    react(text(), { type: (keys) => pty.write(keys), kill: (signal) => pty.kill(signal) });
+  });
+  return new Promise((done) => pty.onExit(({ exitCode }) => done({ code: exitCode, text: text() })));
+}
+
+/** Answers the questions in order, each once it is on the screen. */
+function answers(...keys: readonly string[]) {
+  let asked = 0;
+  return (text: string, terminal: { type(keys: string): void }) => {
+    const open = [...text.matchAll(/\((\d+)\/\d+\) [^\n]*\]\? /g)].length;
+    if (open > asked && asked < keys.length) terminal.type(keys[asked++] ?? '');
+  };
+}
+
+const read = (cwd: string, name: string) => readFileSync(join(cwd, name), 'utf8');
+
+test('what was accepted is written, what was declined remains, and undo takes it back', async () => {
+  const cwd = repositoryWith({ 'a.py': 'hold()\nrisk()\n', 'b.py': 'hint()\n', 'bad.py': 'hold(:\n' });
+  const ended = await inTerminal(cwd, ['apply', '-i'], answers('y', 'n', 'y'));
+  expect(ended.text).toContain('bad.py:1:6: skipped: not valid Python 3');
+  expect(ended.text).toContain('2 fixes applied in 2 files, 1 declined.');
+  expect(ended.text).toContain('`memfix undo` takes it back.');
+  expect(ended.code).toBe(1);
+  expect([read(cwd, 'a.py'), read(cwd, 'b.py')]).toEqual(['release()\nrisk()\n', 'heard()\n']);
+  expect((await memfix({ cwd }, 'undo')).stderr).toContain('2 files restored.\n');
+  expect(git(cwd, 'status', '--porcelain')).toBe('');
+});
+
+test('exits with 0 when nothing remains', async () => {
+  const cwd = repositoryWith({ 'a.py': 'hold()\n' });
+  expect((await inTerminal(cwd, ['apply', '-i'], answers('y'))).code).toBe(0);
+});
+
+test('the guards come before the first question', async () => {
+  const cwd = repositoryWith({ 'a.py': 'hold()\n' });
+  put(cwd, { 'a.py': 'hold()\n\n' });
+  const dirty = await inTerminal(cwd, ['apply', '-i'], answers());
+  expect([dirty.code, dirty.text]).toEqual([2, expect.stringContaining('Files have uncommitted changes')]);
+  const loose = await inTerminal(folderWith({ 'a.py': 'hold()\n' }), ['apply', '-i'], answers());
+  expect([loose.code, loose.text]).toEqual([2, expect.stringContaining('Not in a git repository')]);
+});
+
+test('a transform that may not be fixed is not asked about', async () => {
+  const cwd = repositoryWith({ 'a.py': 'hold()\nrisk()\n' });
+  const ended = await inTerminal(cwd, ['apply', '-i', '--unfixable', 'peak'], answers('y'));
+  expect(ended.text).toContain('(1/1)');
+  expect([ended.code, read(cwd, 'a.py')]).toEqual([1, 'release()\nrisk()\n']);
+});
+
+test('nothing to review is said', async () => {
+  const cwd = repositoryWith({ 'a.py': 'x = 1\n' });
+  const ended = await inTerminal(cwd, ['apply', '-i'], answers());
+  expect(ended).toEqual({ code: 0, text: 'There is nothing to review.\n' });
+});
+
+test.each([
+  ['Ctrl-C', 130, (terminal: { type(keys: string): void }) => terminal.type('\x03')],
+  ['SIGINT', 130, (terminal: { kill(signal: string): void }) => terminal.kill('SIGINT')],
+  ['SIGTERM', 143, (terminal: { kill(signal: string): void }) => terminal.kill('SIGTERM')],
+] as const)('%s at a question ends with %i and leaves the file', async (_, code, stop) => {
+  const cwd = repositoryWith({ 'a.py': 'hold()\nhold()\n' });
+  let isStopped = false;
+  const ended = await inTerminal(cwd, ['apply', '-i'], (text, terminal) => {
+    if (isStopped || !/\(1\/2\) [^\n]*\]\? /.test(text)) return;
+    isStopped = true;
+    stop(terminal);
+  });
+  expect(ended.code).toBe(code);
+  expect(read(cwd, 'a.py')).toBe('hold()\nhold()\n');
+  expect(listing(cwd).filter((name) => !name.startsWith('.memfix'))).toEqual(['a.py']);
+});
