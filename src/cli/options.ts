@@ -245,7 +245,7 @@ export const OPTIONS = {
   },
   csv: output('a line for each repository instead of JSON'),
   html: output('one page with every diff, to look at in a browser, instead of JSON'),
-  open: { ...output('only print the address: show no browser'), shown: 'no-open' },
+  open: { ...output('show the page in a browser (default, on a terminal)'), shown: '[no-]open' },
   port: { ...output('listen on this port (default: any that is free)'), type: 'string', value: 'N' },
   help: { type: 'boolean', short: 'h', summary: 'show this help', heading: 'Other' },
   version: { type: 'boolean', short: 'V', summary: 'show the version', heading: 'Other' },
