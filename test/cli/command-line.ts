@@ -13,6 +13,8 @@ export interface Setting {
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
   readonly transforms?: readonly Transform[];
   readonly signal?: AbortSignal;
+  /** Is told at once what goes to standard error. */
+  hears?(text: string): void;
   /** Names the code that runs; without it, memfix is a guest and remembers nothing. */
   readonly build?: string;
 }
@@ -29,6 +31,13 @@ export interface Answer {
 export async function memfix(setting: Setting, ...words: readonly string[]): Promise<Answer> {
   const stdout = sink();
   const stderr = sink();
+  if (setting.hears !== undefined) {
+    const write = stderr.stream.write.bind(stderr.stream);
+    stderr.stream.write = (chunk: unknown) => {
+      setting.hears?.(String(chunk));
+      return write(chunk);
+    };
+  }
   const is = (name: 'stdin' | 'stdout' | 'stderr') => setting.terminals?.includes(name) === true;
   const code = await run(
     words,

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { folderWith, git, listing, put } from '../workspace/folders.js';
 import type { ForgeDouble } from '../workspace/migrate/forge/double.js';
@@ -286,20 +287,65 @@ describe.each(FORGES)('pull requests on %s', (_, forgeWith, kind, owner) => {
   });
 
   test('wait for a token that expired in the middle of a campaign', async () => {
-    const forge = await strict(forgeWith({ [one]: HOLD, [two]: HOLD }));
-    const camp = campaignOn(forge, kind, [one, two], '[limits]\nnetwork = 1\nwork = 1\n');
+    const forge = await strict(forgeWith({ [one]: HOLD, [two]: HOLD, [`${owner}/zero`]: HOLD }));
+    const camp = campaignOn(forge, kind, [one, two, `${owner}/zero`], '[limits]\nnetwork = 1\nwork = 1\n');
     await migrate(forge, camp, 'run', '--push');
     const stale = forge.world;
-    forge.renewToken();
+    const expire = () => {
+      forge.renewToken();
+      return undefined;
+    };
+    forge.faults.push({ at: /^POST .*(?:pulls|merge_requests)$/, when: 'after', reply: expire });
     const { code, stderr } = await memfix({ cwd: camp, env: stale }, 'migrate', 'pr');
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(/passed over: The token for .* is refused.*resume/),
     ]);
-    expect((await told(camp)).statuses).toEqual({ pushed: 2 });
-    expect(forge.requests).toEqual([]);
+    expect((await told(camp)).statuses).toEqual({ 'pr open': 1, pushed: 2 });
     expect(await migrate(forge, camp, 'resume')).toMatchObject({ code: 0 });
-    expect(forge.requests).toHaveLength(2);
+    expect(forge.requests.map(({ repository }) => repository)).toEqual([one, two, `${owner}/zero`]);
+  });
+
+  test('come after a push that the token was too old for', async () => {
+    const forge = await strict(forgeWith({ [one]: HOLD }));
+    const pushes = countPushes(forge.bare(one));
+    const camp = campaignOn(forge, kind, [one]);
+    await migrate(forge, camp, 'run');
+    const stale = forge.world;
+    forge.renewToken();
+    expect(await memfix({ cwd: camp, env: stale }, 'migrate', 'run', '--push', '--pr')).toMatchObject({
+      code: 1,
+    });
+    expect((await told(camp)).repositories[0]?.failure).toMatchObject({ stage: 'push' });
+    expect(await migrate(forge, camp, 'run', '--push', '--pr', '--failed')).toMatchObject({ code: 0 });
+    await oneOpen(forge, camp, pushes);
+  });
+
+  test('come at a pace that outlasts a run, and keep nothing else waiting', async () => {
+    const names = ['one', 'three', 'two'].map((name) => `${owner}/${name}`);
+    const forge = await strict(forgeWith(Object.fromEntries(names.map((name) => [name, HOLD]))));
+    const camp = campaignOn(forge, kind, names, '[limits]\nnetwork = 1\nwork = 1\n');
+    const untilItWaits = (...words: readonly string[]) => {
+      const stop = new AbortController();
+      const arePushed = async () => {
+        while ((await told(camp)).statuses['pushed'] !== 2) await pause(50);
+        stop.abort();
+      };
+      const hears = (text: string) => void (text.includes('Waiting for the pace') && arePushed());
+      return memfix({ cwd: camp, env: forge.world, signal: stop.signal, hears }, 'migrate', ...words);
+    };
+    const { code, stderr } = await untilItWaits('run', '--push', '--pr', '--prs-per-hour', '1');
+    expect([code, stderr]).toEqual([
+      130,
+      expect.stringMatching(/Waiting for the pace until .* \(3[56]\d\d s\)/),
+    ]);
+    expect((await told(camp)).statuses).toEqual({ 'pr open': 1, pushed: 2 });
+    expect(await untilItWaits('resume')).toMatchObject({ code: 130 });
+    expect(forge.requests).toHaveLength(1);
+    // As if it had been yesterday, before the machine was started.
+    put(camp, { 'pulls.log': `${new Date(Date.now() - 86_400_000).toISOString()}\tb\t5.0\tone\n` });
+    expect(await migrate(forge, camp, 'resume', '--prs-per-hour', '2')).toMatchObject({ code: 0 });
+    expect(forge.requests).toHaveLength(3);
   });
 
   test('are not begun without a token', async () => {
@@ -346,6 +392,18 @@ describe.each(FORGES)('pull requests on %s', (_, forgeWith, kind, owner) => {
       { at: /^GET/, when: 'before', reply: asleep },
     );
     expect(await migrate(forge, camp, 'status', '--update')).toMatchObject({ code: 0 });
+  });
+
+  test('are opened once also where a reviewer is refused', async () => {
+    const forge = await strict(forgeWith({ [one]: HOLD }));
+    const wish = (name: string) => `[pull-request]\nreviewers = ["${name}"]\ndraft = false\n`;
+    const camp = campaignOn(forge, kind, [one], wish('stranger'));
+    expect(await migrate(forge, camp, 'run', '--push', '--pr')).toMatchObject({ code: 1 });
+    expect((await told(camp)).repositories[0]?.failure).toMatchObject({ stage: 'pr' });
+    const text = readFileSync(join(camp, 'campaign.toml'), 'utf8');
+    put(camp, { 'campaign.toml': text.replace('stranger', 'ada') });
+    expect(await migrate(forge, camp, 'run', '--push', '--pr', '--failed')).toMatchObject({ code: 0 });
+    expect(forge.requests).toMatchObject([{ reviewers: ['ada'], isDraft: false }]);
   });
 
   test('leave no token on disk or in what is said', async () => {

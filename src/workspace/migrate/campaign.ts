@@ -157,7 +157,12 @@ class CampaignReader {
         ? this.#fail(`\`forges."${name}"\` must be "github", "gitlab" or such as "gitlab+https://${name}"`)
         : [name, host];
     });
-    return new Map([...PUBLIC_HOSTS, ...sources.map(({ host }) => [nameOf(host), host] as const), ...named]);
+    // By ssh, a host is reached without the port of its pages.
+    const asked = sources.flatMap(({ host }) => [
+      [new URL(host.base).hostname, host] as const,
+      [nameOf(host), host] as const,
+    ]);
+    return new Map([...PUBLIC_HOSTS, ...asked, ...named]);
   }
 
   #pullRequest(): PullRequestSetting {

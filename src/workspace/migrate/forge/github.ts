@@ -2,7 +2,7 @@ import type { PullRequest } from '../../../report/migrate/record.js';
 import { Failure } from '../../failure.js';
 import type { Forge, Listed, Proposal, Source } from './forge.js';
 import { apiOf, type Project } from './host.js';
-import { type Line, Manners, MOST_WAITS, messageOf, Refused, statusOf } from './manners.js';
+import { type Line, LONGEST_WAIT, Manners, MOST_WAITS, messageOf, Refused, statusOf } from './manners.js';
 
 type Octokit = Awaited<ReturnType<typeof octokitFor>>;
 
@@ -17,8 +17,9 @@ async function octokitFor(manners: Manners) {
     import('@octokit/plugin-paginate-rest'),
   ]);
   const { host, token } = manners.line;
+  // Until when is told by the clock of GitHub, and ours may be another: some wait in any case, and never too long a one.
   const onLimit = async (seconds: number, _: unknown, __: unknown, tries: number) =>
-    tries < MOST_WAITS && (await manners.wait(seconds));
+    tries < MOST_WAITS && (await manners.wait(Math.min(Math.max(seconds, 2 ** tries), LONGEST_WAIT)));
   return new (Octokit.plugin(throttling, paginateRest))({
     baseUrl: apiOf(host),
     ...(token !== undefined && { auth: token }),
@@ -53,7 +54,7 @@ interface Pull {
   readonly state: string;
   readonly draft?: boolean | undefined;
   readonly merged_at: string | null;
-  readonly head: { readonly sha: string };
+  readonly head: { readonly ref: string; readonly sha: string };
 }
 
 class GitHub implements Forge {
@@ -100,8 +101,10 @@ class GitHub implements Forge {
       const head = `${owner}:${branch}`;
       const setting = { owner, repo, head, state: 'all', per_page: 100 } as const;
       const pulls: readonly Pull[] = await this.octokit.paginate('GET /repos/{owner}/{repo}/pulls', setting);
+      // A filter that GitHub does not understand lets everything through.
+      const own = pulls.filter((pull) => pull.head.ref === branch);
       const found =
-        pulls.find(({ state }) => state === 'open') ?? pulls.find(({ head: { sha } }) => sha === commit);
+        own.find(({ state }) => state === 'open') ?? own.find(({ head: { sha } }) => sha === commit);
       return found && seen(found, 'unknown');
     });
   }

@@ -2,7 +2,7 @@ import type { PullRequest } from '../../../report/migrate/record.js';
 import { Failure } from '../../failure.js';
 import type { Forge, Listed, Proposal, Source } from './forge.js';
 import type { Project } from './host.js';
-import { type Line, Manners, MOST_WAITS, Refused } from './manners.js';
+import { type Line, LONGEST_WAIT, Manners, MOST_WAITS, Refused } from './manners.js';
 
 type Api = Awaited<ReturnType<typeof apiFor>>;
 
@@ -69,7 +69,7 @@ function secondsIn(headers: Headers): number {
   const after = Number(headers.get('retry-after') ?? Number.NaN);
   const until = Number(headers.get('ratelimit-reset') ?? Number.NaN) - Date.now() / 1000;
   const told = Number.isFinite(after) ? after : Number.isFinite(until) ? Math.ceil(until) + 1 : USUAL_WAIT;
-  return Math.min(Math.max(told, 1), 3600);
+  return Math.min(Math.max(told, 1), LONGEST_WAIT);
 }
 
 export async function gitLab(line: Line): Promise<Forge> {

@@ -23,6 +23,8 @@ const AGAIN = 'Then try again; a run that had begun goes on with `memfix migrate
 const BETWEEN_WRITES = 1000;
 /** How often in a row a forge may send us away for asking too much. */
 export const MOST_WAITS = 5;
+/** Seconds. No limit of a forge lasts longer. */
+export const LONGEST_WAIT = 3600;
 
 /** How a forge is talked to: with a time limit, again after trouble that passes, and never on with a token it refuses. */
 export class Manners {

@@ -26,8 +26,8 @@ export interface Reply {
 export interface Fault {
   readonly at: RegExp;
   readonly when: 'before' | 'after';
-  /** An answer, none at all, or whatever happens then. */
-  readonly reply: Reply | 'drop' | (() => Reply | 'drop');
+  /** An answer, none at all, or whatever happens then and perhaps leads to one. */
+  readonly reply: Reply | 'drop' | (() => Reply | 'drop' | undefined);
 }
 
 /** What makes a server GitHub or GitLab. */
