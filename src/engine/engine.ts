@@ -42,9 +42,9 @@ export interface Engine {
   /**
    * Asks `decide` once for every fixable finding, applies, verifies, repeats to a fixed point. A finding that only appears
    * in a later pass is asked about then; one that waited for an earlier fix keeps its answer, unless that fix has
-   * made it safe.
+   * made it safe. `known`, what a scan of the file has just found, saves looking once more.
    */
-  repair(file: SourceFile, decide: Decide): Promise<Outcome | Skipped>;
+  repair(file: SourceFile, decide: Decide, known?: Scan): Promise<Outcome | Skipped>;
   preview(file: SourceFile, finding: Finding): Preview;
   /** The whole lines a person may rewrite instead of the proposed fix, and the text proposed for them. */
   editableRegion(file: SourceFile, finding: Finding): { readonly span: Span; readonly proposed: string };
@@ -61,7 +61,7 @@ export function createEngine(setup: EngineSetup): Engine {
     among,
     scan: (file, some) => scanOf(setup, file, some),
     objection: notPython,
-    repair: (file, decide) => repair(setup, file, decide),
+    repair: (file, decide, known) => repair(setup, file, decide, known),
     preview: previewOf,
     editableRegion,
     syntaxProblem: pythonProblem,

@@ -37,11 +37,15 @@ interface Answered {
   readonly finding: Finding;
 }
 
-/** Decides, applies and verifies until nothing is left to do. A file that does not come to rest keeps its bytes. */
+/**
+ * Decides, applies and verifies until nothing is left to do. A file that does not come to rest keeps its bytes. `known` is
+ * what a scan of the file has just found.
+ */
 export async function repair(
   setup: EngineSetup,
   file: SourceFile,
   decide: Decide,
+  known?: Scan,
 ): Promise<Outcome | Skipped> {
   const seen = new Set([file.source.text]);
   const settled: Settled[] = [];
@@ -52,7 +56,7 @@ export async function repair(
   /** Other files as they have become, with what they were. */
   const beside = new Map<string, BesideChange>();
   for (let pass = 0; pass < MAX_PASSES; pass++) {
-    const scanned = scanOf(setup, current);
+    const scanned = (current === file ? known : undefined) ?? scanOf(setup, current);
     if (scanned.kind === 'skipped') {
       if (current === file) return scanned;
       return untouched(setup, file, [...bugs, `a fix made ${file.path} unreadable: ${scanned.reason}`]);

@@ -45,7 +45,7 @@ export interface Examined {
 /** Examined as far as that goes without waiting: `unread` waits for the parser, `broken` for its repair. */
 export type Glance =
   | { readonly kind: 'examined'; readonly examined: Examined }
-  | { readonly kind: 'broken'; readonly examined: Examined; readonly file: SourceFile }
+  | { readonly kind: 'broken'; readonly examined: Examined; readonly scan: Scan }
   | { readonly kind: 'unread' };
 
 /** Reads one file after the other, as far as each deserves. */
@@ -96,7 +96,7 @@ export class Examiner {
     try {
       return {
         ...glance.examined,
-        repaired: await (await this.tools.load()).repair(glance.file, this.decide),
+        repaired: await (await this.tools.load()).repair(glance.scan.file, this.decide, glance.scan),
       };
     } catch (error) {
       return { sight: crashOf(job.candidate.path, error) };
@@ -126,7 +126,7 @@ export class Examiner {
     const { relied = [] } = scan;
     const seen = { sight: isSilent(scan) ? NOTHING : scan, ...mark, ...(relied.length > 0 && { relied }) };
     const isBroken = this.decide !== undefined && takesAny(scan, this.decide);
-    return isBroken ? { kind: 'broken', examined: seen, file } : examined(seen);
+    return isBroken ? { kind: 'broken', examined: seen, scan } : examined(seen);
   }
 }
 

@@ -140,10 +140,12 @@ export class Project {
         const scan = engineFor(file.path).scan(file, isOne ? among : undefined);
         return scan.kind === 'scan' ? this.#withFixable(scan) : scan;
       },
-      repair: async (file, decide) => {
+      repair: async (file, decide, known) => {
+        // A scan that went through here says nothing about the fixes of what may not be fixed.
+        const isWhole = known?.findings.every(({ transform }) => this.isFixable(transform));
         const ask: Decide = (finding, preview) =>
           this.isFixable(finding.transform) ? decide(finding, preview) : { kind: 'skip' };
-        const outcome = await engineFor(file.path).repair(file, ask);
+        const outcome = await engineFor(file.path).repair(file, ask, isWhole ? known : undefined);
         if (outcome.kind === 'skipped') return outcome;
         return { ...outcome, remaining: this.#withFixable(outcome.remaining) };
       },

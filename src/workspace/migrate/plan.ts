@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Engine } from '../../engine/engine.js';
-import type { Decide, Finding, Outcome, SourceFile } from '../../engine/outcome.js';
+import type { Decide, Finding, Outcome, Scan, Skipped, SourceFile } from '../../engine/outcome.js';
 import type { Offer } from '../../report/migrate/offer.js';
 import type { Left, Planned } from '../../report/migrate/record.js';
 import { type FileChange, patchOf } from '../../report/patch.js';
@@ -12,7 +12,7 @@ import type { Catalogue } from '../catalogue.js';
 import { changesOf, eachBesideOnce, fixCounts, isChanged } from '../changes.js';
 import type { CrewSetting } from '../crew.js';
 import type { Discovery } from '../discover.js';
-import { Examiner } from '../examine.js';
+import { Examiner, leftAsIs, takesAny } from '../examine.js';
 import { isInside, slashed } from '../places.js';
 import { Project, type Request } from '../project.js';
 import { Tools } from '../tools.js';
@@ -59,8 +59,7 @@ export async function lookInto(
     discovery,
     {
       isTextWanted: true,
-      examiner: new Examiner(tools, decide, false),
-      decide,
+      examiner: new Examiner(tools, undefined, false),
       targets,
       stampOf: (target) => project.ground.stamp(target),
       isUndisturbed: () => false,
@@ -71,12 +70,20 @@ export async function lookInto(
   );
   const table = new OfferTable(decide, decisions);
   const engine = await tools.engine();
+  const scans: Scan[] = [];
   const reviewed: Outcome[] = [];
-  for (const outcome of seen.outcomes)
-    reviewed.push(
-      isChanged(outcome) ? await repaired(engine, outcome.file, table.offering(outcome.file)) : outcome,
-    );
-  const outcomes = eachBesideOnce({ scans: seen.scans, outcomes: reviewed });
+  const skipped: Skipped[] = [...seen.skipped];
+  for (const scan of seen.scans) {
+    const outcome = takesAny(scan, decide)
+      ? await engine.repair(scan.file, table.offering(scan.file), scan)
+      : leftAsIs(scan);
+    if (outcome.kind === 'skipped') skipped.push(outcome);
+    else {
+      scans.push(scan);
+      reviewed.push(outcome);
+    }
+  }
+  const outcomes = eachBesideOnce({ scans, outcomes: reviewed });
   const offers = table.of(outcomes.filter((outcome, index) => outcome === reviewed[index]));
   const rejected = offers.filter(({ fate }) => fate === 'rejected' || fate === 'held').length;
   const changed = outcomes.filter(isChanged);
@@ -100,7 +107,7 @@ export async function lookInto(
       ...remaining.filter(isRefused).slice(0, MOST_LEFT),
       ...remaining.filter((finding) => !isRefused(finding)).slice(0, MOST_LEFT),
     ].map(leftAlone),
-    skipped: seen.skipped.map(({ path, reason }) => ({ path, reason })),
+    skipped: skipped.map(({ path, reason }) => ({ path, reason })),
     bugs: [
       ...seen.crashes.map(({ path, message }) => `${path}: ${message}`),
       ...outcomes.flatMap(({ bugs }) => bugs),
