@@ -8,7 +8,7 @@ import { type Course, goOn } from './course.js';
 import type { CampaignFolder, Keep } from './folder.js';
 import type { Forges } from './forge/forges.js';
 import { gitEnvironment } from './forge/token.js';
-import { Git, MARK } from './git.js';
+import { Git, MARK, restGit } from './git.js';
 import { tryHold } from './hold.js';
 import { Lane } from './lane.js';
 import { Mirror } from './mirror.js';
@@ -66,6 +66,7 @@ export async function driveHere(
   };
   const hands = await Promise.allSettled(Array.from({ length: network + atWork }, hand));
   const ends = [...hands, ...(await Promise.all(afterwards)).flat()];
+  await restGit(gitEnvironment(campaign.hosts, undertaking.env));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 

@@ -33,6 +33,10 @@ export type Keep = (typeof KEEP_CHOICES)[number];
 
 /** The files of a campaign. Each is written whole or, `repos.lock`, by whole lines: shards can share one folder. */
 export class CampaignFolder {
+  readonly #locks = new Map<string, Base>();
+  /** Bytes of `repos.lock` that are in there. */
+  #locksRead = 0;
+
   constructor(readonly path: string) {}
 
   /** Work trees, one for each repository that is being looked into. */
@@ -46,12 +50,14 @@ export class CampaignFolder {
 
   record(repository: Repository): RepositoryRecord {
     const text = textOf(this.#recordFile(repository.id));
-    if (text === undefined) return { version: 1, ...repository };
+    if (text === undefined || isLost(text)) return { version: 1, ...repository };
     return recordIn(text, this.#recordFile(repository.id));
   }
 
+  /** Before its commits go out, a record must be there to stay: what comes before that can be made again, the same. */
   save(record: RepositoryRecord): void {
-    writeWhole(this.#recordFile(record.id), `${JSON.stringify(record, undefined, 2)}\n`);
+    const onDisk = record.committed === undefined ? 'later' : 'now';
+    writeWhole(this.#recordFile(record.id), `${JSON.stringify(record, undefined, 2)}\n`, onDisk);
   }
 
   /** The last run over all repositories, or over one shard of them. */
@@ -74,7 +80,7 @@ export class CampaignFolder {
 
   /** An empty one is none. Answers with its hash. */
   savePatch(name: string, patch: Uint8Array): string {
-    if (patch.length > 0) writeWhole(this.#patchFile(name), patch);
+    if (patch.length > 0) writeWhole(this.#patchFile(name), patch, 'later');
     else rmSync(this.#patchFile(name), { force: true });
     return sha256(patch);
   }
@@ -100,13 +106,13 @@ export class CampaignFolder {
   /** Those of this plan; none where they are of another. */
   offers(id: string, plan: string): readonly Offer[] | undefined {
     const text = textOf(this.#offersFile(id));
-    if (text === undefined) return undefined;
+    if (text === undefined || isLost(text)) return undefined;
     const offers: Offers = JSON.parse(text);
     return offers.version === 1 && offers.plan === plan ? offers.offers : undefined;
   }
 
   saveOffers(id: string, offers: Offers): void {
-    writeWhole(this.#offersFile(id), `${JSON.stringify(offers)}\n`);
+    writeWhole(this.#offersFile(id), `${JSON.stringify(offers)}\n`, 'later');
   }
 
   /** When the last plan of any repository was written. */
@@ -130,12 +136,26 @@ export class CampaignFolder {
     return join(this.path, 'decisions', `${id}.jsonl`);
   }
 
-  /** What `repos.lock` holds a repository to; a later line counts for more. */
+  /** What `repos.lock` holds a repository to. */
   locked(url: string): Base | undefined {
-    const lines = (textOf(this.#lockFile) ?? '').split('\n').slice(0, -1);
-    const line = lines.findLast((each) => each.startsWith(`${url}\t`));
-    const [, commit, branch] = line?.split('\t') ?? [];
-    return commit ? { commit, branch: branch || null } : undefined;
+    this.#readLocks();
+    return this.#locks.get(url);
+  }
+
+  /** Reads what was appended since. A later line counts for more; of the last one, there may be only a part yet. */
+  #readLocks(): void {
+    const size = statSync(this.#lockFile, { throwIfNoEntry: false })?.size ?? 0;
+    if (size < this.#locksRead) this.#locksRead = 0;
+    if (size === this.#locksRead) return;
+    if (this.#locksRead === 0) this.#locks.clear();
+    const more = readFileSync(this.#lockFile).subarray(this.#locksRead);
+    const end = more.lastIndexOf('\n') + 1;
+    this.#locksRead += end;
+    for (const line of more.toString('utf8', 0, end).split('\n')) {
+      const [url = '', commit, branch] = line.split('\t');
+      if (commit) this.#locks.set(url, { commit, branch: branch || null });
+      else this.#locks.delete(url);
+    }
   }
 
   lock(url: string, { commit, branch }: Base): void {
@@ -156,6 +176,11 @@ export class CampaignFolder {
   get #lockFile(): string {
     return join(this.path, 'repos.lock');
   }
+}
+
+/** What a power cut leaves of a file that was on its way to the disk. */
+function isLost(text: string): boolean {
+  return /^\0*$/.test(text);
 }
 
 function recordIn(text: string, file: string): RepositoryRecord {

@@ -1,5 +1,5 @@
 import { Failure } from '../failure.js';
-import { inShell, quoted } from './shell.js';
+import { endShells, inShell, quoted } from './shell.js';
 import { scrubbed } from './source.js';
 
 /** What one call of git needs besides its words. */
@@ -84,6 +84,11 @@ export class Git {
     if (answer.status === 0) return answer.stdout;
     throw gitFailure(title, answer, call);
   }
+}
+
+/** Ends what waits to start git in an environment. */
+export async function restGit(env: Environment): Promise<void> {
+  await endShells(worldOf(env));
 }
 
 const worlds = new WeakMap<Environment, Environment>();

@@ -1,6 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { codeOf, Failure } from '../failure.js';
 
@@ -15,7 +14,7 @@ export interface Answer {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Milliseconds without a command after which a shell goes. */
-const PATIENCE = 1000;
+const PATIENCE = 200;
 const idle = new WeakMap<Environment, Shell[]>();
 
 /**
@@ -32,6 +31,11 @@ export async function inShell(env: Environment, command: string, halt: AbortSign
     shell.rest(() => free.splice(free.indexOf(shell), 1));
   }
   return answer;
+}
+
+/** Ends the shells that wait for a command, and waits for that: whoever asks what all this cost is told the whole. */
+export async function endShells(env: Environment): Promise<void> {
+  await Promise.all((idle.get(env) ?? []).splice(0).map((shell) => shell.end()));
 }
 
 /** A word that a shell takes as it is. */
@@ -58,7 +62,6 @@ class Shell {
 
   async run(command: string, halt: AbortSignal): Promise<Answer> {
     clearTimeout(this.#resting);
-    this.#setBusy(true);
     const kill = () => this.#kill();
     halt.addEventListener('abort', kill);
     try {
@@ -69,7 +72,6 @@ class Shell {
       return await answer;
     } finally {
       halt.removeEventListener('abort', kill);
-      this.#setBusy(false);
     }
   }
 
@@ -96,14 +98,15 @@ class Shell {
     this.#resting = setTimeout(() => {
       gone();
       this.#child.stdin.end();
-    }, PATIENCE).unref();
+    }, PATIENCE);
   }
 
-  /** One that rests does not keep this process from its end. */
-  #setBusy(isBusy: boolean): void {
-    const { stdin, stdout, stderr } = this.#child;
-    const sockets = [stdin, stdout, stderr].filter((stream) => stream instanceof Socket);
-    for (const handle of [this.#child, ...sockets]) isBusy ? handle.ref() : handle.unref();
+  end(): Promise<void> {
+    clearTimeout(this.#resting);
+    return new Promise((resolve) => {
+      this.#child.once('close', () => resolve());
+      this.#child.stdin.end();
+    });
   }
 
   #kill(): void {

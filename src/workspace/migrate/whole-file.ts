@@ -3,15 +3,18 @@ import { dirname } from 'node:path';
 import { Failure, reasonOf } from '../failure.js';
 import { writeAll } from '../write.js';
 
-/** Writes a file so that a reader sees the old bytes or the new ones, never a part, also after a crash. */
-export function writeWhole(path: string, bytes: Uint8Array | string): void {
+/**
+ * Writes a file so that a reader sees the old bytes or the new ones, never a part. What is on disk `now` is there after a
+ * power cut; of what gets there `later`, there may be nothing then, and its readers know.
+ */
+export function writeWhole(path: string, bytes: Uint8Array | string, onDisk: 'now' | 'later' = 'now'): void {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}.tmp`;
   try {
     const descriptor = openSync(draft, 'w');
     try {
       writeAll(descriptor, typeof bytes === 'string' ? Buffer.from(bytes) : bytes, 0);
-      fsyncSync(descriptor);
+      if (onDisk === 'now') fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
     }
