@@ -28,12 +28,10 @@ export interface LiveScan {
 const TOO_DEEP = 'it is nested too deeply';
 
 /** Where to look for what tree-sitter takes and Python 3 does not, before a second parser is asked. */
-const PYTHON_2 = /^[ \t]*(?:print|exec)[ \t]+[^=(\s]/gm;
+const PYTHON_2 = /(?:print|exec)[ \t]+[^=(\s]/g;
 
-function speaksPython2(module: PyModule): boolean {
-  return [...module.text.matchAll(PYTHON_2)].some(({ index, 0: start }) =>
-    isPython2(module.root.descendantAt(index + start.search(/\S/))),
-  );
+function speaksPython2({ text, root }: PyModule): boolean {
+  return [...text.matchAll(PYTHON_2)].some(({ index }) => isPython2(root.descendantAt(index)));
 }
 
 /** What the second parser has against a file. tree-sitter forgives a lot, and nothing is changed on its word alone. */

@@ -233,6 +233,11 @@ class OutlineReader {
     const quote = text.charCodeAt(at);
     const isTriple = text.charCodeAt(at + 1) === quote && text.charCodeAt(at + 2) === quote;
     const isPlain = !isFormatted(text, at);
+    const end = isTriple && isPlain ? this.#behindPlainText(at) : undefined;
+    if (end !== undefined) {
+      this.#quiet.push(at, end);
+      return end;
+    }
     let quietFrom = at;
     for (let here = at + (isTriple ? 3 : 1); here < text.length; here++) {
       const code = text.charCodeAt(here);
@@ -259,6 +264,15 @@ class OutlineReader {
       }
     }
     throw new Odd();
+  }
+
+  /** Most text is documentation without a backslash, and need not be read letter by letter. */
+  #behindPlainText(at: number): number | undefined {
+    const { text } = this;
+    const mark = text.slice(at, at + 3);
+    const end = text.indexOf(mark, at + 3);
+    const isPlain = end !== -1 && !text.slice(at, end).includes('\\');
+    return isPlain ? end + 3 : undefined;
   }
 
   #behind(mark: string, from: number): number {

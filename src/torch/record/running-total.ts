@@ -74,7 +74,7 @@ export const EVALUATION_NAME =
   /^_?(?:eval|evaluate|evaluation|val|valid|validate|validation|test|infer|inference)(?:_(?:epoch|one_epoch|loop|model|set|step|loss))?$/;
 
 const TRAINS_OR_EVALUATES =
-  /eval|val_|valid|test|infer|predict|train|epoch|step|probe|report|diagnos|curve|metric|measure|monitor|check|drift/i;
+  /\bdef[ \t]+\w*?(?:eval|val_|valid|test|infer|predict|train|epoch|step|probe|report|diagnos|curve|metric|measure|monitor|check|drift)/i;
 
 /** The code that trains or evaluates, going by the text: elsewhere a sum or a list is part of a computation, no record. */
 export function recordingStretches(glimpse: Glimpse): readonly string[] {
@@ -88,8 +88,7 @@ function findRecording(glimpse: Glimpse): readonly string[] {
 }
 
 function isRecording(text: string): boolean {
-  if (text.includes('.eval()')) return true;
-  return [...text.matchAll(/\bdef[ \t]+(\w+)/g)].some(([, name = '']) => TRAINS_OR_EVALUATES.test(name));
+  return text.includes('.eval()') || TRAINS_OR_EVALUATES.test(text);
 }
 
 /** No other function is defined inside. */
