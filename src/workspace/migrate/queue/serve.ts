@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type RepositoryRecord, STAGES, type StageName } from '../../../report/migrate/record.js';
 import type { Campaign } from '../campaign.js';
 import { goOn } from '../course.js';
@@ -36,6 +37,8 @@ export interface Workshop {
 
 /** Its jobs come at a pace of their own, so that nobody goes on to it on the spot. */
 const PACED: ReadonlySet<StageName> = new Set<StageName>(['pr']);
+/** Milliseconds after it that no other worker begins: forges want a second between writes, whoever writes. */
+const QUIET = 1000;
 /** By git alone, to the same as before: who needs what they leave makes it again, whatever else it serves. */
 const REMADE: ReadonlySet<StageName> = new Set<StageName>(['clone', 'apply', 'commit']);
 /** What a command of the user says, it says again. */
@@ -183,7 +186,11 @@ class Visit {
     return this.lanes[stage.lane].run(async () => {
       shop.entered(assignment.taken.record, stage.name);
       await store.enter(assignment.errand.run, assignment.errand.id, stage.name, shop.name);
-      return work();
+      try {
+        return await work();
+      } finally {
+        if (PACED.has(stage.name)) await pause(QUIET);
+      }
     });
   }
 

@@ -70,11 +70,10 @@ export class Stations {
       await Promise.all(errands.map((errand) => queue.remove(jobId(errand))));
   }
 
-  /** The queue hands out so many jobs in an hour, evenly, however many workers there are; or as many as they take. */
-  async pace(stage: StageName, perHour: number | undefined): Promise<void> {
-    const queue = this.#queue(stage);
-    if (perHour === undefined) await queue.removeGlobalRateLimit();
-    else await queue.setGlobalRateLimit(1, Math.ceil(AN_HOUR / perHour));
+  /** The queue hands out so many jobs in an hour, evenly and one at a time, however many workers there are. */
+  async pace(stage: StageName, perHour: number): Promise<void> {
+    await this.#queue(stage).setGlobalConcurrency(1);
+    await this.#queue(stage).setGlobalRateLimit(1, Math.ceil(AN_HOUR / perHour));
   }
 
   async counts(): Promise<ReadonlyMap<StageName, QueueCounts>> {
