@@ -180,8 +180,8 @@ describe.each(FORGES)('pull requests on %s', (_, forgeWith, kind, owner) => {
       '**`drop-hold`**, 1 fix: A toy called drop-hold. In `a.py`.',
       'results stay the same to the last bit (bit-identical); the code proves every precondition.',
       '`true` succeeded on this branch',
-      '`a.py:2`, `spare-fine`: the caller needs it.',
-      '`a.py:3`, `calm-risk`: nobody else reads it.',
+      '`a.py:2`, `spare-fine`: left alone because the caller needs it.',
+      '`a.py:3`, `calm-risk`: not proven: nobody else reads it.',
       `git checkout ${base}\n`,
       `git diff ${sha} `,
     ])
@@ -425,6 +425,22 @@ describe.each(FORGES)('pull requests on %s', (_, forgeWith, kind, owner) => {
     expect(files).toContain('environment.txt');
     const everything = [...said, ...files.map((path) => readFileSync(join(camp, path), 'latin1'))].join('\n');
     expect(everything).not.toContain(forge.token);
-    expect(everything).not.toContain(Buffer.from(`oauth2:${forge.token}`).toString('base64').slice(12, 40));
+    for (const user of ['oauth2', 'x-access-token'])
+      expect(everything).not.toContain(Buffer.from(`${user}:${forge.token}`).toString('base64'));
   });
+});
+
+test('a forge that stays down leaves its repositories as they are, for `resume`', async () => {
+  const forge = await strict(gitLabWith({ 'acme/one': HOLD }));
+  const camp = campaignOn(forge, 'gitlab', ['acme/one']);
+  const down = { at: /^GET/, when: 'before', reply: { status: 503, data: {} } } as const;
+  forge.faults.push(down, down, down, down);
+  const { code, stderr } = await migrate(forge, camp, 'run', '--push', '--pr');
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/one: passed over: .* cannot be asked now: .* answered 503/),
+  ]);
+  expect((await told(camp)).statuses).toEqual({ pushed: 1 });
+  expect(await migrate(forge, camp, 'resume')).toMatchObject({ code: 0 });
+  expect(forge.requests).toHaveLength(1);
 });

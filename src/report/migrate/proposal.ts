@@ -132,12 +132,18 @@ function evidenceLine(transform: string, meta: TransformMeta | undefined): strin
   return `- ${code(transform)}: ${verdict}${shown === undefined ? '' : ` ${sentence(shown)}`}`;
 }
 
+const REASONS: Readonly<Record<Left['kind'], string>> = {
+  refused: 'left alone because ',
+  unsafe: 'not proven: ',
+  advice: '',
+};
+
 function leftLines({ planned }: RepositoryRecord): readonly string[] {
   const { left = [], refused = 0, remaining = 0 } = planned ?? {};
   const told = (some: readonly Left[], total: number, words: string): readonly string[] => {
     if (total === 0) return [];
-    const lines = some.map(({ path, line, transform, because }) => {
-      return `- ${code(`${path}:${line}`)}, ${code(transform)}: ${sentence(because)}`;
+    const lines = some.map(({ path, line, transform, kind, because }) => {
+      return `- ${code(`${path}:${line}`)}, ${code(transform)}: ${REASONS[kind]}${sentence(because)}`;
     });
     const more = total > some.length ? [`- and ${total - some.length} more`] : [];
     return [`${plural(total, 'place')} ${words}`, '', ...lines, ...more, ''];
@@ -158,6 +164,7 @@ function commands({ record, version, choice }: ProposalFacts): string {
   const list = (name: string, items: readonly string[] | undefined) =>
     items === undefined || items.length === 0 ? '' : ` --${name} ${items.join(',')}`;
   const { select, extendSelect, ignore, unsafeFixes } = choice;
+  const rejected = record.planned?.rejected ?? 0;
   const options = [
     list('select', select),
     list('extend-select', extendSelect),
@@ -169,7 +176,7 @@ function commands({ record, version, choice }: ProposalFacts): string {
     `git checkout ${record.base?.commit ?? ''}`,
     `npx memfix@${version} apply${options} .`,
     `git fetch origin ${record.pushed?.branch ?? ''}`,
-    `git diff ${record.pushed?.commit ?? ''}  # shows no difference`,
+    `git diff ${record.pushed?.commit ?? ''}  # shows ${rejected === 0 ? 'no difference' : `what was rejected for this branch: ${plural(rejected, 'fix', 'fixes')}`}`,
     '```',
   ].join('\n');
 }

@@ -52,12 +52,14 @@ test('says what changes, why, how safe, what was measured, what was left, and ho
     '- `one`: results may differ by rounding (rounding); 2 of 3 rest on preconditions that the code does not prove',
     '- `two`: results stay the same to the last bit (bit-identical); the code proves every precondition.',
     '- `one`: Halves the peak.',
-    '40 places where a fix would not be right, and was refused:\n\n- `x.py:7`, `two`: it is returned.\n- and 39 more',
-    '1 place for a person to decide; `memfix check` shows them in full:\n\n- `y.py:8`, `one`: nobody else reads it.',
+    '40 places where a fix would not be right, and was refused:\n\n- `x.py:7`, `two`: left alone because it is returned.\n- and 39 more',
+    '1 place for a person to decide; `memfix check` shows them in full:\n\n- `y.py:8`, `one`: not proven: nobody else reads it.',
     'git checkout b4se\nnpx memfix@1.2.3 apply --select one,two --ignore three --unsafe-fixes .\n',
   ])
     expect(body).toContain(words);
   expect(body).not.toMatch(/\{\w+\}/);
+  expect(body).toContain('git diff c0mmit  # shows no difference\n');
+  expect(bodyOf({ rejected: 2 })).toContain('# shows what was rejected for this branch: 2 fixes\n');
   expect(bodyOf({ left: [], refused: 0, remaining: 0 })).toContain('left as it is\nNothing.\n');
 });
 
