@@ -10,16 +10,16 @@
  */
 import type { Answer, AttributeUse, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
-  argumentsOf,
   attributeUses,
   classAround,
   enclosingFunction,
   heldTensor,
   initialisesBefore,
-  isDevice,
-  kindOf,
+  isMove,
   methodName,
   moduleKind,
+  movedAttributes,
+  movedNames,
   ownsItsLines,
   Proof,
   plainAttributes,
@@ -83,17 +83,13 @@ export const registerTensorBuffer: Transform<BufferSite> = {
   },
 
   prefilter: ['__init__', ['.to(', '.cuda('], ['nn.', 'Module', 'Model']],
-  cue: (_text, _path, { stretches }) => [...movedNames(stretches)].some((name) => isSetUp(stretches, name)),
+  cue: (_text, _path, glimpse) => movedNames(glimpse).size > 0,
 
   *detect(module) {
     const seen = new Set<PyNode>();
-    const { stretches } = module.glimpse;
-    const names = [...movedNames(stretches)].filter((name) => isSetUp(stretches, name));
-    const may = (stretch: string): boolean => [...movedNames([stretch])].some((name) => names.includes(name));
-    for (const hit of ['.to(', '.cuda('].flatMap((literal) => module.atWhere(literal, may))) {
-      const attribute = movedAttribute(module, hit);
-      const around = attribute && classAround(attribute);
-      const name = attribute?.field('attribute')?.text;
+    for (const { attribute, method } of movedAttributes(module)) {
+      const around = classAround(attribute);
+      const name = attribute.field('attribute')?.text;
       if (around === undefined || name === undefined) continue;
       const { classNode } = around;
       if (
@@ -110,7 +106,7 @@ export const registerTensorBuffer: Transform<BufferSite> = {
       if (enclosingFunction(statement)?.field('name')?.text !== '__init__') continue;
       if (heldTensor(module, first.node) !== 'plain' || isMoved(module, value)) continue;
       seen.add(statement);
-      const message = `\`self.${name}\` stays on the CPU when the module moves, and is copied to the device by every \`${shown(hit.parent ?? hit)}(…)\``;
+      const message = `\`self.${name}\` stays on the CPU when the module moves, and is copied to the device by every \`${shown(method)}(…)\``;
       const reads = uses.filter(({ kind }) => kind === 'read');
       yield { node: first.node, name, classNode, statement, value, reads, message };
     }
@@ -156,39 +152,6 @@ export const registerTensorBuffer: Transform<BufferSite> = {
     return edit.done(`Register \`${name}\` as a buffer`, proof);
   },
 };
-
-const MOVED = /\.([\w\u0080-\uffff]+)(?:\[(?:[^[\]\n]|\[[^\]\n]*\])*\])*[\s\\]*\.(?:to|cuda)\(/g;
-
-/** Of attributes that the code moves. */
-function movedNames(stretches: readonly string[]): ReadonlySet<string> {
-  return new Set(stretches.flatMap((stretch) => [...stretch.matchAll(MOVED)].map(([, name = '']) => name)));
-}
-
-/** Whether a constructor may give the attribute its value. */
-function isSetUp(stretches: readonly string[], name: string): boolean {
-  const set = new RegExp(`\\.${name}(?![\\w\\u0080-\\uffff])[^=\\n]*=(?!=)`);
-  return stretches.some((stretch) => stretch.includes('def __init__') && set.test(stretch));
-}
-
-/** The `self.name` of `self.name.to(device)`, `self.name[:n].to(device)` or `self.name.cuda()`, in a method. */
-function movedAttribute(module: PyModule, hit: PyNode): PyNode | undefined {
-  const call = hit.parent?.parent;
-  if (call?.type !== 'call' || !isMove(module, call)) return undefined;
-  let object = hit.parent?.field('object');
-  while (object?.type === 'subscript') object = object.field('value');
-  const around = object?.type === 'attribute' ? classAround(object) : undefined;
-  return object?.field('object')?.text === around?.self ? object : undefined;
-}
-
-function isMove(module: PyModule, call: PyNode): boolean {
-  const [first] = argumentsOf(call);
-  if (methodName(call) === 'cuda') return true;
-  if (methodName(call) !== 'to' || first === undefined) return false;
-  const device = first.type === 'keyword_argument' ? first.field('value') : first;
-  if (first.type === 'keyword_argument' && first.field('name')?.text !== 'device') return false;
-  // `.to(x)` of another tensor moves as well.
-  return device !== undefined && (isDevice(module, device) !== 'no' || kindOf(module, device) === 'tensor');
-}
 
 /** Made on a device of its own choice. */
 function isMoved(module: PyModule, value: PyNode): boolean {

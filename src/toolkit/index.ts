@@ -99,6 +99,7 @@ export {
   registrationOf,
   runsInForward,
 } from '../torch/module/modules.js';
+export { isMove, movedAttributes, movedNames } from '../torch/module/moved-attribute.js';
 export { networksOf } from '../torch/module/networks.js';
 export { mayHaveStatistic, type RunningStatistic, type Update } from '../torch/module/running-statistic.js';
 export {
