@@ -187,9 +187,12 @@ function code(text: string): string {
   return flat.includes('`') ? `\`\` ${flat} \`\`` : `\`${flat}\``;
 }
 
-/** On one line, with an end. */
+/** On one line, with an end, and calling nobody by name. */
 function sentence(text: string): string {
-  const flat = text.replaceAll(/\s+/g, ' ').trim();
+  const flat = text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/`[^`]*`|@(?=\w)/g, (found) => (found === '@' ? '@\u200b' : found))
+    .trim();
   return /[.!?:]$/.test(flat) ? flat : `${flat}.`;
 }
 

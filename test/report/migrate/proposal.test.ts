@@ -31,7 +31,7 @@ function factsWith(planned: Partial<Planned> = {}): ProposalFacts {
     },
     metas: [
       metaOf('one', {
-        docs: { why: 'Because\nof that', does: '', refuses: [], limits: [] },
+        docs: { why: 'Because\nof @that and `@this`', does: '', refuses: [], limits: [] },
         evidence: { verdict: 'Halves the peak', measurements: [] },
       }),
     ],
@@ -48,7 +48,7 @@ test('says what changes, why, how safe, what was measured, what was left, and ho
   const body = bodyOf();
   for (const words of [
     '- **`one`**, 3 fixes: A toy called one. In `a.py`, `` b`c.py ``.',
-    '- `one`: Because of that.',
+    '- `one`: Because of @\u200bthat and `@this`.',
     '- `one`: results may differ by rounding (rounding); 2 of 3 rest on preconditions that the code does not prove',
     '- `two`: results stay the same to the last bit (bit-identical); the code proves every precondition.',
     '- `one`: Halves the peak.',

@@ -2,7 +2,7 @@ import type { PullRequest } from '../../../report/migrate/record.js';
 import { Failure } from '../../failure.js';
 import type { Forge, Listed, Proposal, Source } from './forge.js';
 import { apiOf, type Project } from './host.js';
-import { type Line, LONGEST_WAIT, Manners, MOST_WAITS, messageOf, Refused, statusOf } from './manners.js';
+import { isRateLimit, type Line, LONGEST_WAIT, Manners, MOST_WAITS, Refused, statusOf } from './manners.js';
 
 type Octokit = Awaited<ReturnType<typeof octokitFor>>;
 
@@ -173,8 +173,7 @@ class GitHub implements Forge {
         return 'failing';
       return words.includes('pending') ? 'pending' : 'passing';
     } catch (error) {
-      if ([403, 404].includes(statusOf(error) ?? 0) && !/rate limit/i.test(messageOf(error)))
-        return 'unknown';
+      if ([403, 404].includes(statusOf(error) ?? 0) && !isRateLimit(error)) return 'unknown';
       throw error;
     }
   }

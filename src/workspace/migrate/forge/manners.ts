@@ -129,12 +129,13 @@ function isAnswer(error: unknown): boolean {
   );
 }
 
-export function messageOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   return cause instanceof Error ? `${error.message} (${cause.message})` : error.message;
 }
 
-function isRateLimit(error: unknown): boolean {
-  return /\brate limit\b/i.test(messageOf(error));
+/** Also as older servers say it. */
+export function isRateLimit(error: unknown): boolean {
+  return /\b(?:rate limit|abuse detection)\b/i.test(messageOf(error));
 }
