@@ -239,7 +239,7 @@ export const OPTIONS = {
     value: 'TIME',
   },
   dir: {
-    ...repositories('work in DIR (default: a temporary folder, gone at the end)'),
+    ...repositories('work below DIR, as the only one there (default: a temporary folder)'),
     type: 'string',
     value: 'DIR',
   },

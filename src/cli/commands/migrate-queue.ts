@@ -99,8 +99,9 @@ class CampaignQueue {
   ): Promise<T> {
     const { env } = context.io;
     const patience = patienceIn(env['MEMFIX_QUEUE_PATIENCE']);
-    const say = (sentence: string) => context.say(sentence);
-    const link = await Link.open(addressIn(word, env), { patience, say });
+    const address = addressIn(word, env);
+    const next = `See that it runs and can be reached from here; \`memfix migrate resume --queue ${address.word}\` goes on with what was begun.`;
+    const link = await Link.open(address, { patience, next, say: (sentence) => context.say(sentence) });
     try {
       return await use(new CampaignQueue(context, link, await Stations.open(link.redis, ownVersion())));
     } finally {

@@ -33,56 +33,68 @@ export async function worker(context: Context): Promise<number> {
   const word = args.text('queue') ?? '';
   if (word === '') throw args.misuse('`memfix worker` needs `--queue`: the Redis that the work comes from.');
   const address = addressIn(word, io.env);
-  const lease = leaseIn(args);
-  const stages = stagesIn(args);
-  const link = await Link.open(address, { say: (sentence) => context.say(sentence) });
+  const setting = { lease: leaseIn(args), stages: stagesIn(args), version: ownVersion() };
   const place = placeOf(context);
-  const version = ownVersion();
+  try {
+    const link = await Link.open(address, {
+      next: 'See that it runs and can be reached from here, then start the worker again.',
+      say: (sentence) => context.say(sentence),
+    });
+    try {
+      await serve(context, link, place.folder, setting);
+    } finally {
+      link.close();
+    }
+  } finally {
+    place.leave();
+  }
+  return EXIT.clean;
+}
+
+interface Setting {
+  readonly lease: number;
+  readonly stages: readonly StageName[];
+  readonly version: string;
+}
+
+async function serve(context: Context, link: Link, folder: string, setting: Setting): Promise<void> {
+  const { io } = context;
+  const { lease, stages, version } = setting;
+  const { env, shown } = link.address;
   const name = `${hostname()}-${process.pid}-${randomUUID().slice(0, 4)}`;
   const presence: Presence = { name, version, stages };
   const store = new Store(link.redis);
-  const versions = new Versions(context, store, version, address.shown);
-  try {
-    await versions.check();
-    const stations = await Stations.open(link.redis, version);
-    const shop = workshop(context, {
-      name,
-      folder: place.folder,
-      version,
-      stages: new Set(stages),
-      env: address.env,
-    });
-    const bench = new Bench(shop, store, stations);
+  const versions = new Versions(context, store, version, shown);
+  await versions.check();
+  const stations = await Stations.open(link.redis, version);
+  const shop = workshop(context, { name, folder, version, stages: new Set(stages), env });
+  const bench = new Bench(shop, store, stations);
+  const complain = (error: unknown) => {
+    if (context.isVerbose && link.isUp) context.say(`The queue: ${String(error)}`);
+  };
+  await store.present(presence);
+  const beat = async () => {
+    if (!link.isUp) return;
     await store.present(presence);
-    const beating = setInterval(() => void beat(), HEARTBEAT);
-    const beat = async () => {
-      if (!link.isUp) return;
-      await store.present(presence);
-      await versions.listen();
-    };
-    const served = ALL_STAGES.filter((stage) => stages.includes(stage.name)).map((stage) =>
-      stations.serve(stage.name, {
-        width: stage.lane === 'forge' ? 1 : shop.widths[stage.lane],
-        lease,
-        name,
-        process: (errand, delivery) => bench.work(stage.name, errand, delivery),
-        complain: (error) => {
-          if (context.isVerbose && link.isUp) context.say(`${stage.name}: ${error.message}`);
-        },
-      }),
-    );
-    context.say(`Worker ${name} waits for work at ${address.shown}.`);
-    await until(io.signal);
-    context.say('Stopping when what is in hand is done; a second signal stops at once.');
-    clearInterval(beating);
-    // Without Redis, nobody can be told what was done: others will do it again.
-    await Promise.all(served.map((each) => each.close(!link.isUp)));
-    if (link.isUp) await store.absent(presence);
-    return EXIT.clean;
-  } finally {
-    link.close();
-    place.leave();
-  }
+    await versions.listen();
+  };
+  const beating = setInterval(() => void beat().catch(complain), HEARTBEAT);
+  const served = ALL_STAGES.filter((stage) => stages.includes(stage.name)).map((stage) =>
+    stations.serve(stage.name, {
+      width: stage.lane === 'forge' ? 1 : shop.widths[stage.lane],
+      lease,
+      name,
+      process: (errand, delivery) => bench.work(stage.name, errand, delivery),
+      complain,
+    }),
+  );
+  context.say(`Worker ${name} waits for work at ${shown}.`);
+  await until(io.signal);
+  context.say('Stopping when what is in hand is done; a second signal stops at once.');
+  clearInterval(beating);
+  // Without Redis, nobody can be told what was done: others will do it again.
+  await Promise.all(served.map((each) => each.close(!link.isUp)));
+  if (link.isUp) await store.absent(presence);
 }
 
 function workshop(
@@ -111,17 +123,23 @@ function workshop(
   };
 }
 
-/** A folder for mirrors and trees. One that is kept is one worker's; processes that the last one left are ended. */
+/** A folder for mirrors and trees, of one worker. What a dead one left there goes, and its processes are ended. */
 function placeOf({ args, io }: Context): { readonly folder: string; leave(): void } {
   const given = args.text('dir');
+  const remove = (folder: string) => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   if (given === undefined) {
     const folder = mkdtempSync(join(tmpdir(), 'memfix-worker-'));
-    return { folder, leave: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
+    return { folder, leave: () => remove(folder) };
   }
-  const folder = resolve(io.cwd, given);
-  const held = hold(join(folder, 'worker.lock'));
+  const folder = join(resolve(io.cwd, given), 'memfix-worker');
+  const held = hold(`${folder}.lock`);
   if (held.isInherited) endMarked(`${MARK}=${folder}#`);
-  return { folder, leave: () => held.release() };
+  remove(folder);
+  const leave = () => {
+    remove(folder);
+    held.release();
+  };
+  return { folder, leave };
 }
 
 /** The same code on all machines, or they would not come to the same. */

@@ -37,7 +37,7 @@ test('Redis is started again in the middle, once in order and once killed: the c
 test('Redis is gone: that is said, and resumed when it is back', async () => {
   const works = await Works.open(bundle);
   const { camp, check, pushes } = campaignOver(some(4), "verify = 'sleep 0.2'\n");
-  await works.worker({ words: LEASE });
+  const worker = await works.worker({ words: LEASE });
   const run = works.migrate(camp, ['run', '--push'], { env: { MEMFIX_QUEUE_PATIENCE: '1' } });
   await until(() => Object.values(pushes()).some((count) => count > 0));
   await works.server.stop();
@@ -47,7 +47,10 @@ test('Redis is gone: that is said, and resumed when it is back', async () => {
   );
   const tooEarly = works.migrate(camp, ['resume']);
   expect([await tooEarly.ended, tooEarly.said]).toEqual([2, expect.stringContaining('cannot be reached')]);
+  worker.child.kill('SIGTERM');
+  expect(await worker.ended, worker.said).toBe(0);
   await works.server.start();
+  await works.worker({ words: LEASE });
   const resumed = works.migrate(camp, ['resume']);
   expect(await resumed.ended, resumed.said).toBe(0);
   check();

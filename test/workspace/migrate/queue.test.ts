@@ -225,6 +225,27 @@ describe('the Redis of a queue', () => {
     expect([await here.ended, here.said]).toEqual([0, expect.stringContaining('1 planned')]);
   });
 
+  test('has workers of one folder each, which are told what is wrong', async () => {
+    const works = await Works.open(bundle);
+    const cwd = folderWith();
+    const ask = async (...words: readonly string[]) => {
+      const worker = new Program(bundle.file, cwd, ['worker', '--queue', works.server.url, ...words]);
+      return [await worker.ended, worker.said.replaceAll(/\s+/g, ' ')];
+    };
+    const first = new Program(bundle.file, cwd, ['worker', '--queue', works.server.url, '--dir', '.']);
+    await first.says(/waits for work/);
+    expect(await ask('--dir', '.')).toEqual([2, expect.stringContaining(`process ${first.child.pid} on`)]);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    expect(await ask('--stages', 'clone,paln')).toEqual([2, expect.stringContaining('Did you mean `plan`?')]);
+    expect(await ask('--lease', 'soon')).toEqual([2, expect.stringContaining('such as 30s')]);
+    expect(await ask('--work', '0')).toEqual([2, expect.stringContaining('from 1 to 256')]);
+    const next = new Program(bundle.file, cwd, ['worker', '--queue', works.server.url, '--dir', '.']);
+    await next.says(/waits for work/);
+    next.child.kill('SIGINT');
+    expect([await next.ended, listing(cwd)]).toEqual([0, []]);
+  });
+
   test('keeps versions of memfix apart', async () => {
     const works = await Works.open(bundle);
     works.server.ask('hset', 'memfix:runs', 'another', '9.9.9');

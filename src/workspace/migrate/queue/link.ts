@@ -5,6 +5,8 @@ import { loadRedis, type Redis } from './vendors.js';
 export interface LinkSetting {
   /** Seconds that Redis may be away once it was there; endless if left out. */
   readonly patience?: number;
+  /** What to do about a Redis that is not there. */
+  readonly next: string;
   /** Hears when it goes and when it is back. */
   say?(sentence: string): void;
 }
@@ -49,7 +51,7 @@ export class Link {
     } catch (error) {
       redis.disconnect();
       const isPlain = error instanceof Error && error.message !== 'Connection is closed.';
-      throw unreachable(address, isPlain ? reasonIn(error) : link.#why);
+      throw link.#unreachable(isPlain ? reasonIn(error) : link.#why);
     }
   }
 
@@ -68,11 +70,16 @@ export class Link {
     this.redis.disconnect();
   }
 
+  #unreachable(why: string): Failure {
+    const { address, setting } = this;
+    return new Failure('The queue cannot be reached', `${address.shown}: ${why}`, setting.next);
+  }
+
   #lost(): void {
     if (!this.#isOpen || this.#timer !== undefined) return;
     const { patience, say } = this.setting;
     say?.(`The queue at ${this.address.shown} is away; waiting for it.`);
-    const end = () => this.#gone.abort(unreachable(this.address, this.#why));
+    const end = () => this.#gone.abort(this.#unreachable(this.#why));
     this.#timer = setTimeout(end, patience === undefined ? 2 ** 31 - 1 : patience * 1000);
     if (patience === undefined) this.#timer.unref();
   }
@@ -89,12 +96,4 @@ export class Link {
 function reasonIn(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonIn).join('; ');
   return error instanceof Error ? error.message : String(error);
-}
-
-function unreachable({ shown, word }: Address, why: string): Failure {
-  return new Failure(
-    'The queue cannot be reached',
-    `${shown}: ${why}`,
-    `Look after that Redis; nothing is lost here, and \`memfix migrate resume --queue ${word}\` goes on.`,
-  );
 }
