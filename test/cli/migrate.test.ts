@@ -172,7 +172,7 @@ test('leaves a page to look at, and writes one on demand', async () => {
     /^<!doctype html>[\s\S]*default-src 'none'[\s\S]*"lines":\["-hold\(\)","\+release\(\)"\]/,
   );
   const { stdout } = await migrate(camp, 'report', '--html', '--repos', '*/two');
-  expect([page, stdout].map((html) => html.match(/id="detail-/g)?.length)).toEqual([2, 1]);
+  expect([page, stdout].map((html) => html.match(/application\/json/g)?.length)).toEqual([3, 2]);
   expect(await migrate(camp, 'report', '--html', '--csv')).toMatchObject({ code: 2 });
 });
 

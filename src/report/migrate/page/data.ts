@@ -70,12 +70,6 @@ export interface PageDetail {
   readonly left: readonly Left[];
 }
 
-export const DATA_ID = 'data';
-
-export function detailId(index: number): string {
-  return `detail-${index}`;
-}
-
 export function tallyOf(offers: readonly PageOffer[]): Tally {
   const count = (verdict: PageVerdict) => offers.filter((offer) => offer.verdict === verdict).length;
   return { all: offers.length, accepted: count('accept'), rejected: count('reject') };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DATA_ID, detailId, type PageData, type PageDetail } from './data.js';
+import type { PageData, PageDetail } from './data.js';
 import { visible } from './visible.js';
 
 /** The page's own program and looks, bundled. */
@@ -24,11 +24,8 @@ export function pageHtml(data: PageData, details: readonly PageDetail[], assets:
     '</head>',
     '<body>',
     '<noscript>This page needs JavaScript; `memfix migrate status` says the same in a terminal.</noscript>',
-    `<script type="application/json" id="${DATA_ID}">${embedded(data)}</script>`,
-    ...details.map(
-      (detail, index) =>
-        `<script type="application/json" id="${detailId(index)}">${embedded(detail)}</script>`,
-    ),
+    // The whole first, then each repository's own.
+    ...[data, ...details].map((each) => `<script type="application/json">${embedded(each)}</script>`),
     `<script>${assets.script}</script>`,
     '</body>',
     '</html>',

@@ -31,7 +31,7 @@ export class Page {
   #worn = startTheme();
 
   constructor(private readonly state: State) {
-    this.#list = new List(state);
+    this.#list = new List(state, (id) => this.#visit(state.addressOf({ open: id })));
     this.#filters = new Filters(state, (wish) => this.#wish(wish));
     this.#reviewer = state.data.isReview
       ? new Reviewer(
@@ -109,12 +109,13 @@ export class Page {
 
   /** Where the address leads. */
   #go(): void {
-    const before = this.state.open;
+    const { open, wish } = this.state;
     this.state.readAddress();
     this.#filters.show();
     this.#showList();
-    this.#show();
-    if (this.state.open === before) return;
+    const isElsewhere = this.state.open !== open || !this.#main.hasChildNodes();
+    if (isElsewhere || this.state.wish.transform !== wish.transform) this.#show();
+    if (!isElsewhere) return;
     this.#main.scrollTop = 0;
     if (this.state.open !== undefined) this.#list.reveal(this.state.open);
     this.#main.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });

@@ -90,10 +90,18 @@ function sign(mark: Mark): HTMLElement {
 function code(line: DiffLine | undefined, mark: Mark): HTMLElement {
   if (line === undefined) return h('td', { class: 'code none' });
   const said = mark === 'del' ? 'removed: ' : mark === 'ins' ? 'added: ' : undefined;
-  return h(
+  const cell = h(
     'td',
     { class: `code ${mark || ''}` },
     said !== undefined && h('span', { class: 'for-ears' }, said),
     codeOf(line, mark || 'ins'),
   );
+  cell.style.setProperty('--hang', String(hangOf(line.text)));
+  return cell;
+}
+
+/** How many columns in a line goes on where it does not fit: a little further than it starts. */
+function hangOf(text: string): number {
+  const indent = /^[ \t]*/.exec(text)?.[0].replaceAll('\t', '    ').length ?? 0;
+  return Math.min(indent, 24) + 4;
 }

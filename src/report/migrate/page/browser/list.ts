@@ -3,20 +3,45 @@ import { visible } from '../visible.js';
 import { h, many, replace, theirs } from './dom.js';
 import type { State } from './state.js';
 
-/** The repositories, one below the other. Rows out of sight are neither laid out nor painted. */
+/** More than fit on a screen, and few enough to come with it. */
+const AT_ONCE = 60;
+const AT_A_TIME = 200;
+
+/**
+ * The repositories, one below the other. The first are there at once, the others when the page can be used; what is out of
+ * sight is neither laid out nor painted.
+ */
 export class List {
   readonly element = h('ul', { class: 'list', 'aria-label': 'Repositories' });
   readonly #rows = new Map<string, { item: HTMLElement; link: HTMLAnchorElement }>();
 
-  constructor(private readonly state: State) {
-    for (const repository of state.repositories) {
-      const link = h('a', { tabindex: -1 });
-      const item = h('li', {}, link);
-      this.#rows.set(repository.id, { item, link });
-      this.fill(repository);
+  constructor(
+    private readonly state: State,
+    private readonly visit: (id: string) => void,
+  ) {
+    for (const { id } of state.repositories) {
+      const link = h('a', { tabindex: -1, href: `#repository=${encodeURIComponent(id)}` });
+      const item = h('li', { 'data-id': id }, link);
+      this.#rows.set(id, { item, link });
       this.element.append(item);
     }
+    this.#fillFrom(0, AT_ONCE);
     this.element.addEventListener('keydown', (event) => this.#walk(event));
+    this.element.addEventListener('click', (event) => this.#follow(event));
+  }
+
+  #fillFrom(first: number, count: number): void {
+    for (const repository of this.state.repositories.slice(first, first + count)) this.fill(repository);
+    const next = first + count;
+    if (next < this.state.repositories.length) setTimeout(() => this.#fillFrom(next, AT_A_TIME), 0);
+  }
+
+  /** A plain click keeps what is searched for; any other is the browser's. */
+  #follow(event: MouseEvent): void {
+    const item = event.target instanceof Element ? event.target.closest('li') : null;
+    if (item === null || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    this.visit(item.dataset['id'] ?? '');
   }
 
   fill(repository: PageRepository): void {
@@ -51,7 +76,6 @@ export class List {
       this.state.open !== undefined && shown.has(this.state.open) ? this.state.open : wanted[0]?.id;
     for (const [id, { item, link }] of this.#rows) {
       item.hidden = !shown.has(id);
-      link.href = this.state.addressOf({ open: id });
       link.tabIndex = id === first ? 0 : -1;
       if (id === this.state.open) link.setAttribute('aria-current', 'page');
       else link.removeAttribute('aria-current');

@@ -1,17 +1,11 @@
-import {
-  DATA_ID,
-  detailId,
-  type PageData,
-  type PageDetail,
-  type PageRepository,
-  type PageVerdict,
-  tallyOf,
-} from '../data.js';
+import { type PageData, type PageDetail, type PageRepository, type PageVerdict, tallyOf } from '../data.js';
 import { isWanted, NO_WISH, REVIEW_WISHES, searchText, type Wish } from '../matching.js';
 
 /** Everything the page shows: what it came with, what a reader wants to see of it, and what is decided meanwhile. */
 export class State {
   readonly data: PageData;
+  /** What the page came with: the whole, then each repository's own. */
+  readonly #embedded = [...document.querySelectorAll('script[type="application/json"]')];
   readonly #indices: ReadonlyMap<string, number>;
   readonly #repositories: PageRepository[];
   readonly #details = new Map<number, PageDetail>();
@@ -21,7 +15,7 @@ export class State {
   open: string | undefined;
 
   constructor() {
-    this.data = parsed<PageData>(DATA_ID);
+    this.data = parsed<PageData>(this.#embedded[0]);
     this.#repositories = [...this.data.repositories];
     this.#indices = new Map(this.data.repositories.map(({ id }, index) => [id, index]));
   }
@@ -38,7 +32,7 @@ export class State {
     const index = this.#indices.get(id) ?? -1;
     const known = this.#details.get(index);
     if (known !== undefined) return known;
-    const detail = parsed<PageDetail>(detailId(index));
+    const detail = parsed<PageDetail>(this.#embedded[index + 1]);
     this.#details.set(index, detail);
     return detail;
   }
@@ -96,8 +90,7 @@ export class State {
   }
 }
 
-function parsed<T>(id: string): T {
-  const text = document.getElementById(id)?.textContent;
-  if (text === null || text === undefined) throw new Error(`the page has no ${id}`);
-  return JSON.parse(text) as T;
+function parsed<T>(element: Element | undefined): T {
+  if (element === undefined) throw new Error('the page is not whole');
+  return JSON.parse(element.textContent ?? '') as T;
 }
