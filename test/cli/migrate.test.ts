@@ -172,7 +172,9 @@ test('leaves a page to look at, and writes one on demand', async () => {
     /^<!doctype html>[\s\S]*default-src 'none'[\s\S]*"lines":\["-hold\(\)","\+release\(\)"\]/,
   );
   const { stdout } = await migrate(camp, 'report', '--html', '--repos', '*/two');
-  expect([page, stdout].map((html) => html.match(/application\/json/g)?.length)).toEqual([3, 2]);
+  expect([page, stdout].map((html) => html.match(/^<script type="application\/json">/gm)?.length)).toEqual([
+    3, 2,
+  ]);
   expect(await migrate(camp, 'report', '--html', '--csv')).toMatchObject({ code: 2 });
 });
 
