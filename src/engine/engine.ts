@@ -54,8 +54,19 @@ export interface Engine {
   syntaxProblem(text: string): SyntaxProblem | undefined;
 }
 
+/** It takes a while to make; of many projects, the next one mostly selects the same transforms. */
+let latest: { readonly transforms: readonly Transform[]; readonly prefilter: Prefilter } | undefined;
+
+function prefilterFor(transforms: readonly Transform[]): Prefilter {
+  const known = latest?.transforms;
+  const isSame =
+    known?.length === transforms.length && known.every((each, index) => each === transforms[index]);
+  if (latest === undefined || !isSame) latest = { transforms, prefilter: new Prefilter(transforms) };
+  return latest.prefilter;
+}
+
 export function createEngine(setup: EngineSetup): Engine {
-  const prefilter = new Prefilter(awake(setup));
+  const prefilter = prefilterFor(awake(setup));
   const among = (bytes: Uint8Array): readonly Transform[] => prefilter.passing(bytes);
   return {
     among,

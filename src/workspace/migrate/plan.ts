@@ -51,6 +51,7 @@ export async function lookInto(
   const request = requestIn(root, campaign);
   const project = new Project(request, eyes.catalogue);
   const tools = new Tools(project, eyes.parser);
+  const engine = await tools.engine();
   const decide = await project.policy();
   const discovery = within(root, project.discover());
   const targets = new Map(discovery.candidates.map((candidate) => [candidate.path, candidate]));
@@ -69,7 +70,6 @@ export async function lookInto(
     { signal: eyes.signal, progress: () => undefined },
   );
   const table = new OfferTable(decide, decisions);
-  const engine = await tools.engine();
   const scans: Scan[] = [];
   const reviewed: Outcome[] = [];
   const skipped: Skipped[] = [...seen.skipped];

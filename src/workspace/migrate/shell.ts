@@ -14,7 +14,7 @@ export interface Answer {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Milliseconds without a command after which a shell goes. */
-const PATIENCE = 200;
+const PATIENCE = 1000;
 const idle = new WeakMap<Environment, Shell[]>();
 
 /**
