@@ -190,7 +190,7 @@ export const COMMANDS = {
       ...EVERYWHERE,
     ] as readonly OptionName[],
     examples: [
-      ['memfix migrate init fixes repos.txt --verify "python -m compileall -q ."', 'a new campaign'],
+      ['memfix migrate init fixes repos.txt --verify compileall', 'a new campaign'],
       ['memfix migrate plan fixes', 'fixes/patches/ holds what would change; nothing is pushed'],
       ['memfix migrate run fixes --push --limit 5', 'the first five, on branches'],
       ['memfix migrate run fixes --push --shard 2/8 --keep none', 'one of eight jobs, with little disk'],

@@ -216,7 +216,9 @@ export const OPTIONS = {
     value: 'NAME',
   },
   verify: {
-    ...repositories('init: a shell command that must succeed in the fixed tree before anything is committed'),
+    ...repositories(
+      'init: what must succeed before anything is committed: a shell command in the fixed tree, `compileall`, or `memfix prove -- COMMAND`',
+    ),
     type: 'string',
     value: 'COMMAND',
   },

@@ -6,6 +6,7 @@ import { branchProblem, CAMPAIGN_FILE, DEFAULT_BRANCH } from '../../workspace/mi
 import { nameOf } from '../../workspace/migrate/forge/host.js';
 import { DEFAULT_FILTER, isSource, keep } from '../../workspace/migrate/forge/listing.js';
 import { isUrl, readSources, scrubbed, withoutCredentials } from '../../workspace/migrate/source.js';
+import { verifyProblem } from '../../workspace/migrate/verify.js';
 import { isInside } from '../../workspace/places.js';
 import { Vocabulary } from '../../workspace/selection.js';
 import type { Arguments } from '../arguments.js';
@@ -28,6 +29,8 @@ export async function init(context: Context, folder: string, sources: readonly s
   const branch = args.text('branch') ?? DEFAULT_BRANCH;
   const problem = branchProblem(branch);
   if (problem !== undefined) throw args.misuse(`\`--branch\` ${problem}.`);
+  const doubt = verifyProblem(args.text('verify') ?? '');
+  if (doubt !== undefined) throw args.misuse(`\`--verify\` ${doubt}.`);
   const words = sources.map((word) => placed(word, io.cwd, folder));
   const { sources: forges } = readSources(words, folder, () => undefined);
   const hosts = new Map(forges.map(({ host }) => [nameOf(host), host]));
@@ -75,8 +78,9 @@ function campaignText(words: readonly string[], branch: string, args: Arguments)
     'commits = "repository"',
     '# message = "Fix GPU memory waste\\n\\n{fixes}\\n"',
     '',
-    '# A shell command that must succeed in the fixed tree.',
-    verify === undefined ? '# verify = "python -m compileall -q ."' : `verify = ${quoted(verify)}`,
+    '# What must succeed before anything is committed: a shell command, which runs in the fixed tree; "compileall",',
+    '# which compiles the files that change; or "memfix prove -- COMMAND", which compares a run with and without.',
+    verify === undefined ? '# verify = "compileall"' : `verify = ${quoted(verify)}`,
     '',
     '[limits]',
     'network = 4             # repositories at their remotes at a time',

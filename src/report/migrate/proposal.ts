@@ -123,7 +123,9 @@ function safetyLine({ transform, findings, numerics, unsafe = 0 }: FixCount): st
 
 function verifyLines({ verified }: RepositoryRecord): readonly string[] {
   if (verified === undefined) return [];
-  return [`- ${code(verified.command)} succeeded on this branch, in ${verified.seconds.toFixed(1)} s.`];
+  const { command, seconds, verdict } = verified;
+  if (verdict !== undefined) return [`- ${code(command)}, with the fixes beside without them: ${verdict}.`];
+  return [`- ${code(command)} succeeded on this branch, in ${seconds.toFixed(1)} s.`];
 }
 
 function evidenceLine(transform: string, meta: TransformMeta | undefined): string {

@@ -1,3 +1,4 @@
+import type { Verdict } from '../prove/compare.js';
 import type { FixCount } from '../prove/report.js';
 
 /** What is done to a repository, in this order. */
@@ -76,6 +77,15 @@ export interface StageFailure {
   readonly next: string;
 }
 
+export interface Verified {
+  readonly commit: string;
+  /** In the words of the campaign. */
+  readonly command: string;
+  readonly seconds: number;
+  /** Of a proof. */
+  readonly verdict?: Verdict;
+}
+
 /** All that is known about one repository of a campaign: what each stage left, as far as they came. */
 export interface RepositoryRecord {
   readonly version: 1;
@@ -88,7 +98,7 @@ export interface RepositoryRecord {
   readonly planned?: Planned;
   /** A commit for each step, in the mirror, on no branch. */
   readonly applied?: { readonly key: string; readonly commits: readonly string[] };
-  readonly verified?: { readonly commit: string; readonly command: string; readonly seconds: number };
+  readonly verified?: Verified;
   readonly committed?: { readonly branch: string; readonly commits: readonly string[] };
   readonly pushed?: { readonly branch: string; readonly commit: string };
   /** It was there already, if a run of ours that was killed did not open it. */

@@ -12,6 +12,7 @@ import { type Host, type Hosts, hostFrom, nameOf, PUBLIC_HOSTS } from './forge/h
 import { DEFAULT_FILTER, type Filter, listingOf, PROTOCOLS } from './forge/listing.js';
 import { sha256 } from './hash.js';
 import { type Repository, readSources } from './source.js';
+import { verifyProblem } from './verify.js';
 
 export const COMMIT_CHOICES = ['repository', 'transform'] as const;
 
@@ -99,6 +100,8 @@ class CampaignReader {
     const unsafeFixes = this.#boolean(this.table, 'unsafe-fixes');
     const message = this.#string(this.table, 'message');
     const verify = this.#string(this.table, 'verify');
+    const doubt = verify === undefined ? undefined : verifyProblem(verify);
+    if (doubt !== undefined) this.#fail(`\`verify\` ${doubt}`);
     const commits = this.#commits();
     const problem = message === undefined ? undefined : messageProblem(message, commits);
     if (problem !== undefined) this.#fail(`\`message\` ${problem}`);

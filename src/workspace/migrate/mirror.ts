@@ -164,6 +164,13 @@ export class Mirror {
     return commits;
   }
 
+  /** The files that differ between two commits. */
+  async changed(from: string, to: string): Promise<readonly string[]> {
+    const answer = await this.#ask(['diff', '--name-only', '--no-renames', '-z', from, to]);
+    if (answer.status !== 0) throw gitFailure('The commits cannot be compared', answer);
+    return answer.stdout.split('\0').filter((path) => path !== '');
+  }
+
   async setBranch(branch: string, commit: string): Promise<void> {
     const answer = await this.#ask(['update-ref', `refs/heads/${branch}`, commit]);
     if (answer.status !== 0) throw gitFailure('The branch cannot be made', answer);

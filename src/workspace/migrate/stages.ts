@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { DEFAULT_MESSAGES, messageFrom } from '../../report/migrate/message.js';
 import {
@@ -9,19 +7,16 @@ import {
   type RepositoryRecord,
   type StageName,
 } from '../../report/migrate/record.js';
-import { endingWords } from '../../report/prove/record.js';
 import { Failure } from '../failure.js';
-import { runToEnd } from '../prove/child.js';
-import { readOutput } from '../prove/output.js';
 import { type Campaign, planKey } from './campaign.js';
 import type { CampaignFolder } from './folder.js';
 import type { Forges } from './forge/forges.js';
 import { propose } from './forge/propose.js';
 import { withoutTokens } from './forge/token.js';
-import { MARK } from './git.js';
 import { sha256 } from './hash.js';
 import type { CommitPlan, Mirror } from './mirror.js';
 import { type Eyes, lookInto } from './plan.js';
+import { verified } from './verify.js';
 
 /** All that a stage works with. Nothing in it is about who runs the stages, or where. */
 export interface Desk {
@@ -121,36 +116,23 @@ const apply: Stage = {
 const verify: Stage = {
   name: 'verify',
   lane: 'work',
-  isDone({ campaign }, { applied, verified }) {
+  isDone({ campaign }, { applied, verified: known }) {
     if (campaign.verify === undefined) return true;
-    return verified?.command === campaign.verify && verified.commit === applied?.commits.at(-1);
+    return known?.command === campaign.verify && known.commit === applied?.commits.at(-1);
   },
-  async run(desk, record) {
-    const { campaign, folder, mirror, env, mark, eyes } = desk;
-    const command = campaign.verify ?? 'true';
-    const commit = record.applied?.commits.at(-1) ?? '';
-    const cwd = folder.tree(record.id);
-    await mirror.checkOut(commit, cwd, baseOf(record.base).commit);
-    mirror.touch();
-    const log = folder.verifyLog(record.id);
-    mkdirSync(dirname(log), { recursive: true });
-    const { ending, seconds } = await runToEnd({
-      command: ['sh', '-c', command],
-      cwd,
-      env: { ...withoutTokens(env), [MARK]: mark },
-      mark: MARK,
-      log,
+  async run({ campaign, folder, mirror, env, mark, eyes }, record) {
+    const trying = {
+      words: campaign.verify ?? 'true',
+      base: baseOf(record.base).commit,
+      commit: record.applied?.commits.at(-1) ?? '',
+      fixes: plannedOf(record).fixes,
+      tree: folder.tree(record.id),
+      log: folder.verifyLog(record.id),
       timeout: campaign.limits.verifyTimeout,
-      signal: eyes.signal,
-    });
-    if (ending.kind === 'exited' && ending.code === 0)
-      return { ...before('verify', record), verified: { commit, command, seconds } };
-    const { tail } = readOutput(log);
-    throw new Failure(
-      'The verify command fails with the fixes',
-      `\`${command}\`: exit ${endingWords(ending)}${tail === '' ? '' : `\n${tail}`}`,
-      `See ${log}. It may fail without the fixes, too: try it on a clean checkout.`,
-    );
+      env: withoutTokens(env),
+      ...{ mirror, mark, signal: eyes.signal },
+    };
+    return { ...before('verify', record), verified: await verified(trying) };
   },
 };
 
