@@ -217,7 +217,7 @@ export const OPTIONS = {
   },
   verify: {
     ...repositories(
-      'init: what must succeed before anything is committed: a shell command in the fixed tree, `compileall`, or `memfix prove -- COMMAND`',
+      'init: a shell command that must succeed in the fixed tree, `compileall`, or `memfix prove -- …`',
     ),
     type: 'string',
     value: 'COMMAND',
