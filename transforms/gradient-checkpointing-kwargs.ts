@@ -131,6 +131,11 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
         unknown: `that nothing depends on \`${CHECKPOINTING_KWARGS}\` being unset, which ${file} reads`,
       });
     }
+    const asking = proof.refuted === undefined ? askingElsewhere(module) : undefined;
+    proof.require(
+      asking === undefined ? 'yes' : 'unknown',
+      `that nothing depends on \`${CHECKPOINTING_KWARGS}\` being unset, which ${asking} reads`,
+    );
     if (given.entry.type === 'pair') edit.addEntryAfter(given.entry, CHECKPOINTING_KWARGS, NOT_REENTRANT);
     else edit.addKeywordAfter(given.entry, CHECKPOINTING_KWARGS, NOT_REENTRANT);
     return edit.done('Choose non-re-entrant checkpointing', proof);
@@ -148,6 +153,15 @@ function isFree(module: PyModule): Answer {
     .flatMap((node) => (node.parent?.type === 'attribute' ? [node.parent] : []));
   if (/setattr\([^)]*gradient_checkpointing_kwargs/.test(module.text) || uses.some(isWritten)) return 'no';
   return uses.length > 0 || /["']gradient_checkpointing_kwargs["']/.test(module.text) ? 'unknown' : 'yes';
+}
+
+/** The files of the project that ask some arguments for it; what they only give to a call is their own. */
+function askingElsewhere(module: PyModule): string | undefined {
+  const asks = new RegExp(`[."']${CHECKPOINTING_KWARGS}\\b`);
+  const mention = { word: CHECKPOINTING_KWARGS, beside: [] };
+  const { modules, unread } = module.around.naming(mention, (text) => asks.test(text));
+  const there = modules.find((each) => isFree(each) !== 'yes');
+  return there === undefined ? unread : `\`${there.path}\``;
 }
 
 /** Assigned, assigned into, or changed by a method of dict. */

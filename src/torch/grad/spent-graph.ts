@@ -27,7 +27,7 @@ export interface Backward {
   readonly call: PyNode;
   /** What is differentiated. */
   readonly value: PyNode;
-  /** The graph stays usable after it. */
+  /** The graph, or what does not lead to the `inputs`, stays usable after it. */
   readonly retains: boolean;
 }
 
@@ -64,7 +64,7 @@ function findBackwards(module: PyModule): readonly Backward[] {
       (importsPackage(module, 'deepspeed') && /model/i.test(receiver?.text ?? ''));
     const value = first !== undefined && engine ? first : receiver;
     if (value === undefined) return [];
-    const retains = ['retain_graph', 'create_graph'].some((name) => {
+    const retains = ['retain_graph', 'create_graph', 'inputs'].some((name) => {
       const given = keywordArgument(call, name)?.field('value');
       return given !== undefined && given.type !== 'false';
     });
