@@ -113,7 +113,9 @@ class CampaignQueue {
   async resumed(args: Arguments, campaign: Campaign): Promise<Run> {
     const run = resumed(args, campaign);
     if (run.queued === undefined) throw notQueued();
-    if ((await this.#store.terms(run.queued)) !== undefined) return run;
+    const terms = await this.#store.terms(run.queued);
+    if (terms !== undefined && terms.version !== ownVersion()) throw anotherVersion(terms.version);
+    if (terms !== undefined) return run;
     const again = { ...run, queued: randomUUID() };
     new CampaignFolder(campaign.folder).saveRun(shardName(choiceIn(args)), again);
     return again;
@@ -176,6 +178,14 @@ class CampaignQueue {
       `No worker of memfix ${own} is at ${this.link.address.shown} yet${there}; \`memfix worker --queue …\` is one.`,
     );
   }
+}
+
+function anotherVersion(version: string): Failure {
+  return new Failure(
+    'A campaign of another memfix',
+    `this run was begun with memfix ${version}, and this is ${ownVersion()}`,
+    `Go on with memfix ${version}, or begin anew with \`memfix migrate run --queue …\`: what is done stays done.`,
+  );
 }
 
 function patienceIn(text: string | undefined): number {

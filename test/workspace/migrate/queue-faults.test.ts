@@ -78,6 +78,9 @@ test('who began it is killed: the workers go on, and it is taken up again', asyn
     () =>
       works.server.ask('smembers', works.server.ask('keys', 'memfix:run:*:queued')[0] ?? 'none').length === 3,
   );
+  // A second one passes over what the first one holds, and ends nothing.
+  const second = works.migrate(camp, ['resume']);
+  expect([await second.ended, second.said]).toEqual([1, expect.stringContaining('passed over')]);
   run.child.kill('SIGKILL');
   expect(await run.ended).toBe('SIGKILL');
   await works.worker({ words: LEASE });

@@ -52,6 +52,8 @@ export async function driveByQueue(
   try {
     await follower.giveOut();
     await follower.follow();
+    // What another run holds here, that one will end.
+    if (free.length === repositories.length) await follower.close();
   } finally {
     for (const held of holds) held.release();
   }
@@ -121,7 +123,10 @@ class Follower {
     } finally {
       reading.disconnect();
     }
-    await this.#patiently(this.#store.close(run));
+  }
+
+  close(): Promise<void> {
+    return this.#patiently(this.#store.close(this.dispatch.run));
   }
 
   async #bring(id: string, isEnd: boolean): Promise<void> {
@@ -143,12 +148,14 @@ class Follower {
   async #lookAfter(): Promise<void> {
     const { run, stations, link } = this.dispatch;
     const { folder } = this.undertaking;
-    for (const { id } of await stations.givenUp(run)) {
-      const repository = this.#open.get(id);
+    for (const { id, isDeadly, reason, ...queue } of await stations.givenUp(run)) {
       const found = await this.#store.look(run, id);
-      if (repository === undefined || found === undefined) continue;
-      const stage = (await this.#store.doing(run)).get(id)?.stage ?? 'clone';
-      const record = { ...found.record, failure: { stage, ...DEADLY } } as const;
+      if (!this.#open.has(id) || found === undefined) continue;
+      const stage = (await this.#store.doing(run)).get(id)?.stage ?? queue.stage;
+      const why = isDeadly
+        ? DEADLY
+        : { title: 'Internal error', detail: reason, next: 'Please report this.' };
+      const record = { ...found.record, failure: { stage, ...why } };
       this.#open.delete(id);
       folder.save(record);
       this.watcher.ended(record);

@@ -64,7 +64,8 @@ export class Bench {
 
   #office(run: string, terms: Terms): Office {
     const { shop } = this;
-    const known = this.#offices.get(run);
+    const key = JSON.stringify([run, terms]);
+    const known = this.#offices.get(key);
     if (known !== undefined) return known;
     const campaign = campaignIn(join(shop.folder, run), terms);
     const { hosts, limits } = campaign;
@@ -72,7 +73,7 @@ export class Bench {
     const { signal } = shop.eyes;
     const forges = new Forges({ hosts, env, signal, timeout: limits.networkTimeout, waits: shop.waits });
     const office = { campaign, env, forges };
-    this.#offices.set(run, office);
+    this.#offices.set(key, office);
     return office;
   }
 

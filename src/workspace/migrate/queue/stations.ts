@@ -22,6 +22,15 @@ export interface Delivery {
   readonly isLast: boolean;
 }
 
+export interface GivenUp {
+  readonly id: string;
+  /** Whose queue it was in. */
+  readonly stage: StageName;
+  /** Too many workers were gone with it. */
+  readonly isDeadly: boolean;
+  readonly reason: string;
+}
+
 /** How often something is tried that may go better another time. */
 const ATTEMPTS = 3;
 /** Workers that may die with a repository in hand before it is given up: it may be what kills them. */
@@ -100,13 +109,14 @@ export class Stations {
     return found.flat();
   }
 
-  /** Repositories of a run whose jobs BullMQ gave up, since too many workers were gone with them; told once. */
-  async givenUp(run: string): Promise<readonly { readonly id: string; readonly stage: StageName }[]> {
-    const found: { readonly id: string; readonly stage: StageName }[] = [];
+  /** Repositories of a run whose jobs BullMQ gave up, and why; told once. */
+  async givenUp(run: string): Promise<readonly GivenUp[]> {
+    const found: GivenUp[] = [];
     for (const [stage, queue] of this.queues) {
       for (const job of await queue.getFailed()) {
         if (job.data.run !== run) continue;
-        found.push({ id: job.data.id, stage });
+        const isDeadly = job.failedReason.includes('stalled');
+        found.push({ id: job.data.id, stage, isDeadly, reason: job.failedReason });
         await job.remove();
       }
     }
@@ -142,10 +152,6 @@ export class Stations {
     );
     worker.on('error', complain);
     return worker;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.queues.values()].map((queue) => queue.close()));
   }
 
   #queue(stage: StageName): Queue<Errand> {

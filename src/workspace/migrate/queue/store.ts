@@ -123,9 +123,9 @@ return 'kept'`;
 export class Store {
   constructor(private readonly redis: Redis) {}
 
-  /** Nothing that is there already is changed. */
+  /** Opened again, a run goes on with these terms. */
   async open(run: string, terms: Terms): Promise<void> {
-    await this.redis.set(keys(run).terms, JSON.stringify(terms), 'NX');
+    await this.redis.set(keys(run).terms, JSON.stringify(terms));
     await this.redis.hset(RUNS, run, terms.version);
   }
 
