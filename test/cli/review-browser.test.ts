@@ -53,6 +53,14 @@ test('what is accepted and rejected in two browsers is in the campaign, and in t
   const [one, two] = [await open(url), await open(url)];
   await one.locator('.offer').nth(0).getByRole('button', { name: 'Reject' }).click();
   await showing(one, ['reject', '', '']);
+  // Whoever pressed a button is still there, and the keys go on from there.
+  await one.keyboard.press('j');
+  expect(
+    await one
+      .locator('.offer')
+      .nth(1)
+      .evaluate((each) => each === document.activeElement),
+  ).toBe(true);
   await showing(two, ['reject', '', '']);
   expect(verdictsIn(camp)).toEqual(['reject', undefined, undefined]);
 

@@ -242,6 +242,10 @@ describe('a decision', () => {
       while (!text().includes('"verdict":"accept"')) await pause(20);
       end();
     }
+    // Also in one whose page was made before, and that listens only now.
+    const late = listenTo(review.url);
+    while (!late.text().includes('"verdict":"accept"')) await pause(20);
+    late.end();
   });
 
   test('that cannot be saved is no decision', async () => {

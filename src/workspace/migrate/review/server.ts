@@ -34,6 +34,8 @@ const HEADERS: Readonly<Record<string, string>> = {
 /** Serves the page of a campaign to the person at this machine, and takes what they decide. */
 export class ReviewServer {
   readonly #listeners = new Set<ServerResponse>();
+  /** What was decided since the start, for pages that were made before it was. */
+  readonly #decided: string[] = [];
   readonly #watch: NodeJS.Timeout;
   readonly url: string;
   readonly #gate: Gate;
@@ -59,7 +61,7 @@ export class ReviewServer {
     let planned = setting.planned();
     this.#watch = setInterval(() => {
       const now = setting.planned();
-      if (now !== planned) this.#tell('changed', {});
+      if (now !== planned) this.#tell(eventOf('changed', {}));
       planned = now;
     }, LOOKING);
   }
@@ -94,10 +96,10 @@ export class ReviewServer {
     response.writeHead(200, { ...HEADERS, ...headers }).end(html);
   }
 
-  /** Stays open: what is decided in another window comes here. */
+  /** Stays open: what is decided in any window comes here, in the order it was decided. */
   #listen(response: ServerResponse): void {
     response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' });
-    response.write(': listening\n\n');
+    response.write(`: listening\n\n${this.#decided.join('')}`);
     this.#listeners.add(response);
     response.on('close', () => this.#listeners.delete(response));
   }
@@ -111,13 +113,18 @@ export class ReviewServer {
     const refusal = this.setting.ballot.cast(saying);
     if (refusal !== undefined) return refuse(response, refusal);
     response.writeHead(204, HEADERS).end();
-    this.#tell('decided', saying);
+    const event = eventOf('decided', saying);
+    this.#decided.push(event);
+    this.#tell(event);
   }
 
-  #tell(event: string, data: unknown): void {
-    for (const listener of this.#listeners)
-      listener.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  #tell(event: string): void {
+    for (const listener of this.#listeners) listener.write(event);
   }
+}
+
+function eventOf(name: string, data: unknown): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 function refuse(response: ServerResponse, { status, words, headers }: Refusal): void {

@@ -8,7 +8,7 @@ import { Filters } from './filters.js';
 import { helpOf, type Key, listen } from './keys.js';
 import { List } from './list.js';
 import { overview } from './overview.js';
-import { Reviewer } from './reviewer.js';
+import { Reviewer, type Saying } from './reviewer.js';
 import type { State } from './state.js';
 import { nextTheme, startTheme, type Theme } from './theme.js';
 
@@ -35,7 +35,7 @@ export class Page {
     this.#filters = new Filters(state, (wish) => this.#wish(wish));
     this.#reviewer = state.data.isReview
       ? new Reviewer(
-          (id, verdicts) => this.#decided(id, verdicts),
+          (saying) => this.#decided(saying),
           (words, isOver) => this.#notify(words, isOver),
         )
       : undefined;
@@ -153,8 +153,10 @@ export class Page {
     return (refs, verdict) => reviewer.say({ repository: id, plan, refs, verdict });
   }
 
-  #decided(id: string, verdicts: ReadonlyMap<string, PageVerdict | null>): void {
-    this.state.decided(id, verdicts);
+  /** What was said about another plan than the one that is shown is not about these fixes. */
+  #decided({ repository: id, plan, refs, verdict }: Saying): void {
+    if (this.state.repository(id)?.plan !== plan) return;
+    this.state.decided(id, new Map(refs.map((ref) => [ref, verdict])));
     const repository = this.state.repository(id);
     if (repository === undefined) return;
     this.#list.fill(repository);

@@ -25,7 +25,7 @@ export class Detail {
     this.element.append(
       head(state, repository),
       ...(repository.failure === undefined ? [] : [trouble(repository.failure)]),
-      ...(say === undefined || detail.offers.length === 0 ? [] : [this.#together(detail.offers)]),
+      ...(say === undefined || shown.length === 0 ? [] : [this.#together(shown, hidden === 0)]),
       ...[...Map.groupBy(shown, ({ path }) => path)].map(([path, offers]) => this.#file(path, offers)),
     );
     if (hidden > 0) this.element.append(this.#more(hidden));
@@ -57,11 +57,18 @@ export class Detail {
       const shown = this.#offers.get(offer.ref);
       if (shown === undefined) continue;
       shown.article.dataset['verdict'] = offer.verdict ?? '';
-      shown.verdict.replaceWith(this.#verdict(offer));
+      this.#renew(shown.verdict, this.#verdict(offer));
     }
   }
 
-  #together(offers: readonly PageOffer[]): HTMLElement {
+  /** Whoever was at a button stays at it. */
+  #renew(old: HTMLElement, now: HTMLElement): void {
+    const pressed = old.contains(document.activeElement) ? document.activeElement?.className : undefined;
+    old.replaceWith(now);
+    if (pressed !== undefined) now.querySelector<HTMLElement>(`button.${pressed}`)?.focus();
+  }
+
+  #together(offers: readonly PageOffer[], isAll: boolean): HTMLElement {
     const all = (verdict: PageVerdict | null) => () =>
       this.say?.(
         offers.map(({ ref }) => ref),
@@ -69,9 +76,17 @@ export class Detail {
       );
     return h(
       'div',
-      { class: 'together', role: 'group', 'aria-label': 'All fixes of this repository' },
-      h('button', { type: 'button', class: 'yes', click: all('accept') }, 'Accept all'),
-      h('button', { type: 'button', class: 'no', click: all('reject') }, 'Reject all'),
+      { class: 'together', role: 'group', 'aria-label': 'All of these fixes' },
+      h(
+        'button',
+        { type: 'button', class: 'yes', click: all('accept') },
+        isAll ? 'Accept all' : 'Accept these',
+      ),
+      h(
+        'button',
+        { type: 'button', class: 'no', click: all('reject') },
+        isAll ? 'Reject all' : 'Reject these',
+      ),
       h('button', { type: 'button', click: all(null) }, 'Clear'),
     );
   }
@@ -272,7 +287,10 @@ function nothing({ status }: PageRepository): HTMLElement {
   return h(
     'p',
     { class: 'nothing' },
-    prose(words[status] ?? 'The fixes of this plan are not on record: `memfix migrate plan` makes it anew.'),
+    prose(
+      words[status] ??
+        'The fixes of this plan are not on record: `memfix migrate plan --update` makes it anew.',
+    ),
   );
 }
 

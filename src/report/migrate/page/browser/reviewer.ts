@@ -9,7 +9,7 @@ export interface Saying {
   readonly verdict: PageVerdict | null;
 }
 
-type Decided = (repository: string, verdicts: ReadonlyMap<string, PageVerdict | null>) => void;
+type Decided = (saying: Saying) => void;
 
 const STOPPED =
   'memfix review has stopped. What was decided before is saved; start it again and open the address that it prints.';
@@ -25,8 +25,8 @@ export class Reviewer {
   listen(): void {
     const events = new EventSource('events');
     events.addEventListener('decided', (event) => {
-      const { repository, refs, verdict }: Saying = JSON.parse(event.data);
-      this.decided(repository, new Map(refs.map((ref) => [ref, verdict])));
+      const saying: Saying = JSON.parse(event.data);
+      this.decided(saying);
     });
     events.addEventListener('changed', () => this.notify(CHANGED, false));
     events.addEventListener('open', () => this.notify('', false));
@@ -44,8 +44,7 @@ export class Reviewer {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(saying),
       });
-      if (answer.ok)
-        this.decided(saying.repository, new Map(saying.refs.map((ref) => [ref, saying.verdict])));
+      if (answer.ok) this.decided(saying);
       else this.notify(`Not saved: ${await answer.text()}`, false);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
