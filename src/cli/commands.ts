@@ -178,6 +178,7 @@ export const COMMANDS = {
       '  pr        opens pull requests for branches that are pushed, and asks what became of those that are open\n' +
       '  status    shows where each repository is\n' +
       '  report    the same for programs; with `--html`, as one page that needs nothing else\n' +
+      '  export    the campaign for Sourcegraph Batch Changes or for multi-gitter, which then do all the rest\n' +
       '  stop      with `--queue`: takes back what workers have not begun, and keeps what they did\n' +
       'With `--queue`, the stages are done by `memfix worker` on any number of machines.\n' +
       'Tokens come from GH_TOKEN or GITHUB_TOKEN, GITLAB_TOKEN, MEMFIX_TOKEN_<HOST> for a server of your own, `gh`, or git\n' +
@@ -186,7 +187,19 @@ export const COMMANDS = {
     options: [
       ...['repos', 'shard', 'limit', 'failed', 'update', 'push', 'pr', 'prs-per-hour'],
       ...['keep', 'queue', 'branch', 'verify'],
-      ...['select', 'extend-select', 'ignore', 'unsafe-fixes', 'csv', 'html', 'output', 'quiet', 'verbose'],
+      ...[
+        'select',
+        'extend-select',
+        'ignore',
+        'unsafe-fixes',
+        'csv',
+        'html',
+        'sourcegraph',
+        'multi-gitter',
+        'output',
+        'quiet',
+        'verbose',
+      ],
       ...EVERYWHERE,
     ] as readonly OptionName[],
     examples: [
@@ -199,6 +212,7 @@ export const COMMANDS = {
       ['memfix migrate run fixes --push --queue redis://cache:6379', 'by the workers of that queue'],
       ['memfix migrate resume fixes', 'after Ctrl-C, a crash or a reboot'],
       ['memfix migrate report fixes --csv -o fixes.csv', 'a table'],
+      ['memfix migrate export fixes --sourcegraph -o batch.yaml', 'for `src batch preview -f batch.yaml`'],
       ['memfix migrate report fixes --html -o fixes.html', 'every diff, to look at and to send around'],
     ],
   },

@@ -246,6 +246,10 @@ export const OPTIONS = {
     value: 'DIR',
   },
   csv: output('a line for each repository instead of JSON'),
+  sourcegraph: output('export: a batch spec for Sourcegraph'),
+  'multi-gitter': output(
+    'export: a script and a configuration for multi-gitter, in the folder that --output names',
+  ),
   html: output('one page with every diff, to look at in a browser, instead of JSON'),
   open: { ...output('show the page in a browser (default, on a terminal)'), shown: '[no-]open' },
   port: { ...output('listen on this port (default: any that is free)'), type: 'string', value: 'N' },

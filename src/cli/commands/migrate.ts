@@ -18,6 +18,7 @@ import { threadsFor } from '../looking.js';
 import { MigrateProgress } from '../migrate-progress.js';
 import type { OptionName } from '../options.js';
 import { ownVersion } from '../package.js';
+import { exportCampaign } from './migrate-export.js';
 import { forgesOf, withSources } from './migrate-forges.js';
 import { identityOf } from './migrate-identity.js';
 import { init } from './migrate-init.js';
@@ -37,6 +38,7 @@ const ACTIONS = {
   pr: [...WHICH, 'limit', 'failed', 'prs-per-hour', 'queue'],
   status: [...WHICH, 'update', 'output', 'queue'],
   report: [...WHICH, 'csv', 'html', 'output'],
+  export: [...WHICH, 'sourcegraph', 'multi-gitter', 'output'],
 } as const satisfies Readonly<Record<string, readonly OptionName[]>>;
 
 type Action = keyof typeof ACTIONS;
@@ -52,11 +54,12 @@ export async function migrate(context: Context): Promise<number> {
   const planned = readCampaign(folder);
   checkCampaign(context, planned);
   const queue = args.text('queue');
-  if (queue !== undefined && action !== 'report') {
+  if (queue !== undefined && action !== 'report' && action !== 'export') {
     const { byQueue } = await import('./migrate-queue.js');
     return byQueue(context, planned, action, queue, work);
   }
   if (action === 'status' || action === 'report') return show(context, planned, action);
+  if (action === 'export') return exportCampaign(context, planned);
   if (action === 'stop')
     throw args.misuse('`memfix migrate stop` needs `--queue`; Ctrl-C stops what runs here.');
   checkNotQueued(args, planned);

@@ -1,28 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { root } from '../../../src/dev/project.js';
+import { expect, test } from 'vitest';
+import { toyProgram } from '../../cli/toy-program.js';
 import { folderWith, git } from '../folders.js';
 import { BRANCH, branchesOf, commitsOn, countPushes, remotesWith, WORLD } from './remotes.js';
 
-/** Inside the package, to find its dependencies. */
-const bundle = mkdtempSync(join(root, 'node_modules', '.memfix-migrate-'));
-
-beforeAll(async () => {
-  await build({
-    entryPoints: [join(root, 'test', 'cli', 'toy-main.ts')],
-    outdir: bundle,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    packages: 'external',
-  });
-});
-afterAll(() => rmSync(bundle, { recursive: true, force: true }));
+const PROGRAM = toyProgram();
 
 /** A git that, called with these words for the first time, kills memfix, whose shell calls it: before its work, or after. */
 const DEADLY_GIT = `#!/bin/sh
@@ -63,7 +47,7 @@ test.each([
   });
   chmodSync(join(camp, 'bin', 'git'), 0o755);
   const memfix = (...words: readonly string[]) =>
-    spawnSync(process.execPath, [join(bundle, 'toy-main.js'), 'migrate', ...words], {
+    spawnSync(process.execPath, [PROGRAM, 'migrate', ...words], {
       cwd: camp,
       encoding: 'utf8',
       env: {

@@ -1,0 +1,25 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, beforeAll } from 'vitest';
+import { root } from '../../src/dev/project.js';
+
+/** memfix with toys as a program of its own; the file of it, there while the tests of a file run. */
+export function toyProgram(): string {
+  // Inside the package, to find its dependencies.
+  const folder = mkdtempSync(join(root, 'node_modules', '.memfix-toys-'));
+  beforeAll(async () => {
+    await build({
+      entryPoints: [join(root, 'test', 'cli', 'toy-main.ts')],
+      outdir: folder,
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      packages: 'external',
+    });
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'toy-main.js');
+}
