@@ -410,9 +410,14 @@ describe.each(FORGES)('pull requests on %s', (_, forgeWith, kind, owner) => {
     const forge = await strict(forgeWith({ [one]: HOLD, [two]: HOLD }));
     const leak = 'env > ../../environment.txt';
     const camp = campaignOn(forge, kind, [one, two], `verify = "${leak}"\n`);
+    // A helper that keeps whatever it is told.
+    const env = {
+      ...{ ...forge.world, GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'credential.helper' },
+      GIT_CONFIG_VALUE_0: `store --file=${camp}/stored`,
+    };
     const said: string[] = [];
     const run = async (...words: readonly string[]) => {
-      const { stdout, stderr } = await migrate(forge, camp, ...words);
+      const { stdout, stderr } = await memfix({ cwd: camp, env }, 'migrate', ...words);
       said.push(stdout, stderr);
     };
     forge.faults.push({ at: /^POST/, when: 'before', reply: { status: 403, data: { message: 'no' } } });
