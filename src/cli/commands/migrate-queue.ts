@@ -4,7 +4,7 @@ import type { RepositoryRecord } from '../../report/migrate/record.js';
 import { renderStatus, totals } from '../../report/migrate/render.js';
 import { plural } from '../../report/prose.js';
 import { Failure } from '../../workspace/failure.js';
-import { type Campaign, MOST_PRS_PER_HOUR } from '../../workspace/migrate/campaign.js';
+import type { Campaign } from '../../workspace/migrate/campaign.js';
 import { chosen } from '../../workspace/migrate/choose.js';
 import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
 import { addressIn } from '../../workspace/migrate/queue/address.js';
@@ -129,7 +129,7 @@ class CampaignQueue {
   ): Promise<Driver> {
     const { link, stations } = this;
     const { word } = link.address;
-    await stations.pace('pr', prsPerHour ?? campaign.pullRequest.perHour ?? MOST_PRS_PER_HOUR);
+    await stations.pace('pr', prsPerHour ?? campaign.pullRequest.perHour);
     await this.#checkWorkers();
     return {
       drive: (repositories, undertaking, watcher) =>

@@ -50,7 +50,7 @@ export interface PullRequestSetting {
   readonly labels: readonly string[];
   readonly reviewers: readonly string[];
   /** At most so many in an hour. */
-  readonly perHour?: number;
+  readonly perHour: number;
 }
 
 export interface Limits {
@@ -69,7 +69,7 @@ const KEYS = [
   ...['repositories', 'select', 'extend-select', 'ignore', 'unsafe-fixes', 'branch', 'commits', 'message'],
   ...['verify', 'mirrors', 'limits', 'sources', 'forges', 'pull-request'],
 ];
-/** GitHub takes no more from one account. */
+/** GitHub takes no more from one account, and people still less. */
 export const MOST_PRS_PER_HOUR = 500;
 const SOURCE_KEYS = ['archived', 'forks', 'protocol'];
 const PULL_REQUEST_KEYS = ['title', 'body', 'draft', 'labels', 'reviewers', 'per-hour'];
@@ -182,9 +182,7 @@ class CampaignReader {
       draft: this.#boolean(table, 'draft') ?? true,
       labels: this.#strings(table, 'labels') ?? [],
       reviewers: this.#strings(table, 'reviewers') ?? [],
-      ...(table['per-hour'] !== undefined && {
-        perHour: this.#count(table, 'pull-request', 'per-hour', 1, MOST_PRS_PER_HOUR),
-      }),
+      perHour: this.#count(table, 'pull-request', 'per-hour', MOST_PRS_PER_HOUR, MOST_PRS_PER_HOUR),
     };
   }
 

@@ -32,7 +32,7 @@ const CLOCK_SET = '-';
 export class Pace {
   constructor(
     private readonly file: string,
-    private readonly perHour: number | undefined,
+    private readonly perHour: number,
     private readonly clock: Clock = MACHINE_CLOCK,
   ) {}
 
@@ -51,7 +51,7 @@ export class Pace {
     mkdirSync(dirname(this.file), { recursive: true });
     const held = await patientHold(`${this.file}.lock`, signal);
     try {
-      const seconds = this.perHour === undefined ? 0 : this.#left(this.perHour);
+      const seconds = this.#left();
       if (seconds <= 0) this.#write(id);
       return seconds;
     } finally {
@@ -59,13 +59,13 @@ export class Pace {
     }
   }
 
-  #left(perHour: number): number {
+  #left(): number {
     const lines = this.#read();
     if (lines.some(({ at }) => at > this.clock.now())) this.#write(CLOCK_SET);
     const recent = this.#ages(lines)
       .filter((age) => age < HOUR)
       .sort((a, b) => b - a);
-    const oldest = recent[recent.length - perHour];
+    const oldest = recent[recent.length - this.perHour];
     return oldest === undefined ? 0 : HOUR - oldest;
   }
 

@@ -29,7 +29,7 @@ class Machine implements Clock {
   }
 
   /** How long a process that starts now has to wait for its turn; nothing when it takes it. */
-  async ask(perHour: number | undefined): Promise<number> {
+  async ask(perHour: number): Promise<number> {
     const stop = new AbortController();
     let told = 0;
     const pace = new Pace(this.file, perHour, this);
@@ -62,12 +62,6 @@ test('lets so many through in any hour, over restarts of the program and of the 
   expect(await machine.ask(4)).toBe(0);
   expect(await machine.ask(4)).toBe(60);
   expect(readFileSync(machine.file, 'utf8').trim().split('\n')).toHaveLength(5);
-});
-
-test('keeps to that when nobody asked for it before', async () => {
-  const machine = new Machine();
-  for (let count = 0; count < 3; count++) expect(await machine.ask(undefined)).toBe(0);
-  expect(await machine.ask(2)).toBe(3600);
 });
 
 test.each([
