@@ -22,7 +22,7 @@ export function showInBrowser(url: string, env: Io['env']): (() => void) | undef
   const file = join(folder, 'review.html');
   writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${url}">\n`, { mode: 0o600 });
   // Whoever has no such program opens the address that was printed.
-  const child = spawn(program, [...words, file], { detached: true, stdio: 'ignore' });
+  const child = spawn(program, [...words, file], { detached: true, stdio: 'ignore', env: { ...env } });
   child.on('error', () => undefined);
   child.unref();
   return () => rmSync(folder, { recursive: true, force: true });

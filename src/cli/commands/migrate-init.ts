@@ -41,7 +41,7 @@ export async function init(context: Context, folder: string, sources: readonly s
   mkdirSync(folder, { recursive: true });
   for (const listing of listings) keep(folder, listing);
   writeFileSync(path, campaignText(words, branch, args), { flag: 'wx' });
-  writeFileSync(join(folder, '.gitignore'), '/mirrors/\n/trees/\n/logs/\n/report.html\n');
+  writeFileSync(join(folder, '.gitignore'), '/mirrors/\n/trees/\n/logs/\n/report.html\n/review.lock\n');
   context.say(
     `${path}: ${plural(repositories.length, 'repository', 'repositories')}. Look at it, then \`memfix migrate plan\`.`,
   );
