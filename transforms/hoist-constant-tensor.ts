@@ -56,6 +56,9 @@ interface HoistSite extends Site {
   readonly moves: readonly PyNode[];
 }
 
+/** Devices without memory, and those who put parameters there. */
+const LEAVES_NOTHING = /["']meta["']|init_empty_weights|(?:cpu|disk)_offload|offload_folder/;
+
 const MAKERS: readonly string[] = [...CONSTANT_MAKERS].map((path) => `${path.slice(path.indexOf('.') + 1)}(`);
 
 export const hoistConstantTensor: Transform<HoistSite> = {
@@ -145,6 +148,10 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     proof.require(
       doubtful === undefined ? 'yes' : 'unknown',
       `that \`${doubtful && shown(doubtful)}\` is always a device: with \`None\` the tensor stays where the last iteration took it`,
+    );
+    proof.require(
+      changing.length > 0 && LEAVES_NOTHING.test(module.text) ? 'unknown' : 'yes',
+      `that \`${name}\` is never moved to \`meta\`, from where no number comes back`,
     );
     if (loop === undefined) {
       for (const move of moves) {

@@ -13,6 +13,7 @@ import type { Answer, Fate, PyNode, Site, Transform } from '../src/toolkit/index
 import {
   argumentsOf,
   behindBracket,
+  caughtHere,
   contextManagers,
   copiesState,
   enclosingWiths,
@@ -66,6 +67,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         '`load_state_dict(…, assign=True)` keeps the loaded tensors themselves',
         'the arguments of `torch.load` are spread, so `map_location` may be among them',
         'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
+        'unsafe where the code around catches the error that a checkpoint gives on a machine without its GPU',
         'unsafe where the result also is returned, kept, or handed to other code, where the receiver is not proven to be a torch module or optimizer by the class that makes it (one that is handed in, a part or a base class from an unknown package, and what subclasses elsewhere may replace can load in their own way), where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',
         'unsafe where an optimizer may take the same state twice, or a tensor is indexed by what may be on the GPU',
       ],
@@ -164,6 +166,10 @@ export const loadMapLocation: Transform<LoadSite> = {
       .require(
         /\b(?:locals|globals|vars)\(\s*\)|(?<![.\w])(?:exec|eval)\(/.test(module.text) ? 'unknown' : 'yes',
         'that nothing reads the result by way of `locals()`, `globals()` or `eval()`',
+      )
+      .require(
+        caughtHere(call, /\b(?:RuntimeError|Exception|BaseException)\b/) === undefined ? 'yes' : 'unknown',
+        'that nobody waits for the error which a checkpoint gives today where its GPU is missing',
       )
       .require(isTestCode(module, call) ? 'unknown' : 'yes', 'that this test is not about devices');
     edit.addKeywordAfter(file, 'map_location', '"cpu"');

@@ -30,6 +30,21 @@ export function caughtElsewhere(module: PyModule, functionNode: PyNode, errors: 
   return { handler: undefined, unread };
 }
 
+/** The handler around a node, in its own function, that may get an error of it and goes on without raising it again. */
+export function caughtHere(node: PyNode, errors: RegExp): PyNode | undefined {
+  let inner = node;
+  for (let at = node.parent; at !== undefined && at.type !== 'function_definition'; at = at.parent) {
+    if (at.type === 'try_statement' && at.field('body') === inner) {
+      const handler = at
+        .childrenOfType('except_clause')
+        .find((clause) => catches(clause, errors) && !raisesAgain(clause));
+      if (handler !== undefined) return handler;
+    }
+    inner = at;
+  }
+  return undefined;
+}
+
 function handlerAround(module: PyModule, uses: readonly PyNode[], errors: RegExp): PyNode | undefined {
   const names = namesReached(module, uses);
   return module.at('except').flatMap((word) => {

@@ -12,6 +12,7 @@ export { all, any, not } from '../semantic/answer.js';
 export type { Assigned } from '../semantic/assigned.js';
 export { assignedBy } from '../semantic/assigned.js';
 export { callsNamed, type NamedCall } from '../semantic/called-name.js';
+export { caughtHere } from '../semantic/catching.js';
 export { type DefaultedOption, defaultedOption } from '../semantic/command-line.js';
 export * from '../semantic/definitions.js';
 export * from '../semantic/flag-types.js';

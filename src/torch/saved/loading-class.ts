@@ -6,7 +6,7 @@ import { ingredientsOf } from '../../semantic/ingredients.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, decoratorsOf, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isModuleClass, PLAIN_BASES } from '../catalog.js';
+import { isModuleClass, PLAIN_BASES, TORCH } from '../catalog.js';
 import {
   copiesLoadedState,
   GIVES_ITSELF,
@@ -25,6 +25,8 @@ export function loadsPlainly(text: string): boolean {
   return !OWN_WAYS.test(text);
 }
 
+const OPTIMIZERS = `${TORCH}optim.`;
+
 /** Names that a class binds where it, or what it makes, loads in its own way. */
 const OWN_LOADING = ['load_state_dict', '_load_from_state_dict', 'set_extra_state', '__new__'];
 
@@ -35,7 +37,15 @@ export function isCopyingClass(module: PyModule, classNode: PyNode): Answer {
   const classes = [...here, ...elsewhere];
   if (unknown || !imported.every((path) => loadsAsTorchDoes(path) || PLAIN_BASES.has(path))) return 'unknown';
   if (moduleKind(module, classNode).isModule !== 'yes' && !imported.some(copiesLoadedState)) return 'unknown';
+  if (imported.some((path) => path.startsWith(OPTIMIZERS)) && classes.some(hasTensorSettings))
+    return 'unknown';
   return all(classes.map(leavesLoadingAlone));
+}
+
+/** An optimizer moves its state to the parameters, and leaves its settings where they are loaded. */
+function hasTensorSettings({ module, node }: Elsewhere): boolean {
+  const init = methodNamed(module, node, '__init__');
+  return init !== undefined && /\b(?:as_tensor|empty|full|ones|tensor|zeros|new_\w+)\(/.test(init.text);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { calledDefinition } from '../../semantic/definitions.js';
+import { definedElsewhere } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
@@ -219,12 +220,13 @@ const MODES =
 export function changesModes(module: PyModule, loop: PyNode): boolean {
   const around = enclosingFunction(loop) ?? loop;
   if (MODES.test(around.text)) return true;
-  return (
-    MODES.test(module.root.text) &&
-    [...around.walk()].some(
-      (node) => node.type === 'call' && MODES.test(calledDefinition(module, node)?.text ?? ''),
-    )
-  );
+  return [...around.walk()].some((node) => {
+    const callee = node.type === 'call' ? node.field('function') : undefined;
+    if (callee === undefined) return false;
+    const path = qualifiedName(module, callee);
+    const called = calledDefinition(module, node) ?? (path && definedElsewhere(module, path)?.node);
+    return called !== undefined && called !== '' && MODES.test(called.text);
+  });
 }
 
 /**
