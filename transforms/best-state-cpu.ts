@@ -12,6 +12,7 @@ import {
   all,
   argumentsOf,
   DEEPCOPY,
+  enclosingFunction,
   enclosingLoops,
   isTestCode,
   keywordArgument,
@@ -75,6 +76,7 @@ export const bestStateCpu: Transform<StateSite> = {
       const model = call?.type === 'call' ? receiverOf(call) : undefined;
       if (call === undefined || model === undefined || methodName(call) !== 'state_dict') continue;
       if (argumentsOf(call).length > 0 || isTestCode(module, call) || isOther(model)) continue;
+      if (isConstructor(call)) continue;
       const copy = deepcopyAround(module, call);
       const value = copy ?? call;
       const assignment = value.parent;
@@ -120,6 +122,11 @@ export const bestStateCpu: Transform<StateSite> = {
     );
   },
 };
+
+/** What a constructor copies is still on the CPU, and stays there: only modules move with their owner. */
+function isConstructor(node: PyNode): boolean {
+  return enclosingFunction(node)?.field('name')?.text === '__init__';
+}
 
 /** Optimizers, schedulers and the like have state dicts of another shape. */
 function isOther(model: PyNode): boolean {

@@ -9,11 +9,21 @@
  * Advice without a diff: which micro-batches belong under `no_sync()` is the loop's own arithmetic. FSDP2 with
  * `CPUOffloadPolicy` accumulates as it should (measured), and so do accelerate's `accumulate` and code that uses `no_sync`.
  */
-import type { Site, Transform } from '../src/toolkit/index.js';
-import { accumulatingLoops, cpuOffloads, isTestCode } from '../src/toolkit/index.js';
+import type { PyModule, Site, Transform } from '../src/toolkit/index.js';
+import {
+  accumulatingElsewhere,
+  accumulatingLoops,
+  cpuOffloads,
+  isTestCode,
+  placeOf,
+} from '../src/toolkit/index.js';
 
 /** `model.no_sync()`, and accelerate, which enters it. */
 const SYNCS_ITSELF = /\bno_sync\b|\.accumulate\(/;
+
+function elsewhere(module: PyModule) {
+  return accumulatingElsewhere(module, (text) => !SYNCS_ITSELF.test(text));
+}
 
 export const fsdpOffloadAccumulation: Transform<Site> = {
   meta: {
@@ -27,7 +37,7 @@ export const fsdpOffloadAccumulation: Transform<Site> = {
     requires: {},
     docs: {
       why: 'With `CPUOffload(offload_params=True)`, `FullyShardedDataParallel` copies the reduced gradient to the CPU after each backward pass and puts it in the place of the one before. Between two optimizer steps only the last micro-batch counts: a run that should average 8 of them trains on one, with the loss divided by 8.',
-      does: 'Reports the `backward()` of a loop that steps only now and then, or of a loop inside the one that steps, in a file that makes `CPUOffload(offload_params=True)`.',
+      does: 'Reports the `backward()` of a loop that steps only now and then, or of a loop inside the one that steps, in a file that makes `CPUOffload(offload_params=True)`, or in a function that such a file imports from its project.',
       refuses: [],
       limits: [
         'The wrap and the loop must stand in one file.',
@@ -45,19 +55,25 @@ export const fsdpOffloadAccumulation: Transform<Site> = {
   },
 
   skipsTests: true,
-  prefilter: ['CPUOffload(', '.backward(', '.step('],
+  prefilter: ['CPUOffload('],
   cue: (text) => !SYNCS_ITSELF.test(text),
 
   *detect(module) {
     const [offload] = cpuOffloads(module);
     if (offload === undefined || SYNCS_ITSELF.test(module.text)) return;
-    for (const { backward } of accumulatingLoops(module)) {
+    const said = `with \`${offload.text.replace(/\s+/g, ' ')}\` each backward pass replaces the gradient of the one before: of the micro-batches between two steps`;
+    const loops = accumulatingLoops(module);
+    for (const { backward } of loops) {
       if (isTestCode(module, backward)) continue;
       yield {
         node: backward.field('function')?.field('attribute') ?? backward,
-        message: `with \`${offload.text.replace(/\s+/g, ' ')}\` each backward pass replaces the gradient of the one before: of the micro-batches between two steps only the last one counts`,
+        message: `${said} only the last one counts`,
       };
     }
+    const other = loops.length > 0 || isTestCode(module, offload) ? undefined : elsewhere(module);
+    if (other === undefined) return;
+    const place = placeOf(other.module, other.node);
+    yield { node: offload, message: `${said}, which ${place} makes, only the last one counts` };
   },
 
   fix(_site, edit) {

@@ -3,8 +3,8 @@
  * length = args.max_length or MAX_SEQ_LENGTH
  *
  * The option always has a value, so that the constant behind `or` never applies: somebody who lowers `MAX_SEQ_LENGTH` to save
- * memory changes nothing. The same for `args.x if args.x is not None else CONST`. Said, not done: whether the default or the
- * constant is meant is not in the code.
+ * memory changes nothing. The same for `args.x if args.x else CONST` and `args.x if args.x is not None else CONST`. Said, not
+ * done: whether the default or the constant is meant is not in the code.
  *
  * Only where the file shows one argparse parser with one option of that name and a literal default, and nothing that sets
  * either elsewhere. An `or` that asks a question (`if args.a or args.b`) is no fallback.
@@ -13,7 +13,7 @@ import type { DefaultedOption, PyNode, Site, Transform } from '../src/toolkit/in
 import { defaultedOption, unparenthesized } from '../src/toolkit/index.js';
 
 /** From the last letter before the dot: what starts with many letters is slow to look for. */
-const FALLBACK = /\w\.\w+\s+or\s+[A-Za-z_]|\w\.\w+\s+is\s+(?:not\s+)?None\s+else\b/g;
+const FALLBACK = /\w\.\w+\s+or\s+[A-Za-z_]|if\s+\w+\.\w+\s+(?:is\s+(?:not\s+)?None\s+)?else\b/g;
 const QUESTIONS: readonly string[] = [
   'if_statement',
   'elif_clause',
@@ -42,7 +42,7 @@ export const shadowedConfig: Transform<ShadowedSite> = {
     requires: {},
     docs: {
       why: 'A setting that stands in a config module and again as the default of a command line option has two values, and the option wins: `args.max_length or MAX_SEQ_LENGTH` takes the constant only when the option is empty, which its default never is. A run that was made smaller in the config then still runs out of memory, with no error to tell why.',
-      does: 'Points at the fallback behind `args.x or …`, or in `… if args.x is None else …`, where the option’s default is a literal that can never let it through.',
+      does: 'Points at the fallback behind `args.x or …`, or in `… if args.x is None else …` and `args.x if args.x else …`, where the option’s default is a literal that can never let it through.',
       refuses: [],
       limits: [
         'The parser has to be in the same file. Dataclasses with HfArgumentParser, click and Hydra are not looked at.',
@@ -64,12 +64,11 @@ export const shadowedConfig: Transform<ShadowedSite> = {
 
   *detect(module) {
     for (const { index } of module.text.matchAll(FALLBACK)) {
-      const attribute = module.root.descendantAt(index).parent;
+      const attribute = attributeFrom(module.root.descendantAt(index));
       const constant = attribute?.type === 'attribute' ? fallbackOf(attribute) : undefined;
       if (attribute === undefined || constant === undefined) continue;
       const option = defaultedOption(module, attribute);
-      if (option === undefined || (!option.isTruthy && constant.parent?.type === 'boolean_operator'))
-        continue;
+      if (option === undefined || (!option.isTruthy && !asksForNone(attribute))) continue;
       yield {
         node: constant,
         constant,
@@ -86,11 +85,23 @@ export const shadowedConfig: Transform<ShadowedSite> = {
   },
 };
 
+/** `args.x` of `args.x or …` and of `if args.x …`, from the first word. */
+function attributeFrom(word: PyNode): PyNode | undefined {
+  if (word.type !== 'if') return word.parent;
+  const test = word.parent?.type === 'conditional_expression' ? word.parent.named[1] : undefined;
+  return test?.type === 'comparison_operator' ? test.named[0] : test;
+}
+
+/** `args.x is None` lets zero and the empty string through; `or` and a bare `if` do not. */
+function asksForNone(attribute: PyNode): boolean {
+  return attribute.parent?.type === 'comparison_operator';
+}
+
 /** What stands in for an attribute that has no value, where that is a name: a constant, or a setting of a config. */
 function fallbackOf(attribute: PyNode): PyNode | undefined {
   const whole = attribute.parent;
   const found =
-    whole?.type === 'boolean_operator' ? afterOr(attribute, whole) : whole && otherwise(attribute, whole);
+    whole?.type === 'boolean_operator' ? afterOr(attribute, whole) : whole && otherwise(attribute);
   if (found === undefined || (found.type !== 'identifier' && found.type !== 'attribute')) return undefined;
   const root = attribute.field('object')?.text;
   return found.field('object')?.text === root ? undefined : found;
@@ -106,12 +117,13 @@ function afterOr(attribute: PyNode, operator: PyNode): PyNode | undefined {
     : unparenthesized(right);
 }
 
-/** `C if args.x is None else args.x`, `args.x if args.x is not None else C`. */
-function otherwise(attribute: PyNode, comparison: PyNode): PyNode | undefined {
-  const whole = comparison.parent;
+/** `C if args.x is None else args.x`, `args.x if args.x is not None else C`, `args.x if args.x else C`. */
+function otherwise(attribute: PyNode): PyNode | undefined {
+  const asked = asksForNone(attribute) ? attribute.parent : attribute;
+  const whole = asked?.parent;
   const [given, test, other] = whole?.type === 'conditional_expression' ? whole.named : [];
-  if (test !== comparison || given === undefined || other === undefined) return undefined;
-  const isNegated = /\bis\s+not\s+None$/.test(comparison.text);
-  const [kept, fallback] = isNegated ? [given, other] : [other, given];
+  if (test !== asked || given === undefined || other === undefined) return undefined;
+  const isKeptFirst = asked === attribute || /\bis\s+not\s+None$/.test(asked?.text ?? '');
+  const [kept, fallback] = isKeptFirst ? [given, other] : [other, given];
   return kept.text === attribute.text ? unparenthesized(fallback) : undefined;
 }

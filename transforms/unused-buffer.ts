@@ -131,5 +131,5 @@ function isLarge(module: PyModule, value: PyNode): boolean {
   const sizes = listed ? first.named : path.endsWith('.full') ? [] : written;
   const numbers = sizes.map(({ text }) => Number(text));
   const product = numbers.reduce((total, size) => total * size, 1);
-  return Number.isNaN(product) ? sizes.length >= 2 && !numbers.includes(1) : product >= LARGE;
+  return Number.isNaN(product) ? numbers.filter((size) => size !== 1).length >= 2 : product >= LARGE;
 }

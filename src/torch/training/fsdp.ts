@@ -1,6 +1,9 @@
+import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { importedPath } from '../../semantic/names.js';
 import { argumentsOf, enclosingLoops, keywordArgument, receiverOf } from '../../semantic/statements.js';
+import { isTestFile } from '../../semantic/test-code.js';
 import type { PyNode } from '../../syntax/node.js';
 import { CPU_OFFLOAD, FSDP, OPTIMIZERS } from '../catalog.js';
 import { type TrainingLoop, trainingLoops } from './training-loop.js';
@@ -13,12 +16,12 @@ export function cpuOffloads(module: PyModule): readonly PyNode[] {
   });
 }
 
-/** A condition about something else than offloading decides: the model that is trained may be left out. */
+/** A condition about something else than sharding and offloading decides: the model that is trained may be left out. */
 function isForSome(call: PyNode): boolean {
   for (const ancestor of call.ancestors()) {
     const condition =
       ancestor.type === 'conditional_expression' ? ancestor.named[1] : ancestor.field('condition');
-    if (condition !== undefined && !/offload|__name__/i.test(condition.text)) return true;
+    if (condition !== undefined && !/offload|fsdp|__name__/i.test(condition.text)) return true;
   }
   return false;
 }
@@ -48,6 +51,23 @@ export function accumulatingLoops(
     );
     return backward === undefined ? [] : [{ loop, backward }];
   });
+}
+
+/** The same in the functions of other files of the project that this file imports, with the file. */
+export function accumulatingElsewhere(
+  module: PyModule,
+  may: (text: string) => boolean,
+): Elsewhere | undefined {
+  for (const name of module.importedNames(module.scope)) {
+    const [binding] = module.writes(module.scope, name);
+    const path = binding && importedPath(binding);
+    const found = path === undefined ? undefined : definedElsewhere(module, path);
+    if (found?.node.type !== 'function_definition' || !/\.backward\(/.test(found.node.text)) continue;
+    if (!may(found.module.text) || isTestFile(found.module.path, found.module.text)) continue;
+    const loop = accumulatingLoops(found.module).find(({ backward }) => found.node.contains(backward));
+    if (loop !== undefined) return { module: found.module, node: loop.backward };
+  }
+  return undefined;
 }
 
 /** Every step of the loop is under a condition by remainder that its backward is not under, or such a condition skips it. */
