@@ -3,8 +3,9 @@ import { calledDefinition, selfName } from './definitions.js';
 import { definedElsewhere, type Elsewhere } from './elsewhere.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
+import { roleOf } from './names.js';
+import { argumentsByParameter } from './parameters.js';
 import { isPrivate } from './program.js';
-import { argumentsOf, hasSplat } from './statements.js';
 
 /** From function to function, this far. */
 const MAX_HOPS = 4;
@@ -71,10 +72,15 @@ function staysByName(module: PyModule, name: PyNode, hops: number): boolean {
 function staysInCall(module: PyModule, node: PyNode, hops: number): boolean {
   const argument = node.parent?.type === 'keyword_argument' ? node.parent : node;
   const call = argument.parent?.parent;
-  if (call?.type !== 'call' || hasSplat(call)) return false;
-  const run = functionRun(module, call);
-  const parameter = run && parameterGiven(run.node, call, argument);
+  const run = call?.type === 'call' ? functionRun(module, call) : undefined;
+  const given = run && call && argumentsByParameter(module, run.node, call);
+  const name = [...(given ?? [])].find(([, value]) => value === node)?.[0];
+  const [parameter] = name === undefined || run === undefined ? [] : bindingsOf(run, name);
   return run !== undefined && parameter !== undefined && staysByName(run.module, parameter, hops + 1);
+}
+
+function bindingsOf({ module, node }: Elsewhere, name: string): readonly PyNode[] {
+  return module.writes(module.scopeOf(node), name).filter((write) => roleOf(write) === 'parameter');
 }
 
 function functionRun(module: PyModule, call: PyNode): Elsewhere | undefined {
@@ -88,16 +94,4 @@ function functionRun(module: PyModule, call: PyNode): Elsewhere | undefined {
       : { module, node: own };
   // Of a method, a subclass may have another one.
   return found?.node.type === 'function_definition' && selfName(found.node) === undefined ? found : undefined;
-}
-
-/** The name of the parameter that gets this argument of a call of a plain function. */
-function parameterGiven(functionNode: PyNode, call: PyNode, argument: PyNode): PyNode | undefined {
-  const names = (functionNode.field('parameters')?.named ?? []).map(
-    (each) => each.field('name') ?? (each.type === 'typed_parameter' ? each.named[0] : each),
-  );
-  const found =
-    argument.type === 'keyword_argument'
-      ? names.find((each) => each?.text === argument.field('name')?.text)
-      : names[argumentsOf(call).indexOf(argument)];
-  return found?.type === 'identifier' ? found : undefined;
 }

@@ -3,6 +3,7 @@ import { type Definition, definitionOf, reachingDefinitions } from '../../semant
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
+import { argumentsByParameter } from '../../semantic/parameters.js';
 import { methodName, ownNodes, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { kindOf } from '../tensor/tensor.js';
@@ -35,6 +36,9 @@ function operation(traces: readonly Trace[]): Trace {
   return most === 'outside' ? 'unknown' : most;
 }
 
+/** By parameter, or one for all of them where a call does not tell which gets what. */
+type Given = Trace | ReadonlyMap<string, Trace>;
+
 /** Expressions are followed this far; what is beyond may carry a graph. */
 const MAX_STEPS = 4000;
 const MAX_CALLS = 4;
@@ -54,8 +58,8 @@ export class GradTrace {
     private readonly functionNode: PyNode,
     /** Texts of the expressions that are the evaluated networks. */
     private readonly models: ReadonlySet<string>,
-    /** What its parameters are; by default what their names say. */
-    private readonly parameters: Trace | 'by name' = 'by name',
+    /** What its parameters are given; those that are not among them are what their names say. */
+    private readonly parameters: Given = new Map(),
     private readonly depth = 0,
     /** What functions of the file hand back, by what they are given. */
     private readonly results = new Map<string, Trace>(),
@@ -229,7 +233,8 @@ export class GradTrace {
     // Hooks and callbacks are handed whatever the network computes.
     if (owner !== this.functionNode) return 'graph';
     if (isPlainParameter(node)) return 'plain';
-    if (this.parameters !== 'by name') return this.parameters;
+    const given = typeof this.parameters === 'string' ? this.parameters : this.parameters.get(node.text);
+    if (given !== undefined) return given;
     return DATA.test(node.text) ? 'plain' : 'outside';
   }
 
@@ -295,24 +300,29 @@ export class GradTrace {
 
   /** The values of a function of the file that a call runs; undefined where that is too deep to follow. */
   insideOf(definition: PyNode, call: PyNode): GradTrace | undefined {
-    return this.depth >= MAX_CALLS ? undefined : this.#inside(definition, worst(this.#all(givenTo(call))));
+    return this.depth >= MAX_CALLS ? undefined : this.#inside(definition, this.#givenTo(definition, call));
   }
 
-  #inside(definition: PyNode, parameters: Trace | 'by name'): GradTrace {
+  #inside(definition: PyNode, parameters: Given): GradTrace {
     return new GradTrace(this.module, definition, this.models, parameters, this.depth + 1, this.results);
+  }
+
+  #givenTo(definition: PyNode, call: PyNode): Given {
+    const given = argumentsByParameter(this.module, definition, call);
+    if (given === undefined) return worst(this.#all(givenTo(call)));
+    return new Map([...given].map(([name, value]) => [name, this.of(value)]));
   }
 
   /** What a function of the file hands back, given what it is given. */
   #returned(definition: PyNode, call: PyNode): Trace {
     if (this.depth >= MAX_CALLS) return 'graph';
-    const receiver = receiverOf(call);
-    const self =
-      receiver !== undefined && calledDefinition(this.module, call) !== undefined ? 'outside' : 'plain';
-    const given = worst([...this.#all(givenTo(call)), self]);
-    const key = `${definition.start} ${given} ${this.depth}`;
+    if (this.functionNode.contains(definition) && this.#captured(definition) === 'graph') return 'graph';
+    const given = this.#givenTo(definition, call);
+    const shape = typeof given === 'string' ? given : [...given].flat().join(' ');
+    const key = `${definition.start} ${shape} ${this.depth}`;
     const known = this.results.get(key);
     if (known !== undefined) return known;
-    const inside = this.#inside(definition, given === 'plain' ? 'by name' : given);
+    const inside = this.#inside(definition, withoutPlain(given));
     const values = [...ownNodes(definition)].flatMap((node) =>
       node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
     );
@@ -320,6 +330,12 @@ export class GradTrace {
     this.results.set(key, result);
     return result;
   }
+}
+
+/** A name says less than `plain`, which may only be a guess at what the argument is. */
+function withoutPlain(given: Given): Given {
+  if (typeof given === 'string') return given === 'plain' ? new Map() : given;
+  return new Map([...given].filter(([, trace]) => trace !== 'plain'));
 }
 
 function isConstant(definition: Definition): boolean {

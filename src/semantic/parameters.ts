@@ -1,0 +1,40 @@
+import type { PyNode } from '../syntax/node.js';
+import { definitionNamed, selfName } from './definitions.js';
+import type { PyModule } from './module.js';
+import { argumentsOf, decoratorsOf, hasSplat } from './statements.js';
+
+/**
+ * The arguments of a call, by the names of the parameters of the function that it runs; `self` and what is left to its
+ * default are not among them. Undefined where something is spread, where a decorator may do anything with them, or where
+ * `Class.method(…)` is given its `self`.
+ */
+export function argumentsByParameter(
+  module: PyModule,
+  functionNode: PyNode,
+  call: PyNode,
+): ReadonlyMap<string, PyNode> | undefined {
+  const object = call.field('function')?.field('object');
+  const isOfClass =
+    object?.type === 'identifier' && definitionNamed(module, object)?.type === 'class_definition';
+  const parameters = functionNode.field('parameters')?.named ?? [];
+  if (decoratorsOf(functionNode).some(({ text }) => text !== 'staticmethod')) return undefined;
+  if (isOfClass || hasSplat(call) || call.field('arguments')?.type !== 'argument_list') return undefined;
+  if (parameters.some(({ type }) => type.endsWith('_splat_pattern'))) return undefined;
+  const names = parameters.filter(({ type }) => !type.endsWith('_separator')).map(nameOf);
+  const positional = names.slice(selfName(functionNode) === undefined ? 0 : 1);
+  const given = new Map<string, PyNode>();
+  for (const [at, argument] of argumentsOf(call).entries()) {
+    const isNamed = argument.type === 'keyword_argument';
+    const name = isNamed ? argument.field('name')?.text : positional[at];
+    const value = isNamed ? argument.field('value') : argument;
+    if (name === undefined || value === undefined || !names.includes(name)) return undefined;
+    given.set(name, value);
+  }
+  return given;
+}
+
+function nameOf(parameter: PyNode): string | undefined {
+  const name =
+    parameter.field('name') ?? (parameter.type === 'typed_parameter' ? parameter.named[0] : parameter);
+  return name?.type === 'identifier' ? name.text : undefined;
+}
