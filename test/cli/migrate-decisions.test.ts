@@ -1,10 +1,12 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { toy } from '../support/toy.js';
 import { folderWith, git } from '../workspace/folders.js';
 import { BRANCH, branchesOf, commitsOn, push, remotesWith, WORLD } from '../workspace/migrate/remotes.js';
 import { decide, offersIn } from '../workspace/migrate/reviewing.js';
 import { memfix } from './command-line.js';
+import { TOYS } from './toys.js';
 
 const migrate = (cwd: string, ...words: readonly string[]) =>
   memfix({ cwd, env: WORLD }, 'migrate', ...words);
@@ -44,6 +46,25 @@ test('a plan offers each fix with its own diff', async () => {
     { path: 'b.py', line: 4 },
   ]);
   expect(new Set(offersIn(camp).map(({ ref }) => ref)).size).toBe(3);
+});
+
+test('a fix that another one leaves nothing to do for is not in the patch, unless that one is rejected', async () => {
+  const { bare, camp } = campaign({ 'a.py': 'hold()\nhold()\n' });
+  const rival = toy('z-rival', 'hold', (edit, node) => void edit.replace(node, 'rival'));
+  const run = (...words: readonly string[]) =>
+    memfix({ cwd: camp, env: WORLD, transforms: [...TOYS, rival] }, 'migrate', ...words);
+  await run('plan');
+  const fates = () => offersIn(camp).map(({ transform, line, fate }) => [transform, line, fate]);
+  expect(fates()).toEqual([
+    ['drop-hold', 1, 'taken'],
+    ['z-rival', 1, 'dropped'],
+    ['drop-hold', 2, 'taken'],
+    ['z-rival', 2, 'dropped'],
+  ]);
+  decide(camp, 'reject', ({ transform, line }) => transform === 'drop-hold' && line === 2);
+  await run('run', '--push');
+  expect(fates().map(([, , fate]) => fate)).toEqual(['taken', 'dropped', 'rejected', 'taken']);
+  expect(inFile(bare, 'a.py')).toBe('release()\nrival()\n');
 });
 
 test('what is rejected is in no patch and no commit; taken back, it is', async () => {

@@ -25,7 +25,7 @@ export interface Offer {
 
 /**
  * In the patch; rejected by a person; held back, since one of the same words was rejected when the file was another; or
- * dropped, since the result was not sound.
+ * dropped, since another fix has made it needless or the result was not sound.
  */
 export type OfferFate = 'taken' | 'rejected' | 'held' | 'dropped';
 

@@ -21,7 +21,7 @@ export class OfferTable {
       const answer = await this.policy(finding, preview);
       if (answer.kind === 'skip') return answer;
       const verdict = this.decisions.about(matterOf(file, finding, preview));
-      return verdict === 'reject' || verdict === 'hold' ? { kind: 'skip' } : answer;
+      return isUnwanted(verdict) ? { kind: 'skip' } : answer;
     };
   }
 
@@ -40,18 +40,44 @@ export class OfferTable {
   /** What was offered in the files of these outcomes, and what came of it. */
   of(outcomes: readonly Outcome[]): readonly Offer[] {
     return outcomes.flatMap(({ file, settled }) => {
-      const dropped = new Set(
-        settled.filter(({ fate }) => fate === 'dropped').map(({ finding }) => finding.key),
-      );
       const drafts = [...(this.#drafts.get(file.path) ?? new Map<Finding, Draft>()).values()];
+      const wanted = drafts.filter((draft) => !isUnwanted(this.decisions.about(draft)));
+      const applied = settled.filter(({ fate }) => fate === 'applied').map(({ finding }) => finding);
+      const taken = takenOf(wanted, applied);
       return drafts.map((draft): Offer => {
         const verdict = this.decisions.about(draft);
-        if (verdict === 'reject') return { ...draft, fate: 'rejected' };
-        if (verdict === 'hold') return { ...draft, fate: 'held' };
-        return { ...draft, fate: dropped.has(draft.key) ? 'dropped' : 'taken' };
+        if (isUnwanted(verdict)) return { ...draft, fate: verdict === 'hold' ? 'held' : 'rejected' };
+        return { ...draft, fate: taken.has(draft) ? 'taken' : 'dropped' };
       });
     });
   }
+}
+
+function isUnwanted(verdict: ReturnType<Decisions['about']>): boolean {
+  return verdict === 'reject' || verdict === 'hold';
+}
+
+/** Those that were applied. One that had to wait for another fix may be known by another key by then. */
+function takenOf(drafts: readonly Draft[], applied: readonly Finding[]): ReadonlySet<Draft> {
+  const taken = new Set<Draft>();
+  const left = [...applied];
+  for (const isSame of [isOfKey, isOfTransform]) {
+    for (const draft of drafts) {
+      const at = taken.has(draft) ? -1 : left.findIndex((finding) => isSame(draft, finding));
+      if (at === -1) continue;
+      taken.add(draft);
+      left.splice(at, 1);
+    }
+  }
+  return taken;
+}
+
+function isOfKey(draft: Draft, { key, transform }: Finding): boolean {
+  return draft.key === key && draft.transform === transform;
+}
+
+function isOfTransform(draft: Draft, { transform }: Finding): boolean {
+  return draft.transform === transform;
 }
 
 function matterOf(file: SourceFile, finding: Finding, { before }: Preview) {

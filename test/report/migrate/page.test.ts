@@ -48,6 +48,14 @@ describe('the page', () => {
     expect(data.repositories.map(({ status }) => status)).toEqual(['planned', 'planned', 'failed']);
   });
 
+  test('does not count what another fix makes needless', () => {
+    const { data } = samplePage([
+      told(1, {}, [offer(0), offer(1, { fate: 'dropped' }), offer(2, { fate: 'held' })]),
+    ]);
+    expect(data.repositories[0]?.tally.all).toBe(2);
+    expect(data.transforms.map(({ id }) => id)).toEqual(['detach-appended-loss', 'zero-grad-none']);
+  });
+
   test('says what was decided', () => {
     const { data, details } = samplePage([
       { ...told(3), verdictOf: ({ ref }) => (ref === 'ref1' ? 'reject' : undefined) },

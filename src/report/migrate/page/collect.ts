@@ -55,7 +55,8 @@ function detailOf({ record: { planned }, offers, verdictOf }: Told): PageDetail 
 function repositoryOf(record: RepositoryRecord, offers: readonly PageOffer[]): PageRepository {
   const { id, name, url, base, planned, pushed, proposed, committed, failure } = record;
   const counts: Record<string, number> = {};
-  for (const { transform } of offers) counts[transform] = (counts[transform] ?? 0) + 1;
+  for (const { transform, fate } of offers)
+    if (fate !== 'dropped') counts[transform] = (counts[transform] ?? 0) + 1;
   const end = pushed ?? committed;
   const commit = pushed?.commit ?? committed?.commits.at(-1);
   return {

@@ -70,7 +70,9 @@ export interface PageDetail {
   readonly left: readonly Left[];
 }
 
+/** What another fix makes needless is no fix to count. */
 export function tallyOf(offers: readonly PageOffer[]): Tally {
-  const count = (verdict: PageVerdict) => offers.filter((offer) => offer.verdict === verdict).length;
-  return { all: offers.length, accepted: count('accept'), rejected: count('reject') };
+  const counted = offers.filter(({ fate }) => fate !== 'dropped');
+  const count = (verdict: PageVerdict) => counted.filter((offer) => offer.verdict === verdict).length;
+  return { all: counted.length, accepted: count('accept'), rejected: count('reject') };
 }

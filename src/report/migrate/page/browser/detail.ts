@@ -206,7 +206,9 @@ function wordFor({ verdict, fate }: PageOffer): string {
   if (verdict === 'reject') return 'rejected';
   if (verdict === 'accept') return 'accepted';
   if (fate === 'held') return 'held back: one like it was rejected before this file changed';
-  return fate === 'dropped' ? 'dropped: the result was not sound' : '';
+  return fate === 'dropped'
+    ? 'not in the patch: another fix makes it needless, or the result was not sound'
+    : '';
 }
 
 /** As much as the diff will take, so that nothing jumps when it comes. */
