@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
-import { codeOf, Failure } from '../failure.js';
+import { codeOf, Failure, reasonOf } from '../failure.js';
 import { textOf } from '../places.js';
 
 /** Whose a repository is while it is worked on. */
@@ -38,7 +38,9 @@ export function tryHold(file: string): Hold | Failure {
     return hold(file);
   } catch (error) {
     if (error instanceof Failure) return error;
-    throw error;
+    if (codeOf(error) === undefined) throw error;
+    const next = 'Remove the cause; `memfix migrate resume` goes on from here.';
+    return new Failure('The repository cannot be held', `${file}: ${reasonOf(error)}`, next);
   }
 }
 
