@@ -72,6 +72,14 @@ export class Program {
   }
 }
 
+/** Who a worker would commit as, if it were asked. */
+const SOMEONE_ELSE = {
+  GIT_AUTHOR_NAME: 'Robot',
+  GIT_AUTHOR_EMAIL: 'robot@example.invalid',
+  GIT_COMMITTER_NAME: 'Robot',
+  GIT_COMMITTER_EMAIL: 'robot@example.invalid',
+};
+
 /** A queue, and what works with it. */
 export class Works {
   private constructor(
@@ -86,7 +94,7 @@ export class Works {
   /** One that takes work. */
   async worker({ words = [], env = {}, queue = this.server.url }: Start = {}): Promise<Program> {
     const all = ['worker', '--queue', queue, '--dir', 'work', ...words];
-    const started = new Program(this.bundle.file, folderWith(), all, env);
+    const started = new Program(this.bundle.file, folderWith(), all, { ...SOMEONE_ELSE, ...env });
     await started.says(/waits for work/);
     return started;
   }

@@ -92,6 +92,24 @@ test('who began it is killed: the workers go on, and it is taken up again', asyn
   check();
 });
 
+test('a repository whose job is lost is given out again', async () => {
+  const works = await Works.open(bundle);
+  const { camp, check } = campaignOver(some(2));
+  const run = works.migrate(camp, ['run', '--push']);
+  await until(() => jobs().length === 2);
+  const [job = ''] = jobs();
+  const [queue = '', id = ''] = job.split(/(?<=:clone:)/);
+  expect(works.server.ask('lrem', `${queue}wait`, '0', id)).toEqual(['1']);
+  expect(works.server.ask('del', job)).toEqual(['1']);
+  await works.worker({ words: LEASE });
+  expect(await run.ended, run.said).toBe(0);
+  check();
+
+  function jobs(): readonly string[] {
+    return works.server.ask('keys', 'memfix:*:clone:*.*');
+  }
+});
+
 test('a worker that is told to stop finishes its stage, and another goes on after it', async () => {
   const works = await Works.open(bundle);
   const log = join(folderWith(), 'verified');
