@@ -6,7 +6,11 @@ import type { PyNode } from '../../syntax/node.js';
 import { shown } from '../gate.js';
 import { callersElsewhere } from '../record/callers.js';
 import { suspicionsOf, trainingCallReached } from './calls.js';
-import { differentiatingModuleAround } from './elsewhere.js';
+import {
+  classAskingForModeAround,
+  differentiatingGivenIn,
+  differentiatingModuleAround,
+} from './elsewhere.js';
 import { escapesOf } from './escapes.js';
 import { type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { fastPathGivenIn, hasInferenceFastPath } from './fast-path.js';
@@ -180,6 +184,18 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt
       answer: 'unknown',
       words: `that the forward of \`${text}\`, which gives \`${derivative}\`, does not differentiate`,
     };
+  const asking = classAskingForModeAround(module);
+  if (asking !== undefined)
+    yield {
+      answer: 'unknown',
+      words: `that \`${asking}\`, which asks whether gradients are on, computes the same without`,
+    };
+  const given = isGivenIn(module, run) ? differentiatingGivenIn(module, run.functionNode) : undefined;
+  if (given !== undefined)
+    yield {
+      answer: 'unknown',
+      words: `that ${given.place} does not give it \`${given.name}\`, whose forward ${given.use.words}`,
+    };
   const attention = hasInferenceFastPath(module)
     ? 'attention modules, here or in a file that is imported,'
     : attentionGivenIn(module, run);
@@ -191,10 +207,12 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt
 }
 
 /** A model that is given in may come from a file that makes such modules. */
-function attentionGivenIn(module: PyModule, { model, functionNode }: Evaluation): string | undefined {
-  const scope = model.type === 'identifier' ? module.resolve(model) : undefined;
-  const isGiven =
-    scope !== undefined && module.writes(scope, model.text).some((each) => roleOf(each) === 'parameter');
-  const place = isGiven ? fastPathGivenIn(module, functionNode) : undefined;
+function attentionGivenIn(module: PyModule, run: Evaluation): string | undefined {
+  const place = isGivenIn(module, run) ? fastPathGivenIn(module, run.functionNode) : undefined;
   return place && `attention modules, which ${place} may give it,`;
+}
+
+function isGivenIn(module: PyModule, { model }: Evaluation): boolean {
+  const scope = model.type === 'identifier' ? module.resolve(model) : undefined;
+  return scope !== undefined && module.writes(scope, model.text).some((each) => roleOf(each) === 'parameter');
 }

@@ -3,7 +3,10 @@ import { definedElsewhere, type Elsewhere, makerOf } from '../../semantic/elsewh
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
+import { type Look, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
+import { placeOf } from '../gate.js';
+import { classAskingForMode } from './forward.js';
 import { differentiatingModule, type GradUse, gradUseReached, reachedFrom } from './grad.js';
 
 interface UseElsewhere {
@@ -73,6 +76,35 @@ export function differentiatingModuleAround(
 function findDifferentiating(module: PyModule): { readonly name: string; readonly use: GradUse } | undefined {
   for (const around of modulesAround(module)) {
     const found = differentiatingModule(around);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** A call in another file that may give the function a model whose forward differentiates. */
+export function differentiatingGivenIn(
+  module: PyModule,
+  functionNode: PyNode,
+): { readonly place: string; readonly name: string; readonly use: GradUse } | undefined {
+  const name = functionNode.field('name');
+  if (name === undefined) return undefined;
+  for (const { module: there, node } of usesElsewhere(module, name, ANYWHERE).uses) {
+    const found = differentiatingModuleAround(there);
+    if (found !== undefined) return { place: placeOf(there, node), ...found };
+  }
+  return undefined;
+}
+
+const ANYWHERE: Look = { may: () => true, byName: false };
+
+/** A class of this file, or of one that it imports classes from, that computes otherwise without gradients, it seems. */
+export function classAskingForModeAround(module: PyModule): string | undefined {
+  return module.memo(findAsking, module);
+}
+
+function findAsking(module: PyModule): string | undefined {
+  for (const around of modulesAround(module)) {
+    const found = classAskingForMode(around);
     if (found !== undefined) return found;
   }
   return undefined;

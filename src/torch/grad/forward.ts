@@ -1,3 +1,4 @@
+import { classAround } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf } from '../../semantic/statements.js';
@@ -41,6 +42,20 @@ export function asksForGraph(module: PyModule, functionNode: PyNode, trace: Grad
     const object = node.parent?.field('object');
     if (node.text === 'requires_grad' && object !== undefined && trace.of(object) === 'graph')
       return `reads \`${shown(node.parent ?? node)}\``;
+  }
+  return undefined;
+}
+
+/** The class of the file that asks for the grad mode, other than beside `self.training`, which evaluation turns off anyway. */
+export function classAskingForMode(module: PyModule): string | undefined {
+  for (const node of module.at('is_grad_enabled')) {
+    const target = node.parent?.type === 'attribute' ? node.parent : node;
+    if (qualifiedName(module, target) !== IS_GRAD_ENABLED) continue;
+    let asked = target.parent ?? target;
+    while (/^(?:boolean_operator|not_operator|parenthesized_expression)$/.test(asked.parent?.type ?? ''))
+      asked = asked.parent ?? asked;
+    const owner = classAround(node)?.classNode.field('name')?.text;
+    if (owner !== undefined && (/\bor\b/.test(asked.text) || !/\.training\b/.test(asked.text))) return owner;
   }
   return undefined;
 }
