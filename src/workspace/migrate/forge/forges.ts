@@ -37,7 +37,7 @@ export class Forges {
     const token = await this.#token(host);
     const line = {
       ...{ host, token, env, signal, timeout },
-      waits: (_: Host, seconds: number) => waits(nameOf(host), seconds),
+      waits: (seconds: number) => waits(nameOf(host), seconds),
     };
     return host.kind === 'github'
       ? (await import('./github.js')).gitHub(line)

@@ -12,8 +12,8 @@ export interface Line {
   readonly signal: AbortSignal;
   /** Seconds that an answer may take. */
   readonly timeout: number;
-  /** That a forge wants us to wait, for so many seconds. */
-  waits(host: Host, seconds: number): void;
+  /** That the forge is not asked for so many seconds. */
+  waits(seconds: number): void;
 }
 
 /** Seconds before another try where a server stumbles. */
@@ -50,10 +50,9 @@ export class Manners {
 
   /** Waits as it was told to; false where it was stopped. */
   async wait(seconds: number): Promise<boolean> {
-    const { host, signal } = this.line;
-    this.line.waits(host, seconds);
+    this.line.waits(seconds);
     try {
-      await pause(seconds * 1000, undefined, { signal });
+      await pause(seconds * 1000, undefined, { signal: this.line.signal });
       return true;
     } catch {
       return false;
