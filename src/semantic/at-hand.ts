@@ -39,10 +39,12 @@ function staysAt(module: PyModule, node: PyNode, hops: number): boolean {
       return name?.type === 'identifier' && staysByName(module, name, hops);
     }
     case 'attribute':
-      return holder.field('object') === node;
+      return holder.field('object') === node && !/^__/.test(holder.field('attribute')?.text ?? '');
     case 'assignment': {
       const target = holder.field('left');
-      return target?.type === 'identifier' && staysByName(module, target, hops);
+      const isAgain = holder.parent?.type === 'assignment';
+      if (target?.type !== 'identifier' || !staysByName(module, target, hops)) return false;
+      return !isAgain || staysAt(module, holder, hops);
     }
     case 'argument_list':
     case 'keyword_argument':

@@ -4,6 +4,7 @@ import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
 import {
   argumentsOf,
   enclosingLoops,
@@ -20,7 +21,9 @@ import { isProvenTensor } from './proven-tensor.js';
 import { kindOf } from './tensor.js';
 import * as known from './tensor-methods.js';
 
-const MAX_DEPTH = 30;
+const MAX_DEPTH = 16;
+/** A function within a function counts for more. */
+const DEPTH_OF_A_CALL = 4;
 
 /** A stretch of code that runs several times. */
 interface Rounds {
@@ -29,7 +32,7 @@ interface Rounds {
 }
 
 /** Regions of other types, other types for new tensors, and casts of what other names hold. */
-const SWITCHES = /autocast|set_default_|\.data\s*=(?!=)/;
+const SWITCHES = /autocast|set_default_|setattr|\.data\s*=(?!=)/;
 const CASTS = /^[ \t]*[\w.]+\.(?:bfloat16|double|float|half|to|type)\(/m;
 
 /**
@@ -47,12 +50,19 @@ export function isPromoted(module: PyModule, { additions, zeroed }: Accumulation
   return isFixed({ module, region: loop }, only.value, 0) ? 'yes' : 'unknown';
 }
 
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ['double', 'float64'],
+  ['float', 'float32'],
+  ['half', 'float16'],
+]);
+
 /** The dtype that a value is cast to as the last thing that is done to it. */
 function castTo(module: PyModule, value: PyNode): string | undefined {
   const node = unparenthesized(value);
-  const name = node.type === 'call' ? (methodName(node) ?? '') : '';
-  if (known.TO_FLOAT.has(name) && argumentsOf(node).length === 0) return name === 'float' ? 'float32' : name;
-  return name === 'to' ? dtypeAmong(module, node)?.split('.').at(-1) : undefined;
+  const method = node.type === 'call' ? (methodName(node) ?? '') : '';
+  const isNamed = known.TO_FLOAT.has(method) && argumentsOf(node).length === 0;
+  const dtype = isNamed ? method : method === 'to' ? dtypeAmong(module, node)?.split('.').at(-1) : undefined;
+  return dtype === undefined ? undefined : (SYNONYMS.get(dtype) ?? dtype);
 }
 
 function dtypeAmong(module: PyModule, call: PyNode): string | undefined {
@@ -101,8 +111,12 @@ function isVariableFixed(rounds: Rounds, identifier: PyNode, depth: number): boo
   const { module, region } = rounds;
   const scope = module.resolve(identifier);
   if (scope === undefined) return false;
-  const inside = module.writes(scope, identifier.text).filter((write) => region.contains(write));
-  if (inside.length === 0) return true;
+  const writes = module.writes(scope, identifier.text);
+  const isForeign = (write: PyNode): boolean =>
+    roleOf(write) !== 'parameter' && module.scopeAt(write) !== scope;
+  if (writes.some(isForeign)) return false;
+  if (!writes.some((write) => region.contains(write)))
+    return region.type !== 'function_definition' || writes.length === 1;
   const [only, ...others] = reachingDefinitions(module, identifier) ?? [];
   if (only === undefined || others.length > 0) return false;
   switch (only.kind) {
@@ -233,5 +247,5 @@ function isResultFixed({ module, node }: Elsewhere, depth: number): boolean {
     type.endsWith('_splat_pattern'),
   );
   if (value === undefined || takesMany || SWITCHES.test(node.text)) return false;
-  return isFixed({ module, region: node }, value, depth + 1);
+  return isFixed({ module, region: node }, value, depth + DEPTH_OF_A_CALL);
 }

@@ -59,7 +59,7 @@ function askersIn(module: PyModule, name: string): readonly PyNode[] {
       const pattern = node.closest('class_pattern', 'block')?.named[0];
       if (pattern?.type === 'dotted_name') return !pattern.text.startsWith(NEW_AMP);
       const top = topOfPath(node);
-      return qualifiedName(module, top) === `${OLD_AMP}.${name}` && isAsked(top);
+      return qualifiedName(module, top) === `${OLD_AMP}.${name}` && isAsked(module, top);
     });
 }
 
@@ -71,12 +71,16 @@ function namedBy(module: PyModule, node: PyNode): readonly PyNode[] {
   return scope === undefined ? [] : module.reads(scope, bound.text);
 }
 
-/** Not where it is given another name, chosen or inherited from: that makes objects. */
-function isAsked(top: PyNode): boolean {
+/** Not where it is chosen or inherited from, which makes objects; by another name, where that is asked for. */
+function isAsked(module: PyModule, top: PyNode): boolean {
   if (kindOfUse(top) !== 'value') return false;
   const holder = top.parent;
-  const isBase = holder?.type === 'argument_list' && holder.parent?.type === 'class_definition';
-  return !isBase && holder?.type !== 'assignment' && holder?.type !== 'conditional_expression';
+  if (holder?.type === 'argument_list') return holder.parent?.type !== 'class_definition';
+  if (holder?.type !== 'assignment') return holder?.type !== 'conditional_expression';
+  const name = holder.field('left');
+  const scope = name?.type === 'identifier' ? module.resolve(name) : undefined;
+  if (name === undefined || scope === undefined) return true;
+  return module.reads(scope, name.text).some((read) => isAsked(module, read));
 }
 
 /**
