@@ -92,6 +92,30 @@ test('what is accepted and rejected in two browsers is in the campaign, and in t
   expect(git(bare, 'show', `${BRANCH}:a.py`)).toBe('release(1)\nhold(2)\nrelease(3)\n');
 });
 
+test('a key decides about all fixes of a repository that are shown, and goes on to the next', async () => {
+  const files = { 'a.py': 'hold(1)\nrare(2)\n' };
+  const remotes = remotesWith({ one: files, two: files });
+  const camp = folderWith({ 'campaign.toml': `repositories = ['${remotes}']\nselect = ['all']\n` });
+  await migrate(camp, 'plan');
+  const { url, end } = await startReview(camp);
+  const page = await open(url);
+  await page.getByLabel('Transform').selectOption('rare-word');
+  await page.locator('h1').click();
+  await expect.poll(() => page.locator('.offer').count()).toBe(1);
+  await page.keyboard.press('N');
+  await page.waitForFunction(() => document.title.includes('two'));
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Transform').selectOption('');
+  await page.locator('.list a').nth(1).click();
+  await expect.poll(() => page.locator('.offer').count()).toBe(2);
+  await page.keyboard.press('Y');
+  await showing(page, ['accept', 'accept']);
+  expect((await end()).stderr).toContain('2 accepted and 1 rejected in 2 repositories.');
+  await migrate(camp, 'run', '--push');
+  expect(git(join(remotes, 'one.git'), 'show', `${BRANCH}:a.py`)).toBe('release(1)\nrare(2)\n');
+  expect(git(join(remotes, 'two.git'), 'show', `${BRANCH}:a.py`)).toBe('release(1)\ncommon(2)\n');
+});
+
 test('a page whose server is gone says so, and shows nothing as decided that is not saved', async () => {
   const { camp } = await plannedCampaign();
   const { url, end } = await startReview(camp);

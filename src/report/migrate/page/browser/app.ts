@@ -199,6 +199,7 @@ export class Page {
 
   #keys(): readonly Key[] {
     const verdict = (wish: PageVerdict | null) => () => this.#say(wish);
+    const all = (wish: PageVerdict) => () => this.#sayToAll(wish);
     return [
       { keys: ['/'], words: 'search', act: () => this.#filters.search.focus() },
       { keys: ['j'], words: 'next fix, or the next repository', act: () => this.#step(1) },
@@ -212,6 +213,8 @@ export class Page {
             { keys: ['y'], words: 'accept the fix', act: verdict('accept') },
             { keys: ['n'], words: 'reject the fix', act: verdict('reject') },
             { keys: ['u'], words: 'take the decision back', act: verdict(null) },
+            { keys: ['Y'], words: 'accept all that are shown, then the next repository', act: all('accept') },
+            { keys: ['N'], words: 'reject all that are shown, then the next repository', act: all('reject') },
           ]),
       { keys: ['s'], words: 'side by side, or one below the other', act: () => this.#switchLayout() },
       { keys: ['t'], words: 'light, dark, or as the system has it', act: () => this.#nextTheme() },
@@ -255,5 +258,12 @@ export class Page {
     if (detail === undefined || ref === undefined) return;
     this.#sayFor(detail.repository)?.([ref], verdict);
     if (verdict !== null && at + 1 < detail.articles.length) this.#step(1);
+  }
+
+  #sayToAll(verdict: PageVerdict): void {
+    const detail = this.#detail;
+    if (detail === undefined || detail.refs.length === 0) return;
+    this.#sayFor(detail.repository)?.(detail.refs, verdict);
+    this.#turn(1);
   }
 }
