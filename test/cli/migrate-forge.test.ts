@@ -65,7 +65,7 @@ describe('sources', () => {
     const begun = await migrate(forge, cwd, 'init', 'camp', word);
     expect(begun).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('3 repositories (left out: 1 archived, 1 forks)'),
+      stderr: expect.stringContaining('3 repositories (left out: 1 archived, 1 fork)'),
     });
     expect(forge.calls).toEqual(Array(3).fill('GET orgs/acme/repos'));
     const camp = join(cwd, 'camp');

@@ -77,7 +77,11 @@ export async function listingsFrom(
   return listings;
 }
 
-function leftOut({ left }: Listing): string {
-  const words = Object.entries(left).flatMap(([why, count]) => (count === 0 ? [] : [`${count} ${why}`]));
+function leftOut({ left: { archived, forks, empty } }: Listing): string {
+  const words = [
+    ...(archived === 0 ? [] : [`${archived} archived`]),
+    ...(forks === 0 ? [] : [plural(forks, 'fork')]),
+    ...(empty === 0 ? [] : [`${empty} empty`]),
+  ];
   return words.length === 0 ? '' : ` (left out: ${words.join(', ')})`;
 }
