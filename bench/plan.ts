@@ -145,14 +145,24 @@ export function starting(stage: Stage, repository: Repository, script: string): 
   };
 }
 
-export function growing(stage: Stage, id: string, title: string, inputs: readonly Sized[]): Work {
+/** `limit`: seconds that one file may take, so that none is passed over for taking long. */
+export function growing(
+  stage: Stage,
+  id: string,
+  title: string,
+  inputs: readonly Sized[],
+  limit: number,
+): Work {
   return {
     id,
     title,
     sizes: inputs.map(({ size }) => size),
     contenders: inputs.map(({ size, at, home }) => ({
       name: size.toLocaleString('en'),
-      command: memfixCommand(stage.memfix, home, ['check', ...cold(stage.memfix)], at),
+      command: {
+        ...memfixCommand(stage.memfix, home, ['check', ...cold(stage.memfix)], at),
+        env: { MEMFIX_FILE_LIMIT: `${limit}` },
+      },
     })),
   };
 }

@@ -1,6 +1,6 @@
 import type { Measurement } from './measure.js';
-import { deviation, median, ratios } from './statistics.js';
-import { figure, type Judgement, type WorkResult } from './targets.js';
+import { deviation, growth, median, ratios } from './statistics.js';
+import { figure, type Judgement, pointsOf, type WorkResult } from './targets.js';
 
 export interface Results {
   readonly date: string;
@@ -44,7 +44,8 @@ export function markdown(results: Results): string {
   ].join('\n');
 }
 
-function section({ title, sizes, measurements }: WorkResult): readonly string[] {
+function section(result: WorkResult): readonly string[] {
+  const { title, sizes, measurements } = result;
   const [reference] = measurements;
   const rows = measurements.map((each) =>
     each.problem === undefined
@@ -57,16 +58,39 @@ function section({ title, sizes, measurements }: WorkResult): readonly string[] 
           each.peakBytes === undefined ? '–' : `${figure(each.peakBytes / 1e6)} MB`,
           each.lines.toLocaleString('en'),
           String(each.seconds.length),
+          ...(sizes === undefined ? [] : [slope(result, measurements.indexOf(each))]),
         ]
-      : [each.name, each.problem, '–', '–', '–', '–', '–', '0'],
+      : [each.name, each.problem, '–', '–', '–', '–', '–', '0', ...(sizes === undefined ? [] : ['–'])],
   );
   const head = sizes === undefined ? 'what' : 'size';
   return [
     '',
     `## ${title}`,
     '',
-    ...table([head, 'time', 'range', 'CPU', `× ${reference?.name ?? ''}`, 'peak', 'lines', 'runs'], rows),
+    ...table(
+      [
+        head,
+        'time',
+        'range',
+        'CPU',
+        `× ${reference?.name ?? ''}`,
+        'peak',
+        'lines',
+        'runs',
+        ...(sizes === undefined ? [] : ['slope of CPU']),
+      ],
+      rows,
+    ),
   ];
+}
+
+/** From the size before: 1 is linear, 2 quadratic. */
+function slope(result: WorkResult, at: number): string {
+  if (result.measurements.slice(0, at + 1).some(({ problem }) => problem !== undefined)) return '–';
+  const value = growth(
+    pointsOf({ ...result, measurements: result.measurements.slice(0, at + 1) }, 'cpuSeconds'),
+  );
+  return value === undefined ? '–' : value.toFixed(2);
 }
 
 function against(reference: Measurement, each: Measurement): string {

@@ -1,7 +1,4 @@
-/**
- * `npm run bench -- <folder of repositories> [--repo NAME]… [--runs N] [--peers a,b] [--out FILE] [--cli FILE]`: memfix
- * against its peers on the same work, interleaved, in ratios. Peers are installed by name into a cache of their own.
- */
+/** `npm run bench -- --help` tells what this is. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
@@ -15,9 +12,25 @@ import { growing, type Memfix, ruleIds, type Stage, scanning, starting, type Wor
 import { markdown, type Results } from './report.js';
 import { judge, type WorkResult } from './targets.js';
 
-const USAGE =
-  'npm run bench -- <folder of repositories> [--repo NAME]… [--runs N] [--peers a,b] [--out FILE] [--cli FILE] ' +
-  '[--patience SECONDS] [--timeout SECONDS] [--skip-growth]';
+/** Kinds of work. */
+const WORKS = ['start-up', 'scans', 'growth'] as const;
+const USAGE = 'npm run bench -- <folder of repositories> [options]; --help tells them';
+const HELP = `npm run bench -- <folder of repositories> [options]
+
+memfix against its peers on the same work, interleaved, in ratios. The folder holds checkouts; targets are judged on those
+called transformers and trl. Peers are installed by name from their registries, once, outside the repository.
+
+  --repo NAME          only this checkout; may be repeated
+  --only a,b           of ${WORKS.join(', ')}; all by default
+  --runs N             timed rounds after the warm-up (5)
+  --peers a,b          of ${PEERS.join(', ')}; none with ''
+  --peers-folder DIR   where peers are kept between runs; remove it to get their newest versions
+  --patience SECONDS   a contender that has run for so long gets no further round (120)
+  --timeout SECONDS    a run that takes longer counts as failed (600)
+  --cli FILE           the memfix to measure (dist/cli.js, built where it is missing)
+  --out FILE           the table (bench/results/latest.md), and the same as .json
+  --help               this
+`;
 const here = dirname(fileURLToPath(import.meta.url));
 const root = dirname(here);
 const { positionals, values } = parseArgs({
@@ -30,9 +43,15 @@ const { positionals, values } = parseArgs({
     cli: { type: 'string', default: join(root, 'dist', 'cli.js') },
     patience: { type: 'string', default: '120' },
     timeout: { type: 'string', default: '600' },
-    'skip-growth': { type: 'boolean', default: false },
+    only: { type: 'string', default: WORKS.join(',') },
+    'peers-folder': { type: 'string', default: peersFolder() },
+    help: { type: 'boolean', default: false },
   },
 });
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
 const [folder] = positionals;
 if (folder === undefined || !existsSync(folder))
   stop(`${folder ?? 'A folder of repositories'} is not there.`);
@@ -41,6 +60,9 @@ if (repositories.length === 0)
   stop(`No Python in ${folder} under the name ${values.repo.join(', ') || 'of any folder'}.`);
 const names = values.peers.split(',').filter((name) => name !== '');
 const wrong = names.find((name) => !isPeer(name));
+const works = values.only.split(',');
+const unheard = works.find((work) => !WORKS.some((each) => each === work));
+if (unheard !== undefined) stop(`Unknown work ${unheard}; there are ${WORKS.join(', ')}.`);
 if (wrong !== undefined) stop(`Unknown peer ${wrong}; there are ${PEERS.join(', ')}.`);
 
 let readable = '';
@@ -51,7 +73,7 @@ await bench(repositories);
 async function bench(chosen: readonly Repository[]): Promise<void> {
   const before = loadavg()[0] ?? 0;
   const memfix = builtMemfix(resolve(values.cli));
-  const peers = names.filter(isPeer).map((name) => obtain(name, peersFolder(), say));
+  const peers = names.filter(isPeer).map((name) => obtain(name, resolve(values['peers-folder']), say));
   const stage: Stage = { memfix, peers, here, scratch };
   const conditions: Conditions = {
     runs: whole('runs'),
@@ -60,12 +82,12 @@ async function bench(chosen: readonly Repository[]): Promise<void> {
     scratch,
     progress: say,
   };
-  const works: WorkResult[] = [];
+  const results: WorkResult[] = [];
   for (const work of planned(stage, chosen)) {
     say(work.title);
     const { id, title, sizes } = work;
     const measurements = await interleave(work.contenders, conditions);
-    works.push({ id, title, measurements, ...(sizes && { sizes }) });
+    results.push({ id, title, measurements, ...(sizes && { sizes }) });
     write({
       date: new Date().toISOString().slice(0, 10),
       machine: `${cpus()[0]?.model.trim() ?? process.arch}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${release()}, Node ${process.version}`,
@@ -83,8 +105,8 @@ async function bench(chosen: readonly Repository[]): Promise<void> {
         const ours = rules.filter((id) => memfix.ids.includes(id));
         return `ast-grep/${file} has ${rules.length} rules; memfix has ${ours.length} of these transforms`;
       }),
-      works,
-      targets: judge(works),
+      works: results,
+      targets: judge(results),
     });
   }
   process.stdout.write(`${readable}\n`);
@@ -92,13 +114,20 @@ async function bench(chosen: readonly Repository[]): Promise<void> {
 
 function* planned(stage: Stage, chosen: readonly Repository[]): Generator<Work> {
   const [home] = [...chosen].filter(({ script }) => script !== undefined).sort((a, b) => b.files - a.files);
-  if (home?.script !== undefined) yield starting(stage, home, home.script);
-  for (const repository of chosen) yield scanning(stage, repository);
-  if (values['skip-growth']) return;
+  if (works.includes('start-up') && home?.script !== undefined) yield starting(stage, home, home.script);
+  if (works.includes('scans')) for (const repository of chosen) yield scanning(stage, repository);
+  if (!works.includes('growth')) return;
+  const limit = whole('timeout');
   const sizes = [1e3, 1e4, 1e5, 1e6, 1e7];
-  yield growing(stage, 'file size', 'one file of so many bytes', filesBySize(join(scratch, 'sizes'), sizes));
+  yield growing(
+    stage,
+    'file size',
+    'one file of so many bytes',
+    filesBySize(join(scratch, 'sizes'), sizes),
+    limit,
+  );
   const counts = [10, 100, 1000, 10_000, 50_000];
-  yield growing(stage, 'file count', 'so many files', foldersByCount(join(scratch, 'counts'), counts));
+  yield growing(stage, 'file count', 'so many files', foldersByCount(join(scratch, 'counts'), counts), limit);
 }
 
 function builtMemfix(cli: string): Memfix {

@@ -35,6 +35,6 @@ export function growth(points: readonly Point[]): number | undefined {
   const [before, last] = points.slice(-2);
   if (least === undefined || before === undefined || last === undefined || before === least) return undefined;
   const work = before.seconds - least.seconds;
-  if (work <= 0) return undefined;
+  if (work <= 0 || last.seconds <= least.seconds) return undefined;
   return Math.log((last.seconds - least.seconds) / work) / Math.log(last.size / before.size);
 }

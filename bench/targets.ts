@@ -1,6 +1,6 @@
 import { isCalled } from './inputs.js';
 import type { Measurement } from './measure.js';
-import { growth, median, ratios } from './statistics.js';
+import { growth, median, type Point, ratios } from './statistics.js';
 
 export interface WorkResult {
   readonly id: string;
@@ -130,15 +130,41 @@ function linear(work: string, id: string): Target {
       if (result?.sizes === undefined) return 'it did not run';
       const failed = result.measurements.find(({ problem }) => problem !== undefined);
       if (failed !== undefined) return `${failed.name}: ${failed.problem}`;
-      const points = result.measurements.map(({ seconds }, index) => ({
-        size: result.sizes?.[index] ?? Number.NaN,
-        seconds: median(seconds),
-      }));
-      const value = growth(points);
+      const unequal = thatFoundLess(result.sizes, result.measurements);
+      if (unequal !== undefined) return `${unequal.name}: it found less than its size tells`;
+      const value = growth(pointsOf(result));
       if (value === undefined) return 'too fast to tell from start-up';
-      return { value, rounds: Math.min(...result.measurements.map(({ seconds }) => seconds.length)) };
+      const byCpu = growth(pointsOf(result, 'cpuSeconds'));
+      return {
+        value,
+        rounds: Math.min(...result.measurements.map(({ seconds }) => seconds.length)),
+        ...(byCpu !== undefined && { byCpu }),
+      };
     },
   };
+}
+
+/** Sizes and times of a work that asks how time grows. */
+export function pointsOf(
+  { sizes = [], measurements }: WorkResult,
+  what: 'seconds' | 'cpuSeconds' = 'seconds',
+): readonly Point[] {
+  return measurements.map((each, index) => ({
+    size: sizes[index] ?? Number.NaN,
+    seconds: median(each[what]),
+  }));
+}
+
+/** A run that gave up somewhere is no measure: ten times the input holds ten times the findings. */
+function thatFoundLess(
+  sizes: readonly number[],
+  measurements: readonly Measurement[],
+): Measurement | undefined {
+  return measurements.find(({ lines }, index) => {
+    const before = measurements[index - 1];
+    const grown = (sizes[index] ?? 0) / (sizes[index - 1] ?? 0);
+    return before !== undefined && lines < (before.lines * grown) / 2;
+  });
 }
 
 function measured(results: readonly WorkResult[], id: string, name: string): Measurement | string {

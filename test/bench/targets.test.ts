@@ -3,11 +3,11 @@ import type { Measurement } from '../../bench/measure.js';
 import { markdown } from '../../bench/report.js';
 import { judge, type WorkResult } from '../../bench/targets.js';
 
-const measurement = (name: string, seconds: readonly number[]): Measurement => ({
+const measurement = (name: string, seconds: readonly number[], lines = 3): Measurement => ({
   name,
   seconds,
   cpuSeconds: seconds,
-  lines: 3,
+  lines,
   peakBytes: 1.5e8,
 });
 
@@ -33,7 +33,7 @@ const works: readonly WorkResult[] = [
     id: 'file size',
     title: 'sizes',
     sizes: [1, 10, 100],
-    measurements: [measurement('1', [0]), measurement('10', [1]), measurement('100', [100])],
+    measurements: [measurement('1', [0], 4), measurement('10', [1], 31), measurement('100', [100], 303)],
   },
 ];
 
@@ -54,6 +54,15 @@ describe('the targets', () => {
     expect(verdict('all groups')).toBe('not measured: memfix, all groups was left out');
   });
 
+  it('do not take a run that gave up for a fast one', () => {
+    const [, sizes] = works;
+    const measurements = [...(sizes?.measurements.slice(0, 2) ?? []), measurement('100', [10], 1)];
+    const judged = judge([{ id: 'file size', title: 'sizes', sizes: [1, 10, 100], measurements }]);
+    expect(judged.find(({ work }) => work.includes('size of one file'))?.verdict).toBe(
+      'not measured: 100: it found less than its size tells',
+    );
+  });
+
   it('stand above the tables, failures included', () => {
     const page = markdown({
       date: '2026-01-01',
@@ -68,6 +77,7 @@ describe('the targets', () => {
     });
     expect(page).toContain('| memfix | 1.1 ± 0.1 s | 1–1.2 s | 1.1 s | 1 | 150 MB | 3 | 3 |');
     expect(page).toContain('| memfix, warm | no cache |');
+    expect(page).toMatch(/\| 100 \| 100 ± 0 s .* \| 303 \| 1 \| 2\.00 \|/);
     expect(page).toContain('these figures are noisy');
   });
 });
