@@ -126,7 +126,7 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
     requireArrival(proof, given);
     for (const each of filesOf(module, given)) {
       const file = each === module ? 'this file' : `\`${each.path}\``;
-      proof.require(isFree(each), {
+      proof.require(each.memo(isFree, each), {
         no: `${file} sets \`${CHECKPOINTING_KWARGS}\` itself`,
         unknown: `that nothing depends on \`${CHECKPOINTING_KWARGS}\` being unset, which ${file} reads`,
       });

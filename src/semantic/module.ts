@@ -22,6 +22,7 @@ const NOT_CODE: ReadonlySet<string> = new Set([
 export class PyModule {
   readonly lines: Lines;
   readonly #scopes = new Map<PyNode, Scope>();
+  #index: Map<string, number[]> | undefined;
   readonly #hits = new Map<string, readonly PyNode[]>();
   readonly #facts = new Map<unknown, unknown>();
   readonly #writes = new Map<readonly PyNode[], readonly PyNode[]>();
@@ -194,16 +195,37 @@ export class PyModule {
   }
 
   *#wordsExcept(word: string, within: PyNode, isLeftOut: (offset: number) => boolean): Generator<PyNode> {
-    const { text } = this;
-    for (
-      let from = text.indexOf(word, within.start);
-      from !== -1 && from < within.end;
-      from = text.indexOf(word, from + 1)
-    ) {
-      if (!isWord(text, from, word.length) || this.#isQuiet(from) || isLeftOut(from)) continue;
-      const node = this.root.descendantAt(from, from + word.length);
+    for (const offset of this.#offsetsOf(word, within)) {
+      if (this.#isQuiet(offset) || isLeftOut(offset)) continue;
+      const node = this.root.descendantAt(offset, offset + word.length);
       if (node.text === word) yield node;
     }
+  }
+
+  /** Where the text of a node has a word. */
+  *#offsetsOf(word: string, within: PyNode): Iterable<number> {
+    const { text } = this;
+    if (within === this.root && text.length > LONG_TEXT) {
+      yield* this.#allWords.get(word) ?? [];
+      return;
+    }
+    // A search in the whole text would go on beyond the node.
+    const part = text.slice(within.start, within.end);
+    for (let at = part.indexOf(word); at !== -1; at = part.indexOf(word, at + 1))
+      if (isWord(text, within.start + at, word.length)) yield within.start + at;
+  }
+
+  /** Where each word stands. */
+  get #allWords(): ReadonlyMap<string, readonly number[]> {
+    if (this.#index === undefined) {
+      this.#index = new Map();
+      for (const { 0: word, index } of this.text.matchAll(/[\w\u0080-\uffff]+/g)) {
+        const known = this.#index.get(word);
+        if (known === undefined) this.#index.set(word, [index]);
+        else known.push(index);
+      }
+    }
+    return this.#index;
   }
 
   /** Whether a place is in the body of a function that stands inside a node: what is bound there is not the node's. */
@@ -242,6 +264,9 @@ export class PyModule {
     return scope;
   }
 }
+
+/** Characters from which on a file is not searched for each name that it defines. */
+const LONG_TEXT = 128 * 1024;
 
 /** The names behind `global` and `nonlocal`, and other words there: going by the text, strings and comments included. */
 function declaredNames({ text }: PyModule): ReadonlySet<string> {

@@ -172,12 +172,18 @@ function scaledBy(module: PyModule, node: PyNode): PyNode | undefined {
 
 function backwardsBeside(module: PyModule, value: PyNode): readonly Backward[] {
   const [loop] = enclosingLoops(value);
-  return backwards(module).filter(
-    ({ call }) =>
-      enclosingLoops(call)[0] === loop &&
-      enclosingFunction(call) === enclosingFunction(value) &&
-      runsBeside(module, call, value),
-  );
+  const around = module.memo(backwardsByFunction, module).get(enclosingFunction(value)) ?? [];
+  return around.filter(({ call }) => enclosingLoops(call)[0] === loop && runsBeside(module, call, value));
+}
+
+/** Files have many functions, and each asks only for its own. */
+function backwardsByFunction(module: PyModule): ReadonlyMap<PyNode | undefined, readonly Backward[]> {
+  const found = new Map<PyNode | undefined, Backward[]>();
+  for (const each of backwards(module)) {
+    const around = enclosingFunction(each.call);
+    found.set(around, [...(found.get(around) ?? []), each]);
+  }
+  return found;
 }
 
 /** The same variable, attribute or element, which nothing has set in between. */

@@ -90,6 +90,16 @@ function isEntered(given: Given, name: string): boolean {
 /** What must hold in the file for that, wherever in it the form is chosen. */
 export function surroundingGates(module: PyModule, at: PyNode): readonly Gate[] {
   return [
+    ...module.memo(fileGates, module),
+    {
+      answer: isTestCode(module, at) ? 'unknown' : 'yes',
+      otherwise: 'that this test is not about the default',
+    },
+  ];
+}
+
+function fileGates(module: PyModule): readonly Gate[] {
+  return [
     gate(!usesFsdp(module), 'FSDP may checkpoint by its own settings'),
     {
       answer: not(usesDeepSpeed(module)),
@@ -112,10 +122,6 @@ export function surroundingGates(module: PyModule, at: PyNode): readonly Gate[] 
     {
       answer: /use_reentrant["']?\s*[=:]\s*True/.test(module.text) ? 'unknown' : 'yes',
       otherwise: 'that this run does not want the re-entrant form, which this file asks for elsewhere',
-    },
-    {
-      answer: isTestCode(module, at) ? 'unknown' : 'yes',
-      otherwise: 'that this test is not about the default',
     },
   ];
 }

@@ -229,12 +229,19 @@ function findForwardMethods(module: PyModule, classNode: PyNode): ReadonlySet<Py
 
 /** The calls `….method(…)` in the file that may run a method. */
 export function callsOf(module: PyModule, functionNode: PyNode): readonly PyNode[] {
-  return module.memo(findCalls, functionNode);
-}
-
-function findCalls(module: PyModule, functionNode: PyNode): readonly PyNode[] {
   const name = functionNode.field('name')?.text;
   if (name === undefined) return [];
+  const known = module.memo(callsByName, module);
+  const calls = known.get(name) ?? findCalls(module, name);
+  known.set(name, calls);
+  return calls;
+}
+
+function callsByName(): Map<string, readonly PyNode[]> {
+  return new Map();
+}
+
+function findCalls(module: PyModule, name: string): readonly PyNode[] {
   return module.at(`.${name}`).flatMap((hit) => {
     const callee = hit.parent;
     const call = callee?.parent;

@@ -54,10 +54,14 @@ function reflectionIn(module: PyModule, name: string, family: readonly PyNode[])
   const getter = module.at('attrgetter').find(({ text, parent }) => {
     return text === 'attrgetter' && parent?.type !== 'dotted_name';
   });
-  const matched = module
-    .at(name)
-    .find(({ parent, text }) => text === name && parent?.type === 'keyword_pattern');
+  const matched = (module.memo(hasPatterns, module) ? module.at(name) : []).find(
+    ({ parent, text }) => text === name && parent?.type === 'keyword_pattern',
+  );
   return dynamic?.parent ?? raw?.parent ?? copied ?? getter ?? matched?.parent;
+}
+
+function hasPatterns({ text }: PyModule): boolean {
+  return /\bcase\b/.test(text);
 }
 
 /** A copy that shares the dictionaries of a module. */

@@ -144,6 +144,10 @@ function isNamed(module: PyModule, name: string): boolean {
 
 /** `model.to(dtype=args.dtype)`, `model.double()`, `model.type(…)`, another default dtype. */
 function mayCast(module: PyModule): boolean {
+  return module.memo(findCast, module);
+}
+
+function findCast(module: PyModule): boolean {
   if (['set_default_dtype', 'set_default_tensor_type'].some((each) => isNamed(module, each))) return true;
   return ['.to(', '.type(', '.double('].some((literal) =>
     module.at(literal).some((hit) => {
@@ -198,6 +202,10 @@ function usesTorchScript(module: PyModule): boolean {
 
 /** `model.half()`, `.bfloat16()`, `.to(torch.float16)`, on anything that is not provably a tensor. */
 function castsToHalf(module: PyModule): boolean {
+  return module.memo(findCastToHalf, module);
+}
+
+function findCastToHalf(module: PyModule): boolean {
   const isCast = (call: PyNode | undefined): boolean => {
     const receiver = call && receiverOf(call);
     return receiver !== undefined && !['tensor', 'scalar-tensor'].includes(kindOf(module, receiver));
