@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { moduleOf, nodeAt } from '../support/module.js';
 
@@ -15,6 +16,23 @@ describe('scopes', () => {
     expect(module.resolve(nodeAt(module, 'x', 3))?.kind).toBe('function');
     expect(module.resolve(nodeAt(module, 'seen', 0))?.kind).toBe('function');
     expect(module.resolve(nodeAt(module, 'seen', 1))?.kind).toBe('function');
+  });
+
+  it('finds the same names in a long file as in a short one', () => {
+    const code =
+      'total = 0\ntotals = total\n# total\ntext = "total"\ndef f(größe):\n    total = größe\n    return total\ntotal += f(total)\n';
+    const long = moduleOf(`${code}\n${'x = f(1) + totals.total_1\n'.repeat(6000)}`);
+    expect(long.text.length).toBeGreaterThan(128 * 1024);
+    const places = (module: PyModule) =>
+      ['total', 'totals', 'text', 'f', 'größe', 'missing'].map((name) => [
+        module.scope.bindings(name).map(({ start }) => start),
+        module
+          .occurrences(module.scope, name)
+          .filter(({ end }) => end < code.length)
+          .map(({ start }) => start),
+      ]);
+    expect(places(long)).toEqual(places(moduleOf(code)));
+    expect(places(long)[0]?.[0]).toHaveLength(2);
   });
 
   it('follows global and nonlocal', () => {

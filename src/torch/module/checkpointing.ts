@@ -91,12 +91,11 @@ function isEntered(given: Given, name: string): boolean {
 export function surroundingGates(module: PyModule, at: PyNode): readonly Gate[] {
   return [
     ...module.memo(fileGates, module),
-    {
-      answer: isTestCode(module, at) ? 'unknown' : 'yes',
-      otherwise: 'that this test is not about the default',
-    },
+    { answer: isTestCode(module, at) ? 'unknown' : 'yes', otherwise: NOT_ABOUT_DEFAULT },
   ];
 }
+
+const NOT_ABOUT_DEFAULT = 'that this test is not about the default';
 
 function fileGates(module: PyModule): readonly Gate[] {
   return [
