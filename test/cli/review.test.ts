@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { folderWith, git } from '../workspace/folders.js';
 import { BRANCH, push, remotesWith, WORLD } from '../workspace/migrate/remotes.js';
-import { offersIn, planIn } from '../workspace/migrate/reviewing.js';
+import { offersIn, planIn, verdictsIn } from '../workspace/migrate/reviewing.js';
 import { memfix } from './command-line.js';
 import { type Reviewing, startReview } from './review-process.js';
 
@@ -207,6 +207,26 @@ describe('a decision', () => {
     expect(stderr).toContain('1 accepted and 1 rejected in 1 repository.');
     expect(existsSync(join(camp, 'review.lock'))).toBe(false);
     expect(readFileSync(join(camp, 'report.html'), 'utf8')).toContain('"verdict":"reject"');
+  });
+
+  test('that was answered is kept, wherever in a hail of them memfix is killed', async () => {
+    const lines = Array.from({ length: 60 }, (_, at) => `hold(${at})\n`);
+    const { camp } = await plannedCampaign({ 'a.py': lines.join('') });
+    const review = await startReview(camp);
+    const answered = new Set<string>();
+    const all = offersIn(camp).map(async ({ ref }) => {
+      const answer = await post(review, camp, { refs: [ref] }).catch(() => undefined);
+      if (answer?.status !== 204) return;
+      answered.add(ref);
+      if (answered.size === 20) review.child.kill('SIGKILL');
+    });
+    await Promise.all(all);
+    expect(answered.size).toBeGreaterThanOrEqual(20);
+    const verdicts = verdictsIn(camp);
+    const kept = offersIn(camp).filter((_, at) => verdicts[at] === 'reject');
+    expect(kept.map(({ ref }) => ref)).toEqual(expect.arrayContaining([...answered]));
+    const again = await startReview(camp);
+    expect(await post(again, camp, { verdict: 'accept' })).toMatchObject({ status: 204 });
   });
 
   test('about a plan that has changed counts for nothing, and is told so', async () => {
