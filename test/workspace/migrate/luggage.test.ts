@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bringBack, isSame, pack, unpack } from '../../../src/workspace/migrate/queue/luggage.js';
+import { isSame, pack, unpack } from '../../../src/workspace/migrate/queue/luggage.js';
 import { folderWith, listing, put } from '../folders.js';
 
 const ID = 'acme-one-0123456789';
 
 describe('the files of a repository', () => {
-  test('travel to a worker and back; what people decide goes one way', () => {
+  test('travel to a worker and back; what people decide is not among them', () => {
     const home = folderWith({
       [`decisions/${ID}.jsonl`]: 'first\n',
       [`patches/${ID}.patch`]: 'old',
@@ -17,15 +17,10 @@ describe('the files of a repository', () => {
     });
     const there = folderWith();
     unpack(there, ID, pack(home, ID));
-    expect(listing(there)).toEqual([
-      `decisions/${ID}.jsonl`,
-      `patches/${ID}.patch`,
-      `patches/${ID}/01-no-grad.patch`,
-    ]);
+    expect(listing(there)).toEqual([`patches/${ID}.patch`, `patches/${ID}/01-no-grad.patch`]);
     unpack(there, ID, new Map([...pack(there, ID)].filter(([path]) => !path.includes('no-grad'))));
     put(there, { [`patches/${ID}.patch`]: 'new', [`fixes/${ID}.json`]: '[]', [`logs/${ID}.log`]: 'said' });
-    put(home, { [`decisions/${ID}.jsonl`]: 'first\nsecond\n' });
-    bringBack(home, ID, pack(there, ID));
+    unpack(home, ID, pack(there, ID));
     expect(listing(home)).toEqual([
       `decisions/${ID}.jsonl`,
       `fixes/${ID}.json`,
@@ -35,7 +30,6 @@ describe('the files of a repository', () => {
       `state/${ID}.json`,
     ]);
     expect(readFileSync(join(home, 'patches', `${ID}.patch`), 'utf8')).toBe('new');
-    expect(readFileSync(join(home, 'decisions', `${ID}.jsonl`), 'utf8')).toBe('first\nsecond\n');
   });
 
   test.each([

@@ -6,6 +6,7 @@ import { certificateIn } from '../../support/redis.js';
 import { folderWith, git, listing, put } from '../folders.js';
 import { Bundle, Program, Works, writingGit } from './programs.js';
 import { BRANCH, branchesOf, commitsOn, countPushes, remotesWith } from './remotes.js';
+import { decide } from './reviewing.js';
 
 /** These wait for processes, and for leases to end: a busy machine takes its time. */
 vi.setConfig({ testTimeout: 240_000 });
@@ -111,6 +112,26 @@ describe('a campaign on a queue', () => {
       expect(failure).toMatchObject({ stage: 'verify', detail: expect.stringContaining('once') });
       expect([failure.next, readFileSync(log, 'utf8')]).toEqual([expect.stringContaining(log), 'once\n']);
     }
+  });
+
+  test('keeps to what people decide, also while workers are at it', async () => {
+    const works = await Works.open(bundle);
+    const remotes = remotesWith({ one: { 'a.py': 'hold(1)\nhold(2)\n' } });
+    const bare = join(remotes, 'one.git');
+    const settings = `repositories = ['${remotes}']\nverify = 'sleep 2'\n`;
+    const camp = folderWith({ 'campaign.toml': settings });
+    await works.worker({ words: ['--lease', '2s'] });
+    expect(await works.migrate(camp, ['plan']).ended).toBe(0);
+    decide(camp, 'reject', ({ line }) => line === 1);
+    const run = works.migrate(camp, ['run', '--push', '-v']);
+    await run.says(/verify …/);
+    decide(camp, 'reject', ({ line }) => line === 2);
+    decide(camp, null, ({ line }) => line === 1);
+    expect(await run.ended, run.said).toBe(0);
+    // What was committed by then is not pushed; it is planned anew.
+    expect(run.said).toMatch(/push …[\s\S]*plan …[\s\S]*push …/);
+    expect(git(bare, 'show', `${BRANCH}:a.py`)).toBe('release(1)\nhold(2)\n');
+    expect(commitsOn(bare)).toHaveLength(1);
   });
 
   test('is shown live, stopped, and followed again', async () => {

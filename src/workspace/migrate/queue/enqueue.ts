@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../failure.js';
 import { endMarked } from '../../prove/child.js';
@@ -7,7 +8,7 @@ import { MARK } from '../git.js';
 import { type Hold, tryHold } from '../hold.js';
 import type { Repository } from '../source.js';
 import type { Link } from './link.js';
-import { bringBack, pack } from './luggage.js';
+import { decisionsFile, pack, unpack } from './luggage.js';
 import type { Stations } from './stations.js';
 import { type Case, Store, type Terms, termsOf } from './store.js';
 
@@ -64,6 +65,8 @@ class Follower {
   readonly #open: Map<string, Repository>;
   #seen = '0';
   #lookedAfter = performance.now();
+  /** When the decisions that the workers know of were written. */
+  readonly #decided = new Map<string, number>();
   /** Since then, nothing was heard. */
   #isQuiet = true;
 
@@ -91,6 +94,7 @@ class Follower {
         return { record: folder.record(repository), locked, files: pack(folder.path, repository.id) };
       });
       await this.#patiently(this.#store.add(run, cases));
+      await this.#patiently(this.#tellDecisions(some));
       const isPushed = (each: Case) => each.record.pushed !== undefined;
       const errand = ({ record: { id } }: Case) => ({ run, id });
       await this.#patiently(stations.add('pr', cases.filter(isPushed).map(errand)));
@@ -107,6 +111,7 @@ class Follower {
     reading.on('error', () => undefined);
     try {
       while (this.#open.size > 0) {
+        await this.#patiently(this.#tellDecisions(this.#open.values()));
         const news = await this.#patiently(new Store(reading).news(run, this.#seen));
         if (news.length > 0) this.#isQuiet = false;
         const saved = new Map<string, boolean>();
@@ -127,6 +132,17 @@ class Follower {
 
   close(): Promise<void> {
     return this.#patiently(this.#store.close(this.dispatch.run));
+  }
+
+  /** What is decided here while workers are at it reaches them before they push. */
+  async #tellDecisions(repositories: Iterable<Repository>): Promise<void> {
+    for (const { id } of repositories) {
+      const file = decisionsFile(this.undertaking.folder.path, id);
+      const written = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+      if (written === undefined || written === this.#decided.get(id)) continue;
+      await this.#store.tellDecisions(this.dispatch.run, id, readFileSync(file));
+      this.#decided.set(id, written);
+    }
   }
 
   async #bring(id: string, isEnd: boolean): Promise<void> {
@@ -191,7 +207,7 @@ export async function bringHome(
   const found = await store.look(run, id);
   if (found === undefined) return undefined;
   const { record, locked, files } = found;
-  bringBack(folder.path, id, files);
+  unpack(folder.path, id, files);
   if (locked !== null && folder.locked(record.url)?.commit !== locked.commit) folder.lock(record.url, locked);
   folder.save(record);
   return found;

@@ -9,32 +9,20 @@ export type Luggage = ReadonlyMap<string, Buffer>;
 /** Of a log, the end tells what happened. */
 const LONGEST_LOG = 256 * 1024;
 
-const ENDINGS = ['.patch', '.json', '.jsonl', '.log'];
+const ENDINGS = ['.patch', '.json', '.log'];
 /** What stages write. */
-const RESULTS = ['patches', 'fixes', 'logs'];
-/** And what they read besides. Only people write it, in the campaign's folder. */
-const ALL = ['decisions', ...RESULTS];
+const PARTS = ['patches', 'fixes', 'logs'];
 
 export function pack(folder: string, id: string): Luggage {
-  return new Map(filesOf(folder, ALL, id).map((path) => [path, contentOf(folder, path)]));
+  return new Map(filesOf(folder, id).map((path) => [path, contentOf(folder, path)]));
 }
 
-/** Makes a repository's results in a folder what they were where they were packed. */
-export function bringBack(folder: string, id: string, luggage: Luggage): void {
-  place(folder, id, luggage, RESULTS);
-}
-
-/** The same for all of its files. */
+/** Makes a repository's files in a folder what they were where they were packed. */
 export function unpack(folder: string, id: string, luggage: Luggage): void {
-  place(folder, id, luggage, ALL);
-}
-
-function place(folder: string, id: string, luggage: Luggage, parts: readonly string[]): void {
-  const left = new Set(filesOf(folder, parts, id));
+  const left = new Set(filesOf(folder, id));
   for (const [path, bytes] of luggage) {
     // A name from elsewhere leads nowhere else.
-    if (!isOf(id, path, ALL)) throw new Error(`${path} is no file of ${id}`);
-    if (!isOf(id, path, parts)) continue;
+    if (!isOf(id, path)) throw new Error(`${path} is no file of ${id}`);
     if (!left.delete(path) || !contentOf(folder, path).equals(bytes)) writeWhole(join(folder, path), bytes);
   }
   for (const path of left) rmSync(join(folder, path), { force: true });
@@ -44,9 +32,14 @@ export function isSame(one: Luggage, other: Luggage): boolean {
   return isDeepStrictEqual(one, other);
 }
 
+/** What people decided about its fixes travels one way: only they write it, where the campaign is. */
+export function decisionsFile(folder: string, id: string): string {
+  return join(folder, 'decisions', `${id}.jsonl`);
+}
+
 /** Those named by the id alone, and those in a folder of that name. */
-function filesOf(folder: string, parts: readonly string[], id: string): readonly string[] {
-  const found = parts.flatMap((part) => {
+function filesOf(folder: string, id: string): readonly string[] {
+  const found = PARTS.flatMap((part) => {
     const own = join(folder, part, id);
     const within = existsSync(own) ? readdirSync(own).map((name) => `${id}/${name}`) : [];
     const alone = ENDINGS.map((ending) => `${id}${ending}`);
@@ -54,12 +47,12 @@ function filesOf(folder: string, parts: readonly string[], id: string): readonly
       (name) => `${part}/${name}`,
     );
   });
-  return found.filter((path) => isOf(id, path, parts));
+  return found.filter((path) => isOf(id, path));
 }
 
-function isOf(id: string, path: string, parts: readonly string[]): boolean {
+function isOf(id: string, path: string): boolean {
   const [part = '', name = '', file, ...more] = path.split('/');
-  if (!parts.includes(part) || more.length > 0) return false;
+  if (!PARTS.includes(part) || more.length > 0) return false;
   if (file === undefined) return ENDINGS.some((ending) => name === `${id}${ending}`);
   return name === id && /^[\w-]+\.patch$/.test(file);
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RepositoryRecord, STAGES, type StageName } from '../../../report/migrate/record.js';
@@ -13,7 +14,8 @@ import { Mirror } from '../mirror.js';
 import type { Eyes } from '../plan.js';
 import { Setback } from '../setback.js';
 import type { Desk, Stage } from '../stages.js';
-import { isSame, type Luggage, pack, unpack } from './luggage.js';
+import { writeWhole } from '../whole-file.js';
+import { decisionsFile, isSame, type Luggage, pack, unpack } from './luggage.js';
 import type { Delivery, Errand, Stations } from './stations.js';
 import { type Case, campaignIn, type Store, type Terms, type Trouble } from './store.js';
 
@@ -153,6 +155,7 @@ class Visit {
   async work({ isLast }: Delivery): Promise<StageName | undefined> {
     const { taken } = this.assignment;
     unpack(this.#folder.path, taken.record.id, taken.files);
+    await this.#hearDecisions();
     try {
       const record = await this.#goOn();
       const { failure } = record;
@@ -187,12 +190,20 @@ class Visit {
     return this.lanes[stage.lane].run(async () => {
       shop.entered(assignment.taken.record, stage.name);
       await store.enter(assignment.errand.run, assignment.errand.id, stage.name, shop.name);
+      if (stage.name === 'push') await this.#hearDecisions();
       try {
         return await work();
       } finally {
         if (PACED.has(stage.name)) await pause(QUIET);
       }
     });
+  }
+
+  /** Once more before a push, which cannot be taken back: people may have looked at it meanwhile. */
+  async #hearDecisions(): Promise<void> {
+    const { run, id } = this.assignment.errand;
+    const lines = await this.store.decisions(run, id);
+    if (lines !== undefined) writeWhole(decisionsFile(this.#folder.path, id), lines);
   }
 
   #isWelcome({ name }: Stage): boolean {
@@ -237,6 +248,7 @@ class Visit {
     this.#desk.mirror.removeTree(this.#folder.tree(taken.record.id));
     this.#desk.mirror.remove();
     unpack(this.#folder.path, taken.record.id, new Map());
+    rmSync(decisionsFile(this.#folder.path, taken.record.id), { force: true });
   }
 }
 

@@ -141,6 +141,15 @@ export class Store {
     }
   }
 
+  /** What people decided about a repository's fixes, as they wrote it down. */
+  async decisions(run: string, id: string): Promise<Buffer | undefined> {
+    return (await this.redis.hgetBuffer(keys(run).decisions, id)) ?? undefined;
+  }
+
+  async tellDecisions(run: string, id: string, lines: Buffer): Promise<void> {
+    await this.redis.hset(keys(run).decisions, id, lines);
+  }
+
   async terms(run: string): Promise<Terms | undefined> {
     const text = await this.redis.get(keys(run).terms);
     return text === null ? undefined : JSON.parse(text);
@@ -272,6 +281,7 @@ function keys(run: string) {
     cases: `${own}:cases`,
     holders: `${own}:holders`,
     doing: `${own}:doing`,
+    decisions: `${own}:decisions`,
     ended: `${own}:ended`,
     queued: `${own}:queued`,
     news: `${own}:news`,
