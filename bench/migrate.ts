@@ -1,7 +1,7 @@
 /**
- * `npx tsx bench/migrate.ts [--repositories N] [--runs N] [--cli FILE]`: `memfix migrate run --push` over generated
+ * `npx tsx bench/migrate.ts [--repositories N,N…] [--runs N] [--cli FILE]`: `memfix migrate run --push` over generated
  * repositories, beside the git commands alone (clone, branch, apply a patch that is there already, commit, push), which
- * run as many at a time. In turns, in ratios.
+ * run as many at a time. In turns, in ratios, and with the most memory that memfix has.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,12 +14,12 @@ import { median, ratios } from './statistics.js';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { values } = parseArgs({
   options: {
-    repositories: { type: 'string', default: '100' },
+    repositories: { type: 'string', default: '100,1000' },
     runs: { type: 'string', default: '3' },
     cli: { type: 'string', default: join(root, 'dist', 'cli.js') },
   },
 });
-const count = Number(values.repositories);
+const counts = values.repositories.split(',').map(Number);
 const cli = resolve(values.cli);
 const scratch = mkdtempSync(join(tmpdir(), 'memfix-bench-'));
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
@@ -39,36 +39,55 @@ interface Cost {
   readonly wall: number;
   /** Of the processor, children included. */
   readonly work: number;
+  /** Of memfix itself, at its peak, in MB. */
+  readonly memory: number;
 }
 
-const remotes = generate();
+const work = seed();
 const patch = plannedPatch();
-const runs: Record<'git' | 'memfix', Cost[]> = { git: [], memfix: [] };
-for (let run = 0; run < Number(values.runs); run++) {
-  runs.git.push(byGit());
-  runs.memfix.push(byMemfix());
-}
-for (const what of ['wall', 'work'] as const) {
-  const [git, memfix] = [runs.git.map((cost) => cost[what]), runs.memfix.map((cost) => cost[what])];
-  const ratio = median(ratios(memfix, git)).toFixed(2);
-  const shown = `memfix ${median(memfix).toFixed(2)} s, git alone ${median(git).toFixed(2)} s`;
-  process.stdout.write(`${what}: ${shown}, ratio ${ratio} (${count} repositories, ${git.length} runs)\n`);
+for (const count of counts) compare(count);
+
+function compare(count: number): void {
+  const remotes = generate(count);
+  const runs: Record<'git' | 'memfix', Cost[]> = { git: [], memfix: [] };
+  for (let run = 0; run < Number(values.runs); run++) {
+    runs.git.push(byGit(remotes));
+    runs.memfix.push(byMemfix(remotes));
+  }
+  for (const what of ['wall', 'work'] as const) {
+    const [git, memfix] = [runs.git.map((cost) => cost[what]), runs.memfix.map((cost) => cost[what])];
+    const ratio = median(ratios(memfix, git)).toFixed(2);
+    const shown = `memfix ${median(memfix).toFixed(2)} s, git alone ${median(git).toFixed(2)} s`;
+    say(`${what}: ${shown}, ratio ${ratio} (${count} repositories, ${git.length} runs)`);
+  }
+  say(
+    `memory: ${Math.max(...runs.memfix.map(({ memory }) => memory)).toFixed(0)} MB (${count} repositories)`,
+  );
+  rmSync(remotes, { recursive: true, force: true });
 }
 
-/** Small repositories: one file to fix, of the README's example, among ten that are fine. */
-function generate(): string {
-  const work = join(scratch, 'work');
-  mkdirSync(work);
-  cpSync(join(root, 'fixtures', '_demo', 'evaluate.py'), join(work, 'evaluate.py'));
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** A small repository: one file to fix, of the README's example, among ten that are fine. */
+function seed(): string {
+  const folder = join(scratch, 'work');
+  mkdirSync(folder);
+  cpSync(join(root, 'fixtures', '_demo', 'evaluate.py'), join(folder, 'evaluate.py'));
   for (let index = 0; index < 10; index++)
     writeFileSync(
-      join(work, `layer${index}.py`),
-      `import torch\n\n\n${'def f(x):\n    return x + 1\n\n\n'.repeat(20)}`,
+      join(folder, `layer${index}.py`),
+      `import torch\n\n\n${`def f${index}(x):\n    return x + 1\n\n\n`.repeat(20)}`,
     );
-  shell('git init --quiet --initial-branch=main . && git add . && git commit --quiet --message=all', work);
+  shell('git init --quiet --initial-branch=main . && git add . && git commit --quiet --message=all', folder);
+  shell(`git clone --quiet --bare '${folder}' '${join(scratch, 'one.git')}'`, scratch);
+  return folder;
+}
+
+function generate(count: number): string {
   const folder = join(scratch, 'remotes');
   mkdirSync(folder);
-  shell(`git clone --quiet --bare '${work}' '${join(scratch, 'one.git')}'`, scratch);
   for (let index = 0; index < count; index++)
     cpSync(join(scratch, 'one.git'), join(folder, `r${index}.git`), { recursive: true });
   return folder;
@@ -76,24 +95,28 @@ function generate(): string {
 
 function plannedPatch(): string {
   const file = join(scratch, 'fixes.patch');
-  shell(`'${process.execPath}' '${cli}' diff --no-cache . > '${file}'`, join(scratch, 'work'));
+  shell(`'${process.execPath}' '${cli}' diff --no-cache . > '${file}'`, work);
   if (readFileSync(file).length === 0) throw new Error('there is nothing to fix in the example');
   return file;
 }
 
-function byGit(): Cost {
-  clean();
+function byGit(remotes: string): Cost {
+  clean(remotes);
   const each = join(scratch, 'each.sh');
   writeFileSync(each, ALONE);
   const trees = join(scratch, 'trees');
   mkdirSync(trees, { recursive: true });
   return timed(
     `ls '${remotes}' | xargs -P ${AT_A_TIME} -I NAME sh -c "$(cat '${each}')" '${remotes}/NAME' '${trees}/NAME' '${patch}'`,
+    remotes,
   );
 }
 
-function byMemfix(): Cost {
-  clean();
+/** Says at its end how much memory it had at most. */
+const TELLING = `process.on('exit', () => process.stderr.write('memory ' + process.resourceUsage().maxRSS / 1024 + '\\n'))`;
+
+function byMemfix(remotes: string): Cost {
+  clean(remotes);
   const campaign = join(scratch, 'campaign');
   rmSync(campaign, { recursive: true, force: true });
   mkdirSync(campaign);
@@ -101,20 +124,22 @@ function byMemfix(): Cost {
     join(campaign, 'campaign.toml'),
     `repositories = ['${remotes}']\n[limits]\nnetwork = ${AT_A_TIME}\n`,
   );
-  return timed(`'${process.execPath}' '${cli}' migrate run --push --quiet '${campaign}'`);
+  const node = `'${process.execPath}' --import "data:text/javascript,${encodeURIComponent(TELLING)}"`;
+  return timed(`${node} '${cli}' migrate run --push --quiet '${campaign}'`, remotes);
 }
 
-function clean(): void {
+function clean(remotes: string): void {
   shell('for r in *.git; do git --git-dir "$r" update-ref -d refs/heads/memfix/fixes; done', remotes);
 }
 
-function timed(command: string): Cost {
+function timed(command: string, remotes: string): Cost {
   const { stderr } = shell(`TIMEFORMAT='cost %R %U %S'; time { ${command}; }`, scratch);
   const [wall = Number.NaN, user = Number.NaN, system = Number.NaN] = (/cost (.+)\n$/.exec(stderr)?.[1] ?? '')
     .split(' ')
     .map(Number);
+  // That all of it was done.
   shell('for r in *.git; do git --git-dir "$r" rev-parse --quiet --verify memfix/fixes; done', remotes);
-  return { wall, work: user + system };
+  return { wall, work: user + system, memory: Number(/^memory (.+)$/m.exec(stderr)?.[1] ?? 0) };
 }
 
 function shell(command: string, cwd: string): { readonly stderr: string } {

@@ -148,7 +148,7 @@ const commit: Stage = {
   },
   async run({ campaign: { branch }, mirror }, record) {
     const { commits = [] } = record.applied ?? {};
-    await mirror.setBranch(branch, commits.at(-1) ?? '');
+    mirror.setBranch(branch, commits.at(-1) ?? '');
     return { ...before('commit', record), committed: { branch, commits } };
   },
 };

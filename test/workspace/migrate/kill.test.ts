@@ -31,8 +31,6 @@ test.each([
   ['apply', ' apply --index ', 'after'],
   ['apply', ' commit --quiet ', 'after'],
   ['verify', 'verifying', 'before'],
-  ['commit', ' update-ref ', 'before'],
-  ['commit', ' update-ref ', 'after'],
   ['push', ' push ', 'before'],
   ['push', ' push ', 'after'],
 ])('killed in %s (%s, %s), a campaign is resumed and nothing is done twice', (_, at, when) => {
