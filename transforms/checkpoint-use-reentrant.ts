@@ -181,8 +181,12 @@ function mayBeCaught(call: PyNode): boolean {
   return tried?.type === 'try_statement' || enclosingWiths(call).some(swallowsErrors);
 }
 
+/** Other ways to go on after an error than `except`. */
+const SWALLOWS = /\bsuppress\(|\bdef __a?exit__\(|\.submit\(|\.(?:apply|map)_async\(|\bgather\(/;
+
 /** A caller in this file that goes another way after the error. */
 function isCaughtAround(module: PyModule, call: PyNode): boolean {
+  if (SWALLOWS.test(module.text)) return true;
   const name = call.closest('function_definition')?.field('name')?.text;
   const called = name === 'forward' || name === undefined ? '(' : `${name}(`;
   return module.at('except').some((node) => {

@@ -21,13 +21,39 @@ export function caughtElsewhere(module: PyModule, functionNode: PyNode, errors: 
   const name = CALLED.has(named?.text ?? '') ? owner?.field('name') : named;
   if (name === undefined) return { handler: undefined, unread: undefined };
   const may = (text: string): boolean => errors.test(text) || /\bexcept\s*:/.test(text);
-  const { uses, unread } = usesElsewhere(module, name, { may, byName: false });
-  for (const there of new Set(uses.map((use) => use.module))) {
-    const nodes = uses.flatMap((use) => (use.module === there ? [use.node] : []));
-    const handler = handlerAround(there, nodes, errors);
-    if (handler !== undefined) return { handler: { module: there, node: handler }, unread };
+  let unread: string | undefined;
+  for (const each of carriersOf(module, name)) {
+    const found = usesElsewhere(module, each, { may, byName: false });
+    unread ??= found.unread;
+    for (const there of new Set(found.uses.map((use) => use.module))) {
+      const nodes = found.uses.flatMap((use) => (use.module === there ? [use.node] : []));
+      const handler = handlerAround(there, nodes, errors);
+      if (handler !== undefined) return { handler: { module: there, node: handler }, unread };
+    }
   }
   return { handler: undefined, unread };
+}
+
+/** The name, and those of the file's classes and functions that have it inside, or have one of these inside. */
+function carriersOf(module: PyModule, name: PyNode): readonly PyNode[] {
+  const definitions = module.root.named
+    .map((node) => node.field('definition') ?? node)
+    .filter(({ type }) => type === 'class_definition' || type === 'function_definition');
+  const carriers = [name];
+  for (const carrier of carriers) {
+    const word = new RegExp(`\\b${carrier.text}\\b`);
+    for (const definition of definitions) {
+      const own = definition.field('name');
+      if (
+        own !== undefined &&
+        !carriers.includes(own) &&
+        !definition.contains(name) &&
+        word.test(definition.text)
+      )
+        carriers.push(own);
+    }
+  }
+  return carriers;
 }
 
 /** The handler around a node, in its own function, that may get an error of it and goes on without raising it again. */

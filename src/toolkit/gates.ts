@@ -1,9 +1,10 @@
 import { caughtElsewhere } from '../semantic/catching.js';
 import { arrives, type Given } from '../semantic/given.js';
+import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
-import { enclosingFunction } from '../semantic/statements.js';
+import { decoratorsOf, enclosingFunction } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import { placeOf } from '../torch/gate.js';
+import { placeOf, shown } from '../torch/gate.js';
 import type { Proof } from './proof.js';
 
 /**
@@ -32,10 +33,25 @@ export function requireArrival(proof: Proof, given: Given): Proof {
   });
 }
 
+/** A decorator that lets errors through. */
+function isTransparent(module: PyModule, decorator: PyNode): boolean {
+  const path = qualifiedName(
+    module,
+    decorator.type === 'call' ? (decorator.field('function') ?? decorator) : decorator,
+  );
+  return (
+    /^(?:staticmethod|classmethod|property)$/.test(decorator.text) ||
+    /^(?:torch|functools|typing)\./.test(path ?? '')
+  );
+}
+
 /** Asks that no other file of the project waits for an error that the change takes away. `errors`: what it is caught by. */
 export function requireUncaught(proof: Proof, module: PyModule, node: PyNode, errors: RegExp): Proof {
   const around = enclosingFunction(node);
   if (around === undefined || proof.refuted !== undefined) return proof;
+  const wrapper = decoratorsOf(around).find((each) => !isTransparent(module, each));
+  if (wrapper !== undefined)
+    return proof.require('unknown', `that \`${shown(wrapper)}\` does not wait for the error of today`);
   const { handler, unread } = caughtElsewhere(module, around, errors);
   if (handler !== undefined) {
     const place = placeOf(handler.module, handler.node);
