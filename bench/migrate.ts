@@ -35,6 +35,9 @@ const ALONE = `
 git clone --quiet --depth=1 "file://$0" "$1" && cd "$1" && git checkout --quiet -b memfix/fixes &&
 git apply "$2" && git commit --quiet --all --message=fix && git push --quiet origin memfix/fixes && cd / && rm -rf "$1"`;
 
+/** Says at its end how much memory it had at most. */
+const TELLING = `process.on('exit', () => process.stderr.write('memory ' + process.resourceUsage().maxRSS / 1024 + '\\n'))`;
+
 interface Cost {
   readonly wall: number;
   /** Of the processor, children included. */
@@ -111,9 +114,6 @@ function byGit(remotes: string): Cost {
     remotes,
   );
 }
-
-/** Says at its end how much memory it had at most. */
-const TELLING = `process.on('exit', () => process.stderr.write('memory ' + process.resourceUsage().maxRSS / 1024 + '\\n'))`;
 
 function byMemfix(remotes: string): Cost {
   clean(remotes);
