@@ -52,6 +52,7 @@ export const lazyDataset: Transform<DatasetSite> = {
         'the items are used elsewhere: sorted, shuffled, iterated over, read from outside the class, or by a subclass',
         'the source cannot be asked for an entry by its number: streamed, a generator, a file, a `DatasetDict` without `split=`',
         '`__getitem__` does more than look up the item',
+        '`__init__` itself fills the list, as most real datasets do: the loop has to be in a method of its own first',
       ],
       limits: [
         'Host memory only: the GPU never held these items.',
@@ -130,8 +131,10 @@ export const lazyDataset: Transform<DatasetSite> = {
   },
 };
 
-/** `self.items = self.method()`, with that method and a lookup in the text. */
+/** `self.items = self.method()` with that method, or `self.items = []`, and a lookup in the text. */
 function mayBeEager(text: string): boolean {
+  for (const [, items] of text.matchAll(/\.(\w+)(?::[^=\n]*)?\s*=\s*(?:\[\s*\]|list\(\))/g))
+    if (text.includes(`.${items}[`) && text.includes(`.${items}.append(`)) return true;
   for (const [, items, method] of text.matchAll(/\.(\w+)\s*=\s*\w+\.(\w+)\(\s*\)/g))
     if (text.includes(`def ${method}(`) && text.includes(`.${items}[`)) return true;
   return false;

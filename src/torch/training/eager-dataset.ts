@@ -50,6 +50,9 @@ export function eagerDataset(module: PyModule, getItem: PyNode): EagerDataset | 
   const self = selfName(init);
   const found = init.field('body')?.named.flatMap((statement) => fillOf(statement, self)) ?? [];
   const [fill] = found;
+  const filled = fill === undefined ? filledInPlace(init, getItem) : undefined;
+  if (filled !== undefined)
+    return `\`__init__\` fills \`${filled}\` itself; in a method of its own, \`${filled} = ${self}.load()\`, the loop could be taken apart`;
   if (fill === undefined || found.length > 1) return undefined;
   const method = methodNamed(module, classNode, fill.method);
   const shape = method && loopShape(module, method);
@@ -71,6 +74,21 @@ export function eagerDataset(module: PyModule, getItem: PyNode): EagerDataset | 
     index: given.index,
     lengths,
   };
+}
+
+/** `self.items` of a constructor that makes the list and fills it in a loop, where that is what `__getitem__` looks up. */
+function filledInPlace(init: PyNode, getItem: PyNode): string | undefined {
+  const statements = init.field('body')?.named ?? [];
+  return statements.flatMap((statement) => {
+    const assignment = statement.named[0];
+    const items = assignment?.type === 'assignment' ? (assignment.field('left')?.text ?? '') : '';
+    const isEmpty = /^(?:\[\s*\]|list\(\))$/.test(assignment?.field('right')?.text ?? '');
+    if (!isEmpty || lookupOf(getItem, items) === undefined) return [];
+    const grows = statements.some(
+      ({ type, text }) => type === 'for_statement' && text.includes(`${items}.append(`),
+    );
+    return grows ? [items] : [];
+  })[0];
 }
 
 interface Fill {
