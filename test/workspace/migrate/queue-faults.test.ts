@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { folderWith } from '../folders.js';
+import { folderWith, put } from '../folders.js';
 import { Bundle, Works } from './programs.js';
 import { campaignOver, LEASE } from './queue-campaigns.js';
 
@@ -108,6 +108,21 @@ test('a repository whose job is lost is given out again', async () => {
   function jobs(): readonly string[] {
     return works.server.ask('keys', 'memfix:*:clone:*.*');
   }
+});
+
+test('a worker whose disk does not work says so, and goes on when it does', async () => {
+  const works = await Works.open(bundle);
+  const { camp, check } = campaignOver(some(1));
+  const place = folderWith();
+  await works.worker({ words: ['--lease', '1s', '--dir', place] });
+  put(place, { 'memfix-worker': 'a file in the place of its folder' });
+  const run = works.migrate(camp, ['run', '--push']);
+  expect(await run.ended, run.said).toBe(1);
+  expect(run.said).toMatch(/r0: failed \(clone\): .*a part of its path is not a folder/);
+  rmSync(join(place, 'memfix-worker'));
+  const again = works.migrate(camp, ['run', '--push', '--failed']);
+  expect(await again.ended, again.said).toBe(0);
+  check();
 });
 
 test('a worker that is told to stop finishes its stage, and another goes on after it', async () => {

@@ -37,20 +37,19 @@ export async function driveByQueue(
   dispatch: Dispatch,
 ): Promise<void> {
   const holds: Hold[] = [];
-  const free: Repository[] = [];
-  for (const repository of repositories) {
-    const file = join(undertaking.campaign.mirrors, `${repository.id}.lock`);
-    const held = tryHold(file);
-    if (held instanceof Failure) {
-      watcher.passed(repository, held);
-      continue;
-    }
-    if (held.isInherited) endMarked(`${MARK}=${file}#`);
-    holds.push(held);
-    free.push(repository);
-  }
-  const follower = new Follower(undertaking, watcher, dispatch, free);
   try {
+    const free = repositories.filter((repository) => {
+      const file = join(undertaking.campaign.mirrors, `${repository.id}.lock`);
+      const held = tryHold(file);
+      if (held instanceof Failure) {
+        watcher.passed(repository, held);
+        return false;
+      }
+      holds.push(held);
+      if (held.isInherited) endMarked(`${MARK}=${file}#`);
+      return true;
+    });
+    const follower = new Follower(undertaking, watcher, dispatch, free);
     await follower.giveOut();
     await follower.follow();
     // What another run holds here, that one will end.

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RepositoryRecord, STAGES, type StageName } from '../../../report/migrate/record.js';
+import { Failure } from '../../failure.js';
 import type { Campaign } from '../campaign.js';
 import { goOn } from '../course.js';
 import { CampaignFolder } from '../folder.js';
@@ -154,9 +155,9 @@ class Visit {
   /** Answers with the stage that is next, where that is for another to do. */
   async work({ isLast }: Delivery): Promise<StageName | undefined> {
     const { taken } = this.assignment;
-    unpack(this.#folder.path, taken.record.id, taken.files);
-    await this.#hearDecisions();
     try {
+      unpack(this.#folder.path, taken.record.id, taken.files);
+      await this.#hearDecisions();
       const record = await this.#goOn();
       const { failure } = record;
       if (failure !== undefined && !isLast && !FINAL.has(failure.stage))
@@ -164,9 +165,10 @@ class Visit {
       if (this.#next === undefined) await this.#end(record);
       return this.#next;
     } catch (error) {
-      if (!(error instanceof Setback) || !isLast) throw error;
-      const { title, detail, next } = error;
-      await this.#save(this.#saved, true, { title, detail, next });
+      if (!(error instanceof Failure) || !isLast) throw error;
+      const trouble = { title: error.title, detail: error.detail, next: error.next };
+      if (error instanceof Setback) await this.#save(this.#saved, true, trouble);
+      else await this.#end({ ...this.#saved, failure: { stage: this.assignment.at, ...trouble } });
       return undefined;
     } finally {
       this.#clear();
