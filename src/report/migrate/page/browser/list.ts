@@ -71,14 +71,19 @@ export class List {
 
   /** Shows these, in this order, and marks the one that is looked at. */
   show(wanted: readonly PageRepository[]): void {
-    const shown = new Set(wanted.map(({ id }) => id));
-    const first =
-      this.state.open !== undefined && shown.has(this.state.open) ? this.state.open : wanted[0]?.id;
-    for (const [id, { item, link }] of this.#rows) {
-      item.hidden = !shown.has(id);
-      link.tabIndex = id === first ? 0 : -1;
-      if (id === this.state.open) link.setAttribute('aria-current', 'page');
-      else link.removeAttribute('aria-current');
+    const items = wanted.flatMap(({ id }) => this.#rows.get(id)?.item ?? []);
+    // Hiding the others one by one takes a browser far longer than to lay the list anew.
+    const isSame =
+      items.length === this.element.childElementCount &&
+      items.every((item, at) => item === this.element.children[at]);
+    if (!isSame) this.element.replaceChildren(...items);
+    const { open } = this.state;
+    const first = wanted.some(({ id }) => id === open) ? open : wanted[0]?.id;
+    for (const [id, { link }] of this.#rows) {
+      const tabIndex = id === first ? 0 : -1;
+      if (link.tabIndex !== tabIndex) link.tabIndex = tabIndex;
+      if (id === open) link.setAttribute('aria-current', 'page');
+      else if (link.hasAttribute('aria-current')) link.removeAttribute('aria-current');
     }
   }
 
@@ -92,7 +97,7 @@ export class List {
   }
 
   #walk(event: KeyboardEvent): void {
-    const links = [...this.element.querySelectorAll<HTMLAnchorElement>('li:not([hidden]) > a')];
+    const links = [...this.element.querySelectorAll<HTMLAnchorElement>('li > a')];
     const at = links.findIndex((link) => link.matches(':focus'));
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: links.length - 1 }[event.key];
     const next = to === undefined ? undefined : links[to];
