@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { type Browser, chromium } from 'playwright-core';
+import { install, programAt } from './debian.js';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
@@ -11,21 +11,15 @@ export async function launchChromium(): Promise<Browser> {
 }
 
 function found(): string | undefined {
-  for (const name of NAMES) {
-    const { stdout } = spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' });
-    if (stdout.trim() !== '') return stdout.trim();
-  }
-  return undefined;
+  return NAMES.map(programAt).find((path) => path !== undefined);
 }
 
 function installed(): string {
-  const script =
-    'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium';
-  const { status, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+  const why = install('chromium');
   const path = found();
   if (path !== undefined) return path;
   throw new Error(
-    `These tests need Chromium, which is not on the PATH, and apt-get could not install it (exit ${status}): ` +
-      `${stderr.trim().split('\n').at(-1)}. Install \`chromium\` or \`google-chrome\`, then run them again.`,
+    `These tests need Chromium, which is not on the PATH, and apt-get could not install it (${why}). ` +
+      'Install `chromium` or `google-chrome`, then run them again.',
   );
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { install, programAt } from './debian.js';
 
 /** A real one, with a port and a folder of its own; its folder survives it. */
 export class RedisServer {
@@ -80,14 +81,13 @@ export function certificateIn(folder: string): { readonly cert: string; readonly
   return { cert, key };
 }
 
-/** Installs a program of that Debian package where it is missing. */
-export function needed(program: string, debian = program): void {
-  const isThere = () => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
-  if (isThere()) return;
-  const install = `apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends ${debian}`;
-  const { status, stderr } = spawnSync('sh', ['-c', install], { encoding: 'utf8' });
-  if (status !== 0 || !isThere())
+/** Installs a program where it is missing. */
+function needed(program: string): void {
+  if (programAt(program) !== undefined) return;
+  const why = install(program);
+  if (programAt(program) === undefined)
     throw new Error(
-      `These tests need ${program}. Installing it with apt-get as root failed; install ${debian} yourself.\n${stderr}`,
+      `These tests need ${program}, which is not on the PATH, and apt-get could not install it (${why}). ` +
+        `Install \`${program}\`, then run them again.`,
     );
 }
