@@ -17,7 +17,7 @@ test('workers are killed in every stage: others finish, and nothing is done twic
     { repository: 'clone-begins', words: ' clone ', when: 'before' },
     { repository: 'clone-ends', words: ' clone ', when: 'after' },
     { repository: 'apply-ends', words: ' commit --quiet ', when: 'after' },
-    { repository: 'commit-ends', words: ' update-ref ', when: 'after' },
+    { repository: 'apply-goes', words: ' apply --index ', when: 'after' },
     { repository: 'push-begins', words: ' push ', when: 'before' },
     { repository: 'push-ends', words: ' push ', when: 'after' },
   ];
