@@ -18,8 +18,9 @@ const some = (count: number) =>
 
 test('Redis is started again in the middle, once in order and once killed: the campaign goes on', async () => {
   const works = await Works.open(bundle);
-  const { camp, check, pushes } = campaignOver(some(8), "verify = 'sleep 0.2'\n");
-  const workers = [await works.worker({ words: LEASE }), await works.worker({ words: LEASE })];
+  const { camp, check, pushes } = campaignOver(some(8), "verify = 'sleep 0.5'\n");
+  const words = [...LEASE, '--work', '1', '--network', '1'];
+  const workers = [await works.worker({ words }), await works.worker({ words })];
   const run = works.migrate(camp, ['run', '--push']);
   const pushed = () => Object.values(pushes()).filter((count) => count > 0).length;
   await until(() => pushed() >= 2);
@@ -36,10 +37,10 @@ test('Redis is started again in the middle, once in order and once killed: the c
 
 test('Redis is gone: that is said, and resumed when it is back', async () => {
   const works = await Works.open(bundle);
-  const { camp, check, pushes } = campaignOver(some(4), "verify = 'sleep 0.2'\n");
-  const worker = await works.worker({ words: LEASE });
-  const run = works.migrate(camp, ['run', '--push'], { env: { MEMFIX_QUEUE_PATIENCE: '1' } });
-  await until(() => Object.values(pushes()).some((count) => count > 0));
+  const { camp, check } = campaignOver(some(4), "verify = 'sleep 1'\n");
+  const worker = await works.worker({ words: [...LEASE, '--work', '1'] });
+  const run = works.migrate(camp, ['run', '--push', '-v'], { env: { MEMFIX_QUEUE_PATIENCE: '1' } });
+  await run.says(/verify …/);
   await works.server.stop();
   expect(await run.ended).toBe(2);
   expect(run.said).toMatch(

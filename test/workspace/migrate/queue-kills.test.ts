@@ -18,6 +18,7 @@ test('workers are killed in every stage: others finish, and nothing is done twic
     { repository: 'clone-ends', words: ' clone ', when: 'after' },
     { repository: 'apply-ends', words: ' commit --quiet ', when: 'after' },
     { repository: 'apply-goes', words: ' apply --index ', when: 'after' },
+    // The stage between them calls no git: who dies when the push begins has just done it.
     { repository: 'push-begins', words: ' push ', when: 'before' },
     { repository: 'push-ends', words: ' push ', when: 'after' },
   ];
