@@ -14,6 +14,8 @@ import { sha256 } from './hash.js';
 import { type Repository, readSources } from './source.js';
 import { verifyProblem } from './verify.js';
 
+/** All files of a commit, or at first only those that memfix reads. */
+export const CLONE_CHOICES = ['shallow', 'partial'] as const;
 export const COMMIT_CHOICES = ['repository', 'transform'] as const;
 
 /** What a campaign is to do; all of it stands in `campaign.toml`. */
@@ -40,6 +42,7 @@ export interface Campaign {
   readonly verify?: string;
   /** Where the mirrors are. */
   readonly mirrors: string;
+  readonly clone: (typeof CLONE_CHOICES)[number];
   readonly limits: Limits;
 }
 
@@ -67,7 +70,7 @@ export const CAMPAIGN_FILE = 'campaign.toml';
 export const DEFAULT_BRANCH = 'memfix/fixes';
 const KEYS = [
   ...['repositories', 'select', 'extend-select', 'ignore', 'unsafe-fixes', 'branch', 'commits', 'message'],
-  ...['verify', 'mirrors', 'limits', 'sources', 'forges', 'pull-request'],
+  ...['verify', 'mirrors', 'clone', 'limits', 'sources', 'forges', 'pull-request'],
 ];
 /** GitHub takes no more from one account, and people still less. */
 export const MOST_PRS_PER_HOUR = 500;
@@ -102,7 +105,7 @@ class CampaignReader {
     const verify = this.#string(this.table, 'verify');
     const doubt = verify === undefined ? undefined : verifyProblem(verify);
     if (doubt !== undefined) this.#fail(`\`verify\` ${doubt}`);
-    const commits = this.#commits();
+    const commits = this.#chosen('commits', COMMIT_CHOICES);
     const problem = message === undefined ? undefined : messageProblem(message, commits);
     if (problem !== undefined) this.#fail(`\`message\` ${problem}`);
     const filter = this.#filter();
@@ -123,15 +126,17 @@ class CampaignReader {
       commits,
       ...(message !== undefined && { message }),
       ...(verify !== undefined && { verify }),
+      clone: this.#chosen('clone', CLONE_CHOICES),
       mirrors: resolve(this.folder, this.#string(this.table, 'mirrors') ?? 'mirrors'),
       limits: this.#limits(),
     };
   }
 
-  #commits(): Campaign['commits'] {
-    const word = this.#string(this.table, 'commits') ?? 'repository';
-    const found = COMMIT_CHOICES.find((choice) => choice === word);
-    return found ?? this.#fail(`\`commits\` must be one of ${COMMIT_CHOICES.join(', ')}`);
+  /** One of these words; the first where none is given. */
+  #chosen<W extends string>(key: string, choices: readonly [W, ...W[]]): W {
+    const word = this.#string(this.table, key) ?? choices[0];
+    const found = choices.find((choice) => choice === word);
+    return found ?? this.#fail(`\`${key}\` must be one of ${choices.join(', ')}`);
   }
 
   #branch(): string {

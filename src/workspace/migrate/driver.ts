@@ -81,7 +81,8 @@ async function take(
   const file = join(campaign.mirrors, `${id}.lock`);
   const mark = `${file}#`;
   const git = new Git(gitEnvironment(campaign.hosts, env), eyes.signal, mark);
-  const mirror = new Mirror(join(campaign.mirrors, id), url, git, campaign.limits.networkTimeout);
+  const manner = { clone: campaign.clone, timeout: campaign.limits.networkTimeout };
+  const mirror = new Mirror(join(campaign.mirrors, id), url, git, manner);
   const held = tryHold(file);
   if (held instanceof Failure) return held;
   try {

@@ -17,19 +17,36 @@ export interface CommitPlan {
 const AS_THEY_ARE = '* -text !eol !ident !filter !working-tree-encoding\n';
 const BASE = 'refs/memfix/base';
 const SHALLOW = ['--quiet', '--depth=1', '--no-tags'];
+/** Files come when they are asked for; a server that does not know how sends all of them. */
+const PARTIAL = '--filter=blob:none';
+/** What a look at a repository may read. */
+const SOURCES = `${[
+  ...['*.py', '*.pyi', '*.toml', '*.cfg', '*.ini', '*.txt', '*.in', '*.yml', '*.yaml', '*.lock', '*.sh'],
+  ...['*.bash', '.gitignore', '.gitattributes'],
+].join('\n')}\n`;
+
+/** How a mirror is filled. */
+export interface Manner {
+  readonly clone: 'shallow' | 'partial';
+  /** Seconds that the remote may take. */
+  readonly timeout: number;
+}
 
 /** A bare, shallow copy of one repository, and a work tree of it. It appears when it is complete. */
 export class Mirror {
-  /** The commit whose files the work tree has, where nobody has been at them since. */
-  #untouched: string | undefined;
+  /** The commit whose files the work tree has, all or only the sources, where nobody has been at them since. */
+  #untouched: { readonly commit: string; readonly isWhole: boolean } | undefined;
 
   constructor(
     readonly folder: string,
     private readonly url: string,
     private readonly git: Git,
-    /** Seconds that the remote may take. */
-    private readonly timeout: number,
+    private readonly manner: Manner,
   ) {}
+
+  get #isPartial(): boolean {
+    return this.manner.clone === 'partial';
+  }
 
   async has(object: string): Promise<boolean> {
     if (!existsSync(this.folder)) return false;
@@ -51,8 +68,10 @@ export class Mirror {
     mkdirSync(dirname(this.folder), { recursive: true });
     const draft = `${this.folder}.draft`;
     remove(draft);
-    const { timeout } = this;
-    const words = ['clone', ...SHALLOW, '--bare', '--no-local', '--template=', '--', this.url, draft];
+    const { timeout } = this.manner;
+    const sparing = this.#isPartial ? [PARTIAL] : [];
+    const from = ['--bare', '--no-local', '--template=', '--', this.url, draft];
+    const words = ['clone', ...SHALLOW, ...sparing, ...from];
     const answer = await this.git.ask(words, { timeout });
     try {
       if (answer.status !== 0) throw gitFailure('The repository cannot be cloned', answer, { timeout });
@@ -81,8 +100,10 @@ export class Mirror {
   }
 
   #fetched(folder: string, commit: string): Promise<GitAnswer> {
-    const words = ['fetch', ...SHALLOW, '--no-write-fetch-head', '--', this.url, `+${commit}:${BASE}`];
-    return this.git.ask(['--git-dir', folder, ...words], { timeout: this.timeout });
+    // Only of a remote that git knows by name does it know that the rest can be asked for later.
+    const from = this.#isPartial ? [PARTIAL, '--', 'origin'] : ['--', this.url];
+    const words = ['fetch', ...SHALLOW, '--no-write-fetch-head', ...from, `+${commit}:${BASE}`];
+    return this.git.ask(['--git-dir', folder, ...words], { timeout: this.manner.timeout });
   }
 
   /** Where the remote's HEAD is; null when it has no commit. */
@@ -99,22 +120,39 @@ export class Mirror {
   }
 
   #listed(options: readonly string[], ref: string): Promise<string> {
-    const { timeout } = this;
+    const { timeout } = this.manner;
     const words = ['ls-remote', ...options, '--', this.url, ref];
     return this.git.tell('The repository cannot be reached', words, { timeout });
   }
 
   /** The files of a commit in a work tree, as staged changes upon another where that is given. */
   async checkOut(commit: string, tree: string, upon = commit): Promise<void> {
-    if (this.#untouched !== commit || !existsSync(tree)) {
-      this.removeTree(tree);
-      this.#link(tree, commit);
-      await this.git.tell('The files cannot be checked out', ['read-tree', '--reset', '-u', commit], {
-        folder: tree,
-      });
-      this.#untouched = commit;
-    }
+    await this.#fill(commit, tree, true);
     writeFileSync(join(this.#linkOf(tree), 'HEAD'), `${upon}\n`);
+  }
+
+  /** The same for what memfix reads and changes: of a partial clone, the other files are not even here. */
+  async checkOutSources(commit: string, tree: string): Promise<void> {
+    await this.#fill(commit, tree, !this.#isPartial);
+    writeFileSync(join(this.#linkOf(tree), 'HEAD'), `${commit}\n`);
+  }
+
+  async #fill(commit: string, tree: string, isWhole: boolean): Promise<void> {
+    const there = this.#untouched;
+    if (there?.commit === commit && (there.isWhole || !isWhole) && existsSync(tree)) return;
+    this.removeTree(tree);
+    this.#link(tree, commit);
+    if (!isWhole) {
+      const info = join(this.#linkOf(tree), 'info');
+      mkdirSync(info, { recursive: true });
+      writeFileSync(join(info, 'sparse-checkout'), SOURCES);
+    }
+    const only = ['-c', `core.sparseCheckout=${!isWhole}`];
+    await this.git.tell('The files cannot be checked out', [...only, 'read-tree', '--reset', '-u', commit], {
+      folder: tree,
+      ...(this.#isPartial && { timeout: this.manner.timeout }),
+    });
+    this.#untouched = { commit, isWhole };
   }
 
   /** As `git worktree add --no-checkout --detach` would, without its three processes. */
@@ -150,7 +188,8 @@ export class Mirror {
     date: string,
     tree: string,
   ): Promise<readonly string[]> {
-    await this.checkOut(base, tree);
+    await this.checkOutSources(base, tree);
+    const isWhole = this.#untouched?.isWhole === true;
     this.touch();
     const commits: string[] = [];
     const dated = { folder: tree, env: { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date } };
@@ -161,7 +200,8 @@ export class Mirror {
       await this.git.tell('The commit cannot be made', commit, dated);
       commits.push(readFileSync(join(this.#linkOf(tree), 'HEAD'), 'utf8').trim());
     }
-    this.#untouched = commits.at(-1);
+    const last = commits.at(-1);
+    if (last !== undefined) this.#untouched = { commit: last, isWhole };
     return commits;
   }
 
@@ -180,7 +220,7 @@ export class Mirror {
   /** Only where there is no such branch yet; answers why it was not taken. */
   async push(branch: string, commit: string): Promise<Failure | undefined> {
     const ref = `refs/heads/${branch}`;
-    const { timeout } = this;
+    const { timeout } = this.manner;
     const words = ['push', '--quiet', '--no-verify', `--force-with-lease=${ref}:`, '--', this.url];
     const answer = await this.#ask([...words, `${commit}:${ref}`], { timeout });
     return answer.status === 0 ? undefined : gitFailure('The push was rejected', answer, { timeout });

@@ -70,7 +70,7 @@ const plan: Stage = {
   async run({ campaign, folder, mirror, eyes, version }, record) {
     const { commit } = baseOf(record.base);
     const tree = folder.tree(record.id);
-    await mirror.checkOut(commit, tree);
+    await mirror.checkOutSources(commit, tree);
     const decisions = folder.decisions(record.id);
     const key = planKey(campaign, commit, decisions.digest, version);
     const { patch, steps, offers, ...found } = await lookInto(tree, campaign, decisions, eyes);

@@ -148,7 +148,8 @@ class Visit {
     this.#saved = taken.record;
     const mark = `${shop.folder}#${id}`;
     const git = new Git(gitEnvironment(campaign.hosts, env), shop.eyes.signal, mark);
-    const mirror = new Mirror(join(campaign.mirrors, id), url, git, campaign.limits.networkTimeout);
+    const manner = { clone: campaign.clone, timeout: campaign.limits.networkTimeout };
+    const mirror = new Mirror(join(campaign.mirrors, id), url, git, manner);
     this.#desk = { ...shop, ...office, folder: this.#folder, mirror, mark };
   }
 
