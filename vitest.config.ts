@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const report = process.env['MEMFIX_TEST_REPORT'];
@@ -8,6 +9,8 @@ export default defineConfig({
     globalSetup: ['test/support/bundle-page.ts'],
     // The native parser is an addon and the sessions need a terminal: processes, not threads.
     pool: 'forks',
+    // Much of the time is spent waiting: for workers, forges and browsers.
+    maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 60_000,
     hookTimeout: 120_000,
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
