@@ -179,12 +179,12 @@ function calledName(statement: PyNode): PyNode {
   return callee?.field('attribute') ?? callee ?? statement;
 }
 
-/** Tests save to see that it works, conversions on the CPU, and what goes to a temporary folder is not a result. */
 /** Scripts that turn one checkpoint into another do not train. */
 function isConverter(path: string): boolean {
   return path.includes('convert');
 }
 
+/** Tests save to see that it works, conversions on the CPU, and what goes to a temporary folder is not a result. */
 function isOutOfScope(module: PyModule, statement: PyNode): boolean {
   const contexts = enclosingWiths(statement).flatMap(contextManagers);
   if (contexts.some((context) => context.text.includes('TemporaryDirectory'))) return true;

@@ -1,29 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { root } from '../../src/dev/project.js';
+import { describe, expect, test } from 'vitest';
 import { type Files, folderWith, repositoryWith } from '../workspace/folders.js';
 import { memfix } from './command-line.js';
+import { toyProgram } from './toy-program.js';
 
-/** Threads start from the bundle, so the toys are bundled as memfix is; inside the package, to find its dependencies. */
-const bundle = mkdtempSync(join(root, 'node_modules', '.memfix-toys-'));
-const main = join(bundle, 'toy-main.js');
-
-beforeAll(async () => {
-  await build({
-    entryPoints: [join(import.meta.dirname, 'toy-main.ts')],
-    outdir: bundle,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    packages: 'external',
-  });
-});
-afterAll(() => rmSync(bundle, { recursive: true, force: true }));
+/** Threads start from the bundle, so the toys are bundled as memfix is. */
+const main = toyProgram();
 
 /** Wasm: the native parser cannot be stopped in the middle of a file. */
 function memfixProcess(cwd: string, ...words: readonly string[]) {

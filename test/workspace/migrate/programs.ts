@@ -1,43 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { build } from 'esbuild';
 import { onTestFinished } from 'vitest';
-import { root } from '../../../src/dev/project.js';
 import { RedisServer } from '../../support/redis.js';
 import { folderWith } from '../folders.js';
 import { freePort, WORLD } from './remotes.js';
-
-/** memfix with toys as a file that Node can run; inside the package, to find its dependencies. */
-export class Bundle {
-  readonly #folder = mkdtempSync(join(root, 'node_modules', '.memfix-queue-'));
-
-  async build(): Promise<void> {
-    await build({
-      entryPoints: [join(root, 'test', 'cli', 'toy-main.ts')],
-      outdir: this.#folder,
-      bundle: true,
-      splitting: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20',
-      packages: 'external',
-    });
-  }
-
-  get folder(): string {
-    return this.#folder;
-  }
-
-  get file(): string {
-    return join(this.#folder, 'toy-main.js');
-  }
-
-  remove(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
-  }
-}
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -83,18 +51,18 @@ const SOMEONE_ELSE = {
 /** A queue, and what works with it. */
 export class Works {
   private constructor(
-    private readonly bundle: Bundle,
+    private readonly program: string,
     readonly server: RedisServer,
   ) {}
 
-  static async open(bundle: Bundle, ...more: readonly string[]): Promise<Works> {
-    return new Works(bundle, await new RedisServer(folderWith(), await freePort(), more).start());
+  static async open(program: string, ...more: readonly string[]): Promise<Works> {
+    return new Works(program, await new RedisServer(folderWith(), await freePort(), more).start());
   }
 
   /** One that takes work. */
   async worker({ words = [], env = {}, queue = this.server.url }: Start = {}): Promise<Program> {
     const all = ['worker', '--queue', queue, '--dir', 'work', ...words];
-    const started = new Program(this.bundle.file, folderWith(), all, { ...SOMEONE_ELSE, ...env });
+    const started = new Program(this.program, folderWith(), all, { ...SOMEONE_ELSE, ...env });
     await started.says(/waits for work/);
     return started;
   }
@@ -104,12 +72,12 @@ export class Works {
     words: readonly string[],
     { env = {}, queue = this.server.url }: Start = {},
   ): Program {
-    return new Program(this.bundle.file, camp, ['migrate', ...words, '--queue', queue], env);
+    return new Program(this.program, camp, ['migrate', ...words, '--queue', queue], env);
   }
 
   /** The same without the queue. */
   migrateHere(camp: string, words: readonly string[]): Program {
-    return new Program(this.bundle.file, camp, ['migrate', ...words]);
+    return new Program(this.program, camp, ['migrate', ...words]);
   }
 }
 

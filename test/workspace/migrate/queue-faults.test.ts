@@ -1,23 +1,22 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { toyProgram } from '../../cli/toy-program.js';
 import { folderWith, put } from '../folders.js';
-import { Bundle, Works } from './programs.js';
+import { Works } from './programs.js';
 import { campaignOver, LEASE } from './queue-campaigns.js';
 
 /** These wait for processes, and for leases to end: a busy machine takes its time. */
 vi.setConfig({ testTimeout: 240_000 });
 
-const bundle = new Bundle();
-beforeAll(() => bundle.build());
-afterAll(() => bundle.remove());
+const PROGRAM = toyProgram();
 
 const some = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`r${index}`, 'hold()\n']));
 
 test('Redis is started again in the middle, once in order and once killed: the campaign goes on', async () => {
-  const works = await Works.open(bundle);
+  const works = await Works.open(PROGRAM);
   const { camp, check, pushes } = campaignOver(some(8), "verify = 'sleep 0.5'\n");
   const words = [...LEASE, '--work', '1', '--network', '1'];
   const workers = [await works.worker({ words }), await works.worker({ words })];
@@ -36,7 +35,7 @@ test('Redis is started again in the middle, once in order and once killed: the c
 });
 
 test('Redis is gone: that is said, and resumed when it is back', async () => {
-  const works = await Works.open(bundle);
+  const works = await Works.open(PROGRAM);
   const { camp, check } = campaignOver(some(4), "verify = 'sleep 1'\n");
   const worker = await works.worker({ words: [...LEASE, '--work', '1'] });
   const run = works.migrate(camp, ['run', '--push', '-v'], { env: { MEMFIX_QUEUE_PATIENCE: '1' } });
@@ -58,7 +57,7 @@ test('Redis is gone: that is said, and resumed when it is back', async () => {
 });
 
 test('Redis forgets everything: that is said, and resumed', async () => {
-  const works = await Works.open(bundle);
+  const works = await Works.open(PROGRAM);
   const { camp, check } = campaignOver(some(2), "verify = 'sleep 1'\n");
   await works.worker({ words: LEASE });
   const run = works.migrate(camp, ['run', '--push', '-v']);
@@ -72,7 +71,7 @@ test('Redis forgets everything: that is said, and resumed', async () => {
 });
 
 test('who began it is killed: the workers go on, and it is taken up again', async () => {
-  const works = await Works.open(bundle);
+  const works = await Works.open(PROGRAM);
   const { camp, check, pushes } = campaignOver(some(3));
   const run = works.migrate(camp, ['run', '--push']);
   await until(
@@ -94,7 +93,7 @@ test('who began it is killed: the workers go on, and it is taken up again', asyn
 });
 
 test('a repository whose job is lost is given out again', async () => {
-  const works = await Works.open(bundle);
+  const works = await Works.open(PROGRAM);
   const { camp, check } = campaignOver(some(2));
   const run = works.migrate(camp, ['run', '--push']);
   await until(() => jobs().length === 2);
@@ -112,7 +111,7 @@ test('a repository whose job is lost is given out again', async () => {
 });
 
 test('a worker whose disk does not work says so, and goes on when it does', async () => {
-  const works = await Works.open(bundle);
+  const works = await Works.open(PROGRAM);
   const { camp, check } = campaignOver(some(1));
   const place = folderWith();
   await works.worker({ words: ['--lease', '1s', '--dir', place] });
@@ -127,7 +126,7 @@ test('a worker whose disk does not work says so, and goes on when it does', asyn
 });
 
 test('a worker that is told to stop finishes its stage, and another goes on after it', async () => {
-  const works = await Works.open(bundle);
+  const works = await Works.open(PROGRAM);
   const log = join(folderWith(), 'verified');
   const { camp, check } = campaignOver(some(1), `verify = 'sleep 1; echo once >> ${log}'\n`);
   const first = await works.worker({ words: LEASE });

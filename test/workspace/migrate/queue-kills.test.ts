@@ -1,16 +1,15 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { toyProgram } from '../../cli/toy-program.js';
 import { folderWith } from '../folders.js';
 import { gitHubWith } from './forge/github-double.js';
-import { Bundle, type Death, deadlyGit, type Program, Works } from './programs.js';
+import { type Death, deadlyGit, type Program, Works } from './programs.js';
 import { campaignOver, LEASE } from './queue-campaigns.js';
 
 /** These wait for processes, and for leases to end: a busy machine takes its time. */
 vi.setConfig({ testTimeout: 240_000 });
 
-const bundle = new Bundle();
-beforeAll(() => bundle.build());
-afterAll(() => bundle.remove());
+const PROGRAM = toyProgram();
 
 test('workers are killed in every stage: others finish, and nothing is done twice', async () => {
   const deaths: readonly Death[] = [
@@ -27,7 +26,7 @@ test('workers are killed in every stage: others finish, and nothing is done twic
   const files = { 'plan-goes': 'hold(fatal)\n', 'verify-goes': 'hold()\n' };
   const others = Object.fromEntries(deaths.map(({ repository }) => [repository, 'hold()\n']));
   const { camp, check } = campaignOver({ ...others, ...files }, `verify = '${verify}'\n`);
-  const works = await Works.open(bundle);
+  const works = await Works.open(PROGRAM);
   const world = { ...env, KILL_AT: 'detect', KILL_ONCE: join(env['DEATHS'] ?? '', 'plan') };
   let isOver = false;
   let killed = 0;
@@ -49,7 +48,7 @@ test('workers are killed in every stage: others finish, and nothing is done twic
 });
 
 test('one that was only thought dead has no say any more', async () => {
-  const works = await Works.open(bundle);
+  const works = await Works.open(PROGRAM);
   const { camp, check } = campaignOver({ one: 'hold()\n' }, "verify = 'sleep 1'\n");
   const first = await works.worker({ words: LEASE });
   const run = works.migrate(camp, ['run', '--push', '-v']);
@@ -67,7 +66,7 @@ test('one that was only thought dead has no say any more', async () => {
 });
 
 test('pull requests are opened by one worker at a time, at a pace, and each once although one dies of it', async () => {
-  const works = await Works.open(bundle);
+  const works = await Works.open(PROGRAM);
   const forge = await gitHubWith({ 'acme/one': { 'a.py': 'hold()\n' }, 'acme/two': { 'a.py': 'hold()\n' } });
   const urls = ['one', 'two'].map((name) => `'${forge.base}/acme/${name}.git'`);
   const camp = folderWith({
@@ -82,7 +81,9 @@ test('pull requests are opened by one worker at a time, at a pace, and each once
     opened.push(performance.now());
     return 'drop' as const;
   };
-  const kill = () => {
+  const kill = async () => {
+    // What it says may come later than what it asks.
+    await vi.waitUntil(() => workers.some(isAtIt), 10_000);
     workers.find(isAtIt)?.child.kill('SIGKILL');
     return note();
   };
@@ -99,7 +100,7 @@ test('pull requests are opened by one worker at a time, at a pace, and each once
 });
 
 test('a repository that every worker dies of is given up, and the others are done', async () => {
-  const works = await Works.open(bundle);
+  const works = await Works.open(PROGRAM);
   const { camp, pushes } = campaignOver(
     { deadly: 'hold()\n', fine: 'hold()\n' },
     "verify = 'case $PWD in *deadly*) kill -9 $PPID;; esac'\n",

@@ -1,19 +1,18 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { dirname, join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
 import { root } from '../../../src/dev/project.js';
+import { toyProgram } from '../../cli/toy-program.js';
 import { certificateIn } from '../../support/redis.js';
 import { folderWith, git, listing, put } from '../folders.js';
-import { Bundle, Program, Works, writingGit } from './programs.js';
+import { Program, Works, writingGit } from './programs.js';
 import { BRANCH, branchesOf, commitsOn, countPushes, remotesWith } from './remotes.js';
 import { decide } from './reviewing.js';
 
 /** These wait for processes, and for leases to end: a busy machine takes its time. */
 vi.setConfig({ testTimeout: 240_000 });
 
-const bundle = new Bundle();
-beforeAll(() => bundle.build());
-afterAll(() => bundle.remove());
+const PROGRAM = toyProgram();
 
 const HOLD = { 'a.py': 'hold()\n' };
 
@@ -36,7 +35,7 @@ async function reportOf(works: Works, camp: string): Promise<string> {
 
 describe('a campaign on a queue', () => {
   test('is done by three workers, nothing twice, and leaves nothing in Redis', async () => {
-    const works = await Works.open(bundle);
+    const works = await Works.open(PROGRAM);
     const names = Array.from({ length: 9 }, (_, index) => `r${index}`);
     const { bares, pushes, camp } = campaignOver(names);
     const { env, calls } = writingGit();
@@ -64,7 +63,7 @@ describe('a campaign on a queue', () => {
   });
 
   test('goes on where a run on one machine left off, and makes the same commit', async () => {
-    const works = await Works.open(bundle);
+    const works = await Works.open(PROGRAM);
     const { bares, camp } = campaignOver(['one']);
     const here = works.migrateHere(camp, ['run']);
     expect(await here.ended, here.said).toBe(0);
@@ -76,7 +75,7 @@ describe('a campaign on a queue', () => {
   });
 
   test('lets each worker do only its stages', async () => {
-    const works = await Works.open(bundle);
+    const works = await Works.open(PROGRAM);
     const verified = join(folderWith(), 'verified');
     const { pushes, camp } = campaignOver(['one', 'two'], `verify = 'echo "$WHO" >> ${verified}'\n`);
     const run = works.migrate(camp, ['run', '--push']);
@@ -92,7 +91,7 @@ describe('a campaign on a queue', () => {
   });
 
   test('tries again what may pass, and brings back what does not', async () => {
-    const works = await Works.open(bundle);
+    const works = await Works.open(PROGRAM);
     const { bares, camp } = campaignOver(['away', 'broken']);
     const [away = '', broken = ''] = bares;
     const verify = 'echo once >> log; cat log; false';
@@ -115,7 +114,7 @@ describe('a campaign on a queue', () => {
   });
 
   test('keeps to what people decide, also while workers are at it', async () => {
-    const works = await Works.open(bundle);
+    const works = await Works.open(PROGRAM);
     const remotes = remotesWith({ one: { 'a.py': 'hold(1)\nhold(2)\n' } });
     const bare = join(remotes, 'one.git');
     const settings = `repositories = ['${remotes}']\nverify = 'sleep 2'\n`;
@@ -135,7 +134,7 @@ describe('a campaign on a queue', () => {
   });
 
   test('is shown live, stopped, and followed again', async () => {
-    const works = await Works.open(bundle);
+    const works = await Works.open(PROGRAM);
     const { pushes, camp } = campaignOver(['one', 'two'], "verify = 'sleep 30'\n");
     const [one, two] = await Promise.all(
       [1, 2].map(() => works.worker({ words: ['--work', '1', '--network', '1'] })),
@@ -178,7 +177,7 @@ describe('a campaign on a queue', () => {
 
 describe('the Redis of a queue', () => {
   test('needs its password, which nobody hears of', async () => {
-    const works = await Works.open(bundle, '--requirepass', 's3cret-word');
+    const works = await Works.open(PROGRAM, '--requirepass', 's3cret-word');
     const { camp, pushes } = campaignOver(['one'], "verify = 'env; cat /proc/$PPID/cmdline'\n");
     const queue = works.server.url.replace('//', '//default:s3cret-word@');
     const env = { QUEUE_URL: queue };
@@ -205,7 +204,7 @@ describe('the Redis of a queue', () => {
   test('may want TLS, and is who it says', async () => {
     const { cert, key } = certificateIn(folderWith());
     const tls = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', cert];
-    const works = await Works.open(bundle, ...tls, '--tls-auth-clients', 'no');
+    const works = await Works.open(PROGRAM, ...tls, '--tls-auth-clients', 'no');
     const { camp, pushes } = campaignOver(['one']);
     const env = { NODE_EXTRA_CA_CERTS: cert };
     await works.worker({ env });
@@ -218,7 +217,7 @@ describe('the Redis of a queue', () => {
   test('is told apart from what is none', async () => {
     const { camp } = campaignOver(['one']);
     const ask = async (queue: string) => {
-      const run = new Program(bundle.file, camp, ['migrate', 'run', '--queue', queue]);
+      const run = new Program(PROGRAM, camp, ['migrate', 'run', '--queue', queue]);
       return [await run.ended, run.said.replaceAll(/\s+/g, ' ')];
     };
     expect(await ask('redis://127.0.0.1:1')).toEqual([
@@ -233,7 +232,7 @@ describe('the Redis of a queue', () => {
   test('needs packages that memfix comes without', async () => {
     const { camp } = campaignOver(['one']);
     const folder = folderWith();
-    cpSync(bundle.folder, join(folder, 'memfix'), { recursive: true });
+    cpSync(dirname(PROGRAM), join(folder, 'memfix'), { recursive: true });
     const there = join(root, 'node_modules');
     mkdirSync(join(folder, 'node_modules'));
     for (const name of readdirSync(there).filter((each) => each !== 'ioredis' && !each.startsWith('.')))
@@ -247,13 +246,13 @@ describe('the Redis of a queue', () => {
   });
 
   test('has workers of one folder each, which are told what is wrong', async () => {
-    const works = await Works.open(bundle);
+    const works = await Works.open(PROGRAM);
     const cwd = folderWith();
     const ask = async (...words: readonly string[]) => {
-      const worker = new Program(bundle.file, cwd, ['worker', '--queue', works.server.url, ...words]);
+      const worker = new Program(PROGRAM, cwd, ['worker', '--queue', works.server.url, ...words]);
       return [await worker.ended, worker.said.replaceAll(/\s+/g, ' ')];
     };
-    const first = new Program(bundle.file, cwd, ['worker', '--queue', works.server.url, '--dir', '.']);
+    const first = new Program(PROGRAM, cwd, ['worker', '--queue', works.server.url, '--dir', '.']);
     await first.says(/waits for work/);
     expect(await ask('--dir', '.')).toEqual([2, expect.stringContaining(`process ${first.child.pid} on`)]);
     first.child.kill('SIGKILL');
@@ -261,16 +260,16 @@ describe('the Redis of a queue', () => {
     expect(await ask('--stages', 'clone,paln')).toEqual([2, expect.stringContaining('Did you mean `plan`?')]);
     expect(await ask('--lease', 'soon')).toEqual([2, expect.stringContaining('such as 30s')]);
     expect(await ask('--work', '0')).toEqual([2, expect.stringContaining('from 1 to 256')]);
-    const next = new Program(bundle.file, cwd, ['worker', '--queue', works.server.url, '--dir', '.']);
+    const next = new Program(PROGRAM, cwd, ['worker', '--queue', works.server.url, '--dir', '.']);
     await next.says(/waits for work/);
     next.child.kill('SIGINT');
     expect([await next.ended, listing(cwd)]).toEqual([0, []]);
   });
 
   test('keeps versions of memfix apart', async () => {
-    const works = await Works.open(bundle);
+    const works = await Works.open(PROGRAM);
     works.server.ask('hset', 'memfix:runs', 'another', '9.9.9');
-    const refused = new Program(bundle.file, folderWith(), ['worker', '--queue', works.server.url]);
+    const refused = new Program(PROGRAM, folderWith(), ['worker', '--queue', works.server.url]);
     expect([await refused.ended, refused.said]).toEqual([
       2,
       expect.stringContaining('begun with memfix 9.9.9'),

@@ -27,8 +27,10 @@ export interface Fault {
   readonly at: RegExp;
   readonly when: 'before' | 'after';
   /** An answer, none at all, or whatever happens then and perhaps leads to one. */
-  readonly reply: Reply | 'drop' | (() => Reply | 'drop' | undefined);
+  readonly reply: Reply | 'drop' | (() => Answered | Promise<Answered>);
 }
+
+type Answered = Reply | 'drop' | undefined;
 
 /** What makes a server GitHub or GitLab. */
 export interface Manner {
@@ -143,7 +145,7 @@ export class ForgeDouble {
     };
     const line = `${method} ${call.path}`;
     this.calls.push(line);
-    const fault = this.#faultAt(line, 'before');
+    const fault = await this.#faultAt(line, 'before');
     if (fault !== undefined) return this.#send(response, fault);
     const isWrite = method !== 'GET';
     const early = this.#refusal(request, line, isWrite);
@@ -156,10 +158,10 @@ export class ForgeDouble {
       this.#lastWrite = Date.now();
       this.#writes--;
     }
-    this.#send(response, this.#faultAt(line, 'after') ?? reply);
+    this.#send(response, (await this.#faultAt(line, 'after')) ?? reply);
   }
 
-  #faultAt(line: string, when: Fault['when']): Reply | 'drop' | undefined {
+  async #faultAt(line: string, when: Fault['when']): Promise<Answered> {
     const index = this.faults.findIndex((fault) => fault.when === when && fault.at.test(line));
     const [fault] = index === -1 ? [] : this.faults.splice(index, 1);
     return typeof fault?.reply === 'function' ? fault.reply() : fault?.reply;

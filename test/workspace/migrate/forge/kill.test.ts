@@ -1,32 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { build } from 'esbuild';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { root } from '../../../../src/dev/project.js';
+import { expect, test } from 'vitest';
+import { toyProgram } from '../../../cli/toy-program.js';
 import { folderWith } from '../../folders.js';
 import { BRANCH, branchesOf, countPushes } from '../remotes.js';
 import { gitHubWith } from './github-double.js';
 import { gitLabWith } from './gitlab-double.js';
 
-/** Inside the package, to find its dependencies. */
-const bundle = mkdtempSync(join(root, 'node_modules', '.memfix-forge-'));
-
-beforeAll(async () => {
-  await build({
-    entryPoints: [join(root, 'test', 'cli', 'toy-main.ts')],
-    outdir: bundle,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    packages: 'external',
-  });
-});
-afterAll(() => rmSync(bundle, { recursive: true, force: true }));
+const PROGRAM = toyProgram();
 
 const FORGES = [
   ['GitHub', gitHubWith, 'github'],
@@ -51,7 +33,7 @@ test.each(CASES)(
       'campaign.toml': `repositories = ['${forge.base}/acme/one.git']\n[forges]\n"127.0.0.1:${forge.port}" = "${kind}+${forge.base}"\n`,
     });
     const memfix = (...words: readonly string[]) =>
-      spawn(process.execPath, [join(bundle, 'toy-main.js'), 'migrate', ...words], {
+      spawn(process.execPath, [PROGRAM, 'migrate', ...words], {
         cwd: camp,
         env: forge.world,
         stdio: ['ignore', 'ignore', 'pipe'],
