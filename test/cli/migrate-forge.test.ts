@@ -1,5 +1,9 @@
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { type Duplex, pipeline } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { folderWith, git, listing, put } from '../workspace/folders.js';
@@ -154,6 +158,59 @@ describe('sources', () => {
     ]);
   });
 });
+
+describe.each(FORGES)('behind a proxy, %s', (_, forgeWith, kind) => {
+  const source = (forge: ForgeDouble) =>
+    `${kind}+${forge.base}/${kind === 'github' ? 'org/acme' : 'group/acme/ml'}`;
+  const repositories = { [kind === 'github' ? 'acme/one' : 'acme/ml/one']: HOLD };
+  const ask = (forge: ForgeDouble, env: Readonly<Record<string, string>>) =>
+    memfix({ cwd: folderWith(), env: { ...forge.world, ...env } }, 'migrate', 'init', 'camp', source(forge));
+
+  test('it is asked by way of the proxy, except where that is not wanted', async () => {
+    const forge = await strict(forgeWith(repositories));
+    const proxy = await tunnelling();
+    const direct = await ask(forge, { http_proxy: proxy.address, no_proxy: 'example.org,127.0.0.1' });
+    expect(direct).toMatchObject({ code: 0, stderr: expect.stringContaining('1 repository.') });
+    expect(proxy.tunnels).toEqual([]);
+    for (const env of [{ http_proxy: proxy.address }, { ALL_PROXY: proxy.address.replace('http://', '') }]) {
+      expect(await ask(forge, env)).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining('1 repository.'),
+      });
+      expect(new Set(proxy.tunnels.splice(0))).toEqual(new Set([`127.0.0.1:${forge.port}`]));
+    }
+  });
+
+  test('a proxy without an address is said to be one', async () => {
+    const forge = await strict(forgeWith(repositories));
+    expect(await ask(forge, { https_proxy: 'http://' })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('The proxy in the environment has no address'),
+    });
+    expect(forge.calls).toEqual([]);
+  });
+});
+
+/** A proxy that writes down where it was asked to go. */
+async function tunnelling(): Promise<{ readonly address: string; readonly tunnels: string[] }> {
+  const tunnels: string[] = [];
+  const server = createServer().on('connect', ({ url = '' }, client: Duplex) => {
+    tunnels.push(url);
+    const target = new URL(`tcp://${url}`);
+    const onward = connect(Number(target.port), target.hostname, () => {
+      client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+      pipeline(client, onward, client, () => {});
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { address: `http://127.0.0.1:${address.port}`, tunnels };
+}
 
 describe.each(FORGES)('pull requests on %s', (_, forgeWith, kind, owner) => {
   const one = `${owner}/one`;

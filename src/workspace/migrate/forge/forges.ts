@@ -2,6 +2,7 @@ import { Failure } from '../../failure.js';
 import type { Forge } from './forge.js';
 import { type Host, type Hosts, isPlain, nameOf, type Project, projectAt, remoteParts } from './host.js';
 import type { Pace } from './pace.js';
+import { fetchBy } from './proxy.js';
 import { tokenFor, tokenVariables } from './token.js';
 
 export interface Setting {
@@ -36,7 +37,7 @@ export class Forges {
     const { env, signal, timeout, waits } = this.setting;
     const token = await this.#token(host);
     const line = {
-      ...{ host, token, env, signal, timeout },
+      ...{ host, token, env, signal, timeout, fetch: await fetchBy(env) },
       waits: (seconds: number) => waits(nameOf(host), seconds),
     };
     return host.kind === 'github'

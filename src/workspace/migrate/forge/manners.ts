@@ -9,6 +9,8 @@ export interface Line {
   readonly host: Host;
   readonly token: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** By which requests leave this machine. */
+  readonly fetch: typeof fetch;
   readonly signal: AbortSignal;
   /** Seconds that an answer may take. */
   readonly timeout: number;
@@ -35,7 +37,7 @@ export class Manners {
   constructor(readonly line: Line) {}
 
   readonly fetch = (address: string | URL | Request, setting: RequestInit = {}): Promise<Response> => {
-    const { signal, timeout } = this.line;
+    const { signal, timeout, fetch } = this.line;
     const send = () =>
       fetch(address, { ...setting, signal: AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)]) });
     if ((setting.method ?? 'GET') === 'GET') return send();
