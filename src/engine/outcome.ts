@@ -18,7 +18,9 @@ export interface ProposedFix {
   readonly title: string;
   /** The fix's own edits, without its imports. */
   readonly edits: readonly Edit[];
-  /** Edits for the imports it needs, on this text. */
+  /** The import statements that it needs, where it needs any: those of several fixes become one edit. */
+  readonly imports?: readonly string[];
+  /** Edits for these, where it is the only fix, on this text. */
   readonly importEdits: readonly Edit[];
   /** What changes in other files: all of it, or nothing of the fix. */
   readonly beside?: readonly FileEdits[];

@@ -1,6 +1,7 @@
 import { applyEdits } from '../edit/apply.js';
 import type { Edit, FileEdits } from '../edit/edit.js';
 import { plan } from '../edit/plan.js';
+import type { PyModule } from '../semantic/module.js';
 import { importEdit } from '../syntax/import-place.js';
 import { firstError, pythonProblem, type SyntaxProblem, tokensOutside } from '../syntax/soundness.js';
 import { yamlProblem } from '../syntax/yaml.js';
@@ -19,7 +20,7 @@ import type {
 } from './outcome.js';
 import { changeOf, previewOf, withImports } from './preview.js';
 import { editableLines } from './region.js';
-import { type LiveScan, notPython, scanOf, statementFor, withScan } from './scan.js';
+import { notPython, scanOf, withWhole } from './scan.js';
 import { suppressionEdit } from './suppression.js';
 
 /** Fixes that enable each other take a pass each; more than this many is not convergence. */
@@ -76,7 +77,7 @@ export async function repair(
       return outcomeOf(file, scanned, beside, settled, bugs);
     const objection = current === file ? notPython(file) : undefined;
     if (objection !== undefined) return objection;
-    const step = withScan(setup, current, (live) => applyOnce(live, setup, standing));
+    const step = withWhole(setup, current, (module) => applyOnce(scanned, module, setup, standing));
     if ('kind' in step)
       return untouched(setup, file, [...bugs, `${file.path} could not be read twice: ${step.reason}`]);
     settled.push(...step.settled);
@@ -118,22 +119,26 @@ interface Step {
   readonly standing: Map<string, Answered>;
 }
 
-function applyOnce(live: LiveScan, setup: EngineSetup, standing: ReadonlyMap<string, Answered>): Step {
-  const { module, scan } = live;
+function applyOnce(
+  scan: Scan,
+  module: PyModule,
+  setup: EngineSetup,
+  standing: ReadonlyMap<string, Answered>,
+): Step {
   const settled: Settled[] = [];
   const bugs: string[] = [];
   const choices: Choice[] = [];
   for (const finding of scan.findings) {
     const decision = standing.get(placeOf(finding, finding.span.start))?.decision;
     if (decision === undefined || decision.kind === 'skip' || finding.fix === undefined) continue;
-    const edits = editsFor(live, finding, decision);
+    const edits = editsFor(module, finding, decision);
     if (edits === undefined) {
       bugs.push(`${finding.transform} at ${where(scan, finding)}: no comment can stand on that line`);
       settled.push({ finding, fate: 'dropped' });
     } else choices.push({ finding, decision, edits });
   }
   const planned = onePerFile(plan(choices, (choice) => choice.edits).taken);
-  const taken = sound(planned, live, setup, (choice, problem) => {
+  const taken = sound(planned, module, setup, (choice, problem) => {
     const place = where(scan, choice.finding);
     const who =
       choice.decision.kind === 'edited' ? 'the edited text' : `the fix of ${choice.finding.transform}`;
@@ -146,7 +151,7 @@ function applyOnce(live: LiveScan, setup: EngineSetup, standing: ReadonlyMap<str
       fate: decision.kind === 'edited' ? 'edited' : decision.kind === 'suppress' ? 'suppressed' : 'applied',
     });
   }
-  const edits = allEdits(live, taken);
+  const edits = allEdits(module, taken);
   const done = new Set(settled.map(({ finding }) => placeOf(finding, finding.span.start)));
   const waiting = new Map<string, Answered>();
   for (const finding of scan.findings) {
@@ -176,27 +181,26 @@ function besideOf({ finding, decision }: Choice): readonly FileEdits[] {
   return decision.kind === 'suppress' ? [] : (finding.fix?.beside ?? []);
 }
 
-function editsFor(live: LiveScan, finding: Finding, decision: Decision): readonly Edit[] | undefined {
+function editsFor(module: PyModule, finding: Finding, decision: Decision): readonly Edit[] | undefined {
   if (decision.kind === 'suppress') {
-    const edit = suppressionEdit(live.module, finding, decision.reason);
+    const edit = suppressionEdit(module, finding, decision.reason);
     return edit && [edit];
   }
-  if (decision.kind === 'edited')
-    return [{ ...editableLines(live.module.lines, finding), text: decision.text }];
+  if (decision.kind === 'edited') return [{ ...editableLines(module.lines, finding), text: decision.text }];
   return finding.fix?.edits;
 }
 
 /** The choices that give sound code together. One that breaks the file is dropped; the others still land. */
 function sound(
   taken: readonly Choice[],
-  live: LiveScan,
+  module: PyModule,
   setup: EngineSetup,
   drop: (choice: Choice, problem: SyntaxProblem) => void,
 ): readonly Choice[] {
-  if (problemAfter(taken, live, setup) === undefined) return taken;
+  if (problemAfter(taken, module, setup) === undefined) return taken;
   const kept: Choice[] = [];
   for (const choice of taken) {
-    const problem = problemAfter([...kept, choice], live, setup);
+    const problem = problemAfter([...kept, choice], module, setup);
     if (problem === undefined) kept.push(choice);
     else drop(choice, problem);
   }
@@ -206,22 +210,22 @@ function sound(
 /** What is wrong with the text once these edits are in: its syntax, or a token changed outside them. */
 function problemAfter(
   choices: readonly Choice[],
-  live: LiveScan,
+  module: PyModule,
   setup: EngineSetup,
 ): SyntaxProblem | undefined {
   for (const { path, after } of choices.flatMap(besideOf).map(changeOf)) {
     const problem = /\.ya?ml$/i.test(path) ? yamlProblem(after) : undefined;
     if (problem !== undefined) return { message: `${path}: ${problem}` };
   }
-  const edits = allEdits(live, choices);
+  const edits = allEdits(module, choices);
   if (edits.length === 0) return undefined;
-  const after = applyEdits(live.module.text, edits);
+  const after = applyEdits(module.text, edits);
   const problem = pythonProblem(after);
   if (problem !== undefined) return problem;
   const tree = setup.parser.parse(after);
   try {
     if (firstError(tree) !== undefined) return { message: 'the result does not parse' };
-    const before = tokensOutside(live.module.root, edits);
+    const before = tokensOutside(module.root, edits);
     const now = tokensOutside(tree.root, written(edits));
     const same = before.length === now.length && before.every((token, index) => token === now[index]);
     return same ? undefined : { message: 'code outside the edit would be read differently' };
@@ -243,12 +247,12 @@ function written(edits: readonly Edit[]): readonly Span[] {
 }
 
 /** The edits of the choices and one merged edit for their imports. */
-function allEdits(live: LiveScan, choices: readonly Choice[]): readonly Edit[] {
+function allEdits(module: PyModule, choices: readonly Choice[]): readonly Edit[] {
   const edits = choices.flatMap((choice) => choice.edits);
   const wanted = choices.flatMap(({ finding, decision }) =>
-    decision.kind === 'suppress' ? [] : (live.imports.get(finding) ?? []),
+    decision.kind === 'suppress' ? [] : (finding.fix?.imports ?? []),
   );
-  const importing = importEdit(live.module, [...new Set(wanted.map(statementFor))].sort());
+  const importing = importEdit(module, [...new Set(wanted)].sort());
   return importing === undefined ? edits : withImports(edits, importing);
 }
 

@@ -8,21 +8,13 @@ import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
 import { NotInPieces } from '../syntax/pieces.js';
 import { firstError, isPython2, pythonProblem } from '../syntax/soundness.js';
-import type { Import, Site, Transform } from '../toolkit/contract.js';
+import type { Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import type { EngineSetup } from './engine.js';
 import { belowFloor, floorDoubts } from './floor.js';
 import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
 import { awake, passingText, withCue } from './prefilter.js';
 import { Suppressions } from './suppression.js';
-
-/** A scan together with the module it was made on, for as long as the tree lives. */
-export interface LiveScan {
-  readonly scan: Scan;
-  readonly module: PyModule;
-  /** The imports each fix asks for, to be merged once per file. */
-  readonly imports: ReadonlyMap<Finding, readonly Import[]>;
-}
 
 /** Deep recursion in a parser or in a rule ends here, not in a stack trace. */
 const TOO_DEEP = 'it is nested too deeply';
@@ -54,25 +46,7 @@ export function scanOf(
     return { kind: 'scan', file, findings: [], suppressed: [], notes: [] };
   }
   const inPieces = file.named === true ? undefined : scanInPieces(setup, file, candidates, glimpse);
-  return inPieces ?? scanWhole(setup, file, candidates, glimpse, (live) => live.scan);
-}
-
-/** Parses, finds and fixes on paper; `use` gets the result while the tree is alive. */
-export function withScan<T>(setup: EngineSetup, file: SourceFile, use: (live: LiveScan) => T): T | Skipped {
-  const { text } = file.source;
-  const glimpse = new Glimpse(text);
-  const candidates = withCue(passingText(awake(setup), text), file.path, glimpse);
-  return scanWhole(setup, file, candidates, glimpse, use);
-}
-
-function scanWhole<T>(
-  setup: EngineSetup,
-  file: SourceFile,
-  candidates: readonly Transform[],
-  glimpse: Glimpse,
-  use: (live: LiveScan) => T,
-): T | Skipped {
-  return scanTree(setup, file, candidates, glimpse, setup.parser.parse(glimpse.text), use);
+  return inPieces ?? scanTree(setup, file, candidates, glimpse, setup.parser.parse(glimpse.text));
 }
 
 /** Parses no more of a file than is asked for. Findings are the same: a permanent test compares. */
@@ -85,8 +59,7 @@ function scanInPieces(
   const { text, outline } = glimpse;
   if (outline === undefined) return undefined;
   try {
-    const tree = setup.parser.parseInPieces(text, outline);
-    const result = scanTree(setup, file, candidates, glimpse, tree, (live) => live.scan);
+    const result = scanTree(setup, file, candidates, glimpse, setup.parser.parseInPieces(text, outline));
     const hasFindings = result.kind === 'scan' && result.findings.length + result.suppressed.length > 0;
     return hasFindings && !parsesWhole(setup, text) ? undefined : result;
   } catch (error) {
@@ -105,33 +78,21 @@ function parsesWhole({ parser }: EngineSetup, text: string): boolean {
   }
 }
 
-function scanTree<T>(
+function scanTree(
   setup: EngineSetup,
   file: SourceFile,
   candidates: readonly Transform[],
   glimpse: Glimpse,
   tree: SyntaxTree,
-  use: (live: LiveScan) => T,
-): T | Skipped {
+): Scan | Skipped {
   const { text } = file.source;
-  try {
+  return withTree(file, tree, () => {
     const around = setup.around?.(file.path, tree.isInPieces, () => module, file.newer);
     const module: PyModule = new PyModule(file.path, text, tree, around, glimpse);
-    const error = firstError(tree);
-    if (error !== undefined) {
-      const at = module.lines.position(error.start);
-      return (
-        notPython(file) ?? {
-          kind: 'skipped',
-          path: file.path,
-          reason: 'the parser does not understand this place',
-          at,
-        }
-      );
-    }
+    const error = misunderstood(file, module, tree);
+    if (error !== undefined) return error;
     if (isTooDeep(text, tree, glimpse.outline)) return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
-    const imports = new Map<Finding, readonly Import[]>();
-    const found = candidates.flatMap((transform) => findingsOf(setup, transform, module, imports));
+    const found = candidates.flatMap((transform) => findingsOf(setup, transform, module));
     const problem = speaksPython2(module) ? notPython(file) : undefined;
     if (problem !== undefined) return problem;
     found.sort((a, b) => a.span.start - b.span.start || a.transform.localeCompare(b.transform));
@@ -142,10 +103,31 @@ function scanTree<T>(
     const selected = new Set(setup.transforms.map((transform) => transform.meta.id));
     const notes = suppressions.notes(selected, setup.knownIds);
     const { relied } = module.around;
-    return use({ scan: { kind: 'scan', file, findings, suppressed, notes, relied }, module, imports });
+    return { kind: 'scan', file, findings, suppressed, notes, relied };
+  });
+}
+
+/** The file parsed as a whole, for who changes it: a scan of it has been made. */
+export function withWhole<T>(
+  { parser }: EngineSetup,
+  file: SourceFile,
+  use: (module: PyModule) => T,
+): T | Skipped {
+  const { path, source } = file;
+  const tree = parser.parse(source.text);
+  return withTree(file, tree, () => {
+    const module = new PyModule(path, source.text, tree);
+    return misunderstood(file, module, tree) ?? use(module);
+  });
+}
+
+/** What is done with a tree, while it is there. */
+function withTree<T>({ path }: SourceFile, tree: SyntaxTree, use: () => T): T | Skipped {
+  try {
+    return use();
   } catch (error) {
     if (error instanceof RangeError && /call stack/i.test(error.message)) {
-      return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
+      return { kind: 'skipped', path, reason: TOO_DEEP };
     }
     throw error;
   } finally {
@@ -153,12 +135,15 @@ function scanTree<T>(
   }
 }
 
-function findingsOf(
-  setup: EngineSetup,
-  transform: Transform,
-  module: PyModule,
-  imports: Map<Finding, readonly Import[]>,
-): readonly Finding[] {
+function misunderstood(file: SourceFile, { lines }: PyModule, tree: SyntaxTree): Skipped | undefined {
+  const error = firstError(tree);
+  if (error === undefined) return undefined;
+  const at = lines.position(error.start);
+  const reason = 'the parser does not understand this place';
+  return notPython(file) ?? { kind: 'skipped', path: file.path, reason, at };
+}
+
+function findingsOf(setup: EngineSetup, transform: Transform, module: PyModule): readonly Finding[] {
   const options = setup.optionsFor(transform.meta.id);
   const equals = new Map<string, number>();
   return [...transform.detect(module, options)].map((site) => {
@@ -166,7 +151,7 @@ function findingsOf(
     const nth = equals.get(words) ?? 0;
     equals.set(words, nth + 1);
     const key = createHash('sha1').update(`${words}\0${nth}`).digest('hex').slice(0, 16);
-    return findingFor(transform, site, key, module, options, imports);
+    return findingFor(transform, site, key, module, options);
   });
 }
 
@@ -176,7 +161,6 @@ function findingFor(
   key: string,
   module: PyModule,
   options: ReturnType<EngineSetup['optionsFor']>,
-  imports: Map<Finding, readonly Import[]>,
 ): Finding {
   const { meta } = transform;
   const { node, message } = site;
@@ -199,9 +183,10 @@ function findingFor(
   if (result.kind === 'advice') {
     return { ...common, safety: 'advice', numerics: meta.numerics, unproven: [], advice: result.next };
   }
-  const importing = importEdit(module, result.imports.map(statementFor));
+  const imports = result.imports.map((wanted) => `import ${wanted.module}`);
+  const importing = importEdit(module, imports);
   const doubts = floorDoubts(meta, () => module.versions);
-  const finding: Finding = {
+  return {
     ...common,
     safety: doubts.length > 0 && result.safety === 'safe' ? 'unsafe' : result.safety,
     numerics: result.numerics,
@@ -209,12 +194,10 @@ function findingFor(
     fix: {
       title: result.title,
       edits: result.edits,
-      importEdits: importing === undefined ? [] : [importing],
+      ...(importing === undefined ? { importEdits: [] } : { imports, importEdits: [importing] }),
       ...(result.beside.length > 0 && { beside: result.beside }),
     },
   };
-  imports.set(finding, result.imports);
-  return finding;
 }
 
 function attempt(fix: () => ReturnType<Transform['fix']>): ReturnType<Transform['fix']> {
@@ -224,10 +207,6 @@ function attempt(fix: () => ReturnType<Transform['fix']>): ReturnType<Transform[
     if (error instanceof Unfixable) return { kind: 'refusal', reason: error.message };
     throw error;
   }
-}
-
-export function statementFor(wanted: Import): string {
-  return `import ${wanted.module}`;
 }
 
 /** What names a site when lines move: its rule, the functions around it and its own text, spaces aside. */

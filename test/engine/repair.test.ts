@@ -174,6 +174,30 @@ describe('repair', () => {
     );
   });
 
+  it('takes the very fixes of a scan that was made elsewhere, and looks for more only in the result', async () => {
+    const looked: string[] = [];
+    const watched = (made: Transform): Transform => ({
+      ...made,
+      detect(module, options) {
+        looked.push(module.text);
+        return made.detect(module, options);
+      },
+    });
+    const use = (id: string, word: string) =>
+      watched(toy(id, word, (edit, node) => void edit.replace(node, edit.name('torch.no_grad', node))));
+    const later = watched(toy('later', 'no_grad', (edit) => edit.refuse('it is there')));
+    const engine = engineOf(use('one', 'aaa'), use('two', 'bbb'), later);
+    const file = fileOf('aaa\nbbb\n');
+    const scan = structuredClone(engine.scan(file));
+    if (scan.kind === 'skipped') throw new Error(scan.reason);
+    looked.length = 0;
+    const result = outcome(await engine.repair(file, safe, scan));
+    expect(result.after).toBe('import torch\n\ntorch.no_grad\ntorch.no_grad\n');
+    expect(result.settled.map(({ finding }) => finding)).toEqual(scan.findings);
+    expect(looked).toEqual([result.after]);
+    expect(result).toEqual(await engine.repair(file, safe));
+  });
+
   it('puts an import in front of a statement inserted at the same place', async () => {
     const clean = toy('clean', 'aaa', (edit, node, statement) => {
       if (statement.previous?.text.includes('empty_cache')) return edit.refuse('it is there');
