@@ -40,7 +40,7 @@ export interface ProjectFile {
   readonly key: string;
 }
 
-/** Characters whose trees are kept from one scan to the next. */
+/** Characters of files that are kept, parsed, from one scan to the next. */
 const KEPT = 2 * 1024 * 1024;
 /** Files that one scan may come to read besides its own. */
 const ASKED = 24;
@@ -52,8 +52,9 @@ const NAMING_IN_ALL = 96;
 
 /** The other files of a project, parsed when a scan asks for them. */
 export class Neighbours {
-  readonly #trees = new Map<string, { readonly key: string; readonly tree: SyntaxTree }>();
-  #kept = 0;
+  /** Those that were asked for last stand last. */
+  readonly #kept = new Map<string, Kept>();
+  #size = 0;
 
   constructor(
     private readonly parser: PythonParser,
@@ -61,7 +62,7 @@ export class Neighbours {
   ) {}
 
   /**
-   * For one scan, which ends before the next begins: trees go when a new one needs their room. `newer`: what files that
+   * For one scan, which ends before the next begins: only then do trees go, the longest unused first. `newer`: what files that
    * are not Python have become meanwhile, on paper. `inPieces`: as the file itself is parsed. `self`: the file itself, as
    * the others see it.
    */
@@ -71,26 +72,44 @@ export class Neighbours {
     self: () => PyModule,
     newer: ReadonlyMap<string, string> = new Map(),
   ): Surroundings {
-    if (this.#kept > KEPT) {
-      for (const { tree } of this.#trees.values()) tree.dispose();
-      this.#trees.clear();
-      this.#kept = 0;
+    for (const [name, kept] of this.#kept) {
+      if (this.#size <= KEPT) break;
+      this.#drop(name, kept);
     }
     const home = { path: this.door.nameOf(path), self };
-    return new Circle(this.door, home, newer, (found) => this.#treeOf(found, inPieces)).around(path);
+    return new Circle(this.door, home, newer, (found) => this.#parsed(found, inPieces)).around(path);
   }
 
-  #treeOf({ path, text, key }: ProjectFile, inPieces: boolean): SyntaxTree {
+  /** What a file is by itself; undefined where it does not parse. */
+  #parsed({ path, text, key }: ProjectFile, inPieces: boolean): PyModule | undefined {
     const name = inPieces ? `${path} in pieces` : path;
-    const known = this.#trees.get(name);
-    if (known?.key === key) return known.tree;
-    known?.tree.dispose();
-    const outline = inPieces ? new Glimpse(text).outline : undefined;
-    const tree = outline === undefined ? this.parser.parse(text) : this.parser.parseInPieces(text, outline);
-    this.#trees.set(name, { key, tree });
-    this.#kept += text.length;
-    return tree;
+    const known = this.#kept.get(name);
+    if (known !== undefined && known.key !== key) this.#drop(name, known);
+    const kept = known?.key === key ? known : this.#parse(path, text, key, inPieces);
+    this.#kept.delete(name);
+    this.#kept.set(name, kept);
+    return kept.tree.hasError ? undefined : kept.module;
   }
+
+  #parse(path: string, text: string, key: string, inPieces: boolean): Kept {
+    const glimpse = new Glimpse(text);
+    const outline = inPieces ? glimpse.outline : undefined;
+    const tree = outline === undefined ? this.parser.parse(text) : this.parser.parseInPieces(text, outline);
+    this.#size += text.length;
+    return { key, tree, module: new PyModule(path, text, tree, undefined, glimpse) };
+  }
+
+  #drop(name: string, { tree, module }: Kept): void {
+    tree.dispose();
+    this.#kept.delete(name);
+    this.#size -= module.text.length;
+  }
+}
+
+interface Kept {
+  readonly key: string;
+  readonly tree: SyntaxTree;
+  readonly module: PyModule;
 }
 
 /** What one scan sees and is told. Facts are made anew for each, so that none depends on what was scanned before. */
@@ -105,7 +124,7 @@ class Circle {
     private readonly door: ProjectDoor,
     private readonly home: { readonly path: string; self(): PyModule },
     private readonly newer: ReadonlyMap<string, string>,
-    private readonly treeOf: (found: ProjectFile) => SyntaxTree,
+    private readonly parsed: (found: ProjectFile) => PyModule | undefined,
   ) {}
 
   around(path: string): Surroundings {
@@ -192,11 +211,8 @@ class Circle {
     if (found === undefined || found.text.length > LARGEST) return undefined;
     if (!this.#modules.has(found.path)) {
       const isWanted = isNaming || this.#imported++ < ASKED;
-      const tree = isWanted ? this.treeOf(found) : undefined;
-      const isSound = tree !== undefined && !tree.hasError;
-      const module = isSound
-        ? new PyModule(found.path, found.text, tree, this.around(found.path))
-        : undefined;
+      const alone = isWanted ? this.parsed(found) : undefined;
+      const module = alone?.seenWith(this.around(found.path));
       this.#modules.set(found.path, module);
     }
     return this.#modules.get(found.path);

@@ -32,7 +32,7 @@ export interface Ancestry {
 }
 
 export function ancestryOf(module: PyModule, classNode: PyNode): Ancestry {
-  return module.memo(findAncestry, classNode);
+  return module.alone.memo(findAncestry, classNode);
 }
 
 function findAncestry(module: PyModule, classNode: PyNode): Ancestry {

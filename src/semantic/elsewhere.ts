@@ -95,7 +95,7 @@ function boundIn(other: PyModule, name: string, hops: number): Elsewhere | undef
 
 /** A name that comes by `from x import *`, where only one of them has it. */
 function passedOn(other: PyModule, name: string, hops: number): Elsewhere | undefined {
-  const sources = other.memo(starredModules, other);
+  const sources = other.alone.memo(starredModules, other.alone);
   if (name.startsWith('_') || sources.length > MAX_STARS) return undefined;
   const found = sources.flatMap(
     (from) => find(other, `${from}${from.endsWith('.') ? '' : '.'}${name}`, hops + 1) ?? [],

@@ -139,7 +139,7 @@ export function isNameTaken(module: PyModule, name: string, at: PyNode): boolean
 }
 
 export function hasStarImport(module: PyModule): boolean {
-  return module.memo(findStarImport, module);
+  return module.alone.memo(findStarImport, module.alone);
 }
 
 function findStarImport(module: PyModule): boolean {

@@ -3,6 +3,7 @@ import { Glimpse, spanAt } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
 import { Lines } from '../text/lines.js';
+import { mayBind } from './may-bind.js';
 import { binds, roleOf } from './names.js';
 import { Scope, scopeKind } from './scope.js';
 import { ALONE, type Surroundings } from './surroundings.js';
@@ -20,6 +21,8 @@ const NOT_CODE: ReadonlySet<string> = new Set([
 
 /** One parsed file and the facts about its names. Everything is made on first use and kept. */
 export class PyModule {
+  /** The file by itself. What is asked of that, and not of the project around it, is known to all that see the file. */
+  readonly alone: PyModule;
   readonly lines: Lines;
   readonly #scopes = new Map<PyNode, Scope>();
   #index: Map<string, number[]> | undefined;
@@ -34,8 +37,15 @@ export class PyModule {
     /** The project that the file is part of. */
     readonly around: Surroundings = ALONE,
     readonly glimpse = new Glimpse(text),
+    alone?: PyModule,
   ) {
-    this.lines = new Lines(text);
+    this.alone = alone ?? this;
+    this.lines = alone?.lines ?? new Lines(text);
+  }
+
+  /** The same file as another scan sees it. */
+  seenWith(around: Surroundings): PyModule {
+    return new PyModule(this.path, this.text, this.tree, around, this.glimpse, this.alone);
   }
 
   /** Parsed when it is first asked for. */
@@ -50,6 +60,7 @@ export class PyModule {
 
   /** The nodes where a literal occurs in code (not in strings or comments): the entry points of `detect`. */
   at(literal: string): readonly PyNode[] {
+    if (this.alone !== this) return this.alone.at(literal);
     let found = this.#hits.get(literal);
     if (found === undefined) {
       found = this.#nodesAt(literal, () => true);
@@ -119,6 +130,7 @@ export class PyModule {
 
   /** The scope that a module, class, function, lambda or comprehension node opens. */
   scopeOf(node: PyNode): Scope {
+    if (this.alone !== this) return this.alone.scopeOf(node);
     let scope = this.#scopes.get(node);
     if (scope === undefined) {
       const kind = scopeKind(node);
@@ -159,6 +171,7 @@ export class PyModule {
 
   /** Every use of a variable in the file: reads, writes, closures, `global` writes. In source order. */
   occurrences(scope: Scope, name: string): readonly PyNode[] {
+    if (this.alone !== this) return this.alone.occurrences(scope, name);
     const key = `${name}@${scope.node.start}:${scope.kind}`;
     const known = this.#facts.get(key) as readonly PyNode[] | undefined;
     if (known !== undefined) return known;
@@ -173,7 +186,7 @@ export class PyModule {
 
   /** The names that imports in a scope bind there. */
   importedNames(scope: Scope): ReadonlySet<string> {
-    return this.memo(namesImportedBy, scope.node);
+    return this.alone.memo(namesImportedBy, scope.node);
   }
 
   /** The nodes at a word of code in a node, in source order. */
@@ -217,6 +230,7 @@ export class PyModule {
 
   /** Where each word stands. */
   get #allWords(): ReadonlyMap<string, readonly number[]> {
+    if (this.alone !== this) return this.alone.#allWords;
     if (this.#index === undefined) {
       this.#index = new Map();
       for (const { 0: word, index } of this.text.matchAll(/[\w\u0080-\uffff]+/g)) {
@@ -243,6 +257,7 @@ export class PyModule {
   }
 
   writes(scope: Scope, name: string): readonly PyNode[] {
+    if (this.alone !== this) return this.alone.writes(scope, name);
     // From elsewhere a variable is written only by way of a declaration.
     if (!this.memo(declaredNames, this).has(name)) return scope.bindings(name);
     const all = this.occurrences(scope, name);
@@ -293,32 +308,6 @@ function namesImportedBy(module: PyModule, node: PyNode): ReadonlySet<string> {
 /** Whether no letter, digit or underscore goes on before or behind. */
 function isWord(text: string, start: number, length: number): boolean {
   return !isWordPart(text.charCodeAt(start - 1)) && !isWordPart(text.charCodeAt(start + length));
-}
-
-/** How far before a name its `def` may stand; what has more room between them may be anything. */
-const REACH = 24;
-const DEFINES = /(?:\b(?:def|class|type)|^)[\s\\]+$/;
-
-/** Whether the name at a place may bind a variable, going by what stands beside it: `x.a`, `a.x` and `a(x)` only read. */
-function mayBind(text: string, start: number, length: number): boolean {
-  if (text[start - 1] === '.') return false;
-  switch (text[start + length]) {
-    case '.':
-      return mayBeImported(text, start);
-    case '(':
-    case '[':
-      return DEFINES.test(text.slice(Math.max(0, start - REACH), start));
-    default:
-      return true;
-  }
-}
-
-/** Whether `import a.b` may stand there: on that line, or on one that is joined to it. */
-function mayBeImported(text: string, offset: number): boolean {
-  const line = text.lastIndexOf('\n', offset) + 1;
-  return (
-    text.slice(line, offset).includes('import') || /\\\r?\n$/.test(text.slice(Math.max(0, line - 3), line))
-  );
 }
 
 function belongsInside(owner: PyNode, child: PyNode, node: PyNode): boolean {

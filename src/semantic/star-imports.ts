@@ -7,7 +7,7 @@ import type { PyModule } from './module.js';
  */
 export function starredDefinition(module: PyModule, name: string): Elsewhere | undefined {
   if (name.startsWith('_')) return undefined;
-  for (const { from, isSure } of module.memo(starImports, module)) {
+  for (const { from, isSure } of module.alone.memo(starImports, module.alone)) {
     if (!mayBring(module, from, name)) continue;
     return isSure ? definedElsewhere(module, `${from}${from.endsWith('.') ? '' : '.'}${name}`) : undefined;
   }

@@ -40,10 +40,10 @@ export class Mentions {
     const name = needs.join(' ');
     const known = this.#mattering.get(name);
     if (known !== undefined) return known;
-    const having = new Set(searched(candidates, (bytes) => needs.some((each) => bytes.includes(each))));
-    const shelf = new Shelf(
-      candidates.filter((each) => having.has(each) || basename(each.path) === '__init__.py'),
-    );
+    // Who asks about such files asks about many words: they are read once.
+    const matters = ({ path }: Candidate, bytes: Buffer) =>
+      basename(path) === '__init__.py' || needs.some((each) => bytes.includes(each));
+    const shelf = new Shelf(candidates, signaturesOf(candidates, matters));
     this.#mattering.set(name, shelf);
     return shelf;
   }
@@ -68,12 +68,17 @@ export class Mentions {
 /** Files that are asked for words again and again. */
 class Shelf {
   #questions = 0;
-  #signatures: readonly (readonly [Candidate, Signature])[] | undefined;
+  #signatures: Signatures | undefined;
 
-  constructor(private readonly candidates: readonly Candidate[]) {}
+  constructor(
+    private readonly candidates: readonly Candidate[],
+    signatures?: Signatures,
+  ) {
+    this.#signatures = signatures;
+  }
 
   with({ word, beside }: Mention): readonly Candidate[] {
-    if (this.#questions++ < FEW)
+    if (this.#signatures === undefined && this.#questions++ < FEW)
       return searched(
         this.candidates,
         (bytes) => bytes.includes(word) && isOneOf(beside, (other) => bytes.includes(other)),
@@ -96,9 +101,15 @@ function searched(
   return found;
 }
 
-function signaturesOf(candidates: readonly Candidate[]): readonly (readonly [Candidate, Signature])[] {
+type Signatures = readonly (readonly [Candidate, Signature])[];
+
+function signaturesOf(
+  candidates: readonly Candidate[],
+  matters: (candidate: Candidate, bytes: Buffer) => boolean = () => true,
+): Signatures {
   const found: (readonly [Candidate, Signature])[] = [];
-  for (const [candidate, bytes] of opened(candidates)) found.push([candidate, new Signature(bytes)]);
+  for (const [candidate, bytes] of opened(candidates))
+    if (matters(candidate, bytes)) found.push([candidate, new Signature(bytes)]);
   return found;
 }
 

@@ -7,7 +7,13 @@ import { type Look, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { placeOf } from '../gate.js';
 import { classAskingForMode } from './forward.js';
-import { differentiatingModule, type GradUse, gradUseReached, reachedFrom } from './grad.js';
+import {
+  type DifferentiatingModule,
+  differentiatingModule,
+  type GradUse,
+  gradUseReached,
+  reachedFrom,
+} from './grad.js';
 
 interface UseElsewhere {
   readonly use: GradUse;
@@ -67,13 +73,11 @@ export function functionElsewhere(module: PyModule, callee: PyNode): Elsewhere |
 }
 
 /** The same as `differentiatingModule`, also for the files of the project that this one imports classes from. */
-export function differentiatingModuleAround(
-  module: PyModule,
-): { readonly name: string; readonly use: GradUse } | undefined {
+export function differentiatingModuleAround(module: PyModule): DifferentiatingModule | undefined {
   return module.memo(findDifferentiating, module);
 }
 
-function findDifferentiating(module: PyModule): { readonly name: string; readonly use: GradUse } | undefined {
+function findDifferentiating(module: PyModule): DifferentiatingModule | undefined {
   for (const around of modulesAround(module)) {
     const found = differentiatingModule(around);
     if (found !== undefined) return found;
@@ -85,7 +89,7 @@ function findDifferentiating(module: PyModule): { readonly name: string; readonl
 export function differentiatingGivenIn(
   module: PyModule,
   functionNode: PyNode,
-): { readonly place: string; readonly name: string; readonly use: GradUse } | undefined {
+): (DifferentiatingModule & { readonly place: string }) | undefined {
   const name = functionNode.field('name');
   if (name === undefined) return undefined;
   for (const { module: there, node } of usesElsewhere(module, name, ANYWHERE).uses) {
@@ -104,7 +108,7 @@ export function classAskingForModeAround(module: PyModule): string | undefined {
 
 function findAsking(module: PyModule): string | undefined {
   for (const around of modulesAround(module)) {
-    const found = classAskingForMode(around);
+    const found = around.alone.memo(classAskingForMode, around.alone);
     if (found !== undefined) return found;
   }
   return undefined;

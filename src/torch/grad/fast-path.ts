@@ -25,10 +25,14 @@ function mayTakeFastPath(module: PyModule): boolean {
   let ring = [module];
   for (let hop = 0; hop < MAX_HOPS; hop++) {
     ring = ring.flatMap((here) => [...modulesBehindImports(here)]).filter((there) => !seen.has(there));
-    if (ring.some(({ text }) => FAST_PATH.test(text))) return true;
+    if (ring.some(({ alone }) => alone.memo(namesFastPath, alone))) return true;
     for (const there of ring) seen.add(there);
   }
   return false;
+}
+
+function namesFastPath({ text }: PyModule): boolean {
+  return FAST_PATH.test(text);
 }
 
 /** Where the functions and classes stand that a file imports by their names. */

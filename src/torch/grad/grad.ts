@@ -32,7 +32,7 @@ const CLUES: readonly string[] = [
 
 /** All uses of gradients that the file's own text shows, in source order per clue. */
 export function gradUses(module: PyModule): readonly GradUse[] {
-  return module.memo(findGradUses, module);
+  return module.alone.memo(findGradUses, module.alone);
 }
 
 function findGradUses(module: PyModule): readonly GradUse[] {
@@ -139,7 +139,7 @@ export function gradUseIn(module: PyModule, node: PyNode): GradUse | undefined {
 /** What a function may run in its own file: everything its body refers to by name, and what that refers to. */
 export function reachedFrom(module: PyModule, functionNode: PyNode): readonly PyNode[] {
   const reached = new Set([functionNode]);
-  for (const at of reached) for (const next of module.memo(referencesIn, at)) reached.add(next);
+  for (const at of reached) for (const next of module.alone.memo(referencesIn, at)) reached.add(next);
   reached.delete(functionNode);
   return [...reached];
 }
@@ -202,7 +202,7 @@ function isModeSwitch(attribute: PyNode): boolean {
 
 /** Every `def` of the file. */
 export function functionsOf(module: PyModule): readonly PyNode[] {
-  return module.memo(findFunctions, module);
+  return module.alone.memo(findFunctions, module.alone);
 }
 
 function findFunctions(module: PyModule): readonly PyNode[] {
@@ -213,7 +213,7 @@ function findFunctions(module: PyModule): readonly PyNode[] {
 }
 
 function methodsByName(module: PyModule, name: string): readonly PyNode[] {
-  return module.memo(findMethods, module).get(name) ?? [];
+  return module.alone.memo(findMethods, module.alone).get(name) ?? [];
 }
 
 function findMethods(module: PyModule): ReadonlyMap<string, readonly PyNode[]> {
@@ -230,9 +230,18 @@ function findMethods(module: PyModule): ReadonlyMap<string, readonly PyNode[]> {
  * A class of the file whose `forward` differentiates (force fields, PINNs, penalties): without gradients it raises, and
  * which objects of the file are instances of it is not followed.
  */
-export function differentiatingModule(
-  module: PyModule,
-): { readonly name: string; readonly use: GradUse } | undefined {
+export function differentiatingModule(module: PyModule): DifferentiatingModule | undefined {
+  return module.alone.memo(findDifferentiatingModule, module.alone);
+}
+
+export interface DifferentiatingModule {
+  readonly name: string;
+  readonly use: GradUse;
+}
+
+function findDifferentiatingModule(module: PyModule): DifferentiatingModule | undefined {
+  // Most files have no forward, or nothing in them that differentiates.
+  if (!/\bdef[\s\\]+forward\b/.test(module.text) || gradUses(module).length === 0) return undefined;
   for (const forward of methodsByName(module, 'forward')) {
     const name = enclosingClass(forward)?.field('name')?.text;
     const reached = gradUseReached(module, forward);

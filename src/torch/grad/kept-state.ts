@@ -2,7 +2,7 @@ import { classAround } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
 import { enclosingClass, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { attributeUses, moduleKind, runsInForward } from '../module/modules.js';
+import { attributeUses, mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 import { kindOf } from '../tensor/tensor.js';
 import { modulesAround } from './elsewhere.js';
 import { functionsOf } from './grad.js';
@@ -29,8 +29,9 @@ export function stateOfForward(module: PyModule): KeptState | undefined {
 
 function findState(module: PyModule): KeptState | undefined {
   for (const around of modulesAround(module)) {
+    if (!mayHaveForward(around.text)) continue;
     for (const method of functionsOf(around)) {
-      const classNode = enclosingClass(method);
+      const classNode = ASSIGNED.test(method.text) ? enclosingClass(method) : undefined;
       const owner = classNode?.field('name')?.text;
       if (classNode === undefined || owner === undefined || !runsInForward(around, method)) continue;
       if (moduleKind(around, classNode).isModule === 'no') continue;
@@ -41,6 +42,9 @@ function findState(module: PyModule): KeptState | undefined {
   }
   return undefined;
 }
+
+/** An attribute with something behind it that could assign to it. */
+const ASSIGNED = /\.[\s\\]*[\w\u0080-\uffff]+[\s\\]*(?::|[-+*/%@&|^<>]*=(?!=))/;
 
 /** `self.hidden = self.cell(x, self.hidden)`, where `hidden` is read with its graph. */
 function isKept(module: PyModule, classNode: PyNode, node: PyNode): boolean {

@@ -76,7 +76,16 @@ export function importsTorch(module: PyModule): 'yes' | 'lazily' | 'related' | '
   return module.memo(findTorchImport, module);
 }
 
+/** Where most files that import it do: no other import needs to be looked at. */
+const AT_THE_START = /^(?:import|from)[ \t]+torch\b/gm;
+
 function findTorchImport(module: PyModule): 'yes' | 'lazily' | 'related' | 'no' {
+  for (const { index } of module.text.matchAll(AT_THE_START)) {
+    const node = module.root.descendantAt(index);
+    const isImport =
+      node.parent?.type === 'import_statement' || node.parent?.type === 'import_from_statement';
+    if (isImport && node.closest('function_definition') === undefined) return 'yes';
+  }
   let found: 'yes' | 'lazily' | 'related' | 'no' = 'no';
   for (const node of module.at('import')) {
     const statement = node.closest('import_statement', 'import_from_statement');

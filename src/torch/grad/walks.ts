@@ -56,15 +56,28 @@ function isLooped(call: PyNode): boolean {
 /** An operation on a walked parameter, in what `.item()`, `.tolist()`, `float()` or `print()` is given. */
 function mathTurnedIntoNumbers(module: PyModule, functionNode: PyNode): PyNode | undefined {
   const tracer = new WalkTrace(module);
-  for (const node of (functionNode.field('body') ?? functionNode).walk()) {
-    if (node.type !== 'call' || enclosingFunction(node) !== functionNode) continue;
-    for (const value of numbered(node)) {
+  for (const call of numberingCalls(module, functionNode)) {
+    for (const value of numbered(call)) {
       const math = tracer.math(value);
       if (math !== undefined && !isGradOff(module, math)) return math;
     }
   }
   return undefined;
 }
+
+/** The calls of a function that may turn a tensor into a number, outer ones first. */
+function numberingCalls(module: PyModule, functionNode: PyNode): readonly PyNode[] {
+  const body = functionNode.field('body') ?? functionNode;
+  const words = NUMBERING.flatMap((word) => [...module.ownWords(word, body)]);
+  const calls = words.flatMap((word) => {
+    const callee = word.parent?.type === 'attribute' ? word.parent : word;
+    const call = callee.parent;
+    return call?.type === 'call' && enclosingFunction(call) === functionNode ? [call] : [];
+  });
+  return [...new Set(calls)].sort((a, b) => a.start - b.start || b.end - a.end);
+}
+
+const NUMBERING: readonly string[] = ['item', 'tolist', 'float', 'print'];
 
 function numbered(call: PyNode): readonly PyNode[] {
   const name = methodName(call);

@@ -46,7 +46,7 @@ export function attributeElsewhere(module: PyModule, classNode: PyNode, name: st
 
 /** The same-file classes that an instance's attributes may be shared with: bases, subclasses, and subclasses of bases. */
 export function familyOf(module: PyModule, classNode: PyNode): readonly PyNode[] {
-  return module.memo(findFamily, classNode);
+  return module.alone.memo(findFamily, classNode);
 }
 
 function findFamily(module: PyModule, classNode: PyNode): readonly PyNode[] {
@@ -81,7 +81,7 @@ type OwnedUse = AttributeUse & { readonly owner: PyNode | undefined };
 
 /** The uses of a name on any object, looked up once for all classes. */
 function usesNamed(module: PyModule, name: string): readonly OwnedUse[] {
-  const byName = module.memo(noUsesYet, module);
+  const byName = module.alone.memo(noUsesYet, module.alone);
   const known = byName.get(name);
   if (known !== undefined) return known;
   const found = module.at(`.${name}`).flatMap((identifier): readonly OwnedUse[] => {
@@ -210,10 +210,17 @@ export function plainAttributes(
 export function runsInForward(module: PyModule, functionNode: PyNode): boolean {
   const classNode = enclosingClass(functionNode);
   if (classNode === undefined) return false;
-  return familyOf(module, classNode).some((each) => module.memo(findForwardMethods, each).has(functionNode));
+  return familyOf(module, classNode).some((each) =>
+    module.alone.memo(findForwardMethods, each).has(functionNode),
+  );
 }
 
 const FORWARDS: ReadonlySet<string> = new Set(['forward', 'training_step', '__call__']);
+
+/** Whether a file has one of them, going by its text: otherwise nothing runs in a forward there. */
+export function mayHaveForward(text: string): boolean {
+  return /\bdef[\s\\]+(?:forward|training_step|__call__)\b/.test(text);
+}
 
 function findForwardMethods(module: PyModule, classNode: PyNode): ReadonlySet<PyNode> {
   const methods = ancestryOf(module, classNode).classes.flatMap(methodsOf);
@@ -231,7 +238,7 @@ function findForwardMethods(module: PyModule, classNode: PyNode): ReadonlySet<Py
 export function callsOf(module: PyModule, functionNode: PyNode): readonly PyNode[] {
   const name = functionNode.field('name')?.text;
   if (name === undefined) return [];
-  const known = module.memo(callsByName, module);
+  const known = module.alone.memo(callsByName, module.alone);
   const calls = known.get(name) ?? findCalls(module, name);
   known.set(name, calls);
   return calls;
