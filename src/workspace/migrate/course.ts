@@ -9,7 +9,7 @@ export interface Course {
   readonly goal: StageName;
   /** Lets a stage run: at once, or when its lane is free. */
   through<T>(stage: Stage, work: () => Promise<T>): Promise<T>;
-  /** Keeps what a stage left, or why it failed; the next one begins when that is kept. */
+  /** Keeps what stages left, or why one failed; the next one begins when that is kept. */
   journal(record: RepositoryRecord): void | Promise<void>;
   /** Whether a stage that has to run may run here; where not, the way ends before it. */
   isWelcome?(stage: Stage): boolean;
@@ -19,6 +19,7 @@ export interface Course {
 export async function goOn(desk: Desk, start: RepositoryRecord, course: Course): Promise<RepositoryRecord> {
   const { failure: _, ...rest } = start;
   let record: RepositoryRecord = rest;
+  let isKept = true;
   const first = start.pushed === undefined ? 'clone' : 'pr';
   for (const stage of ALL_STAGES.slice(STAGES.indexOf(first), STAGES.indexOf(course.goal) + 1)) {
     if (isAtEnd(record, stage)) break;
@@ -27,13 +28,17 @@ export async function goOn(desk: Desk, start: RepositoryRecord, course: Course):
       if (course.isWelcome?.(stage) === false) break;
       const from = record;
       record = await course.through(stage, () => stage.run(desk, from));
+      isKept = false;
+      if (stage.isFoundAgain === true) continue;
     } catch (error) {
       desk.eyes.signal.throwIfAborted();
       if (error instanceof Setback) throw error;
       record = { ...record, failure: { stage: stage.name, ...told(error) } };
     }
     await course.journal(record);
+    isKept = true;
   }
+  if (!isKept) await course.journal(record);
   return record;
 }
 

@@ -92,7 +92,7 @@ async function take(
     }
     // Read now: another run may have been at it since the work was dealt out.
     const start = folder.record(repository);
-    const journal = (each: RepositoryRecord) => folder.save(each);
+    const journal = (each: RepositoryRecord) => folder.journal(each);
     const record = await goOn({ ...undertaking, mirror, mark }, start, { goal, journal, ...course });
     if (keep === 'none' || (keep === 'failed' && statusOf(record) !== 'failed'))
       mirror.removeTree(folder.tree(id));

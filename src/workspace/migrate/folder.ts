@@ -13,7 +13,7 @@ import { textOf } from '../places.js';
 import { type Decided, Decisions, writeDown } from './decisions.js';
 import { sha256 } from './hash.js';
 import type { Repository } from './source.js';
-import { writeWhole } from './whole-file.js';
+import { writeLasting, writeWhole } from './whole-file.js';
 
 /** What was begun, for whoever has to go on with it. */
 export interface Run {
@@ -54,10 +54,14 @@ export class CampaignFolder {
     return recordIn(text, this.#recordFile(repository.id));
   }
 
-  /** Before its commits go out, a record must be there to stay: what comes before that can be made again, the same. */
   save(record: RepositoryRecord): void {
-    const onDisk = record.committed === undefined ? 'later' : 'now';
-    writeWhole(this.#recordFile(record.id), `${JSON.stringify(record, undefined, 2)}\n`, onDisk);
+    writeWhole(this.#recordFile(record.id), textFor(record), mustLast(record) ? 'now' : 'later');
+  }
+
+  /** The same, while others work. */
+  async journal(record: RepositoryRecord): Promise<void> {
+    if (mustLast(record)) await writeLasting(this.#recordFile(record.id), textFor(record));
+    else this.save(record);
   }
 
   /** The last run over all repositories, or over one shard of them. */
@@ -176,6 +180,15 @@ export class CampaignFolder {
   get #lockFile(): string {
     return join(this.path, 'repos.lock');
   }
+}
+
+/** Before its commits go out, a record must be there to stay: what comes before that can be made again, the same. */
+function mustLast({ committed }: RepositoryRecord): boolean {
+  return committed !== undefined;
+}
+
+function textFor(record: RepositoryRecord): string {
+  return `${JSON.stringify(record, undefined, 2)}\n`;
 }
 
 /** What a power cut leaves of a file that was on its way to the disk. */

@@ -31,7 +31,7 @@ const SETTINGS = [
   ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.autocrlf=false', 'gc.auto=0'],
   ...['maintenance.auto=false', 'submodule.recurse=false', 'fetch.recurseSubmodules=false'],
   ...['i18n.commitEncoding=utf-8', 'advice.detachedHead=false', 'push.followTags=false'],
-  ...['init.defaultRefFormat=files', 'commit.gpgSign=false'],
+  ...['init.defaultRefFormat=files', 'commit.gpgSign=false', 'core.logAllRefUpdates=false'],
 ].flatMap((setting) => ['-c', setting]);
 const OF_ONE_REPOSITORY = new Set([
   ...['GIT_DIR', 'GIT_WORK_TREE', 'GIT_PREFIX', 'GIT_INDEX_FILE', 'GIT_COMMON_DIR', 'GIT_NAMESPACE'],

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Base } from '../../report/migrate/record.js';
 import { Failure } from '../failure.js';
 import { textOf } from '../places.js';
@@ -32,7 +32,7 @@ export interface Manner {
   readonly timeout: number;
 }
 
-/** A bare, shallow copy of one repository, and a work tree of it. It appears when it is complete. */
+/** A shallow copy of one repository, and a work tree of it elsewhere. It appears when it is complete. */
 export class Mirror {
   /** The commit whose files the work tree has, all or only the sources, where nobody has been at them since. */
   #untouched: { readonly commit: string; readonly isWhole: boolean } | undefined;
@@ -75,15 +75,15 @@ export class Mirror {
     const answer = await this.git.ask(words, { timeout });
     try {
       if (answer.status !== 0) throw gitFailure('The repository cannot be cloned', answer, { timeout });
-      const base = headIn(draft);
-      if (wanted !== undefined && wanted.commit !== base?.commit)
+      const head = headIn(draft);
+      if (wanted !== undefined && wanted.commit !== head?.commit)
         await this.#fetchLocked(draft, wanted.commit);
-      if (base === null && wanted === undefined) return null;
-      mkdirSync(join(draft, 'info'), { recursive: true });
-      writeFileSync(join(draft, 'info', 'attributes'), AS_THEY_ARE);
+      const base = wanted ?? head;
+      if (base === null) return null;
+      furnish(draft, base);
       remove(this.folder);
       renameSync(draft, this.folder);
-      return wanted ?? base;
+      return base;
     } finally {
       remove(draft);
     }
@@ -128,25 +128,23 @@ export class Mirror {
   /** The files of a commit in a work tree, as staged changes upon another where that is given. */
   async checkOut(commit: string, tree: string, upon = commit): Promise<void> {
     await this.#fill(commit, tree, true);
-    writeFileSync(join(this.#linkOf(tree), 'HEAD'), `${upon}\n`);
+    this.#setHead(upon);
   }
 
   /** The same for what memfix reads and changes: of a partial clone, the other files are not even here. */
   async checkOutSources(commit: string, tree: string): Promise<void> {
     await this.#fill(commit, tree, !this.#isPartial);
-    writeFileSync(join(this.#linkOf(tree), 'HEAD'), `${commit}\n`);
+    this.#setHead(commit);
   }
 
   async #fill(commit: string, tree: string, isWhole: boolean): Promise<void> {
     const there = this.#untouched;
     if (there?.commit === commit && (there.isWhole || !isWhole) && existsSync(tree)) return;
     this.removeTree(tree);
-    this.#link(tree, commit);
-    if (!isWhole) {
-      const info = join(this.#linkOf(tree), 'info');
-      mkdirSync(info, { recursive: true });
-      writeFileSync(join(info, 'sparse-checkout'), SOURCES);
-    }
+    rmSync(join(this.folder, 'index'), { force: true });
+    mkdirSync(tree, { recursive: true });
+    writeFileSync(join(tree, '.git'), `gitdir: ${this.folder}\n`);
+    if (!isWhole) writeFileSync(join(this.folder, 'info', 'sparse-checkout'), SOURCES);
     const only = ['-c', `core.sparseCheckout=${!isWhole}`];
     await this.git.tell('The files cannot be checked out', [...only, 'read-tree', '--reset', '-u', commit], {
       folder: tree,
@@ -155,19 +153,10 @@ export class Mirror {
     this.#untouched = { commit, isWhole };
   }
 
-  /** As `git worktree add --no-checkout --detach` would, without its three processes. */
-  #link(tree: string, commit: string): void {
-    const link = this.#linkOf(tree);
-    mkdirSync(tree, { recursive: true });
-    mkdirSync(link, { recursive: true });
-    writeFileSync(join(link, 'HEAD'), `${commit}\n`);
-    writeFileSync(join(link, 'commondir'), '../..\n');
-    writeFileSync(join(link, 'gitdir'), `${join(tree, '.git')}\n`);
-    writeFileSync(join(tree, '.git'), `gitdir: ${link}\n`);
-  }
-
-  #linkOf(tree: string): string {
-    return join(this.folder, 'worktrees', basename(tree));
+  /** On no branch. */
+  #setHead(commit: string): void {
+    const head = join(this.folder, 'HEAD');
+    if (textOf(head) !== `${commit}\n`) writeWhole(head, `${commit}\n`, 'later');
   }
 
   /** Someone is about to change the files of the work tree. */
@@ -178,7 +167,6 @@ export class Mirror {
   removeTree(tree: string): void {
     this.touch();
     remove(tree);
-    remove(this.#linkOf(tree));
   }
 
   /** Commits upon a base, on no branch. Made again with the same words at the same date, they are the same commits. */
@@ -198,7 +186,7 @@ export class Mirror {
       await this.git.tell('The patch cannot be applied', apply, { folder: tree });
       const commit = ['commit', '--quiet', '--no-verify', '--cleanup=verbatim', '--message', message];
       await this.git.tell('The commit cannot be made', commit, dated);
-      commits.push(readFileSync(join(this.#linkOf(tree), 'HEAD'), 'utf8').trim());
+      commits.push(readFileSync(join(this.folder, 'HEAD'), 'utf8').trim());
     }
     const last = commits.at(-1);
     if (last !== undefined) this.#untouched = { commit: last, isWhole };
@@ -249,6 +237,15 @@ function headIn(folder: string): Base | null {
   const packed = (textOf(join(folder, 'packed-refs')) ?? '').split('\n').map((line) => line.split(' '));
   const commit = textOf(join(folder, ref))?.trim() ?? packed.find(([, name]) => name === ref)?.[0];
   return commit === undefined ? null : { commit, branch: ref.replace(/^refs\/heads\//, '') };
+}
+
+/** Makes a bare clone one that has a work tree somewhere, whose `.git` leads to it, and puts it on no branch. */
+function furnish(folder: string, { commit }: Base): void {
+  mkdirSync(join(folder, 'info'), { recursive: true });
+  writeFileSync(join(folder, 'info', 'attributes'), AS_THEY_ARE);
+  const config = join(folder, 'config');
+  writeFileSync(config, readFileSync(config, 'utf8').replace(/^\tbare = true$/m, '\tbare = false'));
+  writeFileSync(join(folder, 'HEAD'), `${commit}\n`);
 }
 
 function filesBelow(folder: string): readonly string[] {

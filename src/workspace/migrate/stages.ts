@@ -37,6 +37,8 @@ export interface Stage {
   readonly name: StageName;
   /** What it mostly waits for. */
   readonly lane: 'network' | 'work' | 'forge';
+  /** After a crash, what it left is found in the mirror in no time: its record can be kept with that of the next stage. */
+  readonly isFoundAgain?: true;
   /** Whether what it leaves is there, so that the next stage can go on from it. */
   isDone(desk: Desk, record: RepositoryRecord): boolean | Promise<boolean>;
   run(desk: Desk, record: RepositoryRecord): Promise<RepositoryRecord>;
@@ -45,6 +47,7 @@ export interface Stage {
 const clone: Stage = {
   name: 'clone',
   lane: 'network',
+  isFoundAgain: true,
   async isDone({ folder, mirror }, { base, url }) {
     if (base === undefined || base === null) return false;
     return folder.locked(url)?.commit === base.commit && (await mirror.has(base.commit));
@@ -94,6 +97,7 @@ const plan: Stage = {
 const apply: Stage = {
   name: 'apply',
   lane: 'work',
+  isFoundAgain: true,
   async isDone({ campaign, mirror }, { applied }) {
     const last = applied?.commits.at(-1);
     return last !== undefined && applied?.key === messageKey(campaign) && (await mirror.has(last));

@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, fsync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { Failure, reasonOf } from '../failure.js';
 import { writeAll } from '../write.js';
 
@@ -8,23 +9,58 @@ import { writeAll } from '../write.js';
  * power cut; of what gets there `later`, there may be nothing then, and its readers know.
  */
 export function writeWhole(path: string, bytes: Uint8Array | string, onDisk: 'now' | 'later' = 'now'): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const draft = `${path}.${process.pid}.tmp`;
+  const draft = draftOf(path);
   try {
-    const descriptor = openSync(draft, 'w');
+    const descriptor = filled(draft, bytes);
     try {
-      writeAll(descriptor, typeof bytes === 'string' ? Buffer.from(bytes) : bytes, 0);
       if (onDisk === 'now') fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
     }
     renameSync(draft, path);
   } catch (error) {
-    rmSync(draft, { force: true });
-    throw new Failure(
-      'A file of the campaign cannot be written',
-      `${path}: ${reasonOf(error)}`,
-      'Remove the cause; `memfix migrate resume` goes on from here.',
-    );
+    throw unwritten(path, error);
   }
+}
+
+/** The same for what is to be on disk when this ends; others work while the disk takes its time. */
+export async function writeLasting(path: string, bytes: Uint8Array | string): Promise<void> {
+  const draft = draftOf(path);
+  try {
+    const descriptor = filled(draft, bytes);
+    try {
+      await promisify(fsync)(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    throw unwritten(path, error);
+  }
+}
+
+function draftOf(path: string): string {
+  return `${path}.${process.pid}.tmp`;
+}
+
+/** Open, with these bytes in it. */
+function filled(draft: string, bytes: Uint8Array | string): number {
+  mkdirSync(dirname(draft), { recursive: true });
+  const descriptor = openSync(draft, 'w');
+  try {
+    writeAll(descriptor, typeof bytes === 'string' ? Buffer.from(bytes) : bytes, 0);
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+function unwritten(path: string, error: unknown): Failure {
+  rmSync(draftOf(path), { force: true });
+  return new Failure(
+    'A file of the campaign cannot be written',
+    `${path}: ${reasonOf(error)}`,
+    'Remove the cause; `memfix migrate resume` goes on from here.',
+  );
 }

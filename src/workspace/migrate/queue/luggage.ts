@@ -23,7 +23,8 @@ export function unpack(folder: string, id: string, luggage: Luggage): void {
   for (const [path, bytes] of luggage) {
     // A name from elsewhere leads nowhere else.
     if (!isOf(id, path)) throw new Error(`${path} is no file of ${id}`);
-    if (!left.delete(path) || !contentOf(folder, path).equals(bytes)) writeWhole(join(folder, path), bytes);
+    if (!left.delete(path) || !contentOf(folder, path).equals(bytes))
+      writeWhole(join(folder, path), bytes, 'later');
   }
   for (const path of left) rmSync(join(folder, path), { force: true });
 }
