@@ -13,9 +13,11 @@ import type { EditBuilder, HalfPlace, PyModule, PyNode, Site, Transform } from '
 import {
   BFLOAT16,
   filesOf,
+  type Glimpse,
   halfPlaces,
   halfSpread,
   isTestCode,
+  mayLoadModel,
   Proof,
   requireArrival,
   SETTINGS_OF_A_MODULE,
@@ -72,11 +74,11 @@ export const bf16Dtype: Transform<HalfSite> = {
 
   skipsTests: true,
   prefilter: [['float16', 'half', 'fp16']],
-  cue: (text, _path, { stretches }) =>
+  cue: (text, _path, glimpse) =>
     (text.includes('transformers') || SETTINGS_OF_A_MODULE.test(text)) &&
     /\b(?:torch_dtype|dtype|bnb_4bit_compute_dtype)["']?\s*[=:]|\bfp16["']?\s*[=:]\s*True/.test(text) &&
     /\bfloat16\b|\.half\b|import half|\bfp16\b/.test(text) &&
-    (BY_ANY_CALL.test(text) || stretches.some(mayLoadTyped)),
+    (BY_ANY_CALL.test(text) || glimpse.stretches.some((code) => mayLoadTyped(glimpse, code))),
 
   *detect(module) {
     const places = halfPlaces(module);
@@ -149,9 +151,9 @@ const BY_ANY_CALL =
   /["'](?:torch_dtype|dtype|bnb_4bit_compute_dtype|fp16)["']\s*:|\bdict\(|BitsAndBytesConfig|\bfp16\s*=\s*True/;
 
 /** Whether the code of a function may load a model, and say its type. */
-function mayLoadTyped(code: string): boolean {
+function mayLoadTyped(glimpse: Glimpse, code: string): boolean {
   if (/\bpipeline\b/.test(code)) return true;
-  return /from_pretrained|from_config/.test(code) && /dtype\s*=(?!=)/.test(code);
+  return /dtype\s*=(?!=)/.test(code) && mayLoadModel(glimpse, code);
 }
 
 function inBfloat16(node: PyNode, edit: EditBuilder): string {

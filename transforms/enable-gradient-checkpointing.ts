@@ -15,6 +15,7 @@
  */
 import type { Site, Transform } from '../src/toolkit/index.js';
 import {
+  ARGUMENT_WORDS,
   type ArgumentsCall,
   argumentsCall,
   CHECKPOINTING,
@@ -82,9 +83,10 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
   skipsTests: true,
   prefilter: [
     ['transformers', 'trl'],
-    ['TrainingArguments', 'Config', 'from_pretrained'],
+    ['from_pretrained', ...ARGUMENT_WORDS],
+    ['.backward(', ...ARGUMENT_WORDS],
   ],
-  cue: (text) => !DECIDED.test(text) && (mayMakeArguments(text) || mayTrain(text)),
+  cue: (text) => (mayMakeArguments(text) || mayTrain(text)) && !DECIDED.test(text),
 
   *detect(module) {
     if (DECIDED.test(module.text)) return;

@@ -13,10 +13,12 @@
 import type { Answer, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
+  type Glimpse,
   hasSplat,
   importsPackage,
   isTestCode,
   keywordArgument,
+  mayLoadModel,
   modelLoad,
   not,
   Proof,
@@ -77,11 +79,11 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
 
   skipsTests: true,
   prefilter: ['from_pretrained', 'transformers'],
-  cue: (_text, _path, { stretches }) => stretches.some(mayLoad),
+  cue: (_text, _path, glimpse) => glimpse.stretches.some((code) => mayLoad(glimpse, code)),
 
   *detect(module) {
     const isIdle = module.versions.isAtLeast('transformers', '4.51') === 'yes';
-    for (const node of module.atWhere('from_pretrained', mayLoad)) {
+    for (const node of module.atWhere('from_pretrained', (code) => mayLoad(module.glimpse, code))) {
       const call = node.parent?.parent;
       if (node.text !== 'from_pretrained' || call?.type !== 'call' || call.field('function') !== node.parent)
         continue;
@@ -141,7 +143,6 @@ function hasAccelerate(module: PyModule): Answer {
   return isNamed || module.at('Trainer').length > 0 ? 'yes' : 'unknown';
 }
 
-/** Whether a model may be loaded, going by the code alone. */
-function mayLoad(code: string): boolean {
-  return /\.from_pretrained\s*\(/.test(code);
+function mayLoad(glimpse: Glimpse, code: string): boolean {
+  return code.includes('from_pretrained') && mayLoadModel(glimpse, code);
 }

@@ -79,10 +79,10 @@ export const memoryScope: Transform<ScopeSite> = {
   skipsTests: true,
   prefilter: ['torch'],
   isIdle: (options) => !/^\w+$/.test(wantedCall(options).name),
+  cue: (text, _path, _glimpse, options) => text.includes(`${wantedCall(options).wanted}(`),
 
   *detect(module, options) {
     const { wanted, name } = wantedCall(options);
-    if (!module.text.includes(`${wanted}(`)) return;
     const seen = new Set<PyNode>();
     for (const node of module.at(name)) {
       const call = calledAs(node, wanted);

@@ -24,6 +24,7 @@ import type {
   Transform,
 } from '../src/toolkit/index.js';
 import {
+  ARGUMENT_WORDS,
   argumentsCall,
   COLLECT_GARBAGE,
   callsNamed,
@@ -103,7 +104,7 @@ export const periodicCacheCleanup: Transform<CleanupSite> = {
   },
 
   skipsTests: true,
-  prefilter: [['.backward(', 'TrainingArguments', 'Config']],
+  prefilter: [['.backward(', ...ARGUMENT_WORDS]],
   cue: (text) => mayTrain(text) || (mayMakeArguments(text) && !CLEANS.test(text)),
 
   *detect(module) {

@@ -17,6 +17,7 @@ import {
   isTestCode,
   isTrainerClass,
   keywordArgument,
+  mayLoadModel,
   modelLoad,
   ownsItsLines,
   Proof,
@@ -72,10 +73,10 @@ export const trainingUseCache: Transform<CacheSite> = {
 
   skipsTests: true,
   prefilter: ['transformers', ['from_pretrained', 'from_config']],
-  cue: (text, _path, { stretches }) =>
+  cue: (text, _path, glimpse) =>
     !USED.test(text) &&
     /\.backward\s*\(|labels\s*=|Trainer\s*\(/.test(text) &&
-    stretches.some((stretch) => /from_pretrained|from_config/.test(stretch)),
+    glimpse.stretches.some((code) => mayLoadModel(glimpse, code)),
 
   *detect(module) {
     if (USED.test(module.text)) return;

@@ -46,20 +46,21 @@ export function passingText(transforms: readonly Transform[], text: string): rea
 
 /** Of transforms whose literals occur, those whose own cue does not say that there is no site. */
 export function withCue(
+  { optionsFor }: EngineSetup,
   transforms: readonly Transform[],
   path: string,
   glimpse: Glimpse,
 ): readonly Transform[] {
   const answers = new Map<unknown, boolean>();
   let isTest: boolean | undefined;
-  return transforms.filter(({ cue, skipsTests }) => {
+  return transforms.filter(({ meta, cue, skipsTests }) => {
     if (skipsTests === true) {
       isTest ??= isTestFile(path, glimpse.text);
       if (isTest) return false;
     }
     if (cue === undefined) return true;
     // Transforms that look for the same share their cue.
-    const answer = answers.get(cue) ?? cue(glimpse.text, path, glimpse);
+    const answer = answers.get(cue) ?? cue(glimpse.text, path, glimpse, optionsFor(meta.id));
     answers.set(cue, answer);
     return answer;
   });

@@ -41,7 +41,7 @@ export function scanOf(
   among = passingText(awake(setup), file.source.text),
 ): Scan | Skipped {
   const glimpse = new Glimpse(file.source.text);
-  const candidates = withCue(among, file.path, glimpse);
+  const candidates = withCue(setup, among, file.path, glimpse);
   if (candidates.length === 0 && file.named !== true && !file.source.text.includes('memfix:')) {
     return { kind: 'scan', file, findings: [], suppressed: [], notes: [] };
   }

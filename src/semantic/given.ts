@@ -43,9 +43,15 @@ export function givenIn(module: PyModule, name: string): readonly Given[] {
   return [...keywords(module, name), ...entries(module, name)].sort((a, b) => a.entry.start - b.entry.start);
 }
 
-/** The same, where a dict of the module also reaches the calls of other files that import it. */
-export function givenAcross(module: PyModule, name: string): readonly Given[] {
-  return givenIn(module, name).map((given) => acrossFiles(module, given));
+/** The same, where a dict of the module also reaches the calls of other files that import it; they are asked about what is wanted. */
+export function givenAcross(
+  module: PyModule,
+  name: string,
+  isWanted: (given: Given) => boolean = () => true,
+): readonly Given[] {
+  return givenIn(module, name)
+    .filter(isWanted)
+    .map((given) => acrossFiles(module, given));
 }
 
 /** The files that have a say in a setting: its own, and those of the calls that receive it. */
@@ -81,11 +87,24 @@ function acrossFiles(module: PyModule, given: Given): Given {
 }
 
 function keywords(module: PyModule, name: string): readonly Given[] {
-  return module.at(name).flatMap((node) => {
+  return keywordsNamed(module, name).flatMap((node) => (node.parent && givenBy(module, node.parent)) ?? []);
+}
+
+/** The names of all keyword arguments that are called so. */
+function keywordsNamed(module: PyModule, name: string): readonly PyNode[] {
+  const places = module.atPlaces(name, (offset) => mayBeKeyword(module.text, offset, name.length));
+  return places.filter((node) => {
     const entry = node.parent;
-    if (node.text !== name || entry?.type !== 'keyword_argument' || entry.field('name') !== node) return [];
-    return givenBy(module, entry) ?? [];
+    return node.text === name && entry?.type === 'keyword_argument' && entry.field('name') === node;
   });
+}
+
+/** Whether what follows a name may make it a keyword: `name=`, with room or a comment between them. */
+function mayBeKeyword(text: string, start: number, length: number): boolean {
+  if (text[start - 1] === '.') return false;
+  let at = start + length;
+  while (/[\s\\]/.test(text[at] ?? '')) at++;
+  return text[at] === '#' || (text[at] === '=' && text[at + 1] !== '=');
 }
 
 function entries(module: PyModule, name: string): readonly Given[] {

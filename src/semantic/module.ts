@@ -63,7 +63,7 @@ export class PyModule {
     if (this.alone !== this) return this.alone.at(literal);
     let found = this.#hits.get(literal);
     if (found === undefined) {
-      found = this.#nodesAt(literal, () => true);
+      found = this.atPlaces(literal, () => true);
       this.#hits.set(literal, found);
     }
     return found;
@@ -76,7 +76,7 @@ export class PyModule {
   atWhere(literal: string, may: (stretch: string) => boolean): readonly PyNode[] {
     const answers = new Map<number, boolean>();
     const { stretches, outline } = this.glimpse;
-    return this.#nodesAt(literal, (offset) => {
+    return this.atPlaces(literal, (offset) => {
       const index = spanAt(outline?.pieces ?? [], offset) ?? stretches.length - 1;
       let answer = answers.get(index);
       if (answer === undefined) {
@@ -87,7 +87,8 @@ export class PyModule {
     });
   }
 
-  #nodesAt(literal: string, isWanted: (offset: number) => boolean): readonly PyNode[] {
+  /** The same, but only at places that the text around them does not rule out. */
+  atPlaces(literal: string, isWanted: (offset: number) => boolean): readonly PyNode[] {
     const lead = /^\W*/.exec(literal)?.[0].length ?? 0;
     const found: PyNode[] = [];
     for (let from = this.text.indexOf(literal); from !== -1; from = this.text.indexOf(literal, from + 1)) {

@@ -128,7 +128,7 @@ export interface Transform<S extends Site = Site> {
    * Where literals tell little: a look at the text that is false only where no site can be. Saves the parse. Where all that
    * makes a site stands in one function, look at the stretches of `glimpse` instead.
    */
-  cue?(text: string, path: string, glimpse: Glimpse): boolean;
+  cue?(text: string, path: string, glimpse: Glimpse, options: Options): boolean;
   /** Sites worth a word; nothing that is not this transform's business. */
   detect(module: PyModule, options: Options): Iterable<S>;
   /** The change for a site of `detect`, assuming no other fix was taken. */

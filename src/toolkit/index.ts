@@ -52,6 +52,7 @@ export { attributeUsesElsewhere } from '../semantic/uses-elsewhere.js';
 export type { Versions } from '../semantic/versions.js';
 export { changedOnTheWay, type YamlSource, yamlSource } from '../semantic/yaml-source.js';
 export { behindBracket, linesOf, methodsBehind, withoutSubscripts } from '../syntax/code-text.js';
+export type { Glimpse } from '../syntax/glimpse.js';
 export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
 export { readYaml, type YamlScalar, type YamlSection } from '../syntax/yaml.js';
@@ -77,7 +78,13 @@ export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';
 export * from '../torch/huggingface/huggingface.js';
 export * from '../torch/huggingface/legacy-arguments.js';
 export { literalValue, type SettingChange, settingChanges } from '../torch/huggingface/memory-settings.js';
-export { isPipeline, type ModelLoad, modelLoad, placesModel } from '../torch/huggingface/pretrained.js';
+export {
+  isPipeline,
+  type ModelLoad,
+  mayLoadModel,
+  modelLoad,
+  placesModel,
+} from '../torch/huggingface/pretrained.js';
 export { hasAdapters, isTransformersModel } from '../torch/huggingface/pretrained-value.js';
 export { type LengthPlace, lengthsAbove, shapesModel } from '../torch/huggingface/sequence-length.js';
 export { type SettingsReceiver, settingsReceiver } from '../torch/huggingface/settings-receiver.js';

@@ -40,6 +40,7 @@ export class Project {
   readonly #fixable: ReadonlySet<string>;
   readonly ground: Ground;
   #neighbourhood: Neighbourhood | undefined;
+  readonly #options = new Map<string, Options>();
 
   constructor(
     readonly request: Request,
@@ -170,10 +171,15 @@ export class Project {
     return new Set([...this.selected].filter((id) => !ignored.has(id)));
   }
 
+  /** Asked for every file: made once. */
   #optionsFor(id: string): Options {
+    const known = this.#options.get(id);
+    if (known !== undefined) return known;
     const specs = Object.entries(this.vocabulary.meta(id).options);
     const defaults = specs.map(([name, spec]) => [name, spec.default] as const);
-    return { ...Object.fromEntries(defaults), ...this.config.options.get(id) };
+    const options = { ...Object.fromEntries(defaults), ...this.config.options.get(id) };
+    this.#options.set(id, options);
+    return options;
   }
 
   #checkFlags(): void {

@@ -1,5 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
+import { defaultsOf } from '../../src/dev/engines.js';
 import { Glimpse } from '../../src/syntax/glimpse.js';
 import type { Transform } from '../../src/toolkit/contract.js';
 import { transforms } from '../../transforms/index.js';
@@ -73,7 +74,7 @@ function slowTexts(transform: Transform): readonly string[] {
   const literals = transform.prefilter.flat();
   return [...HOSTILE, ...literals].filter((unit) => {
     const glimpse = new Glimpse(`${literals.join('\n')}\n${repeated(unit)}\n${literals.join('\n')}`);
-    return !ends(() => transform.cue?.(glimpse.text, 'src/train.py', glimpse));
+    return !ends(() => transform.cue?.(glimpse.text, 'src/train.py', glimpse, defaultsOf(transform)));
   });
 }
 

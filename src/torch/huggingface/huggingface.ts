@@ -79,11 +79,15 @@ export interface ArgumentsCall {
   readonly own: PyNode | undefined;
 }
 
-/** Whether the code could make such arguments: it names one of the classes, or derives its own from one and calls that. */
+/** Code that makes such arguments has one of these words: it calls the class, or derives its own from it. */
+export const ARGUMENT_WORDS: readonly string[] = [
+  'TrainingArguments',
+  ...TRL_TRAINERS.map((name) => `${name}Config`),
+];
+
+/** Whether the code has such a word. */
 export function mayMakeArguments(text: string): boolean {
-  for (const names of ARGUMENT_CLASSES.values())
-    for (const name of names) if (text.includes(name)) return true;
-  return false;
+  return ARGUMENT_WORDS.some((word) => text.includes(word));
 }
 
 export function argumentsCall(module: PyModule, call: PyNode): ArgumentsCall | undefined {

@@ -1,6 +1,7 @@
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 
 /** PyTorch models of transformers: `AutoModelForCausalLM`, `LlamaModel`, `CLIPTextModelWithProjection`; no configs, no tokenizers. */
@@ -36,6 +37,41 @@ function modelClass(path: string | undefined): string | undefined {
   const parts = path?.split('.') ?? [];
   const name = parts.at(-1) ?? '';
   return parts.length > 1 && parts[0] === 'transformers' && MODEL_CLASS.test(name) ? name : undefined;
+}
+
+const LOADING = /\.[\s\\]*(?:from_pretrained|_?from_config)\b/g;
+const TRANSFORMERS = /(?:\b(?:from|import)[\s\\]+|,[\s\\]*)transformers\b/;
+
+/** Whether the code may name anything of transformers. */
+function mayKnowTransformers({ stretches }: Glimpse): boolean {
+  return stretches.some((code) => TRANSFORMERS.test(code));
+}
+
+/** Whether a stretch of a file may load a model, going by the word before the method. */
+export function mayLoadModel(glimpse: Glimpse, code: string): boolean {
+  if (!glimpse.memo(mayKnowTransformers)) return false;
+  for (const { index } of code.matchAll(LOADING)) {
+    const end = startOfRun(code, index, /[\s\\]/);
+    const start = startOfRun(code, end, /[\w\u0080-\uffff]/);
+    const word = code.slice(start, end);
+    if (word === '' || MODEL_CLASS.test(word)) return true;
+    // `transformers.AutoTokenizer` is what it is called; a variable may be a class of another name.
+    if (code[start - 1] !== '.' && isBoundByHand(word, glimpse.text)) return true;
+  }
+  return false;
+}
+
+/** Where the characters before a place start that are all of a kind. */
+function startOfRun(code: string, end: number, kind: RegExp): number {
+  let start = end;
+  while (start > 0 && kind.test(code[start - 1] ?? '')) start--;
+  return start;
+}
+
+/** Whether a name may stand for a class of another name, or for one of the file: an import alone keeps the name. */
+function isBoundByHand(name: string, text: string): boolean {
+  const bound = `(?:class|as)(?:[\\s\\\\]|#[^\\n]*\\n)+${name}\\b|${name}[\\s\\\\]*(?:=(?!=)|:)`;
+  return new RegExp(`(?<![\\w\\u0080-\\uffff])(?:${bound})`).test(text);
 }
 
 /** `transformers.pipeline(…)`. */

@@ -1,6 +1,7 @@
 import { classAround } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName } from '../../semantic/statements.js';
+import { behindBracket } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isDevice } from '../tensor/device-value.js';
@@ -15,20 +16,57 @@ export interface MovedAttribute {
 
 const MOVED = /\.([\w\u0080-\uffff]+)(?:\[(?:[^[\]\n]|\[[^\]\n]*\])*\])*[\s\\]*\.(?:to|cuda)\(/g;
 
-/** The names of attributes that the code moves and a constructor may have made, going by the text alone. */
+/** The names of attributes that the code moves and a constructor may have made a tensor, going by the text alone. */
 export function movedNames(glimpse: Glimpse): ReadonlySet<string> {
   return glimpse.memo(findMovedNames);
 }
 
-function findMovedNames({ stretches }: Glimpse): ReadonlySet<string> {
-  const constructors = stretches.filter((stretch) => stretch.includes('def __init__'));
-  return new Set(
-    stretches.flatMap(namesIn).filter((name) => {
-      const set = new RegExp(`\\.${name}(?![\\w\\u0080-\\uffff])[^=\\n]*=(?!=)`);
-      return constructors.some((each) => set.test(each));
-    }),
-  );
+function findMovedNames(glimpse: Glimpse): ReadonlySet<string> {
+  const { stretches } = glimpse;
+  if (!stretches.some(isConstructor)) return new Set();
+  return new Set([...new Set(stretches.flatMap(namesIn))].filter((name) => mayBeMade(glimpse, name)));
 }
+
+function isConstructor(stretch: string): boolean {
+  return stretch.includes('def __init__');
+}
+
+/** Whether a constructor may assign a tensor to an attribute of this name. */
+function mayBeMade(glimpse: Glimpse, name: string): boolean {
+  const set = new RegExp(`\\.${name}(?![\\w\\u0080-\\uffff])[^=\\n]*=(?!=)`, 'g');
+  return glimpse.stretches
+    .filter(isConstructor)
+    .some((code) =>
+      [...code.matchAll(set)].some(({ 0: { length }, index }) => mayBeTensor(glimpse, code, index + length)),
+    );
+}
+
+const NO_TENSOR = /[ \t]*(?:None|nn\.[A-Z]\w*(\())/y;
+const END = /[ \t]*(?:[\r\n;]|$)/y;
+/** How far a bracket is looked for: longer calls may be anything. */
+const FAR = 2_000;
+
+/** False where all that is assigned is `None`, or what torch registers itself: a parameter, a buffer, a module. */
+function mayBeTensor(glimpse: Glimpse, code: string, at: number): boolean {
+  NO_TENSOR.lastIndex = at;
+  const [start, bracket] = NO_TENSOR.exec(code) ?? [];
+  if (start === undefined) return true;
+  const end = at + start.length;
+  if (bracket !== undefined && !glimpse.memo(hasOnlyTorchNn)) return true;
+  END.lastIndex = bracket === undefined ? end : end - 1 + behindBracket(code.slice(end - 1, end + FAR), 0);
+  return !END.test(code);
+}
+
+/** Whether `nn` is that of torch: one import binds it, and nothing else writes the word by itself. */
+function hasOnlyTorchNn({ stretches }: Glimpse): boolean {
+  const alone = stretches.flatMap(
+    (code) => code.match(/(?<![\w.\u0080-\uffff])nn(?![\w.\u0080-\uffff])/g) ?? [],
+  );
+  return alone.length === 1 && stretches.some((code) => TORCH_NN.test(code));
+}
+
+const TORCH_NN =
+  /^[ \t]*(?:import[ \t]+torch\.nn[ \t]+as|from[ \t]+torch[ \t]+import\b[^\n]*?)[ \t,]nn\b(?![ \t]+as\b)/m;
 
 function namesIn(stretch: string): readonly string[] {
   return [...stretch.matchAll(MOVED)].map(([, name = '']) => name);
@@ -40,12 +78,13 @@ export function* movedAttributes(module: PyModule): Generator<MovedAttribute> {
   const may = (stretch: string): boolean => namesIn(stretch).some((name) => names.has(name));
   for (const { parent: method } of ['.to(', '.cuda('].flatMap((literal) => module.atWhere(literal, may))) {
     const call = method?.parent;
-    if (method === undefined || call?.type !== 'call' || !isMove(module, call)) continue;
+    if (method === undefined || call?.type !== 'call') continue;
     let attribute = method.field('object');
     while (attribute?.type === 'subscript') attribute = attribute.field('value');
-    const around = attribute?.type === 'attribute' ? classAround(attribute) : undefined;
-    if (attribute !== undefined && attribute.field('object')?.text === around?.self)
-      yield { attribute, method };
+    const name = attribute?.type === 'attribute' ? attribute.field('attribute')?.text : undefined;
+    if (attribute === undefined || name === undefined || !mayBeMade(module.glimpse, name)) continue;
+    const isOwn = attribute.field('object')?.text === classAround(attribute)?.self;
+    if (isOwn && isMove(module, call)) yield { attribute, method };
   }
 }
 

@@ -27,9 +27,10 @@ export function halfPlaces(module: PyModule): readonly HalfPlace[] {
     ofType(module, name, (there, call) => modelLoad(there, call) !== undefined || isPipeline(there, call)),
   );
   const computed = ofType(module, 'bnb_4bit_compute_dtype', isQuantizer);
-  const switched = givenAcross(module, 'fp16').flatMap((given): readonly HalfPlace[] => {
+  const isOn = ({ value }: Given): boolean => value.type === 'true';
+  const switched = givenAcross(module, 'fp16', isOn).flatMap((given): readonly HalfPlace[] => {
     const other = siblingOf(given, 'bf16')?.value;
-    if (given.value.type !== 'true' || !isFor(module, given, isArguments)) return [];
+    if (!isFor(module, given, isArguments)) return [];
     if (other !== undefined && other.type !== 'false') return [];
     return [{ given, node: given.value, isSwitch: true, other }];
   });
@@ -37,7 +38,8 @@ export function halfPlaces(module: PyModule): readonly HalfPlace[] {
 }
 
 function ofType(module: PyModule, name: string, takes: Takes): readonly HalfPlace[] {
-  return givenAcross(module, name).flatMap((given) => {
+  const isHalfGiven = ({ value }: Given): boolean => halfBehind(module, value) !== undefined;
+  return givenAcross(module, name, isHalfGiven).flatMap((given) => {
     const node = isFor(module, given, takes) ? halfBehind(module, given.value) : undefined;
     return node === undefined ? [] : [{ given, node, isSwitch: false, other: undefined }];
   });
