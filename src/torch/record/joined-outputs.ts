@@ -10,6 +10,7 @@ import {
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
+import { behindBracket } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { JOINING } from '../catalog.js';
@@ -29,18 +30,52 @@ const KEEPING: ReadonlySet<string> = new Set(
 );
 const FACTS: ReadonlySet<string> = new Set('dim dtype nelement ndim numel shape size'.split(' '));
 
-const JOINED = /(?:cat|concat|concatenate|stack)[\s\\]*\([\s\\]*([\w\u0080-\uffff]+)[\s\\]*[,)]/g;
+/** A list that is joined along the first dimension. */
+const JOINED =
+  /(?:cat|concat|concatenate|stack)[\s\\]*\([\s\\]*([\w\u0080-\uffff]+)[\s\\]*(?:\)|,[\s\\]*(?:\)|(?:\w+[\s\\]*=[\s\\]*)?0[\s\\]*[,)]))/g;
 
 /** Whether the code of a function may fill a list and join it. */
 function mayJoin(code: string): boolean {
-  return [...code.matchAll(JOINED)].some(([, name = '']) =>
-    new RegExp(`(?<![\\w.\\u0080-\\uffff])${name}[\\s\\\\]*\\.[\\s\\\\]*append\\b`).test(code),
+  return [...code.matchAll(JOINED)].some(
+    ({ 1: name = '', index }) =>
+      new RegExp(`(?<![\\w.\\u0080-\\uffff])${name}[\\s\\\\]*\\.[\\s\\\\]*append\\b`).test(code) &&
+      isFollowed(code, index, code.indexOf('(', index)),
   );
 }
 
+/** How far a cue looks around a call: longer ones are parsed. */
+const FAR = 1_000;
+const NAMED =
+  /(?:^|=|(?<![\w\u0080-\uffff])\()[\s\\]*(?:[\w\u0080-\uffff][\w.\u0080-\uffff]*)?$|(?:^|[\s\\])\.[\w.\u0080-\uffff]*$/;
+const FOLLOWED = /[\s\\)]*[.[]/y;
+
+/** Whether something may be done with what a call gives, or it may get a name: in `f(join(x))` and `return join(x)` neither is. */
+function isFollowed(code: string, callee: number, open: number): boolean {
+  const near = code.slice(open, open + FAR);
+  const end = behindBracket(near, 0);
+  FOLLOWED.lastIndex = open + end;
+  return end === FAR || FOLLOWED.test(code) || NAMED.test(code.slice(Math.max(0, callee - FAR), callee));
+}
+
 /** Whether some function of the file could have such a list, and be an evaluation. */
-export function mayJoinOutputs({ text, repeating }: Glimpse): boolean {
-  return /\.eval\(|no_grad|inference_mode|grad_enabled/.test(text) && repeating.some(mayJoin);
+export function mayJoinOutputs(glimpse: Glimpse): boolean {
+  return (
+    EVALUATES.test(glimpse.text) &&
+    glimpse.repeating.some((code) => mayJoin(code) && mayEvaluate(glimpse, code))
+  );
+}
+
+const EVALUATES = /\.eval\(|no_grad|inference_mode|grad_enabled/;
+/** Under another name: neither called nor one of several imported names. */
+const RENAMED = /(?:no_grad|inference_mode|grad_enabled)(?!\w|[\s\\]*[(:,])/;
+
+/** What makes a function an evaluation stands in it. */
+function mayEvaluate(glimpse: Glimpse, code: string): boolean {
+  return EVALUATES.test(code) || glimpse.memo(renamesEvaluation);
+}
+
+function renamesEvaluation({ text }: Glimpse): boolean {
+  return RENAMED.test(text);
 }
 
 export function joinedOutputs(module: PyModule): readonly JoinedOutputs[] {
@@ -51,7 +86,7 @@ function findOutputs(module: PyModule): readonly JoinedOutputs[] {
   const found: JoinedOutputs[] = [];
   const seen = new Set<string>();
   for (const literal of ['cat(', 'concat(', 'concatenate(', 'stack(']) {
-    for (const hit of module.atWhere(literal, mayJoin)) {
+    for (const hit of module.atWhere(literal, (code) => mayJoin(code) && mayEvaluate(module.glimpse, code))) {
       const call = hit.closest('call');
       const [list] = call === undefined ? [] : argumentsOf(call);
       const scope = list?.type === 'identifier' ? module.resolve(list) : undefined;
