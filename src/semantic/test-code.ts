@@ -14,10 +14,13 @@ export function isTestFile(path: string, text: string): boolean {
 export function isTestCode(module: PyModule, node: PyNode): boolean {
   if (isTestFile(module.path, module.text)) return true;
   for (const ancestor of node.ancestors()) {
-    const name = ancestor.field('name')?.text ?? '';
-    if (ancestor.type === 'function_definition' && /^test(?:_|[A-Z])/.test(name)) return true;
-    if (ancestor.type === 'class_definition' && /^Test[A-Z]|Tests?$|TestCase$|Tester$/.test(name))
-      return true;
+    const pattern = TEST_NAMES.get(ancestor.type);
+    if (pattern?.test(ancestor.field('name')?.text ?? '')) return true;
   }
   return false;
 }
+
+const TEST_NAMES: ReadonlyMap<string, RegExp> = new Map([
+  ['function_definition', /^test(?:_|[A-Z])/],
+  ['class_definition', /^Test[A-Z]|Tests?$|TestCase$|Tester$/],
+]);

@@ -31,6 +31,20 @@ export interface Source {
   bodyAt?(start: number): Expand | undefined;
 }
 
+/** Of these, the grammar names no child but the clauses of `match`; they may have very many, which nobody need look at. */
+const CROWDED: ReadonlySet<string> = new Set([
+  'argument_list',
+  'block',
+  'dictionary',
+  'expression_list',
+  'list',
+  'module',
+  'parameters',
+  'set',
+  'tuple',
+]);
+const MANY = 16;
+
 /** The position of a node whose siblings are not all known. */
 const UNNUMBERED = -1;
 
@@ -97,7 +111,9 @@ export class PyNode implements Span {
   }
 
   field(name: string): PyNode | undefined {
-    return this.children.find((child) => child.#fieldName === name);
+    const { children } = this;
+    if (children.length > MANY && name !== 'alternative' && CROWDED.has(this.type)) return undefined;
+    return children.find((child) => child.#fieldName === name);
   }
 
   /** All direct children of one type. */

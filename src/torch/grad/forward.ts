@@ -3,6 +3,7 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { within } from '../../syntax/within.js';
 import { IS_GRAD_ENABLED } from '../catalog.js';
 import { shown } from '../gate.js';
 import type { GradTrace } from './trace.js';
@@ -64,6 +65,6 @@ const MEMORY = ['memory_allocated', 'memory_reserved', 'memory_stats', 'memory_s
 
 /** Where the function measures memory, which is what this changes. */
 export function measuredMemory(module: PyModule, functionNode: PyNode): string | undefined {
-  const read = MEMORY.flatMap((name) => module.at(name)).find((node) => functionNode.contains(node));
+  const [read] = MEMORY.flatMap((name) => within(module.at(name), functionNode));
   return read?.text;
 }

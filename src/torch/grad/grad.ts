@@ -4,6 +4,8 @@ import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { argumentsOf, enclosingClass } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { within } from '../../syntax/within.js';
+import type { Span } from '../../text/lines.js';
 import { isDifferentiation } from '../catalog.js';
 
 /** A place that needs gradients, or sets them up. `words` completes "because it …". */
@@ -133,7 +135,25 @@ function shown(node: PyNode): string {
 /** The first use of gradients inside a node, nested functions, lambdas and a function's own decorators included. */
 export function gradUseIn(module: PyModule, node: PyNode): GradUse | undefined {
   const whole = node.parent?.type === 'decorated_definition' ? node.parent : node;
-  return gradUses(module).find((use) => whole.contains(use.node));
+  return gradUsesIn(module, whole)[0];
+}
+
+/** The uses of gradients inside a node, those of earlier clues first. */
+export function gradUsesIn(module: PyModule, node: PyNode): readonly GradUse[] {
+  return within(module.alone.memo(placesOfUses, module.alone), node)
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ use }) => use);
+}
+
+interface PlaceOfUse extends Span {
+  readonly use: GradUse;
+  readonly rank: number;
+}
+
+function placesOfUses(module: PyModule): readonly PlaceOfUse[] {
+  return gradUses(module)
+    .map((use, rank) => ({ start: use.node.start, end: use.node.end, use, rank }))
+    .sort((a, b) => a.start - b.start);
 }
 
 /** What a function may run in its own file: everything its body refers to by name, and what that refers to. */
@@ -221,7 +241,9 @@ function findMethods(module: PyModule): ReadonlyMap<string, readonly PyNode[]> {
   for (const definition of functionsOf(module)) {
     const name = definition.field('name')?.text;
     if (name === undefined || enclosingClass(definition) === undefined) continue;
-    found.set(name, [...(found.get(name) ?? []), definition]);
+    const known = found.get(name);
+    if (known === undefined) found.set(name, [definition]);
+    else known.push(definition);
   }
   return found;
 }

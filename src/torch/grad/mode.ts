@@ -16,9 +16,10 @@ import {
 } from '../../semantic/statements.js';
 import { type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
+import { within } from '../../syntax/within.js';
 import { GRAD_OFF, SET_GRAD } from '../catalog.js';
 import { placeOf } from '../gate.js';
-import { functionsOf, gradUseReached, gradUses } from './grad.js';
+import { functionsOf, gradUseReached, gradUsesIn } from './grad.js';
 
 /** Names that say it, also of other people's decorators and context managers (`smart_inference_mode`). */
 const SAYS_GRAD_OFF = /no_?grad|inference_?mode|disable_?grad|without_?grad/i;
@@ -49,9 +50,9 @@ function isNamedGradOff(module: PyModule, identifier: PyNode): boolean {
 
 /** The function hands a context that turns gradients off to an exit stack. */
 export function entersGradOff(module: PyModule, functionNode: PyNode): boolean {
-  return module
-    .at('enter_context')
-    .some((node) => functionNode.contains(node) && SAYS_GRAD_OFF.test(node.closest('call')?.text ?? ''));
+  return within(module.at('enter_context'), functionNode).some((node) =>
+    SAYS_GRAD_OFF.test(node.closest('call')?.text ?? ''),
+  );
 }
 
 /**
@@ -148,7 +149,7 @@ export function differentiatingReader(
   if (name === undefined) return undefined;
   for (const reader of functionsOf(module)) {
     if (reader === functionNode || functionNode.contains(reader)) continue;
-    const uses = module.at(name).filter((node) => node.text === name && reader.contains(node));
+    const uses = within(module.at(name), reader).filter((node) => node.text === name);
     if (uses.some((use) => differentiates(module, reader, use))) return reader;
   }
   return undefined;
@@ -172,7 +173,7 @@ function moveOf(node: PyNode): readonly { readonly value: PyNode; readonly targe
 
 /** Names that get the value of `origin`, or of each other, and end in a statement that differentiates. */
 export function differentiates(module: PyModule, caller: PyNode, origin: PyNode): boolean {
-  const uses = gradUses(module).filter(({ node }) => caller.contains(node));
+  const uses = gradUsesIn(module, caller);
   if (uses.length === 0) return false;
   const names = new Set<string>();
   const flows = (node: PyNode): boolean => {

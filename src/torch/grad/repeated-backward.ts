@@ -11,7 +11,7 @@ import {
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { kindOf } from '../tensor/tensor.js';
-import { gradUses } from './grad.js';
+import { gradUsesIn } from './grad.js';
 import type { Backward } from './spent-graph.js';
 
 /** Settings, sizes and data: they have no graph. */
@@ -29,9 +29,8 @@ const CUTS: ReadonlySet<string> = new Set('detach item size tolist numpy dim num
 export function isOnlyBackward(module: PyModule, { call, value }: Backward): boolean {
   const around = enclosingFunction(call);
   if (around === undefined || enclosingFunction(around) !== undefined) return false;
-  const others = gradUses(module).some(
-    ({ node, words }) =>
-      around.contains(node) && !call.contains(node) && /backward|\bgrad\b|func\.|hook|jac|hess/.test(words),
+  const others = gradUsesIn(module, around).some(
+    ({ node, words }) => !call.contains(node) && /backward|\bgrad\b|func\.|hook|jac|hess/.test(words),
   );
   if (others) return false;
   const names = graphNames(module, value, enclosingLoops(call)[0]);

@@ -16,6 +16,8 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { within } from '../../syntax/within.js';
+import type { Span } from '../../text/lines.js';
 import { LOSS_FUNCTIONS, TORCH } from '../catalog.js';
 import { runsChain, runsLayers } from '../module/layers.js';
 import { networksOf, traceGraph } from '../module/networks.js';
@@ -48,6 +50,17 @@ const ENGINE = /accelerator|fabric|engine|strategy/i;
 
 export function backwards(module: PyModule): readonly Backward[] {
   return module.memo(findBackwards, module);
+}
+
+/** Those in a node. */
+export function backwardsIn(module: PyModule, node: PyNode): readonly Backward[] {
+  return within(module.memo(placesOfBackwards, module), node).map(({ backward }) => backward);
+}
+
+function placesOfBackwards(module: PyModule): readonly (Span & { readonly backward: Backward })[] {
+  return backwards(module)
+    .map((backward) => ({ start: backward.call.start, end: backward.call.end, backward }))
+    .sort((a, b) => a.start - b.start);
 }
 
 function findBackwards(module: PyModule): readonly Backward[] {
@@ -181,7 +194,9 @@ function backwardsByFunction(module: PyModule): ReadonlyMap<PyNode | undefined, 
   const found = new Map<PyNode | undefined, Backward[]>();
   for (const each of backwards(module)) {
     const around = enclosingFunction(each.call);
-    found.set(around, [...(found.get(around) ?? []), each]);
+    const known = found.get(around);
+    if (known === undefined) found.set(around, [each]);
+    else known.push(each);
   }
   return found;
 }
@@ -214,7 +229,9 @@ function runsBeside(module: PyModule, call: PyNode, value: PyNode): boolean {
   // What leaves the round in between leaves the graph as it is.
   const [round = statement.parent] = enclosingLoops(value);
   return !['continue', 'break', 'return'].some((word) =>
-    module.at(word).some((hit) => round?.contains(hit) && hit.start > value.start && hit.start < call.start),
+    within(module.at(word), round ?? statement).some(
+      (hit) => hit.start > value.start && hit.start < call.start,
+    ),
   );
 }
 
@@ -288,13 +305,13 @@ export function stalingLoop(module: PyModule, value: PyNode): PyNode | undefined
   const owners = ownersOf(module, value);
   return enclosingLoops(value).findLast(
     (loop) =>
-      !backwards(module).some(({ call, retains }) => retains && loop.contains(call)) &&
+      !backwardsIn(module, loop).some(({ retains }) => retains) &&
       // What is computed after the step of the last round is whole when the loop ends.
-      optimizerSteps(module).some(
-        (step) => step.start > value.start && loop.contains(step) && !isConditional(step, loop),
+      within(optimizerSteps(module), loop).some(
+        (step) => step.start > value.start && !isConditional(step, loop),
       ) &&
-      backwards(module).some((each) => {
-        const [only, ...others] = loop.contains(each.call) ? ownersOf(module, each.value) : [];
+      backwardsIn(module, loop).some((each) => {
+        const [only, ...others] = ownersOf(module, each.value);
         return only !== undefined && others.length === 0 && owners.has(only);
       }),
   );

@@ -12,6 +12,7 @@ import {
   receiverOf,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { within } from '../../syntax/within.js';
 import { isModuleClass, PLAIN_BASES } from '../catalog.js';
 
 export interface ModuleKind {
@@ -50,10 +51,7 @@ export function familyOf(module: PyModule, classNode: PyNode): readonly PyNode[]
 }
 
 function findFamily(module: PyModule, classNode: PyNode): readonly PyNode[] {
-  const lines = module
-    .at('class ')
-    .flatMap(({ parent }) => (parent?.type === 'class_definition' ? [parent] : []))
-    .map((each) => ancestryOf(module, each).classes);
+  const lines = relatedLines(module, classNode);
   const family = new Set([classNode]);
   for (let before = 0; before !== family.size; ) {
     before = family.size;
@@ -61,6 +59,32 @@ function findFamily(module: PyModule, classNode: PyNode): readonly PyNode[] {
       if (line.some((each) => family.has(each))) for (const each of line) family.add(each);
   }
   return [...family];
+}
+
+/** A class and its same-file bases. */
+type Line = readonly PyNode[];
+
+/** The lines that lead from a class to another, in source order. */
+function relatedLines(module: PyModule, classNode: PyNode): readonly Line[] {
+  const byMember = module.alone.memo(linesByMember, module.alone);
+  const related = new Set(byMember.get(classNode));
+  for (const line of related)
+    for (const each of line) for (const other of byMember.get(each) ?? []) related.add(other);
+  return [...related].sort((a, b) => (a[0]?.start ?? 0) - (b[0]?.start ?? 0));
+}
+
+function linesByMember(module: PyModule): ReadonlyMap<PyNode, readonly Line[]> {
+  const found = new Map<PyNode, Line[]>();
+  for (const { parent } of module.at('class ')) {
+    if (parent?.type !== 'class_definition') continue;
+    const line = ancestryOf(module, parent).classes;
+    for (const each of line) {
+      const known = found.get(each);
+      if (known === undefined) found.set(each, [line]);
+      else known.push(line);
+    }
+  }
+  return found;
 }
 
 export interface AttributeUse {
@@ -73,33 +97,42 @@ export interface AttributeUse {
 
 /** Every `.name` in the file that may be this class's attribute, in source order. */
 export function attributeUses(module: PyModule, classNode: PyNode, name: string): readonly AttributeUse[] {
-  const family = familyOf(module, classNode);
-  return usesNamed(module, name).filter(({ owner }) => owner === undefined || family.includes(owner));
+  const byOwner = usesNamed(module, name);
+  const lists = [undefined, ...familyOf(module, classNode)].flatMap((owner) => {
+    const uses = byOwner.get(owner);
+    return uses === undefined ? [] : [uses];
+  });
+  const [only = [], ...others] = lists;
+  return others.length === 0 ? only : lists.flat().sort((a, b) => a.node.end - b.node.end);
 }
 
-type OwnedUse = AttributeUse & { readonly owner: PyNode | undefined };
+type UsesByOwner = ReadonlyMap<PyNode | undefined, readonly AttributeUse[]>;
 
-/** The uses of a name on any object, looked up once for all classes. */
-function usesNamed(module: PyModule, name: string): readonly OwnedUse[] {
+/** The uses of a name on any object, looked up once for all classes; by the class where it is certain. */
+function usesNamed(module: PyModule, name: string): UsesByOwner {
   const byName = module.alone.memo(noUsesYet, module.alone);
   const known = byName.get(name);
   if (known !== undefined) return known;
-  const found = module.at(`.${name}`).flatMap((identifier): readonly OwnedUse[] => {
+  const found = new Map<PyNode | undefined, AttributeUse[]>();
+  for (const identifier of module.at(`.${name}`)) {
     const node = identifier.parent;
-    if (identifier.text !== name || node?.field('attribute') !== identifier) return [];
+    if (identifier.text !== name || node?.field('attribute') !== identifier) continue;
     const object = node.field('object');
-    if (object === undefined || qualifiedName(module, object) !== undefined) return [];
+    if (object === undefined || qualifiedName(module, object) !== undefined) continue;
     const owner = classBehind(module, object);
     const certain = owner !== undefined;
     // Somebody else's method of that name.
-    if (!certain && node.parent?.type === 'call' && node.parent.field('function') === node) return [];
-    return [{ node, certain, kind: useKind(node), owner }];
-  });
+    if (!certain && node.parent?.type === 'call' && node.parent.field('function') === node) continue;
+    const use = { node, certain, kind: useKind(node) };
+    const others = found.get(owner);
+    if (others === undefined) found.set(owner, [use]);
+    else others.push(use);
+  }
   byName.set(name, found);
   return found;
 }
 
-function noUsesYet(): Map<string, readonly OwnedUse[]> {
+function noUsesYet(): Map<string, UsesByOwner> {
   return new Map();
 }
 
@@ -227,8 +260,7 @@ function findForwardMethods(module: PyModule, classNode: PyNode): ReadonlySet<Py
   const found = new Set(methods.filter((method) => FORWARDS.has(method.field('name')?.text ?? '')));
   for (const method of found) {
     for (const called of methods) {
-      if (!found.has(called) && callsOf(module, called).some((call) => method.contains(call)))
-        found.add(called);
+      if (!found.has(called) && within(callsOf(module, called), method).length > 0) found.add(called);
     }
   }
   return found;
@@ -249,13 +281,14 @@ function callsByName(): Map<string, readonly PyNode[]> {
 }
 
 function findCalls(module: PyModule, name: string): readonly PyNode[] {
-  return module.at(`.${name}`).flatMap((hit) => {
+  const calls = module.at(`.${name}`).flatMap((hit) => {
     const callee = hit.parent;
     const call = callee?.parent;
     const isCall =
       hit.text === name && callee?.field('attribute') === hit && call?.field('function') === callee;
     return isCall && call !== undefined ? [call] : [];
   });
+  return calls.sort((a, b) => a.start - b.start);
 }
 
 /** The value given to `self.name` where the family writes it exactly once, in an `__init__`. */

@@ -3,6 +3,7 @@ import { importsPackage } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { within } from '../../syntax/within.js';
 import { type Gate, shown } from '../gate.js';
 import { gradUseIn } from '../grad/grad.js';
 import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
@@ -14,7 +15,7 @@ import {
   switchesGradOff,
 } from '../grad/mode.js';
 import {
-  backwards,
+  backwardsIn,
   holdsActivations,
   isDifferentiated,
   needsWeights,
@@ -75,9 +76,10 @@ export function lossRecord(
       continue;
     }
     // Where the loop does not train, what others get may well be the loss.
-    const trains = values.every((value) =>
-      backwards(module).some(({ call }) => enclosingLoops(value)[0]?.contains(call)),
-    );
+    const trains = values.every((value) => {
+      const [loop] = enclosingLoops(value);
+      return loop !== undefined && backwardsIn(module, loop).length > 0;
+    });
     if (!trains && !(fate.kind === 'returned' && isEvaluationByName(fate.node))) return undefined;
     const how = fate.kind === 'returned' ? 'which is returned' : 'which others get';
     gates.push({
@@ -105,11 +107,9 @@ function isEvaluationByName(node: PyNode): boolean {
 function isReadByText(module: PyModule, binding: PyNode): boolean {
   const around = enclosingFunction(binding) ?? module.root;
   return ['locals(', 'vars(', 'exec(', 'eval('].some((word) =>
-    module
-      .at(word)
-      .some(
-        (hit) => around.contains(hit) && hit.parent?.type === 'call' && hit.parent.field('function') === hit,
-      ),
+    within(module.at(word), around).some(
+      (hit) => hit.parent?.type === 'call' && hit.parent.field('function') === hit,
+    ),
   );
 }
 
@@ -138,7 +138,7 @@ export function isWithoutGrad(module: PyModule, place: PyNode): boolean {
   if (GRADLESS_HOOK.test(around.field('name')?.text ?? '')) return true;
   if (onlyRunsGradOff(module, around) || entersGradOff(module, around)) return true;
   const evaluates =
-    module.at('.eval(').some((hit) => around.contains(hit)) ||
+    within(module.at('.eval('), around).length > 0 ||
     walks(module).some(({ functionNode }) => functionNode === around);
   return evaluates && gradUseIn(module, around) === undefined;
 }

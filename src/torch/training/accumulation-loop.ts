@@ -13,7 +13,7 @@ import {
 import type { PyNode } from '../../syntax/node.js';
 import { DATA_LOADER } from '../catalog.js';
 import { shown } from '../gate.js';
-import { gradUses } from '../grad/grad.js';
+import { gradUsesIn } from '../grad/grad.js';
 import { definitionsOf, passesForModel } from '../module/model-value.js';
 import { type Pass, passOf, steppedOptimizer, type TrainingLoop } from './training-loop.js';
 
@@ -144,7 +144,7 @@ function strayIn(
       return `a \`${node.type.replace('_statement', '')}\` would leave gradients without their step`;
   }
   const inside = (node: PyNode): boolean => moved.some((statement) => statement.contains(node));
-  const use = gradUses(module).find(({ node }) => body.contains(node) && !inside(node));
+  const use = gradUsesIn(module, body).find(({ node }) => !inside(node));
   if (use !== undefined) return `it ${use.words}`;
   for (const statement of body.named) {
     if (moved.includes(statement)) continue;

@@ -11,6 +11,7 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { within } from '../../syntax/within.js';
 import { OPTIMIZERS } from '../catalog.js';
 import { definitionsOf } from '../module/model-value.js';
 import { initialValue } from '../module/modules.js';
@@ -43,28 +44,31 @@ function findTrainingLoops(module: PyModule): readonly TrainingLoop[] {
   const stepped = new Map<PyNode, PyNode[]>();
   for (const step of callsAt(module, 'step')) {
     if (steppedOptimizer(module, step) === undefined) continue;
-    const loop = enclosingLoops(step).find((each) => backwards.some((call) => runsIn(each, call)));
-    if (loop !== undefined) stepped.set(loop, [...(stepped.get(loop) ?? []), step]);
+    const loop = enclosingLoops(step).find((each) => callsIn(each, backwards).length > 0);
+    if (loop === undefined) continue;
+    const known = stepped.get(loop);
+    if (known === undefined) stepped.set(loop, [step]);
+    else known.push(step);
   }
   return [...stepped].flatMap(([loop, steps]) => {
     const body = loop.field('body');
     if (body === undefined) return [];
-    const inside = (call: PyNode): boolean => runsIn(loop, call);
-    return [{ loop, body, backwards: backwards.filter(inside), steps, zeroGrads: zeroGrads.filter(inside) }];
+    return [{ loop, body, backwards: callsIn(loop, backwards), steps, zeroGrads: callsIn(loop, zeroGrads) }];
   });
 }
 
-/** In the loop's body, and not in a function that is only defined there. */
-function runsIn(loop: PyNode, node: PyNode): boolean {
-  return enclosingLoops(node).includes(loop);
+/** Those in the loop's body, and not in a function that is only defined there. */
+function callsIn(loop: PyNode, calls: readonly PyNode[]): readonly PyNode[] {
+  return within(calls, loop).filter((call) => enclosingLoops(call).includes(loop));
 }
 
 /** The calls of a method of this name, in source order. */
 function callsAt(module: PyModule, method: string): readonly PyNode[] {
-  return module.at(`.${method}(`).flatMap((node) => {
+  const calls = module.at(`.${method}(`).flatMap((node) => {
     const call = node.text === method ? node.parent?.parent : undefined;
     return call?.type === 'call' && methodName(call) === method ? [call] : [];
   });
+  return calls.sort((a, b) => a.start - b.start);
 }
 
 /** The optimizer that a call of `step` steps: `optimizer.step()`, `scaler.step(optimizer)`. */

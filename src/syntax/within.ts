@@ -1,0 +1,18 @@
+import type { Span } from '../text/lines.js';
+
+/** Of spans in source order, those that stand in another. Looks at no others: many ask about a part of a long file. */
+export function within<S extends Span>(spans: readonly S[], around: Span): readonly S[] {
+  let low = 0;
+  let high = spans.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((spans[middle]?.start ?? Infinity) < around.start) low = middle + 1;
+    else high = middle;
+  }
+  const found: S[] = [];
+  for (let at = low; (spans[at]?.start ?? Infinity) <= around.end; at++) {
+    const span = spans[at];
+    if (span !== undefined && span.end <= around.end) found.push(span);
+  }
+  return found;
+}
