@@ -1,6 +1,7 @@
 import { isMainThread } from 'node:worker_threads';
 import type { LoadTransforms } from '../workspace/catalogue.js';
 import { codeOf } from '../workspace/failure.js';
+import { stopGrowing } from '../workspace/heap.js';
 import { run, Stopped } from './run.js';
 
 const SIGNALS = [
@@ -13,7 +14,10 @@ const SIGNALS = [
 export async function runProcess(loadTransforms: LoadTransforms, entry: string): Promise<void> {
   const catalogue = async () =>
     (await import('../workspace/catalogue.js')).catalogueBeside(entry, loadTransforms);
-  if (isThread()) return (await import('../workspace/worker.js')).serve(await catalogue());
+  if (isThread()) {
+    stopGrowing();
+    return (await import('../workspace/worker.js')).serve(await catalogue());
+  }
   const signal = signalOfProcess();
   const output = watchOutput();
   const code = await run(

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { now } from './clock.js';
 import { crashOf, type Examined, type Job, type Sight, tooLong } from './examine.js';
+import { keepHeapSmall } from './heap.js';
 import type { Request } from './project.js';
 
 /** What a thread needs to know to do as the main thread does. */
@@ -111,6 +112,7 @@ export class Crew {
       owners: this.#owners,
       name,
     };
+    keepHeapSmall();
     const worker = new Worker(setting.entry, { workerData: orders });
     const member: Member = { name, worker, at, last: 0, since: now() };
     this.#members.set(name, member);

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { now } from './clock.js';
 import { Crew, type CrewSetting } from './crew.js';
 import { type Examined, type Examiner, type Glance, type Job, tooLong } from './examine.js';
+import { keepHeapSmall } from './heap.js';
 import { endsWithin } from './limit.js';
 
 export interface SizedJob {
@@ -37,7 +38,7 @@ export async function workThrough(
     undone -= sized[index]?.size ?? 0;
     tell(index, examined);
   });
-  if (whole > LARGE_RUN) (await import('./heap.js')).keepHeapSmall();
+  if (whole > LARGE_RUN) keepHeapSmall();
   const here = new Hand(crew, jobs, examiner, threads?.limit);
   const began = now();
   const dismiss = () => crew.dismiss();
