@@ -1,16 +1,21 @@
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { ansi, noColor, type Paint } from '../report/paint.js';
 import { Failure } from '../workspace/failure.js';
 
 type Terminal = { readonly isTTY?: boolean; readonly columns?: number };
+
+/** Where words go. */
+export interface Outlet extends Terminal {
+  write(data: string | Uint8Array): unknown;
+}
 
 /** Everything a command touches of the process, so that a test can hand it something else. */
 export interface Io {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable & Terminal;
-  readonly stdout: Writable & Terminal;
-  readonly stderr: Writable & Terminal;
+  readonly stdout: Outlet;
+  readonly stderr: Outlet;
   /** Aborted by Ctrl-C and its kin. */
   readonly signal: AbortSignal;
   /** Absent where memfix is a guest in another program: then it keeps to one thread and remembers nothing. */

@@ -2,6 +2,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
 import type { Relied } from '../semantic/surroundings.js';
 import type { Cache } from '../workspace/cache.js';
+import type { Lead } from '../workspace/cache-file.js';
 import type { CrewSetting, Errand } from '../workspace/crew.js';
 import type { Candidate, Discovery } from '../workspace/discover.js';
 import { Examiner } from '../workspace/examine.js';
@@ -9,6 +10,7 @@ import { Failure } from '../workspace/failure.js';
 import { Project, type Request } from '../workspace/project.js';
 import { interpret } from '../workspace/read.js';
 import { Tools } from '../workspace/tools.js';
+import { unchanged } from '../workspace/unchanged.js';
 import { type Visit, visit } from '../workspace/visit.js';
 import { type Context, Progress } from './context.js';
 import { type Io, readAll } from './io.js';
@@ -19,14 +21,39 @@ const SMALL_RUN = 200;
 /** Milliseconds that one file may take. */
 const LIMIT = 30_000;
 
-/** What is looked at and with what, the same for `check`, `apply` and `diff`. */
-export interface Look {
-  readonly project: Project;
-  readonly tools: Tools;
-  readonly discovery: Discovery;
+/** What is looked at and with what, the same for `check`, `apply` and `diff`; found out as far as it is asked for. */
+export class Look {
+  #discovery: Discovery | undefined;
+  #targets: ReadonlyMap<string, Candidate> | undefined;
+  #tools: Tools | undefined;
+
+  constructor(
+    private readonly context: Context,
+    readonly project: Project,
+    readonly cache: Cache | undefined,
+  ) {}
+
+  get discovery(): Discovery {
+    this.#discovery ??= this.project.discover();
+    return this.#discovery;
+  }
+
   /** The candidates by the names they are reported under. */
-  readonly targets: ReadonlyMap<string, Candidate>;
-  readonly cache?: Cache;
+  get targets(): ReadonlyMap<string, Candidate> {
+    this.#targets ??= new Map(this.discovery.candidates.map((candidate) => [candidate.path, candidate]));
+    return this.#targets;
+  }
+
+  get tools(): Tools {
+    this.#tools ??= toolsFor(this.context, this.project, this.discovery.candidates.length);
+    return this.#tools;
+  }
+
+  /** What an earlier run knew about all that is asked for. */
+  get lead(): Lead | undefined {
+    const { whole } = this.project;
+    return whole === undefined ? undefined : this.cache?.lead(whole);
+  }
 }
 
 export interface StandardInput {
@@ -40,12 +67,12 @@ export async function prepare(context: Context): Promise<Look> {
   const project = new Project(context.args.request(context.io.cwd), context.catalogue);
   const cache = await cacheOf(context, project);
   project.ground.memory = cache;
-  const discovery = project.discover();
-  const tools = toolsFor(context, project, discovery.candidates.length);
-  if (context.isVerbose) context.say(`parser: ${(await tools.parser.load()).backend}`);
-  const targets = new Map(discovery.candidates.map((candidate) => [candidate.path, candidate]));
+  const look = new Look(context, project, cache);
+  // Paths that are not there are to be heard of first.
+  if (look.lead === undefined) look.discovery;
+  if (context.isVerbose) context.say(`parser: ${(await look.tools.parser.load()).backend}`);
   sayWhatRuns(context, project);
-  return { project, tools, discovery, targets, ...(cache && { cache }) };
+  return look;
 }
 
 export async function prepareStdin(context: Context): Promise<StandardInput> {
@@ -72,8 +99,14 @@ export async function lookThrough(
   look: Look,
   purpose: 'places' | 'report' | 'fix',
 ): Promise<Visit> {
-  const { project, tools, cache } = look;
+  const { project, cache, lead } = look;
   const decide = purpose === 'fix' ? await project.policy() : undefined;
+  const again = lead && decide === undefined ? unchanged(lead.folder, lead, purpose !== 'places') : undefined;
+  if (again !== undefined) {
+    nameGenerated(context, again);
+    return again;
+  }
+  const { tools } = look;
   const examiner = new Examiner(tools, decide, cache !== undefined);
   const threads = threadsFor(context.io, project.request, {
     takesFixes: decide !== undefined,
@@ -96,13 +129,17 @@ export async function lookThrough(
     const { signal } = context.io;
     const show = (done: number, total: number) => progress.show(done, total);
     const seen = await visit(look.discovery, means, { signal, progress: show });
-    if (context.isVerbose)
-      for (const path of seen.generated) context.say(`${path}: passed over: it is marked @generated`);
+    nameGenerated(context, seen);
     if (cache !== undefined) keep(context, look, { ...means, cache });
     return seen;
   } finally {
     progress.clear();
   }
+}
+
+function nameGenerated(context: Context, { generated }: Visit): void {
+  if (!context.isVerbose) return;
+  for (const path of generated) context.say(`${path}: passed over: it is marked @generated`);
 }
 
 /** The program itself, started again in threads. The native parser cannot be stopped without ending the process. */

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
-import type * as Zlib from 'node:zlib';
 
 /** A module of the built program. */
 type Part = (
@@ -39,6 +38,8 @@ export class Packs {
 
   readonly require = (name: string): unknown => {
     if (name.startsWith('./')) return this.#part(name.slice(2));
+    // All parts have one place, and one `require` from there.
+    if (name === 'node:module') return { createRequire: () => this.outside };
     return HEAVY.has(name) ? whenUsed(() => this.outside(name)) : this.outside(name);
   };
 
@@ -62,8 +63,7 @@ export class Packs {
   #opened(pack: string): Parts {
     let parts = this.#packs.get(pack);
     if (parts === undefined) {
-      const { crc32 } = this.outside('node:zlib') as typeof Zlib;
-      parts = opened(join(dirname(this.entry), `${pack}.js`), crc32);
+      parts = opened(join(dirname(this.entry), `${pack}.js`));
       this.#packs.set(pack, parts);
     }
     return parts;
@@ -87,20 +87,18 @@ function whenUsed(load: () => unknown): unknown {
 /** A run that used less of a pack than this share of its length has compiled too little of it to speak for others. */
 const WORTH_KEEPING = 0.25;
 
-type SumOf = typeof Zlib.crc32;
-
-function opened(file: string, sumOf: SumOf): Parts {
+function opened(file: string): Parts {
   const source = readFileSync(file, 'latin1');
   const runtime = runtimeKey();
   const kept = join(dirname(file), 'compiled', `${basename(file, '.js')}-${runtime}`);
-  const cachedData = keptIn(kept, sumOf);
+  const cachedData = keptIn(kept);
   const script = new Script(source, { filename: file, ...(cachedData && { cachedData }) });
   if (script.cachedDataRejected !== false)
     process.once('exit', () => {
       // Flags that were set meanwhile are in what V8 makes now, and would have it refused where they are not set yet.
       if (runtimeKey() !== runtime) return;
       const data = script.createCachedData();
-      if (data.length > source.length * WORTH_KEEPING) keep(kept, data, sumOf);
+      if (data.length > source.length * WORTH_KEEPING) keep(kept, data);
     });
   return script.runInThisContext() as Parts;
 }
@@ -110,28 +108,24 @@ function runtimeKey(): string {
   return new Script('').createCachedData().toString('hex', 4, 16);
 }
 
-const SUM = 4;
-
-/** V8 runs what it is given without a look whether it is whole: a sum stands before it. */
-function keptIn(file: string, sumOf: SumOf): Buffer | undefined {
+/** V8 runs what it is given without a look whether it is whole: it is kept twice, and both must be the same. */
+function keptIn(file: string): Buffer | undefined {
   let bytes: Buffer;
   try {
     bytes = readFileSync(file);
   } catch {
     return undefined;
   }
-  const data = bytes.subarray(SUM);
-  return bytes.length > SUM && bytes.readUInt32LE() === sumOf(data) ? data : undefined;
+  const data = bytes.subarray(0, bytes.length / 2);
+  return data.equals(bytes.subarray(data.length)) ? data : undefined;
 }
 
 /** In one step. Where the program may not write to its own folder, it is compiled each time. */
-function keep(file: string, data: Buffer, sumOf: SumOf): void {
+function keep(file: string, data: Buffer): void {
   const draft = `${file}.${process.pid}.${Date.now()}`;
   try {
     mkdirSync(dirname(file), { recursive: true });
-    const sum = Buffer.alloc(SUM);
-    sum.writeUInt32LE(sumOf(data));
-    writeFileSync(draft, Buffer.concat([sum, data]), { flag: 'wx' });
+    writeFileSync(draft, Buffer.concat([data, data]), { flag: 'wx' });
     renameSync(draft, file);
   } catch {
     if (existsSync(draft)) rmSync(draft, { force: true });

@@ -1,7 +1,9 @@
 import { isMainThread } from 'node:worker_threads';
 import type { LoadTransforms } from '../workspace/catalogue.js';
 import { codeOf } from '../workspace/failure.js';
-import { stopGrowing } from '../workspace/heap.js';
+import { startBriefly, stopGrowing } from '../workspace/tuning.js';
+import type { Outlet } from './io.js';
+import { outlet } from './outlet.js';
 import { run, Stopped } from './run.js';
 
 const SIGNALS = [
@@ -9,6 +11,9 @@ const SIGNALS = [
   ['SIGTERM', 15],
   ['SIGHUP', 1],
 ] as const;
+
+/** Commands that end as soon as they have looked at files. */
+const LOOKING: ReadonlySet<string | undefined> = new Set(['check', 'apply', 'diff']);
 
 /** memfix as a process: the real streams, signals and exit code around one command line. `entry` is the program's file. */
 export async function runProcess(loadTransforms: LoadTransforms, entry: string): Promise<void> {
@@ -18,8 +23,9 @@ export async function runProcess(loadTransforms: LoadTransforms, entry: string):
     stopGrowing();
     return (await import('../workspace/worker.js')).serve(await catalogue());
   }
+  if (LOOKING.has(process.argv[2])) startBriefly();
   const signal = signalOfProcess();
-  const output = watchOutput();
+  const output = outputs();
   const code = await run(
     process.argv.slice(2),
     {
@@ -31,8 +37,8 @@ export async function runProcess(loadTransforms: LoadTransforms, entry: string):
       get stdin() {
         return process.stdin;
       },
-      stdout: process.stdout,
-      stderr: process.stderr,
+      stdout: output.stdout,
+      stderr: output.stderr,
       signal,
       // Threads of a checkout would have to compile TypeScript first.
       self: {
@@ -65,20 +71,29 @@ function signalOfProcess(): AbortSignal {
 }
 
 /** A reader that has seen enough, such as `head`, is no error; a full disk behind `>` is. */
-function watchOutput(): { readonly isLost: boolean } {
-  const output = { isLost: false };
-  process.stdout.on('error', (error) => {
+function outputs(): { readonly stdout: Outlet; readonly stderr: Outlet; readonly isLost: boolean } {
+  const lose = (error: unknown, words?: string) => {
     if (codeOf(error) === 'EPIPE') return;
     output.isLost = true;
     process.exitCode = 2;
-    process.stderr.write(
-      `memfix: Standard output could not be written\n  ${error.message}\n  Next: Make room, or send it elsewhere with \`--output\`.\n`,
-    );
-  });
-  process.stderr.on('error', (error) => {
-    if (codeOf(error) === 'EPIPE') return;
-    output.isLost = true;
-    process.exitCode = 2;
-  });
+    if (words !== undefined) output.stderr.write(words);
+  };
+  const output = {
+    isLost: false,
+    stdout: outlet(
+      1,
+      () => process.stdout,
+      (error) =>
+        lose(
+          error,
+          `memfix: Standard output could not be written\n  ${error instanceof Error ? error.message : error}\n  Next: Make room, or send it elsewhere with \`--output\`.\n`,
+        ),
+    ),
+    stderr: outlet(
+      2,
+      () => process.stderr,
+      (error) => lose(error),
+    ),
+  };
   return output;
 }

@@ -38,7 +38,7 @@ const PACKS: readonly (readonly [pack: string, modules: RegExp])[] = [
     'look',
     /^src\/(?:cli\/(?:arguments|context|remembering|commands\/check)|workspace\/catalogue|report\/(?:concise|full))\.ts$/,
   ],
-  ['engine', /^(?:src\/engine\/.*|src\/workspace\/(?:heap|worker)|transforms\/index)\.ts$/],
+  ['engine', /^(?:src\/engine\/.*|src\/workspace\/worker|transforms\/index)\.ts$/],
   ['more', /^/],
 ];
 

@@ -1,93 +1,166 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Memory } from './cache.js';
+import type { Lesson, Memory } from './cache.js';
 import { codeOf } from './failure.js';
 import type { Walked } from './ground.js';
 import type { Stamp } from './read.js';
 
-const FORMAT = 'memfix cache 4';
+const FORMAT = 'memfix cache 5';
 
-/** As it lies on disk: in columns, for most files are many and have nothing to tell. */
-interface Columns {
-  readonly paths: readonly string[];
-  /** Four doubles for each file, in base64. */
-  readonly stamps: string;
-  /** Of files that have one, else 0. */
-  readonly hashes: readonly (string | 0)[];
-  /** What there is to tell, by the number of its file. */
-  readonly told: readonly (readonly [number, Told])[];
-  readonly walks: readonly (readonly [string, PackedWalk])[];
+/** The first line of a cache file: what it is about, and how long the parts are that follow. */
+interface Head {
+  /** Everything that results depend on besides the files themselves. */
+  readonly facts: string;
+  readonly files: number;
+  readonly lead?: LeadingWalk;
+  /** Bytes of the stamps, of what they are of, of what there is to tell, and of the rest. */
+  readonly sizes: readonly number[];
 }
 
-type PackedWalk = Omit<Walked, 'files' | 'stamps' | 'beyond'> & {
-  /** By its number where it is remembered under this name. */
-  readonly files: readonly (number | string)[];
-  readonly stamps: string;
-  readonly beyond?: { readonly seen: readonly string[]; readonly stamps: string };
+/** A walk whose files are the first in the cache; what it saw, and what was looked at beyond it, comes after all files. */
+type LeadingWalk = Omit<Walked, 'files' | 'seen' | 'stamps' | 'beyond'> & {
+  readonly folder: string;
+  readonly files: number;
+  readonly seen: number;
 };
 
-type Told = Omit<Memory, 'stamp' | 'hash'>;
+type Told = Pick<Memory, 'explicit' | 'lesson'>;
 
-const NOTHING: Told = { explicit: false, lesson: { kind: 'nothing' }, relied: undefined };
+/** By the number of their file. */
+type Numbered<T> = readonly (readonly [number, T])[];
 
-/** What a cache file remembers, unpacked as it is asked for. */
+/** What only runs need that find something changed. */
+interface Rest {
+  /** Of files that have one, else 0. */
+  readonly hashes: readonly (string | 0)[];
+  readonly relied: Numbered<Memory['relied']>;
+  readonly walks: readonly (readonly [string, Walked])[];
+}
+
+/** A walk with all that is known of its files. */
+export interface Lead extends LeadingWalk {
+  /** Of files, and then of what else was looked at. */
+  readonly names: readonly string[];
+  /** Four doubles for each name. */
+  readonly stamps: Float64Array;
+  /** All names from this on are not of files of the cache. */
+  readonly others: number;
+  readonly lessons: ReadonlyMap<number, Lesson>;
+}
+
+const NOTHING: Told = { explicit: false, lesson: { kind: 'nothing' } };
+const EMPTY: Head = { facts: '', files: 0, sizes: [] };
+const REST: Rest = { hashes: [], relied: [], walks: [] };
+
+/** What a cache file remembers, unpacked as it is asked for: most of it is not, where nothing has changed. */
 export class Memories {
-  readonly #numbers = new Map<string, number>();
-  readonly #stamps: Float64Array;
-  readonly #hashes: readonly (string | 0)[];
-  readonly #told: ReadonlyMap<number, Told>;
-  readonly walks: ReadonlyMap<string, Walked>;
+  readonly #parts: readonly Buffer[];
+  readonly #names: () => readonly string[];
+  readonly #stamps: () => Float64Array;
+  readonly #told: () => ReadonlyMap<number, Told>;
+  readonly #rest: () => Rest;
+  readonly #relied: () => ReadonlyMap<number, Memory['relied']>;
+  readonly #numbers: () => ReadonlyMap<string, number>;
+  readonly #walks: () => ReadonlyMap<string, Walked>;
+  readonly #lessons: () => ReadonlyMap<number, Lesson>;
 
-  private constructor({ paths, stamps, hashes, told, walks }: Columns) {
-    for (let number = 0; number < paths.length; number++) this.#numbers.set(paths[number] as string, number);
-    this.#stamps = doublesIn(stamps);
-    this.#hashes = hashes;
-    this.#told = new Map(told);
-    this.walks = new Map(walks.map(([folder, walk]) => [folder, unpacked(walk, paths)]));
+  private constructor(
+    private readonly head: Head,
+    body: Buffer,
+  ) {
+    let end = 0;
+    this.#parts = head.sizes.map((size) => {
+      end += size;
+      return body.subarray(end - size, end);
+    });
+    this.#stamps = once(() => doublesIn(this.#part(0)));
+    this.#names = once(() => this.#part(1).toString('utf8').split('\0'));
+    this.#told = once(() => new Map(this.#json<Numbered<Told>>(2) ?? []));
+    this.#lessons = once(() => new Map([...this.#told()].map(([number, { lesson }]) => [number, lesson])));
+    this.#rest = once(() => this.#json<Rest>(3) ?? REST);
+    this.#relied = once(() => new Map(this.#rest().relied));
+    this.#numbers = once(() => new Map(this.paths.map((path, number) => [path, number])));
+    this.#walks = once(() => {
+      const lead = head.lead && this.lead(head.lead.folder);
+      return new Map([...this.#rest().walks, ...(lead ? [[lead.folder, walkOf(lead)] as const] : [])]);
+    });
   }
 
-  /** Whatever cannot be read as a whole counts for nothing. */
-  static in(file: string): Memories {
-    const bytes = bytesOf(file);
-    const end = bytes?.indexOf(0x0a) ?? -1;
-    if (bytes === undefined || end === -1) return new Memories(EMPTY);
-    const body = bytes.subarray(end + 1);
-    const isWhole = bytes.toString('latin1', 0, end) === headOf(body);
-    return new Memories(isWhole ? (JSON.parse(body.toString('utf8')) as Columns) : EMPTY);
+  /** Whatever cannot be read as a whole, or is about something else, counts for nothing. */
+  static in(file: string, facts: string): Memories {
+    const bytes = wholeIn(file);
+    if (bytes?.toString('latin1', 0, FORMAT.length) !== FORMAT) return new Memories(EMPTY, NO_BYTES);
+    const end = bytes.indexOf(0x0a);
+    const head = JSON.parse(bytes.toString('utf8', FORMAT.length, end)) as Head;
+    return new Memories(head.facts === facts ? head : EMPTY, bytes.subarray(end + 1));
   }
 
   get paths(): readonly string[] {
-    return [...this.#numbers.keys()];
+    return this.head.files === 0 ? [] : this.#names().slice(0, this.head.files);
+  }
+
+  get walks(): ReadonlyMap<string, Walked> {
+    return this.#walks();
+  }
+
+  /** The walk of a folder, where all of its files are remembered. */
+  lead(folder: string): Lead | undefined {
+    const { lead, files } = this.head;
+    if (lead?.folder !== folder) return undefined;
+    return {
+      ...lead,
+      names: this.#names(),
+      stamps: this.#stamps(),
+      others: files,
+      lessons: this.#lessons(),
+    };
   }
 
   /** Whether the file was as it is now, was passed over by itself, and there was nothing to tell. */
   hasNothing(path: string, stamp: Stamp): boolean {
-    const number = this.#numbers.get(path);
-    if (number === undefined || this.#told.has(number)) return false;
-    for (let at = 0; at < 4; at++) if (this.#stamps[number * 4 + at] !== stamp[at]) return false;
+    const number = this.#numbers().get(path);
+    if (number === undefined || this.#told().has(number) || this.#relied().has(number)) return false;
+    const stamps = this.#stamps();
+    for (let at = 0; at < 4; at++) if (stamps[number * 4 + at] !== stamp[at]) return false;
     return true;
   }
 
   of(path: string): Memory | undefined {
-    const number = this.#numbers.get(path);
+    const number = this.#numbers().get(path);
     if (number === undefined) return undefined;
-    const { explicit, lesson, relied } = this.#told.get(number) ?? NOTHING;
     return {
-      explicit,
-      lesson,
-      relied,
-      hash: this.#hashes[number] || undefined,
-      stamp: stampIn(this.#stamps, number),
+      ...(this.#told().get(number) ?? NOTHING),
+      relied: this.#relied().get(number),
+      hash: this.#rest().hashes[number] || undefined,
+      stamp: stampIn(this.#stamps(), number),
     };
   }
 
   *[Symbol.iterator](): Generator<readonly [string, Memory]> {
-    for (const path of this.#numbers.keys()) {
+    for (const path of this.paths) {
       const memory = this.of(path);
       if (memory !== undefined) yield [path, memory];
     }
   }
+
+  #part(index: number): Buffer {
+    return this.#parts[index] ?? NO_BYTES;
+  }
+
+  #json<T>(index: number): T | undefined {
+    const part = this.#part(index);
+    return part.length === 0 ? undefined : (JSON.parse(part.toString('utf8')) as T);
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 function stampIn(stamps: Float64Array, number: number): Stamp {
@@ -95,39 +168,30 @@ function stampIn(stamps: Float64Array, number: number): Stamp {
   return [stamps[at] ?? 0, stamps[at + 1] ?? 0, stamps[at + 2] ?? 0, stamps[at + 3] ?? 0];
 }
 
-function unpacked({ beyond, ...walk }: PackedWalk, paths: readonly string[]): Walked {
+function walkOf({ place, root, shown, folders, files, seen, others, names, stamps }: Lead): Walked {
+  const end = others + seen;
+  const stampsOf = (from: number, to?: number) =>
+    names.slice(from, to).map((_, index) => stampIn(stamps, from + index));
   return {
-    ...walk,
-    files: walk.files.map((file) => (typeof file === 'string' ? file : (paths[file] ?? ''))),
-    stamps: stampsIn(walk.stamps),
-    ...(beyond && { beyond: { ...beyond, stamps: stampsIn(beyond.stamps) } }),
+    ...{ place, root, shown, folders },
+    files: names.slice(0, files).map((name) => name.slice(shown.length)),
+    seen: names.slice(others, end),
+    stamps: stampsOf(others, end),
+    beyond: { seen: names.slice(end), stamps: stampsOf(end) },
   };
-}
-
-function packed({ beyond, ...walk }: Walked, numbers: ReadonlyMap<string, number>): PackedWalk {
-  return {
-    ...walk,
-    files: walk.files.map((file) => numbers.get(file) ?? file),
-    stamps: base64Of(walk.stamps),
-    ...(beyond && { beyond: { ...beyond, stamps: base64Of(beyond.stamps) } }),
-  };
-}
-
-function stampsIn(base64: string): readonly Stamp[] {
-  const doubles = doublesIn(base64);
-  return Array.from({ length: doubles.length / 4 }, (_, number) => stampIn(doubles, number));
 }
 
 /** In one step: whoever reads meanwhile reads the old file or the new one. */
 export function writeMemories(
   file: string,
+  facts: string,
   memories: ReadonlyMap<string, Memory>,
   walks: ReadonlyMap<string, Walked>,
 ): void {
-  const body = Buffer.from(JSON.stringify(columnsOf(memories, walks)));
-  const draft = join(dirname(file), `${randomBytes(6).toString('hex')}.tmp`);
+  const body = bodyOf(facts, memories, walks);
+  const draft = join(dirname(file), `${process.pid}-${Date.now()}-${Math.random()}.tmp`);
   try {
-    writeFileSync(draft, Buffer.concat([Buffer.from(`${headOf(body)}\n`), body]), { flag: 'wx' });
+    writeFileSync(draft, Buffer.concat([body, body]), { flag: 'wx' });
     renameSync(draft, file);
   } catch (error) {
     rmSync(draft, { force: true });
@@ -135,47 +199,64 @@ export function writeMemories(
   }
 }
 
-const EMPTY: Columns = { paths: [], stamps: '', hashes: [], told: [], walks: [] };
-
-function columnsOf(memories: ReadonlyMap<string, Memory>, walks: ReadonlyMap<string, Walked>): Columns {
-  const all = [...memories.values()];
-  const paths = [...memories.keys()];
-  const numbers = new Map(paths.map((path, number) => [path, number]));
-  return {
-    paths,
-    stamps: base64Of(all.map(({ stamp }) => stamp)),
+function bodyOf(
+  facts: string,
+  memories: ReadonlyMap<string, Memory>,
+  walks: ReadonlyMap<string, Walked>,
+): Buffer {
+  const [folder, lead] = [...walks].reverse().find(([, walk]) => isLead(walk, memories)) ?? [];
+  const first = lead?.files.map((name) => lead.shown + name) ?? [];
+  const paths = [...new Set([...first, ...memories.keys()])];
+  const all = paths.map((path) => memories.get(path) as Memory);
+  const names = [...paths, ...(lead?.seen ?? []), ...(lead?.beyond?.seen ?? [])];
+  const stamps = [...all.map(({ stamp }) => stamp), ...(lead?.stamps ?? []), ...(lead?.beyond?.stamps ?? [])];
+  const told: Numbered<Told> = all.flatMap(({ explicit, lesson }, number) =>
+    explicit || lesson.kind !== 'nothing' ? [[number, { explicit, lesson }] as const] : [],
+  );
+  const rest: Rest = {
     hashes: all.map(({ hash }) => hash ?? 0),
-    told: all.flatMap(({ stamp: _stamp, hash: _hash, ...told }, number) =>
-      isNothing(told) ? [] : [[number, told] as const],
-    ),
-    walks: [...walks].map(([folder, walk]) => [folder, packed(walk, numbers)]),
+    relied: all.flatMap(({ relied }, number) => (relied === undefined ? [] : [[number, relied] as const])),
+    walks: [...walks].filter(([each]) => each !== folder),
   };
+  const parts = [
+    Buffer.from(Float64Array.from(stamps.flat()).buffer),
+    Buffer.from(names.join('\0')),
+    Buffer.from(JSON.stringify(told)),
+    Buffer.from(JSON.stringify(rest)),
+  ];
+  const head: Head = {
+    facts,
+    files: paths.length,
+    ...(lead !== undefined && folder !== undefined && { lead: leadOf(folder, lead) }),
+    sizes: parts.map(({ length }) => length),
+  };
+  return Buffer.concat([Buffer.from(`${FORMAT}${JSON.stringify(head)}\n`), ...parts]);
 }
 
-function isNothing({ explicit, lesson, relied }: Told): boolean {
-  return !explicit && lesson.kind === 'nothing' && relied === undefined;
+function leadOf(folder: string, { place, root, shown, folders, files, seen }: Walked): LeadingWalk {
+  return { folder, place, root, shown, folders, files: files.length, seen: seen.length };
 }
 
-function base64Of(stamps: readonly Stamp[]): string {
-  return Buffer.from(Float64Array.from(stamps.flat()).buffer).toString('base64');
+/** All that depends on it is known, and every file of it is remembered as a walk finds it. */
+function isLead({ shown, files, beyond }: Walked, memories: ReadonlyMap<string, Memory>): boolean {
+  return beyond !== undefined && files.every((name) => memories.get(shown + name)?.explicit === false);
 }
 
-function doublesIn(base64: string): Float64Array {
-  const bytes = Buffer.from(base64, 'base64');
+function doublesIn(bytes: Buffer): Float64Array {
   const doubles = new Float64Array(bytes.length / 8);
   bytes.copy(new Uint8Array(doubles.buffer));
   return doubles;
 }
 
-function headOf(body: Uint8Array): string {
-  return `${FORMAT} ${createHash('sha1').update(body).digest('hex')}`;
-}
-
-function bytesOf(file: string): Buffer | undefined {
+/** It is there twice, and both must be the same: comparing takes less than the fastest sum that Node has to load. */
+function wholeIn(file: string): Buffer | undefined {
+  let bytes: Buffer;
   try {
-    return readFileSync(file);
+    bytes = readFileSync(file);
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
     return undefined;
   }
+  const half = bytes.subarray(0, bytes.length / 2);
+  return half.equals(bytes.subarray(half.length)) ? half : undefined;
 }

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Finding, Skipped, SourceFile, SuppressionNote } from '../engine/outcome.js';
 import type { Relied } from '../semantic/surroundings.js';
-import { Memories, writeMemories } from './cache-file.js';
+import { type Lead, Memories, writeMemories } from './cache-file.js';
 import type { Candidate } from './discover.js';
 import { codeOf, reasonOf } from './failure.js';
 import type { Walked, WalkMemory } from './ground.js';
@@ -45,6 +44,7 @@ const DRAFT_LIFE = 60 * 60 * 1000;
  */
 export class Cache implements WalkMemory {
   readonly #file: string;
+  readonly #facts: string;
   readonly #known: Memories;
   readonly #version: string;
   readonly #news = new Map<string, Memory>();
@@ -55,10 +55,10 @@ export class Cache implements WalkMemory {
     private readonly folder: string,
     facts: unknown,
   ) {
-    const name = createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32);
-    this.#file = join(folder, `${name}.cache`);
+    this.#facts = JSON.stringify(facts);
+    this.#file = join(folder, `${nameFor(this.#facts)}.cache`);
     this.#version = versionOf(this.#file);
-    this.#known = Memories.in(this.#file);
+    this.#known = Memories.in(this.#file, this.#facts);
   }
 
   recall(path: string, explicit: boolean): Memory | undefined {
@@ -74,6 +74,11 @@ export class Cache implements WalkMemory {
   /** What this run knows of a file, whether it was found out now or earlier. */
   latest(path: string): Memory | undefined {
     return this.#news.get(path) ?? this.#known.of(path);
+  }
+
+  /** All that an earlier run knew about a folder. */
+  lead(folder: string): Lead | undefined {
+    return this.#known.lead(folder);
   }
 
   recallWalk(folder: string): Walked | undefined {
@@ -97,14 +102,14 @@ export class Cache implements WalkMemory {
     try {
       openFolder(this.folder);
       const isAlone = versionOf(this.#file) === this.#version;
-      const base = isAlone ? this.#known : Memories.in(this.#file);
+      const base = isAlone ? this.#known : Memories.in(this.#file, this.#facts);
       const merged = new Map([...base, ...this.#news]);
       for (const path of gone) merged.delete(path);
       // What is new may depend on more than was looked at for other walks.
       const own = isAlone ? [...this.#walks] : [...this.#walks].map(withoutBeyond);
       const earlier = this.#news.size === 0 ? [...base.walks] : [...base.walks].map(withoutBeyond);
       const walks = [...own, ...earlier].slice(0, KEPT_WALKS);
-      writeMemories(this.#file, merged, new Map(walks.reverse()));
+      writeMemories(this.#file, this.#facts, merged, new Map(walks.reverse()));
       prune(this.folder);
       return undefined;
     } catch (error) {
@@ -127,6 +132,17 @@ function openFolder(folder: string): void {
   if (!lstatSync(folder).isDirectory()) throw Object.assign(new Error(folder), { code: 'ENOTDIR' });
   const rules = join(folder, '.gitignore');
   if (!existsSync(rules)) writeFileSync(rules, '*\n');
+}
+
+/** Short, and hardly ever the same for others; the file itself says what it is about. */
+function nameFor(facts: string): string {
+  let [a, b] = [0x811c9dc5, 0x01000193];
+  for (let at = 0; at < facts.length; at++) {
+    const code = facts.charCodeAt(at);
+    a = Math.imul(a ^ code, 0x01000193);
+    b = Math.imul(b ^ code, 0x85ebca6b) + a;
+  }
+  return [a, b].map((each) => (each >>> 0).toString(16).padStart(8, '0')).join('');
 }
 
 function versionOf(file: string): string {

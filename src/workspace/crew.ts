@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { now } from './clock.js';
 import { crashOf, type Examined, type Job, type Sight, tooLong } from './examine.js';
-import { keepHeapSmall } from './heap.js';
 import type { Request } from './project.js';
+import { keepHeapSmall } from './tuning.js';
 
 /** What a thread needs to know to do as the main thread does. */
 export interface Errand {

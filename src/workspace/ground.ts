@@ -9,6 +9,8 @@ export interface Walked {
   /** Where the folder really is, and the root of its repository. */
   readonly place: string;
   readonly root: string | undefined;
+  /** How the names of its files begin in reports. */
+  readonly shown: string;
   /** The folders that were listed and the ignore files that were read or missed. */
   readonly seen: readonly string[];
   /** Of what was seen; where there was nothing, `ABSENT`. */
@@ -103,15 +105,19 @@ export class Ground {
     if (walked === undefined || !isAsItWas(folder, walked)) return undefined;
     this.#walked.set(folder, walked);
     const { place, files, folders } = walked;
-    const shown = shownFrom(this.cwd, folder);
-    const inShown = shown === '.' ? '' : `${shown.replace(/\/$/, '')}/`;
+    const shown = this.#shown(folder);
     const inPlace = place.endsWith(sep) ? place : place + sep;
     const candidates = files.map((file) => ({
-      path: inShown + file,
+      path: shown + file,
       target: inPlace + (sep === '/' ? file : file.replaceAll('/', sep)),
       explicit: false,
     }));
     return { candidates, skipped: [], folders, isCut: false, isPlain: true };
+  }
+
+  #shown(folder: string): string {
+    const shown = shownFrom(this.cwd, folder);
+    return shown === '.' ? '' : `${shown.replace(/\/$/, '')}/`;
   }
 
   #fresh(folder: string, most: number): Discovery {
@@ -128,7 +134,15 @@ export class Ground {
       const from = place.endsWith(sep) ? place.length : place.length + 1;
       const files = found.candidates.map(({ target }) => slashed(target.slice(from)));
       const { folders } = found;
-      const walked = { place, root: repositoryRoot(folder), seen, stamps, folders, files };
+      const walked = {
+        place,
+        root: repositoryRoot(folder),
+        shown: this.#shown(folder),
+        seen,
+        stamps,
+        folders,
+        files,
+      };
       this.#walked.set(folder, walked);
       this.memory?.rememberWalk(folder, walked);
     }

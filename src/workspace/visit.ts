@@ -51,7 +51,7 @@ export interface Means {
 }
 
 /** Of a file that is as it was, where nobody wants to see it. */
-const UNREAD: SourceText = {
+export const UNREAD: SourceText = {
   get text(): string {
     throw new Error('the text of a file is wanted after all');
   },

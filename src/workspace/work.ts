@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { now } from './clock.js';
 import { Crew, type CrewSetting } from './crew.js';
 import { type Examined, type Examiner, type Glance, type Job, tooLong } from './examine.js';
-import { keepHeapSmall } from './heap.js';
 import { endsWithin } from './limit.js';
+import { prepareFor } from './tuning.js';
 
 export interface SizedJob {
   readonly job: Job;
@@ -20,9 +20,6 @@ const PATIENCE = 40;
 /** Work for less than this is done before another thread has got going. */
 const WORTH_A_THREAD = 150;
 
-/** Bytes of files from which on the heap is kept small. */
-const LARGE_RUN = 4 * 1024 * 1024;
-
 /** Does all jobs, here and, where that is faster, in other threads; `tell` hears of each once, in any order. */
 export async function workThrough(
   sized: readonly SizedJob[],
@@ -38,7 +35,7 @@ export async function workThrough(
     undone -= sized[index]?.size ?? 0;
     tell(index, examined);
   });
-  if (whole > LARGE_RUN) keepHeapSmall();
+  prepareFor(whole);
   const here = new Hand(crew, jobs, examiner, threads?.limit);
   const began = now();
   const dismiss = () => crew.dismiss();

@@ -1,7 +1,24 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
+/** Bytes of files from which on the heap is kept small. */
+const LARGE = 4 * 1024 * 1024;
+
 /** Bytes of the room for new objects: two halves of 4 MB. */
 const ROOM_FOR_NEW = 8 * 1024 * 1024;
+
+/** Bytes of files up to which optimising takes longer than it saves. */
+const BRIEF = 400 * 1024;
+
+/** What a run of little work wants from its start; `prepareFor` takes it back where there is more. */
+export function startBriefly(): void {
+  setFlagsFromString('--no-opt');
+}
+
+/** Before files of so many bytes are looked into. */
+export function prepareFor(bytes: number): void {
+  if (bytes > BRIEF) setFlagsFromString('--opt');
+  if (bytes > LARGE) keepHeapSmall();
+}
 
 /**
  * V8 lets a heap grow as long as there is memory, and a scan is as fast with half of it. How much a heap may grow is read
