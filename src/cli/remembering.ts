@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Cache } from '../workspace/cache.js';
 import { Failure, reasonOf } from '../workspace/failure.js';
-import { isInside, repositoryRoot } from '../workspace/places.js';
+import { isInside, repositoryRoot, textOf } from '../workspace/places.js';
 import type { Project } from '../workspace/project.js';
 import { isAllKnown, type Means } from '../workspace/visit.js';
 import type { Context } from './context.js';
@@ -65,18 +65,19 @@ function realFolder(path: string): string {
   }
 }
 
-/** A bundle's entry names its parts by their content; a checkout is the times and sizes of its files. */
+/** The build has a name for itself; else it is the program, and the times and sizes of the files in its checkout. */
 export function buildOf(entry: string): string {
-  const path = fileURLToPath(entry);
-  const hash = createHash('sha256').update(readFileSync(path));
-  if (path.endsWith('.ts')) {
-    for (const folder of ['src', 'transforms']) {
-      const place = join(packageRoot(), folder);
-      for (const name of readdirSync(place, { recursive: true, encoding: 'utf8' }).sort()) {
+  const built = textOf(fileURLToPath(new URL('build-id', entry)));
+  if (built !== undefined && built !== '') return built;
+  const program = readFileSync(fileURLToPath(entry));
+  const files = ['src', 'transforms'].flatMap((folder) => {
+    const place = join(packageRoot(), folder);
+    return readdirSync(place, { recursive: true, encoding: 'utf8' })
+      .sort()
+      .map((name) => {
         const { mtimeMs, size } = statSync(join(place, name));
-        hash.update(`${name} ${mtimeMs} ${size}\n`);
-      }
-    }
-  }
-  return hash.digest('hex');
+        return `${name} ${mtimeMs} ${size}\n`;
+      });
+  });
+  return createHash('sha256').update(program).update(files.join('')).digest('hex');
 }

@@ -4,6 +4,7 @@ import { chmodSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join, relative, sep } from 'node:path';
 import { build, transform } from 'esbuild';
+import { entryOf } from '../workspace/catalogue.js';
 import { bundlePage } from './page-bundle.js';
 import { root } from './project.js';
 
@@ -102,7 +103,10 @@ async function bundleProgram(): Promise<void> {
   });
   const cli = join(dist, 'cli.js');
   const start = `new packs.Packs(__filename,${written('cli')},${JSON.stringify(packOf)},require,(name)=>import(name)).require("./cli.js");`;
-  writeFileSync(cli, `#!/usr/bin/env node\n"use strict";${loader.outputFiles[0]?.text}${start}\n`);
+  const program = `#!/usr/bin/env node\n"use strict";${loader.outputFiles[0]?.text}${start}\n`;
+  writeFileSync(cli, program);
+  // It names the other packs by their content, so that this tells one build from every other.
+  writeFileSync(join(dist, 'build-id'), createHash('sha256').update(program).digest('hex'));
   writeFileSync(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
   chmodSync(cli, 0o755);
 }
@@ -153,7 +157,9 @@ function reached(wanted: readonly Part[], parts: readonly Part[]): ReadonlySet<s
 /** What the transforms are, for runs that never have to load what they do. */
 async function writeMetas(): Promise<void> {
   const { transforms } = await import('../../transforms/index.js');
-  writeFileSync(join(dist, 'metas.json'), JSON.stringify(transforms.map(({ meta }) => meta)));
+  const metas = transforms.map(({ meta }) => meta);
+  writeFileSync(join(dist, 'entries.json'), JSON.stringify(metas.map(entryOf)));
+  writeFileSync(join(dist, 'metas.json'), JSON.stringify(metas));
 }
 
 /** The wasm grammar lies beside the code that loads it, so that a package without addons still parses. */

@@ -2,8 +2,12 @@ import { fileURLToPath } from 'node:url';
 import type { Transform, TransformMeta } from '../toolkit/contract.js';
 import { textOf } from './places.js';
 
+/** What choosing and setting a transform takes; the rest of its meta is prose. */
+export type Entry = Pick<TransformMeta, 'id' | 'aliases' | 'group' | 'symptom' | 'options'>;
+
 /** All transforms: what they are and, loaded when a file is first looked into, what they do. */
 export interface Catalogue {
+  readonly entries: readonly Entry[];
   readonly metas: readonly TransformMeta[];
   transforms(): Promise<readonly Transform[]>;
 }
@@ -12,12 +16,28 @@ export type LoadTransforms = () => Promise<readonly Transform[]>;
 
 /** The build writes beside the program what its transforms are; a checkout has to load them to know. */
 export async function catalogueBeside(entry: string, load: LoadTransforms): Promise<Catalogue> {
-  const built = textOf(fileURLToPath(new URL('metas.json', entry)));
-  return built === undefined
-    ? catalogueOf(await load())
-    : { metas: JSON.parse(built) as readonly TransformMeta[], transforms: load };
+  const built = <T>(name: string): readonly T[] | undefined => {
+    const text = textOf(fileURLToPath(new URL(name, entry)));
+    return text === undefined ? undefined : (JSON.parse(text) as readonly T[]);
+  };
+  const entries = built<Entry>('entries.json');
+  if (entries === undefined) return catalogueOf(await load());
+  let metas: readonly TransformMeta[] | undefined;
+  return {
+    entries,
+    get metas() {
+      metas ??= built<TransformMeta>('metas.json') ?? [];
+      return metas;
+    },
+    transforms: load,
+  };
 }
 
 export function catalogueOf(transforms: readonly Transform[]): Catalogue {
-  return { metas: transforms.map(({ meta }) => meta), transforms: async () => transforms };
+  const metas = transforms.map(({ meta }) => meta);
+  return { entries: metas, metas, transforms: async () => transforms };
+}
+
+export function entryOf({ id, aliases, group, symptom, options }: TransformMeta): Entry {
+  return { id, ...(aliases && { aliases }), group, symptom, options };
 }

@@ -129,7 +129,7 @@ class ConfigReader {
     for (const [id, value] of Object.entries(this.#table('transforms'))) {
       this.#known([id], this.vocabulary.ids, 'transform', '`transforms`');
       if (!isTable(value)) return this.#fail(`\`transforms.${id}\` must be a table of its options`);
-      const { id: own, options: specs } = this.vocabulary.meta(id);
+      const { id: own, options: specs } = this.vocabulary.entry(id);
       this.#known(Object.keys(value), Object.keys(specs), 'option', `\`transforms.${id}\``);
       const given = Object.entries(value).map(([name, option]) => [
         name,

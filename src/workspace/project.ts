@@ -47,7 +47,7 @@ export class Project {
     private readonly catalogue: Catalogue,
   ) {
     this.ground = new Ground(request.cwd);
-    this.vocabulary = new Vocabulary(catalogue.metas);
+    this.vocabulary = new Vocabulary(catalogue);
     this.#checkFlags();
     this.config = configFor(request, this.vocabulary);
     this.selected = this.vocabulary.resolve(wishOf(request, this.config));
@@ -175,7 +175,7 @@ export class Project {
   #optionsFor(id: string): Options {
     const known = this.#options.get(id);
     if (known !== undefined) return known;
-    const specs = Object.entries(this.vocabulary.meta(id).options);
+    const specs = Object.entries(this.vocabulary.entry(id).options);
     const defaults = specs.map(([name, spec]) => [name, spec.default] as const);
     const options = { ...Object.fromEntries(defaults), ...this.config.options.get(id) };
     this.#options.set(id, options);

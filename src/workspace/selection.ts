@@ -1,4 +1,5 @@
 import type { Group, Symptom, TransformMeta } from '../toolkit/contract.js';
+import type { Catalogue, Entry } from './catalogue.js';
 import { Failure } from './failure.js';
 import { didYouMean } from './resemblance.js';
 
@@ -21,12 +22,12 @@ const WEIGHT: Readonly<Record<Kind, number>> = { all: 1, group: 1, symptom: 2, i
 export class Vocabulary {
   readonly #kinds: ReadonlyMap<string, Kind>;
 
-  constructor(readonly metas: readonly TransformMeta[]) {
+  constructor(private readonly catalogue: Pick<Catalogue, 'entries' | 'metas'>) {
     this.#kinds = new Map<string, Kind>([
       ['all', 'all'],
       ...GROUPS.map((name) => [name, 'group'] as const),
       ...SYMPTOMS.map((name) => [name, 'symptom'] as const),
-      ...metas.flatMap(idsOf).map((id) => [id, 'id'] as const),
+      ...catalogue.entries.flatMap(idsOf).map((id) => [id, 'id'] as const),
     ]);
   }
 
@@ -44,11 +45,23 @@ export class Vocabulary {
 
   /** Every name of a transform, former ones included. */
   get ids(): readonly string[] {
-    return this.metas.flatMap(idsOf);
+    return this.catalogue.entries.flatMap(idsOf);
+  }
+
+  get metas(): readonly TransformMeta[] {
+    return this.catalogue.metas;
   }
 
   meta(id: string): TransformMeta {
-    const found = this.metas.find((meta) => idsOf(meta).includes(id));
+    return this.#found(id, this.metas);
+  }
+
+  entry(id: string): Entry {
+    return this.#found(id, this.catalogue.entries);
+  }
+
+  #found<T extends Entry>(id: string, among: readonly T[]): T {
+    const found = among.find((each) => idsOf(each).includes(id));
     if (found !== undefined) return found;
     throw new Failure(
       'Unknown transform',
@@ -59,10 +72,10 @@ export class Vocabulary {
 
   /** The ids that a wish means. The most particular name decides; between equals, ignoring wins. */
   resolve(wish: Wish): ReadonlySet<string> {
-    const chosen = this.metas.filter(
-      (meta) => this.#weight(wish.select, meta) > this.#weight(wish.ignore, meta),
+    const chosen = this.catalogue.entries.filter(
+      (entry) => this.#weight(wish.select, entry) > this.#weight(wish.ignore, entry),
     );
-    return new Set(chosen.map((meta) => meta.id));
+    return new Set(chosen.map(({ id }) => id));
   }
 
   /** The ids that these names mean, together. */
@@ -70,23 +83,23 @@ export class Vocabulary {
     return this.resolve({ select: names, ignore: [] });
   }
 
-  #weight(names: readonly string[], meta: TransformMeta): number {
+  #weight(names: readonly string[], entry: Entry): number {
     let weight = 0;
     for (const name of names) {
       const kind = this.#kinds.get(name);
-      if (kind !== undefined && means(name, kind, meta)) weight = Math.max(weight, WEIGHT[kind]);
+      if (kind !== undefined && means(name, kind, entry)) weight = Math.max(weight, WEIGHT[kind]);
     }
     return weight;
   }
 }
 
-function idsOf({ id, aliases = [] }: TransformMeta): readonly string[] {
+function idsOf({ id, aliases = [] }: Entry): readonly string[] {
   return [id, ...aliases];
 }
 
 /** `documented` transforms run only when asked for by that word or by their id. */
-function means(name: string, kind: Kind, meta: TransformMeta): boolean {
-  if (kind === 'id') return idsOf(meta).includes(name);
-  if (kind === 'group') return name === meta.group;
-  return meta.group !== 'documented' && (kind === 'all' || name === meta.symptom);
+function means(name: string, kind: Kind, entry: Entry): boolean {
+  if (kind === 'id') return idsOf(entry).includes(name);
+  if (kind === 'group') return name === entry.group;
+  return entry.group !== 'documented' && (kind === 'all' || name === entry.symptom);
 }

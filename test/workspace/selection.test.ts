@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
+import type { TransformMeta } from '../../src/toolkit/contract.js';
 import { resembling } from '../../src/workspace/resemblance.js';
 import { Vocabulary } from '../../src/workspace/selection.js';
 import { transforms } from '../../transforms/index.js';
 import { metaOf } from '../support/toy.js';
 
-const vocabulary = new Vocabulary([
+const vocabularyOf = (metas: readonly TransformMeta[]) => new Vocabulary({ entries: metas, metas });
+
+const vocabulary = vocabularyOf([
   metaOf('stack-losses', { symptom: 'leak' }),
   metaOf('no-grad', { symptom: 'peak' }),
   metaOf('pin-memory', { symptom: 'sync', group: 'opt-in' }),
@@ -36,7 +39,7 @@ test.each([
 });
 
 test('a former id means the same as its own', () => {
-  const renamed = new Vocabulary([metaOf('no-grad', { aliases: ['grad-off'] }), metaOf('other-one')]);
+  const renamed = vocabularyOf([metaOf('no-grad', { aliases: ['grad-off'] }), metaOf('other-one')]);
   renamed.check(['grad-off'], '`--select`');
   expect([...renamed.resolve({ select: ['grad-off'], ignore: [] })]).toEqual(['no-grad']);
   expect([...renamed.resolve({ select: ['all'], ignore: ['grad-off'] })]).toEqual(['other-one']);
@@ -46,7 +49,7 @@ test('a former id means the same as its own', () => {
 });
 
 test('every name of a real transform means one thing', () => {
-  const { ids } = new Vocabulary(transforms.map(({ meta }) => meta));
+  const { ids } = vocabularyOf(transforms.map(({ meta }) => meta));
   const names = [...ids, 'all', 'default', 'opt-in', 'documented', 'leak', 'peak', 'sync', 'host-memory'];
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });

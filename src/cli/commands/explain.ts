@@ -12,7 +12,7 @@ export async function explain(context: Context): Promise<number> {
   if (id === undefined || another !== undefined) {
     throw args.misuse('`memfix explain` takes the id of one transform; `memfix list` shows them all.');
   }
-  const meta = new Vocabulary(catalogue.metas).meta(id);
+  const meta = new Vocabulary(catalogue).meta(id);
   context.out(terminalPage(meta, exampleOf(meta.id), view));
   return EXIT.clean;
 }

@@ -7,7 +7,7 @@ const FORMATS = ['full', 'json'] as const;
 
 export async function list(context: Context): Promise<number> {
   const { args, catalogue, view } = context;
-  const vocabulary = new Vocabulary(catalogue.metas);
+  const vocabulary = new Vocabulary(catalogue);
   vocabulary.check(args.operands, '`memfix list`');
   const metas = vocabulary.metas.filter((meta) => isNamed(meta, args.operands));
   const isJson = args.oneOf('output-format', FORMATS, 'full') === 'json';

@@ -23,7 +23,7 @@ export async function init(context: Context, folder: string, sources: readonly s
   if (existsSync(path)) {
     throw new Failure('There is a campaign', `${path} exists`, 'Edit it, or name another folder.');
   }
-  const vocabulary = new Vocabulary(context.catalogue.metas);
+  const vocabulary = new Vocabulary(context.catalogue);
   for (const name of ['select', 'extend-select', 'ignore'] as const)
     vocabulary.check(args.list(name) ?? [], `\`--${name}\``);
   const branch = args.text('branch') ?? DEFAULT_BRANCH;

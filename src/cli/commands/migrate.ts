@@ -99,7 +99,7 @@ function checkOptions(args: Arguments, action: Action): void {
 }
 
 function checkCampaign(context: Context, campaign: Campaign): void {
-  const vocabulary = new Vocabulary(context.catalogue.metas);
+  const vocabulary = new Vocabulary(context.catalogue);
   const { select = [], extendSelect, ignore, stripped } = campaign;
   vocabulary.check([...select, ...extendSelect, ...ignore], 'campaign.toml');
   if (stripped === 0) return;
