@@ -8,7 +8,7 @@ type Stream = Outlet & { on(event: 'error', listener: (error: Error) => void): u
  * Standard output or standard error. Node's own streams take milliseconds to load: a file or a pipe does without them as
  * long as it takes what it is given. `lost` hears what could not be written.
  */
-export function outlet(descriptor: 1 | 2, open: () => Stream, lost: (error: unknown) => void): Outlet {
+export function outlet(descriptor: number, open: () => Stream, lost: (error: unknown) => void): Outlet {
   const stream = () => {
     const opened = open();
     opened.on('error', lost);

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { now } from './clock.js';
 import { crashOf, type Examined, type Job, type Sight, tooLong } from './examine.js';
 import type { Request } from './project.js';
-import { keepHeapSmall } from './tuning.js';
+import { keepHeapSmall, stopGrowing } from './tuning.js';
 
 /** What a thread needs to know to do as the main thread does. */
 export interface Errand {
@@ -97,6 +97,7 @@ export class Crew {
     while (this.setting !== undefined && this.#fault === undefined && this.#members.size < size) {
       this.#start(this.setting, []);
     }
+    if (this.#members.size > 0) stopGrowing();
   }
 
   #start(setting: CrewSetting, first: readonly number[]): void {

@@ -9,14 +9,17 @@ const ROOM_FOR_NEW = 8 * 1024 * 1024;
 /** Bytes of files up to which optimising takes longer than it saves. */
 const BRIEF = 400 * 1024;
 
+let isBrief = false;
+
 /** What a run of little work wants from its start; `prepareFor` takes it back where there is more. */
 export function startBriefly(): void {
   setFlagsFromString('--no-opt');
+  isBrief = true;
 }
 
 /** Before files of so many bytes are looked into. */
 export function prepareFor(bytes: number): void {
-  if (bytes > BRIEF) setFlagsFromString('--opt');
+  if (isBrief && bytes > BRIEF) setFlagsFromString('--opt');
   if (bytes > LARGE) keepHeapSmall();
 }
 
