@@ -1,26 +1,25 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
-/** Bytes of files from which on the heap is kept small. */
-const LARGE = 4 * 1024 * 1024;
-
-/** Bytes of the room for new objects: two halves of 4 MB. */
-const ROOM_FOR_NEW = 8 * 1024 * 1024;
-
 /** Bytes of files up to which optimising takes longer than it saves. */
 const BRIEF = 400 * 1024;
+
+/** Megabytes of each half of the room for new objects. */
+const HALF = 2;
 
 let isBrief = false;
 
 /** What a run of little work wants from its start; `prepareFor` takes it back where there is more. */
 export function startBriefly(): void {
   setFlagsFromString('--no-opt');
+  stopGrowing();
   isBrief = true;
 }
 
 /** Before files of so many bytes are looked into. */
 export function prepareFor(bytes: number): void {
-  if (isBrief && bytes > BRIEF) setFlagsFromString('--opt');
-  if (bytes > LARGE) keepHeapSmall();
+  if (bytes <= BRIEF) return;
+  if (isBrief) setFlagsFromString('--opt');
+  keepHeapSmall();
 }
 
 /**
@@ -29,8 +28,8 @@ export function prepareFor(bytes: number): void {
  */
 export function keepHeapSmall(): void {
   setFlagsFromString('--heap-growing-percent=30');
-  setFlagsFromString('--min-semi-space-size=4');
-  setFlagsFromString('--max-semi-space-size=4');
+  setFlagsFromString(`--min-semi-space-size=${HALF}`);
+  setFlagsFromString(`--max-semi-space-size=${HALF}`);
   growRoomForNew();
   stopGrowing();
 }
@@ -42,11 +41,13 @@ export function stopGrowing(): void {
 
 /** V8 makes room where much of what is new stays alive. */
 function growRoomForNew(): void {
+  if (hasRoomForNew()) return;
+  setFlagsFromString('--semi-space-growth-factor=2');
   const alive: unknown[] = [];
-  while (roomForNew() < ROOM_FOR_NEW) for (let some = 0; some < 10_000; some++) alive.push([some]);
+  while (!hasRoomForNew()) for (let some = 0; some < 10_000; some++) alive.push([some]);
 }
 
-function roomForNew(): number {
+function hasRoomForNew(): boolean {
   const room = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
-  return room?.space_size ?? ROOM_FOR_NEW;
+  return room === undefined || room.space_size >= 2 * HALF * 1024 * 1024;
 }
