@@ -79,7 +79,7 @@ export const deviceGuard: Transform<GuardSite> = {
   },
 
   prefilter: ['.to(', '.device', ['def forward', '__call__', 'training_step']],
-  cue: (_text, _path, { stretches }) => stretches.some(mayMoveHeld),
+  cue: (_text, _path, glimpse) => glimpse.stretchesWith('.to(').some(mayMoveHeld),
 
   *detect(module) {
     for (const hit of module.atWhere('.to(', mayMoveHeld)) {

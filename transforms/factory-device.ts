@@ -103,7 +103,7 @@ export const factoryDevice: Transform<FactorySite> = {
     ['.to(', '.cuda('],
     ['zeros(', 'ones(', 'full(', 'eye(', 'empty(', 'arange(', 'linspace(', 'rand'],
   ],
-  cue: (_text, _path, { stretches }) => stretches.some(mayMoveFactory),
+  cue: (_text, _path, glimpse) => glimpse.stretchesWith('.to(', '.cuda(').some(mayMoveFactory),
 
   *detect(module) {
     for (const node of ['.to(', '.cuda('].flatMap((literal) => module.atWhere(literal, mayMoveFactory))) {

@@ -87,10 +87,10 @@ export const loadMapLocation: Transform<LoadSite> = {
   },
 
   prefilter: ['load(', 'load_state_dict', 'torch'],
-  cue: (text, _path, { stretches }) =>
-    stretches.some((code, index) => {
-      const isOutside = index === stretches.length - 1;
-      return (isOutside || /load_state_dict|\bglobal\b/.test(code)) && hasOpenLoad(code, text);
+  cue: (text, _path, glimpse) =>
+    glimpse.stretchesWith('load(').some((code) => {
+      const isApart = code !== glimpse.outside && !/load_state_dict|\bglobal\b/.test(code);
+      return !isApart && hasOpenLoad(code, text);
     }),
 
   *detect(module) {

@@ -68,7 +68,9 @@ export const logitsUpcast: Transform = {
   skipsTests: true,
   prefilter: ['ogits', ['.float', 'float32'], ['ross_entropy', 'CrossEntropy']],
   cue: (text, _path, glimpse) =>
-    (VOCABULARY.test(text) || LANGUAGE_HEAD.test(text)) && glimpse.stretches.some(castsLogits),
+    /ogits\b[^\n]*\.(?:float|to\()/.test(text) &&
+    (VOCABULARY.test(text) || LANGUAGE_HEAD.test(text)) &&
+    glimpse.stretchesWith('ogits').some(castsLogits),
 
   *detect(module) {
     for (const hit of ['.float', '.to('].flatMap((literal) => module.atWhere(literal, castsLogits))) {

@@ -78,7 +78,9 @@ export const noGrad: Transform<NoGradSite> = {
   meta,
   skipsTests: true,
   prefilter: [['.eval()', 'parameters()', 'modules()']],
-  cue: (_text, _path, { stretches }) => stretches.some((stretch) => mayEvaluate(stretch) || mayWalk(stretch)),
+  cue: (_text, _path, glimpse) =>
+    glimpse.stretchesWith('.eval()').some(mayEvaluate) ||
+    glimpse.stretchesWith('parameters()', 'modules()').some(mayWalk),
 
   *detect(module) {
     if (isTestFile(module.path, module.text)) return;

@@ -64,8 +64,8 @@ export function* accumulatedNames(text: string): Generator<string> {
 }
 
 /** Whether some function of the file has such a name. */
-export function mayAccumulate({ repeating }: Glimpse): boolean {
-  return repeating.some((stretch) => !accumulatedNames(stretch).next().done);
+export function mayAccumulate(glimpse: Glimpse): boolean {
+  return glimpse.repeatingWith('+').some((stretch) => !accumulatedNames(stretch).next().done);
 }
 
 /** The divisions of the file whose left side could be an accumulated total. */

@@ -75,12 +75,12 @@ export class PyModule {
    */
   atWhere(literal: string, may: (stretch: string) => boolean): readonly PyNode[] {
     const answers = new Map<number, boolean>();
-    const { stretches, outline } = this.glimpse;
+    const pieces = this.glimpse.outline?.pieces ?? [];
     return this.atPlaces(literal, (offset) => {
-      const index = spanAt(outline?.pieces ?? [], offset) ?? stretches.length - 1;
+      const index = spanAt(pieces, offset) ?? pieces.length;
       let answer = answers.get(index);
       if (answer === undefined) {
-        answer = may(stretches[index] ?? this.text);
+        answer = may(this.glimpse.stretch(index));
         answers.set(index, answer);
       }
       return answer;

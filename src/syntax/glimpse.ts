@@ -4,7 +4,10 @@ import { type Outline, outlineOf } from './outline.js';
 /** A text before it is parsed: what can be told from a quick reading, made on first use and kept. */
 export class Glimpse {
   #outline: Outline | null | undefined;
-  #stretches: readonly string[] | undefined;
+  #repeating: ReadonlySet<number> | undefined;
+  /** By piece of the outline, and for all that is outside of them: each is cut when it is asked for. */
+  readonly #stretches: string[] = [];
+  readonly #holders = new Map<string, readonly number[]>();
   readonly #facts = new Map<unknown, unknown>();
 
   constructor(readonly text: string) {}
@@ -15,17 +18,37 @@ export class Glimpse {
   }
 
   /**
-   * The code of each outermost function with its decorators, and of all that is outside of them: comments are left out, and
-   * strings are empty but for the code in their fields. Where that cannot be told, the whole text is one stretch.
+   * The code of each outermost function with its decorators, and, last, of all that is outside of them: comments are left out,
+   * and strings are empty but for the code in their fields. Where that cannot be told, the whole text is one stretch.
    */
   get stretches(): readonly string[] {
-    this.#stretches ??= this.#cut();
+    for (let index = 0; index <= this.#pieces.length; index++) this.stretch(index);
     return this.#stretches;
+  }
+
+  /** That of a piece of the outline, or, behind the last, of all that is outside. */
+  stretch(index: number): string {
+    this.#stretches[index] ??= codeOf(this.text, this.outline, index);
+    return this.#stretches[index];
+  }
+
+  get outside(): string {
+    return this.stretch(this.#pieces.length);
   }
 
   /** The stretches in which a loop starts. */
   get repeating(): readonly string[] {
-    return this.memo(stretchesWithLoops);
+    return [...this.#loopers].map((index) => this.stretch(index));
+  }
+
+  /** The stretches that may have one of some words, as their text has: the others are not even cut. */
+  stretchesWith(...words: readonly string[]): readonly string[] {
+    return this.#holding(words).map((index) => this.stretch(index));
+  }
+
+  /** The same, of those in which a loop starts. */
+  repeatingWith(...words: readonly string[]): readonly string[] {
+    return this.#holding(words).flatMap((index) => (this.#loopers.has(index) ? this.stretch(index) : []));
   }
 
   /** What is told from it once: `make` must be a module-level function. */
@@ -34,53 +57,95 @@ export class Glimpse {
     return this.#facts.get(make) as V;
   }
 
-  #cut(): readonly string[] {
-    const { text, outline } = this;
-    if (outline === undefined) return [text];
-    const code = new CodeReader(text, outline.quiet);
-    const found: string[] = [];
-    let outside = '';
-    for (const { decorated, bodyStart, end } of outline.pieces) {
-      outside += code.upTo(decorated);
-      const head = code.upTo(bodyStart);
-      // The body starts on a line of its own.
-      outside += head.slice(0, head.lastIndexOf('\n') + 1);
-      found.push(head + code.upTo(end));
-    }
-    found.push(outside + code.upTo(text.length));
-    return found;
+  get #pieces(): Outline['pieces'] {
+    return this.outline?.pieces ?? [];
+  }
+
+  /** Which stretches have a loop. */
+  get #loopers(): ReadonlySet<number> {
+    this.#repeating ??= new Set(
+      this.outline === undefined
+        ? [0].filter(() => LOOP.test(this.text))
+        : holdersOf(this.outline.loops, this.#pieces),
+    );
+    return this.#repeating;
+  }
+
+  #holding(words: readonly string[]): readonly number[] {
+    const all = words.map((word) => {
+      const known = this.#holders.get(word);
+      if (known !== undefined) return known;
+      const places = placesOf(word, this.text);
+      // A word that is nowhere takes no outline.
+      const holders = places.length === 0 ? [] : holdersOf(places, this.#pieces);
+      this.#holders.set(word, holders);
+      return holders;
+    });
+    return all.length === 1 ? (all[0] ?? []) : [...new Set(all.flat())].sort((a, b) => a - b);
   }
 }
 
 const LOOP = /^[ \t]*(?:async[ \t]+)?(?:for|while)\b/m;
 
-function stretchesWithLoops({ stretches }: Glimpse): readonly string[] {
-  return stretches.filter((stretch) => LOOP.test(stretch));
+function placesOf(word: string, text: string): readonly number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) places.push(at);
+  return places;
 }
 
-/** Hands out a text piece by piece, without what is quiet in it. */
-class CodeReader {
-  #at = 0;
-  #next = 0;
-
-  constructor(
-    private readonly text: string,
-    private readonly quiet: readonly number[],
-  ) {}
-
-  upTo(end: number): string {
-    const { text, quiet } = this;
-    let code = '';
-    for (let start = quiet[this.#next]; start !== undefined && start < end; start = quiet[this.#next]) {
-      code += text.slice(this.#at, start);
-      if (text[start] !== '#') code += '""';
-      this.#at = quiet[this.#next + 1] ?? text.length;
-      this.#next += 2;
-    }
-    code += text.slice(this.#at, end);
-    this.#at = Math.max(this.#at, end);
-    return code;
+/** Which pieces have places, in order, and whether what is outside of them has, which counts as the last. */
+function holdersOf(places: readonly number[], pieces: Outline['pieces']): readonly number[] {
+  const holders: number[] = [];
+  let isOutside = false;
+  let index = 0;
+  for (const place of places) {
+    while (index < pieces.length && (pieces[index]?.end ?? Infinity) <= place) index++;
+    const { decorated = Infinity, bodyStart = Infinity } = pieces[index] ?? {};
+    if (place >= decorated && holders.at(-1) !== index) holders.push(index);
+    // The header of a function is outside as well.
+    if (place < bodyStart) isOutside = true;
   }
+  return isOutside ? [...holders, pieces.length] : holders;
+}
+
+function codeOf(text: string, outline: Outline | undefined, index: number): string {
+  if (outline === undefined) return text;
+  const { quiet, pieces } = outline;
+  const piece = pieces[index];
+  if (piece !== undefined) return codeBetween(text, quiet, piece.decorated, piece.end);
+  let outside = '';
+  let from = 0;
+  for (const { bodyStart, end } of pieces) {
+    // The body starts on a line of its own.
+    outside += codeBetween(text, quiet, from, text.lastIndexOf('\n', bodyStart) + 1);
+    from = end;
+  }
+  return outside + codeBetween(text, quiet, from, text.length);
+}
+
+/** A text without what is quiet in it. */
+function codeBetween(text: string, quiet: readonly number[], start: number, end: number): string {
+  let code = '';
+  let at = start;
+  for (let next = firstFrom(quiet, start); (quiet[next] ?? end) < end; next += 2) {
+    const quietFrom = quiet[next] ?? end;
+    code += text.slice(at, quietFrom);
+    if (text[quietFrom] !== '#') code += '""';
+    at = quiet[next + 1] ?? end;
+  }
+  return code + text.slice(at, end);
+}
+
+/** Of starts and ends in turn, where the first that starts there or behind stands. */
+function firstFrom(quiet: readonly number[], offset: number): number {
+  let low = 0;
+  let high = quiet.length >>> 1;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((quiet[middle * 2] ?? Infinity) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low * 2;
 }
 
 /** Which of some spans, in order, holds an offset. */

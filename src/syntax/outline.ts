@@ -1,3 +1,5 @@
+import { isClause, isDefinition, isLoop } from './line-start.js';
+
 /** A function whose body can be parsed apart from the rest of the file. */
 export interface Piece {
   /** Where `def` or `async def` starts. */
@@ -19,6 +21,8 @@ export interface Outline {
   readonly pieces: readonly Piece[];
   /** Starts and ends, in turn, of comments and of strings; of one with fields, what stands around them. */
   readonly quiet: readonly number[];
+  /** Where lines start with `for` or `while`, also inside brackets. */
+  readonly loops: readonly number[];
   /** How deep brackets nest. */
   readonly depth: number;
   /** How many lines in a row are comments, at most. */
@@ -78,6 +82,7 @@ class OutlineReader {
   readonly #statements: number[] = [];
   readonly #pieces: Piece[] = [];
   readonly #quiet: number[] = [];
+  readonly #loops: number[] = [];
   #deepest = 0;
   #comments = 0;
   #mostComments = 0;
@@ -97,6 +102,7 @@ class OutlineReader {
       statements: this.#statements,
       pieces: this.#pieces,
       quiet: this.#quiet,
+      loops: this.#loops,
       depth: this.#deepest,
       comments: this.#mostComments,
     };
@@ -118,6 +124,7 @@ class OutlineReader {
     if (first !== HASH && first !== NEWLINE && first !== RETURN && at < text.length) {
       this.#startStatement(at, indent, lineStart);
     }
+    if (isLoop(text, at)) this.#loops.push(at);
     this.#readCode();
   }
 
@@ -159,7 +166,10 @@ class OutlineReader {
       if (code > 127 || PLAIN[code] === 1) continue;
       switch (code) {
         case NEWLINE:
-          if (depth > 0) continue;
+          if (depth > 0) {
+            this.#continueLine(at + 1);
+            continue;
+          }
           this.#endLine(start, at);
           this.#at = at + 1;
           return;
@@ -179,6 +189,7 @@ class OutlineReader {
         }
         case BACKSLASH:
           at = this.#behindLineEnd(at + 1) - 1;
+          this.#continueLine(at + 1);
           continue;
         case DOUBLE:
         case SINGLE:
@@ -205,6 +216,14 @@ class OutlineReader {
     if (depth > 0) throw new Odd();
     this.#endLine(start, length);
     this.#at = length;
+  }
+
+  /** A line inside a logical one. */
+  #continueLine(start: number): void {
+    const { text } = this;
+    let at = start;
+    while (text.charCodeAt(at) === SPACE || text.charCodeAt(at) === TAB) at++;
+    if (isLoop(text, at)) this.#loops.push(at);
   }
 
   /** The code of a logical line lies between these; what is behind it is no code. */
@@ -314,24 +333,6 @@ class OutlineReader {
     }
     throw new Odd();
   }
-}
-
-const DEFINITION = /(?:async[ \t]+)?def[ \t]/y;
-
-function isDefinition(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  if (code !== 100 && code !== 97) return false;
-  DEFINITION.lastIndex = at;
-  return DEFINITION.test(text);
-}
-
-const CLAUSE = /(?:elif|else|except|finally)\b/y;
-
-function isClause(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  if (code !== 101 && code !== 102) return false;
-  CLAUSE.lastIndex = at;
-  return CLAUSE.test(text);
 }
 
 const FORMATTED = /(?<![\w\u0080-\uffff])(?:[rR]?[fFtT]|[fFtT][rR])$/;

@@ -60,18 +60,22 @@ export function runningStatistics(module: PyModule): readonly RunningStatistic[]
 }
 
 /** Whether some function of the file could hold an update, going by the text alone: no node is made to ask it. */
-export function mayHaveStatistic(_text: string, _path: string, { stretches }: Glimpse): boolean {
-  return stretches.some(mayUpdate);
+export function mayHaveStatistic(text: string, _path: string, glimpse: Glimpse): boolean {
+  // Mostly the text itself says no, comments and strings included.
+  return mayUpdate(text) && glimpse.stretches.some(mayUpdate);
 }
 
 function mayUpdate(text: string): boolean {
   return !averageMarks(text).next().done;
 }
 
+/** An assignment may reach beyond its line only from a bracket, a string or a backslash on. */
+const WRITTEN = /\bself\.(\w+)(?:[ \t]*=(?!=)(?=[^\n]{0,800}?(?:\bself\.\1\b|[([{"'\\]))|\.mul_\(|\.lerp_\()/g;
+
 /** Where `self.name` is assigned a product with itself, or changed by a method that averages in place. */
 function* averageMarks(text: string): Generator<{ name: string; at: number; assigned: boolean }> {
   let mayAverage: boolean | undefined;
-  for (const match of text.matchAll(/\bself\.(\w+)(?:[ \t]*=(?!=)|\.mul_\(|\.lerp_\()/g)) {
+  for (const match of text.matchAll(WRITTEN)) {
     const [written, name = ''] = match;
     const assigned = written.endsWith('=');
     const behind = match.index + written.length;

@@ -36,7 +36,6 @@ function isNeverSet(text: string, value: string): boolean {
 
 /** The names of lists that could hold tensors, going by the text alone: no node is made to ask it. */
 function* listNames(text: string): Generator<string> {
-  if (!text.includes('.append(')) return;
   if (isOneFunction(text) && SHORT_LIVED.test(/\bdef[ \t]+(\w+)/.exec(text)?.[1] ?? '')) return;
   const seen = new Set<string>();
   const appends = linesOf(text).filter((line) => line.text.includes('.append(') && isInLoop(line));
@@ -59,7 +58,7 @@ function isSomethingElse(text: string, name: string): boolean {
 
 /** Whether some function of the file could have such a list. */
 export function mayKeepList(glimpse: Glimpse): boolean {
-  return recordingStretches(glimpse).some((stretch) => !listNames(stretch).next().done);
+  return recordingStretches(glimpse, '.append(').some((stretch) => !listNames(stretch).next().done);
 }
 
 export function keptLists(module: PyModule): readonly KeptList[] {
@@ -67,7 +66,9 @@ export function keptLists(module: PyModule): readonly KeptList[] {
 }
 
 function findLists(module: PyModule): readonly KeptList[] {
-  const names = new Map(recordingStretches(module.glimpse).map((text) => [text, new Set(listNames(text))]));
+  const names = new Map(
+    recordingStretches(module.glimpse, '.append(').map((text) => [text, new Set(listNames(text))]),
+  );
   const wanted = (stretch: string, name: string): boolean => names.get(stretch)?.has(name) === true;
   const found: KeptList[] = [];
   for (const name of new Set([...names.values()].flatMap((some) => [...some]))) {

@@ -43,7 +43,6 @@ const ASSIGNED = /(?:^|[;:])\s*([\w\u0080-\uffff]+)\s*=(?!=)([^;]*)/g;
 
 /** The names of totals that could be of tensors, going by the code alone: no node is made to ask it. */
 function* totalNames(code: string): Generator<string> {
-  if (!code.includes('+')) return;
   const lines = linesOf(code);
   const added = new Set(
     lines.flatMap((line) => (line.text.includes('+') && isInLoop(line) ? [...namesAdded(line.text)] : [])),
@@ -76,15 +75,14 @@ export const EVALUATION_NAME =
 const TRAINS_OR_EVALUATES =
   /\bdef[ \t]+\w*?(?:eval|val_|valid|test|infer|predict|train|epoch|step|probe|report|diagnos|curve|metric|measure|monitor|check|drift)/i;
 
-/** The code that trains or evaluates, going by the text: elsewhere a sum or a list is part of a computation, no record. */
-export function recordingStretches(glimpse: Glimpse): readonly string[] {
-  return glimpse.memo(findRecording);
-}
-
-function findRecording(glimpse: Glimpse): readonly string[] {
-  const { text } = glimpse;
-  if (text.includes('backward(')) return glimpse.repeating;
-  return isRecording(text) ? glimpse.repeating.filter(isRecording) : [];
+/**
+ * The code with loops and a word that trains or evaluates, going by the text: elsewhere a sum or a list is part of a
+ * computation, no record.
+ */
+export function recordingStretches(glimpse: Glimpse, word: string): readonly string[] {
+  const repeating = glimpse.repeatingWith(word);
+  const trains = repeating.length > 0 && glimpse.text.includes('backward(');
+  return trains ? repeating : repeating.filter(isRecording);
 }
 
 function isRecording(text: string): boolean {
@@ -108,7 +106,7 @@ export function isHandedBack(text: string, name: string): boolean {
 
 /** Whether some function of the file could have such a total. */
 export function mayTotal(glimpse: Glimpse): boolean {
-  return recordingStretches(glimpse).some((stretch) => !totalNames(stretch).next().done);
+  return recordingStretches(glimpse, '+').some((stretch) => !totalNames(stretch).next().done);
 }
 
 export function runningTotals(module: PyModule): readonly RunningTotal[] {
@@ -116,7 +114,9 @@ export function runningTotals(module: PyModule): readonly RunningTotal[] {
 }
 
 function findTotals(module: PyModule): readonly RunningTotal[] {
-  const names = new Map(recordingStretches(module.glimpse).map((text) => [text, new Set(totalNames(text))]));
+  const names = new Map(
+    recordingStretches(module.glimpse, '+').map((text) => [text, new Set(totalNames(text))]),
+  );
   const found: RunningTotal[] = [];
   for (const name of new Set([...names.values()].flatMap((some) => [...some]))) {
     const scopes = new Set<Scope>();
