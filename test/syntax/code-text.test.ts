@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   behindBracket,
@@ -8,6 +10,8 @@ import {
   withoutSubscripts,
 } from '../../src/syntax/code-text.js';
 import { Glimpse } from '../../src/syntax/glimpse.js';
+import { decode } from '../../src/text/decode.js';
+import { fixturesFolder } from '../support/fixtures.js';
 
 describe('code as text', () => {
   it('finds the closing bracket', () => {
@@ -77,5 +81,44 @@ describe('stretches', () => {
 
   it('are the text where it cannot be told', () => {
     expect(new Glimpse('f(\n').stretches).toEqual(['f(\n']);
+  });
+
+  const FUNCTIONS = [
+    'def f(x=one):',
+    '    return two(x)  # one',
+    'def g():',
+    '    for x in y: one()',
+    '@one',
+    'def h():',
+    '    return [x',
+    '        for x in two]',
+    'two()',
+  ].join('\n');
+
+  it('are looked for by the words of the text', () => {
+    const glimpse = new Glimpse(FUNCTIONS);
+    const [f, g, h, outside] = glimpse.stretches;
+    expect(glimpse.outside).toBe(outside);
+    expect(glimpse.stretchesWith('one')).toEqual([f, g, h, outside]);
+    expect(glimpse.stretchesWith('two(')).toEqual([f, outside]);
+    expect(glimpse.stretchesWith('one(', 'two(')).toEqual([f, g, outside]);
+    expect(glimpse.stretchesWith('three')).toEqual([]);
+    expect(glimpse.repeatingWith('two')).toEqual([h]);
+  });
+
+  it('repeat where a line starts a loop, as far as their code tells', () => {
+    const LOOP = /^[ \t]*(?:async[ \t]+)?(?:for|while)\b/m;
+    const folder = readdirSync(fixturesFolder, { recursive: true, encoding: 'utf8' });
+    const fixtures = folder.flatMap((name) => {
+      const read = name.endsWith('.py') ? decode(readFileSync(join(fixturesFolder, name))) : undefined;
+      return read?.ok === true ? [read.source.text] : [];
+    });
+    let repeating = 0;
+    for (const text of [FUNCTIONS, 'x = 1 + \\\n  for_ + \\\n  while (', 'a\nwhile b:\n  c', ...fixtures]) {
+      const glimpse = new Glimpse(text);
+      expect(glimpse.repeating).toEqual(glimpse.stretches.filter((stretch) => LOOP.test(stretch)));
+      repeating += glimpse.repeating.length;
+    }
+    expect(repeating).toBeGreaterThan(500);
   });
 });
