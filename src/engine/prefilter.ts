@@ -1,6 +1,6 @@
 import { isTestFile } from '../semantic/test-code.js';
 import type { Glimpse } from '../syntax/glimpse.js';
-import { Literals } from '../text/literals.js';
+import { type LiteralSearch, searchFor } from '../text/literals.js';
 import type { Transform } from '../toolkit/contract.js';
 import type { EngineSetup } from './engine.js';
 
@@ -11,7 +11,7 @@ export function awake({ transforms, optionsFor }: EngineSetup): readonly Transfo
 
 /** The literals of all transforms, looked for in one pass over the bytes of a file. */
 export class Prefilter {
-  readonly #literals: Literals;
+  readonly #literals: LiteralSearch;
   readonly #wanted: readonly (readonly [Transform, readonly (readonly number[])[]])[];
 
   constructor(transforms: readonly Transform[]) {
@@ -25,7 +25,7 @@ export class Prefilter {
       transform,
       transform.prefilter.map((wanted) => [wanted].flat().map(indexOf)),
     ]);
-    this.#literals = new Literals([...index.keys()]);
+    this.#literals = searchFor([...index.keys()]);
   }
 
   /** The transforms whose literals occur: all of the outer list, one of each inner list. */

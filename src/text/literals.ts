@@ -1,8 +1,45 @@
+/** Which literals occur, by their positions in the list; asked while the bytes hold. */
+interface Found {
+  has(literal: number): boolean;
+}
+
+/** Finds which of some ASCII literals occur in bytes. */
+export interface LiteralSearch {
+  in(bytes: Uint8Array): Found;
+}
+
+/** Up to so many are found faster one by one, most of them not even looked for, than all together. */
+const FEW = 6;
+
+export function searchFor(literals: readonly string[]): LiteralSearch {
+  return literals.length <= FEW ? new FewLiterals(literals) : new ManyLiterals(literals);
+}
+
+/** Looks for a literal when it is asked about, with the search that Node has. */
+class FewLiterals implements LiteralSearch {
+  readonly #codes: readonly Buffer[];
+
+  constructor(literals: readonly string[]) {
+    this.#codes = literals.map((literal) => Buffer.from(literal, 'latin1'));
+  }
+
+  in(bytes: Uint8Array): Found {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const answers = this.#codes.map((): boolean | undefined => undefined);
+    return {
+      has: (literal) => {
+        answers[literal] ??= buffer.includes(this.#codes[literal] ?? '');
+        return answers[literal];
+      },
+    };
+  }
+}
+
 /**
- * Finds which of many ASCII literals occur in bytes, all of them in one pass: the automaton of Aho and Corasick with its
- * failure links worked out beforehand, so that each byte costs one step however many literals there are.
+ * Looks for all literals in one pass: the automaton of Aho and Corasick with its failure links worked out beforehand, so
+ * that each byte costs one step however many literals there are.
  */
-export class Literals {
+class ManyLiterals implements LiteralSearch {
   /** Column of a byte in the table; 0 for bytes that no literal has. */
   readonly #columns = new Uint8Array(256);
   /** By state and column: the first cell of the next state. States at which a literal ends come last. */
@@ -43,7 +80,6 @@ export class Literals {
     this.#endings = (first === -1 ? states.length : first) * width;
   }
 
-  /** The positions, in the list of literals, of those that occur. */
   in(bytes: Uint8Array): ReadonlySet<number> {
     const table = this.#table;
     const columns = this.#columns;
