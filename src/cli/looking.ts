@@ -10,6 +10,7 @@ import { Failure } from '../workspace/failure.js';
 import { Project, type Request } from '../workspace/project.js';
 import { interpret } from '../workspace/read.js';
 import { Tools } from '../workspace/tools.js';
+import { prepareFor } from '../workspace/tuning.js';
 import { unchanged } from '../workspace/unchanged.js';
 import { type Visit, visit } from '../workspace/visit.js';
 import { type Context, Progress } from './context.js';
@@ -89,6 +90,7 @@ export async function prepareStdin(context: Context): Promise<StandardInput> {
   const engine = await tools.engine();
   if (context.isVerbose) context.say(`parser: ${tools.parser.backend}`);
   const bytes = await readAll(io.stdin, io.signal);
+  prepareFor(bytes.length);
   const read = interpret({ path: args.text('stdin-filename') ?? 'stdin.py', explicit: true }, bytes);
   return { project, engine, bytes, read };
 }
