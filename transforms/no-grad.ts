@@ -77,6 +77,7 @@ interface NoGradSite extends Site {
 export const noGrad: Transform<NoGradSite> = {
   meta,
   skipsTests: true,
+  asksProject: true,
   prefilter: [['.eval()', 'parameters()', 'modules()']],
   cue: (_text, _path, glimpse) =>
     glimpse.stretchesWith('.eval()').some(mayEvaluate) ||

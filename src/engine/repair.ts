@@ -20,7 +20,7 @@ import type {
 } from './outcome.js';
 import { changeOf, previewOf, withImports } from './preview.js';
 import { editableLines } from './region.js';
-import { notPython, scanOf, withWhole } from './scan.js';
+import { lookAt, notPython, scanOf, withWhole } from './scan.js';
 import { suppressionEdit } from './suppression.js';
 
 /** Fixes that enable each other take a pass each; more than this many is not convergence. */
@@ -57,7 +57,7 @@ export async function repair(
   /** Other files as they have become, with what they were. */
   const beside = new Map<string, BesideChange>();
   for (let pass = 0; pass < MAX_PASSES; pass++) {
-    const scanned = (current === file ? known : undefined) ?? scanOf(setup, current);
+    const scanned = (current === file ? known : undefined) ?? scanOf(setup, lookAt(setup, current));
     if (scanned.kind === 'skipped') {
       if (current === file) return scanned;
       return untouched(setup, file, [...bugs, `a fix made ${file.path} unreadable: ${scanned.reason}`]);
@@ -293,6 +293,6 @@ function outcomeOf(
 
 /** Our bug, not the user's loss: the file keeps its text and the bug is told. */
 function untouched(setup: EngineSetup, file: SourceFile, bugs: readonly string[]): Outcome | Skipped {
-  const scan = scanOf(setup, file);
+  const scan = scanOf(setup, lookAt(setup, file));
   return scan.kind === 'skipped' ? scan : outcomeOf(file, scan, new Map(), [], bugs);
 }

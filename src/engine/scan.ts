@@ -34,14 +34,24 @@ export function notPython(file: SourceFile): Skipped | undefined {
   return { kind: 'skipped', path: file.path, reason: `not valid Python 3: ${problem.message}`, ...at };
 }
 
-/** What a file has to say. Most have nothing, and are not even parsed. */
-export function scanOf(
+/** A file before it is parsed, and what would look for something in it. */
+export interface Look {
+  readonly file: SourceFile;
+  readonly glimpse: Glimpse;
+  readonly candidates: readonly Transform[];
+}
+
+export function lookAt(
   setup: EngineSetup,
   file: SourceFile,
   among = passingText(awake(setup), file.source.text),
-): Scan | Skipped {
+): Look {
   const glimpse = new Glimpse(file.source.text);
-  const candidates = withCue(setup, among, file.path, glimpse);
+  return { file, glimpse, candidates: withCue(setup, among, file.path, glimpse) };
+}
+
+/** What a file has to say. Most have nothing, and are not even parsed. */
+export function scanOf(setup: EngineSetup, { file, glimpse, candidates }: Look): Scan | Skipped {
   if (candidates.length === 0 && file.named !== true && !file.source.text.includes('memfix:')) {
     return { kind: 'scan', file, findings: [], suppressed: [], notes: [] };
   }

@@ -24,7 +24,12 @@ export interface Orders extends Errand {
   readonly at: Int32Array;
   readonly owners: Uint16Array;
   readonly name: number;
+  /** How many files are left to the main thread, and not yet taken there. */
+  readonly waiting: Int32Array;
 }
+
+/** Files that wait for the main thread at most; what is more, threads do themselves. */
+export const MOST_LEFT = 8;
 
 export type Report = readonly (readonly [number, Examined])[];
 
@@ -53,6 +58,9 @@ export class Crew {
   readonly #owners: Uint16Array;
   readonly #members = new Map<number, Member>();
   readonly #orphans: number[] = [];
+  /** Left to the main thread by others. */
+  readonly #forMain: number[] = [];
+  readonly #waiting = new Int32Array(new SharedArrayBuffer(4));
   readonly #isAnswered: boolean[];
   #left: number;
   #started = 0;
@@ -77,10 +85,16 @@ export class Crew {
 
   /** Jobs that no thread has taken. */
   get untaken(): number {
-    return Math.max(0, this.jobs.length - Atomics.load(this.#next, 0)) + this.#orphans.length;
+    const untouched = Math.max(0, this.jobs.length - Atomics.load(this.#next, 0));
+    return untouched + this.#orphans.length + this.#forMain.length;
   }
 
   take(): number | undefined {
+    const waiting = this.#forMain.shift();
+    if (waiting !== undefined) {
+      Atomics.sub(this.#waiting, 0, 1);
+      return waiting;
+    }
     const index = Atomics.add(this.#next, 0, 1);
     return index < this.jobs.length ? index : this.#orphans.pop();
   }
@@ -90,6 +104,13 @@ export class Crew {
     this.#isAnswered[index] = true;
     this.#left--;
     this.tell(index, examined);
+  }
+
+  /** The main thread takes no more files: threads do those that wait for it, and leave none. */
+  abandon(): void {
+    Atomics.store(this.#waiting, 0, MOST_LEFT);
+    const waiting = this.#forMain.splice(0);
+    if (this.setting !== undefined && waiting.length > 0) this.#start(this.setting, waiting);
   }
 
   /** So many threads at least, where threads can be had. */
@@ -112,13 +133,17 @@ export class Crew {
       at,
       owners: this.#owners,
       name,
+      waiting: this.#waiting,
     };
     keepHeapSmall();
     const worker = new Worker(setting.entry, { workerData: orders });
     const member: Member = { name, worker, at, last: 0, since: now() };
     this.#members.set(name, member);
     worker.on('message', (report: Report) => {
-      for (const [index, examined] of report) this.answer(index, examined);
+      for (const [index, examined] of report) {
+        if (examined.sight.kind === 'left') this.#leave(index);
+        else this.answer(index, examined);
+      }
       this.#wake();
     });
     worker.on('error', (error) => this.#lose(member, (path) => crashOf(path, error), error));
@@ -126,9 +151,14 @@ export class Crew {
     this.#clock ??= this.#watch(setting.limit);
   }
 
+  #leave(index: number): void {
+    this.#owners[index] = 0;
+    this.#forMain.push(index);
+  }
+
   /** Until something was answered or a thread was lost. */
   news(): Promise<void> {
-    if (this.#members.size === 0 && this.#orphans.length === 0) {
+    if (this.#members.size === 0) {
       throw this.#fault ?? new Error('files are left that no thread takes');
     }
     return new Promise((resolve) => {

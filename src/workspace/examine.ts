@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Decide, Outcome, Scan, Skipped, SourceFile } from '../engine/outcome.js';
 import type { Relied } from '../semantic/surroundings.js';
+import type { Transform } from '../toolkit/contract.js';
 import type { Candidate } from './discover.js';
 import { interpret, isWorthReading, type Opened, Reader, type Stamp, sameStamp } from './read.js';
 import type { Tools } from './tools.js';
@@ -22,11 +23,12 @@ export interface Crash {
   readonly details: string;
 }
 
-/** What a file shows; a scan that has nothing to say is `nothing`. All of it can travel between threads. */
+/** What a file shows; a scan that has nothing to say is `nothing`, one that is left to the main thread `left`. All of it can travel between threads. */
 export type Sight =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'generated' }
   | { readonly kind: 'known'; readonly file: SourceFile }
+  | { readonly kind: 'left' }
   | Skipped
   | Scan
   | Crash;
@@ -58,6 +60,8 @@ export class Examiner {
     private readonly decide: Decide | undefined,
     /** What is found is kept for later runs, which know the file again by its hash. */
     private readonly remembers: boolean,
+    /** Whether a file that asks the whole project is left to the main thread, which then does it. */
+    private readonly leaves: () => boolean = () => false,
   ) {}
 
   async examine(job: Job): Promise<Examined> {
@@ -121,7 +125,8 @@ export class Examiner {
     if (read.kind === 'skipped') return examined({ sight: read, ...mark });
     const { file } = read;
     if (engine === undefined || onlyText) return examined({ sight: { kind: 'known', file }, ...mark });
-    const scan = engine.scan(file, among);
+    const scan = engine.scanUnless((looking) => asksProject(looking) && this.leaves(), file, among);
+    if (scan === undefined) return examined({ sight: LEFT });
     if (scan.kind === 'skipped') return examined({ sight: scan, ...mark });
     const { relied = [] } = scan;
     const seen = { sight: isSilent(scan) ? NOTHING : scan, ...mark, ...(relied.length > 0 && { relied }) };
@@ -131,6 +136,11 @@ export class Examiner {
 }
 
 const NOTHING: Sight = { kind: 'nothing' };
+const LEFT: Sight = { kind: 'left' };
+
+function asksProject(looking: readonly Transform[]): boolean {
+  return looking.some((transform) => transform.asksProject === true);
+}
 
 function examined(examined: Examined): Glance {
   return { kind: 'examined', examined };

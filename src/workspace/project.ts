@@ -134,12 +134,16 @@ export class Project {
       return engine;
     };
     const engineFor = (path: string) => engineOf(this.#selectedFor(resolve(this.request.cwd, path)));
+    const isOne = this.config.perFileIgnores.length === 0;
     return {
       ...engineOf(this.selected),
       scan: (file, among) => {
-        const isOne = this.config.perFileIgnores.length === 0;
         const scan = engineFor(file.path).scan(file, isOne ? among : undefined);
         return scan.kind === 'scan' ? this.#withFixable(scan) : scan;
+      },
+      scanUnless: (isLeft, file, among) => {
+        const scan = engineFor(file.path).scanUnless(isLeft, file, isOne ? among : undefined);
+        return scan?.kind === 'scan' ? this.#withFixable(scan) : scan;
       },
       repair: async (file, decide, known) => {
         // A scan that went through here says nothing about the fixes of what may not be fixed.

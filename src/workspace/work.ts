@@ -54,7 +54,10 @@ export async function workThrough(
         const worth = pace > 0 ? Math.floor(undone / pace / (threads?.worth ?? WORTH_A_THREAD)) : 0;
         const helpers = Math.min(availableParallelism() - 1, crew.untaken, worth);
         crew.grow(here.isLost ? Math.max(1, helpers) : helpers);
-      } else if (crew.left > 0) await crew.news();
+      } else if (here.isLost || crew.untaken === 0) {
+        if (here.isLost) crew.abandon();
+        if (crew.left > 0) await crew.news();
+      }
     }
     if (here.isLost) await examiner.recover();
   } finally {

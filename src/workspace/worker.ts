@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Catalogue } from './catalogue.js';
 import { now } from './clock.js';
-import type { Orders, Report } from './crew.js';
+import { MOST_LEFT, type Orders, type Report } from './crew.js';
 import { type Examined, Examiner } from './examine.js';
 import { Project } from './project.js';
 import { Tools } from './tools.js';
@@ -21,6 +21,7 @@ export async function serve(catalogue: Catalogue): Promise<void> {
     tools,
     orders.takesFixes ? await project.policy() : undefined,
     orders.remembers,
+    () => mayLeave(orders),
   );
   let report: (readonly [number, Examined])[] = [];
   const send = () => {
@@ -42,6 +43,12 @@ export async function serve(catalogue: Catalogue): Promise<void> {
     breathed = now();
   }
   send();
+}
+
+function mayLeave({ waiting }: Orders): boolean {
+  if (Atomics.load(waiting, 0) >= MOST_LEFT) return false;
+  Atomics.add(waiting, 0, 1);
+  return true;
 }
 
 function* take({ first, next }: Orders): Generator<number> {

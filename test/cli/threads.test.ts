@@ -71,6 +71,28 @@ describe('several threads', () => {
   });
 });
 
+describe('files that ask the whole project', () => {
+  const curious = (index: number) => (index % 6 === 0 ? `wonder(${index})\n` : `hold(${index})\n`);
+
+  test('are looked at by one thread', () => {
+    const cwd = folderWith(many(40, curious));
+    const { stdout, stderr, usedThreads } = memfixProcess(cwd, 'check', ...concise);
+    expect(usedThreads).toBe(true);
+    expect(stdout.match(/curious-toy/g)).toHaveLength(7);
+    expect(stderr.match(/looking around$/gm)).toHaveLength(7);
+    expect(stderr).not.toContain('looking around from afar');
+  });
+
+  test('are looked at by others where the main thread is stuck', () => {
+    const cwd = folderWith({ ...many(40, curious), 'large.py': `forever()\n${'#\n'.repeat(99)}` });
+    const { stdout, stderr, status } = memfixProcess(cwd, 'check', ...concise);
+    expect(stdout.match(/curious-toy/g)).toHaveLength(7);
+    expect(stdout).toContain('large.py: skipped: it took too long');
+    expect(stderr).toContain('looking around from afar');
+    expect(status).toBe(1);
+  });
+});
+
 test('a single file starts no thread', () => {
   const cwd = folderWith({ 'a.py': 'slowly()\nhold()\n' });
   const { stdout, stderr } = memfixProcess(cwd, 'check', ...concise, 'a.py');

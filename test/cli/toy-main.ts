@@ -1,4 +1,4 @@
-/** memfix as a process, with toys; some take their time, one never ends, one takes its thread down, one the process. */
+/** memfix as a process, with toys; some take their time, one asks the project, one never ends, one takes its thread down, one the process. */
 import { mkdirSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 import { runProcess } from '../../src/cli/process.js';
@@ -14,6 +14,17 @@ const SLOW: Transform = {
     process.stderr.write(isMainThread ? 'looking\n' : 'looking in a thread\n');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     return leisurely.detect(module, options);
+  },
+};
+
+const curious = toy('curious-toy', 'wonder', (edit, node) => void edit.replace(node, 'know'));
+
+const CURIOUS: Transform = {
+  ...curious,
+  asksProject: true,
+  detect(module, options) {
+    process.stderr.write(isMainThread ? 'looking around\n' : 'looking around from afar\n');
+    return curious.detect(module, options);
   },
 };
 
@@ -44,4 +55,4 @@ const FATAL: Transform = {
 };
 
 if (!isMainThread) process.stderr.write('looking from a thread\n');
-await runProcess(async () => [...TOYS, SLOW, ENDLESS, DEADLY, FATAL], import.meta.url);
+await runProcess(async () => [...TOYS, SLOW, CURIOUS, ENDLESS, DEADLY, FATAL], import.meta.url);
