@@ -181,11 +181,19 @@ export function gradUseReached(
 /** Same-file functions that a function names. A method of an object whose class is unknown may be any method of that name. */
 function referencesIn(module: PyModule, functionNode: PyNode): readonly PyNode[] {
   const found = new Set<PyNode>();
+  const defined = module.memo(definedNames, module);
   for (const node of (functionNode.field('body') ?? functionNode).walk()) {
-    if (node.type !== 'identifier') continue;
+    if (node.type !== 'identifier' || !defined.has(node.text)) continue;
     for (const target of referred(module, node)) if (target !== functionNode) found.add(target);
   }
   return [...found];
+}
+
+/** What stands behind `def` and `class`, going by the text: no other name can be a function or a class of the file. */
+function definedNames({ text }: PyModule): ReadonlySet<string> {
+  return new Set(
+    Array.from(text.matchAll(/\b(?:def|class)[\s\\]+([\w\u0080-\uffff]+)/g), ([, name = '']) => name),
+  );
 }
 
 function referred(module: PyModule, identifier: PyNode): readonly PyNode[] {
