@@ -1,6 +1,8 @@
 import type { PyNode } from '../syntax/node.js';
+import { within } from '../syntax/within.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
+import type { Scope } from './scope.js';
 
 /** One way a variable can get its value. */
 export type Definition =
@@ -67,6 +69,7 @@ function isSequence(node: PyNode): boolean {
   return node.type === 'expression_list' || node.type === 'tuple' || node.type === 'list';
 }
 
+const NOWHERE = { start: -1, end: -1 };
 const LOOPS: ReadonlySet<string> = new Set(['for_statement', 'while_statement']);
 
 /**
@@ -77,12 +80,11 @@ export function reachingDefinitions(module: PyModule, read: PyNode): readonly De
   const scope = module.resolve(read);
   if (scope === undefined || scope !== module.scopeAt(read)) return undefined;
   const writes = module.writes(scope, read.text);
-  if (writes.some((write) => module.scopeAt(write) !== scope && roleOf(write) !== 'parameter'))
-    return undefined;
+  const { isElsewhere, walruses, parameters } = writtenBy(module, scope, writes);
+  if (isElsewhere) return undefined;
   const found = new Map<PyNode, Definition>();
   const add = (binding: PyNode): void => void found.set(binding, definitionOf(binding));
 
-  const walruses = writes.filter(({ parent }) => parent?.type === 'named_expression');
   let child: PyNode = read;
   for (const ancestor of read.ancestors()) {
     if (ancestor.type === 'block' || ancestor.type === 'module') {
@@ -95,8 +97,34 @@ export function reachingDefinitions(module: PyModule, read: PyNode): readonly De
     if (ancestor === scope.node) break;
     child = ancestor;
   }
-  for (const write of writes) if (roleOf(write) === 'parameter') add(write);
+  for (const parameter of parameters) add(parameter);
   return [...found.values()];
+}
+
+/** How a variable is written, whoever reads it. */
+interface Written {
+  /** Also from another scope. */
+  readonly isElsewhere: boolean;
+  readonly walruses: readonly PyNode[];
+  readonly parameters: readonly PyNode[];
+}
+
+function writtenBy(module: PyModule, scope: Scope, writes: readonly PyNode[]): Written {
+  const all = module.memo(nothingWritten, module);
+  const known = all.get(writes);
+  if (known !== undefined) return known;
+  const isParameter = (write: PyNode): boolean => roleOf(write) === 'parameter';
+  const written = {
+    isElsewhere: writes.some((write) => module.scopeAt(write) !== scope && !isParameter(write)),
+    walruses: writes.filter(({ parent }) => parent?.type === 'named_expression'),
+    parameters: writes.filter(isParameter),
+  };
+  all.set(writes, written);
+  return written;
+}
+
+function nothingWritten(): Map<readonly PyNode[], Written> {
+  return new Map();
 }
 
 /** In the same expression or header, on whichever side: what runs first is not asked. */
@@ -114,13 +142,13 @@ function collectAround(
   add: (binding: PyNode) => void,
 ): boolean {
   const addInside = (part: PyNode | undefined): void => {
-    for (const write of writes) if (part?.contains(write)) add(write);
+    for (const write of part === undefined ? [] : within(writes, part)) add(write);
   };
   if (LOOPS.has(ancestor.type)) {
     // An earlier iteration may have run any write of the loop.
     addInside(ancestor.field('body'));
     const isBody = ancestor.field('body') === child;
-    const header = writes.find(
+    const header = within(writes, ancestor.field('left') ?? NOWHERE).find(
       (write) => roleOf(write) === 'loop' && write.closest('for_statement') === ancestor,
     );
     if (header === undefined) return isBody && collectHeader(ancestor, writes, add);
@@ -145,20 +173,27 @@ function collectBackwards(
   writes: readonly PyNode[],
   add: (binding: PyNode) => void,
 ): boolean {
-  const statements = block.named;
-  const from = child === block ? statements.length : statements.indexOf(child);
-  for (let index = from - 1; index >= 0; index--) {
-    const statement = statements[index];
-    if (statement === undefined) continue;
-    const inside = writes.filter((write) => statement.contains(write));
+  const before = within(writes, { start: block.start, end: child.start });
+  let at = before.length - 1;
+  for (let last = before[at]; last !== undefined; last = before[at]) {
+    const statement = statementIn(block, last);
+    const inside = within(writes, statement);
     for (const write of inside) add(write);
     const certain = inside.some((write) => {
       const role = roleOf(write);
       return (role === 'write' || role === 'def' || role === 'import') && isDirect(write, statement);
     });
     if (certain) return true;
+    while ((before[at]?.start ?? -1) >= statement.start) at--;
   }
   return false;
+}
+
+/** The statement of a block that holds a node. */
+function statementIn(block: PyNode, node: PyNode): PyNode {
+  let statement = node;
+  while (statement.parent !== undefined && statement.parent !== block) statement = statement.parent;
+  return statement;
 }
 
 /**
@@ -173,8 +208,8 @@ function collectHeader(
   const headers = statement.children.filter(
     (part) => part.type !== 'block' && !part.type.endsWith('_clause'),
   );
-  const withClause = statement.childOfType('with_clause');
-  const inside = writes.filter((write) => [...headers, withClause].some((part) => part?.contains(write)));
+  const withClause = statement.childrenOfType('with_clause').slice(0, 1);
+  const inside = [...headers, ...withClause].flatMap((part) => within(writes, part));
   for (const write of inside) add(write);
   return inside.some((write) => !mayBeSkipped(write, statement));
 }

@@ -184,16 +184,20 @@ function scaledBy(module: PyModule, node: PyNode): PyNode | undefined {
 }
 
 function backwardsBeside(module: PyModule, value: PyNode): readonly Backward[] {
-  const [loop] = enclosingLoops(value);
-  const around = module.memo(backwardsByFunction, module).get(enclosingFunction(value)) ?? [];
-  return around.filter(({ call }) => enclosingLoops(call)[0] === loop && runsBeside(module, call, value));
+  const around = module.memo(backwardsByRound, module).get(roundOf(value)) ?? [];
+  return around.filter(({ call }) => runsBeside(module, call, value));
 }
 
-/** Files have many functions, and each asks only for its own. */
-function backwardsByFunction(module: PyModule): ReadonlyMap<PyNode | undefined, readonly Backward[]> {
+/** The loop of the function that a node stands in, or the function. */
+function roundOf(node: PyNode): PyNode | undefined {
+  return enclosingLoops(node)[0] ?? enclosingFunction(node);
+}
+
+/** Files have many loops, and each asks only for its own. */
+function backwardsByRound(module: PyModule): ReadonlyMap<PyNode | undefined, readonly Backward[]> {
   const found = new Map<PyNode | undefined, Backward[]>();
   for (const each of backwards(module)) {
-    const around = enclosingFunction(each.call);
+    const around = roundOf(each.call);
     const known = found.get(around);
     if (known === undefined) found.set(around, [each]);
     else known.push(each);
