@@ -35,6 +35,10 @@ interface RngSite extends Site {
   readonly given: PyNode | undefined;
 }
 
+/** The ways to get at `torch.utils.checkpoint`, and at the wrapper, whose package is `_checkpoint`. */
+const OF_TORCH =
+  /\butils[\s\\]*\.[\s\\]*checkpoint\b|\btorch[\s\\]*\.[\s\\]*utils[\s\\]+import\b|\butils[\s\\]+as\b|=[\s\\]*[\w.]*\butils\b(?![\s\\]*[.(=\w])|\b_checkpoint\b/;
+
 export const checkpointPreserveRng: Transform<RngSite> = {
   meta: {
     id: 'checkpoint-preserve-rng',
@@ -69,7 +73,8 @@ export const checkpointPreserveRng: Transform<RngSite> = {
 
   skipsTests: true,
   prefilter: ['checkpoint', 'torch'],
-  cue: (text) => /\bcheckpoint(?:_sequential|_wrapper)?\b(?:\s*\(|\s+as\b|\s*,)/.test(text),
+  cue: (text) =>
+    /\bcheckpoint(?:_sequential|_wrapper)?\b(?:\s*\(|\s+as\b|\s*,)/.test(text) && OF_TORCH.test(text),
 
   *detect(module) {
     for (const { call, node, path, block } of checkpointed(module)) {

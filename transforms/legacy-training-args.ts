@@ -84,7 +84,10 @@ export const legacyTrainingArgs: Transform<LegacySite> = {
     example: 'fix-renamed-and-dropped',
   },
 
-  prefilter: [[...NAMES, 'tokenizer']],
+  prefilter: [
+    [...NAMES, 'tokenizer'],
+    [...NAMES, 'Trainer'],
+  ],
   cue: (text) =>
     (/TrainingArguments|\btrl\b/.test(text) && WRITTEN.test(text)) ||
     (SETTINGS_OF_A_MODULE.test(text) && WRITTEN.test(text)) ||

@@ -13,6 +13,7 @@ import {
   BITS_AND_BYTES_KEYWORDS,
   givenIn,
   isGivenBeside,
+  mayLoadModel,
   modelLoad,
   Proof,
   requireArrival,
@@ -69,7 +70,10 @@ export const quantizationConfig: Transform<QuantizationSite> = {
   },
 
   prefilter: [SWITCHES, 'transformers'],
-  cue: (text) => /\bload_in_[48]bit["']?\s*[=:]/.test(text) && text.includes('from_pretrained'),
+  cue: (text, _path, glimpse) =>
+    /\bload_in_[48]bit["']?\s*[=:]/.test(text) &&
+    text.includes('from_pretrained') &&
+    glimpse.stretches.some((code) => mayLoadModel(glimpse, code)),
 
   *detect(module) {
     const seen = new Set<PyNode | undefined>();
