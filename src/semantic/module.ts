@@ -28,7 +28,8 @@ export class PyModule {
   #index: Map<string, number[]> | undefined;
   readonly #hits = new Map<string, readonly PyNode[]>();
   readonly #facts = new Map<unknown, unknown>();
-  readonly #writes = new Map<readonly PyNode[], readonly PyNode[]>();
+  readonly #reads: Chosen = new Map();
+  readonly #writes: Chosen = new Map();
 
   constructor(
     readonly path: string,
@@ -252,22 +253,15 @@ export class PyModule {
   }
 
   reads(scope: Scope, name: string): readonly PyNode[] {
-    return this.occurrences(scope, name).filter((node) =>
-      ['read', 'update', 'delete'].includes(roleOf(node)),
-    );
+    if (this.alone !== this) return this.alone.reads(scope, name);
+    return chosen(this.#reads, this.occurrences(scope, name), (node) => READS.has(roleOf(node)));
   }
 
   writes(scope: Scope, name: string): readonly PyNode[] {
     if (this.alone !== this) return this.alone.writes(scope, name);
     // From elsewhere a variable is written only by way of a declaration.
     if (!this.memo(declaredNames, this).has(name)) return scope.bindings(name);
-    const all = this.occurrences(scope, name);
-    let found = this.#writes.get(all);
-    if (found === undefined) {
-      found = all.filter((node) => binds(roleOf(node)));
-      this.#writes.set(all, found);
-    }
-    return found;
+    return chosen(this.#writes, this.occurrences(scope, name), (node) => binds(roleOf(node)));
   }
 
   /** A walrus inside a comprehension binds outside it. */
@@ -279,6 +273,20 @@ export class PyModule {
     }
     return scope;
   }
+}
+
+const READS: ReadonlySet<string> = new Set(['read', 'update', 'delete']);
+
+/** By all the places of a variable, some of them. */
+type Chosen = Map<readonly PyNode[], readonly PyNode[]>;
+
+function chosen(known: Chosen, all: readonly PyNode[], test: (node: PyNode) => boolean): readonly PyNode[] {
+  let found = known.get(all);
+  if (found === undefined) {
+    found = all.filter(test);
+    known.set(all, found);
+  }
+  return found;
 }
 
 /** Characters from which on a file is not searched for each name that it defines. */

@@ -67,13 +67,26 @@ export function isComputedHere(module: PyModule, value: PyNode, depth = 0): bool
   }
 }
 
-function isMarked(module: PyModule, identifier: PyNode, seen: ReadonlySet<string> = new Set()): boolean {
+function isMarked(module: PyModule, identifier: PyNode): boolean {
+  const scope = module.resolve(identifier);
+  const [first] = scope === undefined ? [] : module.reads(scope, identifier.text);
+  return first === undefined ? scope === undefined : module.memo(hasMark, first);
+}
+
+/** Of a variable, by the first place that reads it. */
+function hasMark(module: PyModule, identifier: PyNode): boolean {
+  return isMarkedBeyond(module, identifier, new Set());
+}
+
+function isMarkedBeyond(module: PyModule, identifier: PyNode, seen: ReadonlySet<string>): boolean {
   const scope = module.resolve(identifier);
   if (scope === undefined) return true;
   const known = new Set([...seen, identifier.text]);
   return module.reads(scope, identifier.text).some((place) => {
     const alias = aliasOf(place);
-    return isMark(place) || (alias !== undefined && !known.has(alias.text) && isMarked(module, alias, known));
+    return (
+      isMark(place) || (alias !== undefined && !known.has(alias.text) && isMarkedBeyond(module, alias, known))
+    );
   });
 }
 
