@@ -220,8 +220,9 @@ export class PyModule {
   /** Where the text of a node has a word. */
   *#offsetsOf(word: string, within: PyNode): Iterable<number> {
     const { text } = this;
-    if (within === this.root && text.length > LONG_TEXT) {
-      yield* this.#allWords.get(word) ?? [];
+    if (within.end - within.start > LONG_TEXT) {
+      for (const offset of this.#allWords.get(word) ?? [])
+        if (offset >= within.start && offset < within.end) yield offset;
       return;
     }
     // A search in the whole text would go on beyond the node.
@@ -289,7 +290,7 @@ function chosen(known: Chosen, all: readonly PyNode[], test: (node: PyNode) => b
   return found;
 }
 
-/** Characters from which on a file is not searched for each name that it defines. */
+/** Characters from which on a file, or a function, is not searched for each name that it defines. */
 const LONG_TEXT = 128 * 1024;
 
 /** The names behind `global` and `nonlocal`, and other words there: going by the text, strings and comments included. */

@@ -49,8 +49,9 @@ function* totalNames(code: string): Generator<string> {
   );
   if (added.size === 0) return;
   const zeroed = new Set(lines.flatMap(({ text }) => (ZERO.test(text) ? namesSet(text) : [])));
+  const isOne = isOneFunction(code);
   for (const name of added) {
-    if (zeroed.has(name) && !(isOneFunction(code) && isHandedBack(code, name))) yield name;
+    if (zeroed.has(name) && !(isOne && isHandedBack(code, name))) yield name;
   }
 }
 
