@@ -50,7 +50,8 @@ export interface Opened {
 
 /** Reads files one after the other into the same memory: most of them hold no literal of any transform and are let go. */
 export class Reader {
-  #memory = Buffer.allocUnsafe(256 * 1024);
+  /** Little at first: of many small projects, each has readers of its own. */
+  #memory = Buffer.allocUnsafe(16 * 1024);
 
   open({ path, target }: Candidate): Opened | Skipped {
     let descriptor: number | undefined;
@@ -84,7 +85,7 @@ export class Reader {
 
   #reserve(size: number, keep: number): void {
     if (this.#memory.length >= size) return;
-    const larger = Buffer.allocUnsafe(size);
+    const larger = Buffer.allocUnsafe(Math.max(size, 2 * this.#memory.length));
     this.#memory.copy(larger, 0, 0, keep);
     this.#memory = larger;
   }
