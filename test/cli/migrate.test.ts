@@ -299,7 +299,7 @@ describe('a verify command', () => {
     const remotes = remotesWith({ one: HOLD });
     const bare = join(remotes, 'one.git');
     const verify =
-      'grep -q release a.py && git diff --cached --quiet HEAD -- none && echo x > junk && echo y > a.py';
+      'grep -q release a.py && git status --porcelain | grep -qx "M  a.py" && echo x > junk && echo y > a.py';
     const camp = campaignOver([bare], `verify = ${JSON.stringify(verify)}\n`);
     expect(await migrate(camp, 'run', '--push', '--keep', 'all')).toMatchObject({ code: 0 });
     expect(changedOn(bare)).toEqual(['a.py']);
