@@ -3,32 +3,31 @@ import type { Span } from '../text/lines.js';
 /** What both tree-sitter bindings offer of a cursor; reading a tree through one is several times faster than by nodes. */
 export interface BackendCursor {
   readonly nodeType: string;
+  readonly nodeTypeId: number;
   readonly nodeIsNamed: boolean;
   readonly startIndex: number;
   readonly endIndex: number;
   readonly currentFieldName: string | null | undefined;
-  readonly currentNode: BackendNode;
+  /** Of the nodes below the one it was made for, in source order, the one where it stands. */
+  readonly currentDescendantIndex: number;
+  gotoDescendant(index: number): void;
   gotoFirstChild(): boolean;
   gotoNextSibling(): boolean;
   gotoParent(): boolean;
   delete?(): void;
 }
 
-export interface BackendNode {
-  walk(): BackendCursor;
+/** What nodes of a kind have in common. */
+export interface Kind {
+  readonly type: string;
+  readonly isNamed: boolean;
 }
 
-/** What a node is made from: a cursor that stands there, or the same in words. */
-type Shape = Pick<BackendCursor, 'nodeType' | 'nodeIsNamed' | 'startIndex' | 'endIndex' | 'currentFieldName'>;
-
-type Expand = (node: PyNode) => readonly PyNode[];
-
-/** The text that nodes are part of, and where in it the text begins that their tree was made from. */
+/** Where nodes come from. */
 export interface Source {
   readonly text: string;
-  readonly offset: number;
-  /** What stands for the body of a function that starts there and was left out, if one was. */
-  bodyAt?(start: number): Expand | undefined;
+  /** Makes what is below a node that waits at a place of its tree. */
+  below(node: PyNode, place: number): readonly PyNode[];
 }
 
 /** Of these, the grammar names no child but the clauses of `match`; they may have very many, which nobody need look at. */
@@ -45,6 +44,8 @@ const CROWDED: ReadonlySet<string> = new Set([
 ]);
 const MANY = 16;
 
+const NO_NODES: readonly PyNode[] = [];
+
 /** The position of a node whose siblings are not all known. */
 const UNNUMBERED = -1;
 
@@ -52,26 +53,23 @@ const UNNUMBERED = -1;
 export class PyNode implements Span {
   readonly type: string;
   readonly isNamed: boolean;
-  readonly start: number;
-  readonly end: number;
-  readonly #fieldName: string | null | undefined;
   #index: number;
   #children: readonly PyNode[] | undefined;
   #named: readonly PyNode[] | undefined;
 
-  /** Its children are made by `expand` on first use, or adopted. */
   constructor(
-    shape: Shape,
+    kind: Kind,
+    readonly start: number,
+    readonly end: number,
+    private readonly fieldName: string | null | undefined,
     readonly parent: PyNode | undefined,
     index: number,
     private readonly source: Source,
-    private readonly expand?: Expand | undefined,
+    /** Where in its tree it waits until its children are asked for. */
+    private readonly place = 0,
   ) {
-    this.type = shape.nodeType;
-    this.isNamed = shape.nodeIsNamed;
-    this.start = shape.startIndex + source.offset;
-    this.end = shape.endIndex + source.offset;
-    this.#fieldName = parent === undefined ? undefined : shape.currentFieldName;
+    this.type = kind.type;
+    this.isNamed = kind.isNamed;
     this.#index = index;
   }
 
@@ -95,7 +93,7 @@ export class PyNode implements Span {
 
   /** All children, punctuation and comments included. */
   get children(): readonly PyNode[] {
-    this.#children ??= this.expand?.(this) ?? [];
+    this.#children ??= this.source.below(this, this.place);
     return this.#children;
   }
 
@@ -113,7 +111,7 @@ export class PyNode implements Span {
   field(name: string): PyNode | undefined {
     const { children } = this;
     if (children.length > MANY && name !== 'alternative' && CROWDED.has(this.type)) return undefined;
-    return children.find((child) => child.#fieldName === name);
+    return children.find((child) => child.fieldName === name);
   }
 
   /** All direct children of one type. */
@@ -173,104 +171,115 @@ export class PyNode implements Span {
   }
 }
 
-/** The tree of a module. What is in a statement is made when it is first looked into: the rest costs nothing. */
-export function moduleTree(backend: BackendNode, text: string): PyNode {
-  const source: Source = { text, offset: 0 };
-  return withCursor(
-    backend,
-    (cursor) => new PyNode(cursor, undefined, 0, source, (root) => statementsOf(backend, root, source)),
-  );
-}
+/** A tree that nodes are read from, through one cursor that goes where the next one waits. */
+export class TreeSource implements Source {
+  /** `offset`: where in the text the one begins that the tree was made from; `cursor`: made for the tree's root. */
+  constructor(
+    readonly text: string,
+    private readonly cursor: BackendCursor,
+    private readonly offset = 0,
+    /** What is below a function's body that the tree has only a string for. */
+    private readonly leftOut: (body: PyNode) => readonly PyNode[] | undefined = () => undefined,
+  ) {}
 
-/** The statements of a tree; without a number where the module has others before them. */
-export function statementsOf(
-  backend: BackendNode,
-  root: PyNode,
-  source: Source,
-  isNumbered = true,
-): readonly PyNode[] {
-  return withCursor(backend, (cursor) => childrenBelow(cursor, root, source, isNumbered));
-}
+  /** The root of the tree. What is in a statement is made when it is first looked into: the rest costs nothing. */
+  root(): PyNode {
+    const { cursor } = this;
+    cursor.gotoDescendant(0);
+    return new PyNode(kindAt(cursor), cursor.startIndex, cursor.endIndex, undefined, undefined, 0, this);
+  }
 
-/** The children of a function's body, from a tree of that function alone; undefined where the tree is not one of it. */
-export function bodyOfFunction(
-  backend: BackendNode,
-  body: PyNode,
-  text: string,
-  offset: number,
-): readonly PyNode[] | undefined {
-  return withCursor(backend, (cursor) => {
-    const found: BackendNode[] = [];
+  below(node: PyNode, place: number): readonly PyNode[] {
+    const instead = this.leftOut(node);
+    if (instead !== undefined) return instead;
+    this.cursor.gotoDescendant(place);
+    return this.#belowCursor(node, true);
+  }
+
+  /** The statements of the tree, without a number: the module has others before them. */
+  statements(module: PyNode): readonly PyNode[] {
+    this.cursor.gotoDescendant(0);
+    return this.#belowCursor(module, false);
+  }
+
+  /** What is below a function's body, where the tree is one of that function alone. */
+  bodyOfFunction(body: PyNode): readonly PyNode[] | undefined {
+    const { cursor, offset } = this;
+    cursor.gotoDescendant(0);
+    let definition: number | undefined;
     for (let more = cursor.gotoFirstChild(); more; more = cursor.gotoNextSibling()) {
-      if (cursor.nodeType === 'function_definition') found.push(cursor.currentNode);
-      else if (cursor.nodeType !== 'comment') return undefined;
+      const { type } = kindAt(cursor);
+      if (type === 'comment') continue;
+      if (type !== 'function_definition' || definition !== undefined) return undefined;
+      definition = cursor.currentDescendantIndex;
     }
-    const [definition] = found;
-    if (definition === undefined || found.length > 1) return undefined;
-    return withCursor(definition, (inner) => {
-      let more = inner.gotoFirstChild();
-      while (more && inner.nodeType !== 'block') more = inner.gotoNextSibling();
-      if (!more || inner.startIndex + offset !== body.start || inner.endIndex + offset !== body.end)
-        return undefined;
-      return childrenBelow(inner, body, { text, offset });
-    });
-  });
-}
+    if (definition === undefined) return undefined;
+    cursor.gotoDescendant(definition);
+    let more = cursor.gotoFirstChild();
+    while (more && kindAt(cursor).type !== 'block') more = cursor.gotoNextSibling();
+    if (!more || cursor.startIndex + offset !== body.start || cursor.endIndex + offset !== body.end)
+      return undefined;
+    return this.#belowCursor(body, true);
+  }
 
-function withCursor<T>(node: BackendNode, use: (cursor: BackendCursor) => T): T {
-  const cursor = node.walk();
-  try {
-    return use(cursor);
-  } finally {
-    cursor.delete?.();
+  /** Everything below the node where the cursor stands, in one go; statements and bodies wait until they are asked for. */
+  #belowCursor(top: PyNode, isNumbered: boolean): readonly PyNode[] {
+    const { cursor, offset } = this;
+    if (!cursor.gotoFirstChild()) return NO_NODES;
+    const found: PyNode[] = [];
+    const open: PyNode[][] = [];
+    let around = top;
+    let siblings = found;
+    for (;;) {
+      const kind = kindAt(cursor);
+      const { type } = around;
+      const waits = type === 'block' || type === 'module' || (kind.type === 'block' && DEFINITIONS.has(type));
+      const node: PyNode = new PyNode(
+        kind,
+        cursor.startIndex + offset,
+        cursor.endIndex + offset,
+        cursor.currentFieldName,
+        around,
+        isNumbered || around !== top ? siblings.length : UNNUMBERED,
+        this,
+        waits ? cursor.currentDescendantIndex : 0,
+      );
+      siblings.push(node);
+      if (!waits) {
+        if (cursor.gotoFirstChild()) {
+          open.push(siblings);
+          siblings = [];
+          node.adopt(siblings);
+          around = node;
+          continue;
+        }
+        node.adopt(NO_NODES);
+      }
+      while (!cursor.gotoNextSibling()) {
+        const outer = open.pop();
+        if (outer === undefined || around.parent === undefined) return found;
+        siblings = outer;
+        around = around.parent;
+        cursor.gotoParent();
+      }
+    }
   }
 }
 
 const DEFINITIONS: ReadonlySet<string> = new Set(['function_definition', 'class_definition']);
 
-function bodyOf(backend: BackendNode, source: Source): Expand {
-  return (block) => withCursor(backend, (cursor) => childrenBelow(cursor, block, source));
-}
+/** By number, which both backends give alike; a name would be a new text each time. */
+const KINDS: Kind[] = [];
 
-/** Everything below the node where the cursor stands, in one go; statements and bodies wait until they are asked for. */
-function childrenBelow(
-  cursor: BackendCursor,
-  top: PyNode,
-  source: Source,
-  isNumbered = true,
-): readonly PyNode[] {
-  const found: PyNode[] = [];
-  const open = [{ node: top, children: found }];
-  for (let more = cursor.gotoFirstChild(); more; ) {
-    const around = open.at(-1);
-    if (around === undefined) break;
-    const { type } = around.node;
-    const waits =
-      type === 'block' || type === 'module' || (cursor.nodeType === 'block' && DEFINITIONS.has(type));
-    const node = new PyNode(
-      cursor,
-      around.node,
-      !isNumbered && around.node === top ? UNNUMBERED : around.children.length,
-      source,
-      waits
-        ? (source.bodyAt?.(cursor.startIndex + source.offset) ?? bodyOf(cursor.currentNode, source))
-        : undefined,
-    );
-    around.children.push(node);
-    if (!waits && cursor.gotoFirstChild()) {
-      const children: PyNode[] = [];
-      node.adopt(children);
-      open.push({ node, children });
-      continue;
-    }
-    more = cursor.gotoNextSibling();
-    while (!more && open.length > 1) {
-      open.pop();
-      cursor.gotoParent();
-      more = cursor.gotoNextSibling();
-    }
+function kindAt(cursor: BackendCursor): Kind {
+  // Of 16 bits; that of an error has them all, and comes first here.
+  const id = (cursor.nodeTypeId + 1) & 0xffff;
+  let kind = KINDS[id];
+  if (kind === undefined) {
+    kind = { type: cursor.nodeType, isNamed: cursor.nodeIsNamed };
+    KINDS[id] = kind;
   }
-  return found;
+  return kind;
 }
 
 function childAt(children: readonly PyNode[], start: number, end: number): PyNode | undefined {

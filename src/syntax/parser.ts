@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
-import { moduleTree, type PyNode } from './node.js';
+import { type BackendCursor, type PyNode, TreeSource } from './node.js';
 import type { Outline } from './outline.js';
-import { type BackendTree, ModuleInPieces } from './pieces.js';
+import { ModuleInPieces } from './pieces.js';
 
 export type Backend = 'native' | 'wasm';
 
@@ -22,6 +22,11 @@ export interface PythonParser {
    * a function apart from the rest. Errors elsewhere go unseen. Looking into it throws `NotInPieces` where a part alone does not parse as it does in its file.
    */
   parseInPieces(text: string, outline: Outline): SyntaxTree;
+}
+
+interface BackendTree {
+  readonly rootNode: { readonly hasError: boolean; walk(): BackendCursor };
+  delete?(): void;
 }
 
 const require = createRequire(import.meta.url);
@@ -81,33 +86,41 @@ class TreeParser implements PythonParser {
   parse(text: string): SyntaxTree {
     const tree = this.read(readable(text));
     const { rootNode } = tree;
+    const cursor = rootNode.walk();
     return {
-      root: moduleTree(rootNode, text),
+      root: new TreeSource(text, cursor).root(),
       hasError: rootNode.hasError,
       isInPieces: false,
-      // Only wasm trees need it; native ones are left to the garbage collector.
-      dispose: () => tree.delete?.(),
+      dispose: () => giveBack(tree, cursor),
     };
   }
 
   parseInPieces(text: string, outline: Outline): SyntaxTree {
     // Lone carriage returns have no outline.
     const plain = outline.comments < COMMENT_LINES ? (part: string) => part : readable;
-    const trees: BackendTree[] = [];
+    const given: (() => void)[] = [];
     const root = new ModuleInPieces(text, outline, (part) => {
       const tree = this.read(plain(part));
-      trees.push(tree);
-      return tree;
+      const { rootNode } = tree;
+      const cursor = rootNode.hasError ? undefined : rootNode.walk();
+      given.push(() => giveBack(tree, cursor));
+      return cursor;
     });
     return {
       root,
       hasError: false,
       isInPieces: true,
       dispose: () => {
-        for (const tree of trees) tree.delete?.();
+        for (const give of given) give();
       },
     };
   }
+}
+
+/** Only wasm's need it; native ones are left to the garbage collector. */
+function giveBack(tree: BackendTree, cursor: BackendCursor | undefined): void {
+  cursor?.delete?.();
+  tree.delete?.();
 }
 
 /** The built package ships the grammar beside its code; a checkout has it in the grammar's own package. */

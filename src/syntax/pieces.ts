@@ -1,11 +1,6 @@
 import { spanAt } from './glimpse.js';
-import { type BackendNode, bodyOfFunction, PyNode, type Source, statementsOf } from './node.js';
+import { type BackendCursor, PyNode, TreeSource } from './node.js';
 import type { Outline, Piece } from './outline.js';
-
-export interface BackendTree {
-  readonly rootNode: BackendNode & { readonly hasError: boolean };
-  delete?(): void;
-}
 
 /** A text has to be parsed as a whole. */
 export class NotInPieces extends Error {}
@@ -28,16 +23,12 @@ export class ModuleInPieces extends PyNode {
   constructor(
     private readonly whole: string,
     outline: Outline,
-    private readonly read: (text: string) => BackendTree,
+    /** Undefined for a text that has an error. */
+    private readonly read: (text: string) => BackendCursor | undefined,
   ) {
-    const shape = {
-      nodeType: 'module',
-      nodeIsNamed: true,
-      startIndex: whole.length - whole.trimStart().length,
-      endIndex: whole.length,
-      currentFieldName: undefined,
-    };
-    super(shape, undefined, 0, { text: whole, offset: 0 }, () => this.#allParts());
+    const start = whole.length - whole.trimStart().length;
+    const source = { text: whole, below: () => this.#allParts() };
+    super({ type: 'module', isNamed: true }, start, whole.length, undefined, undefined, 0, source);
     this.#outline = outline;
     this.#starts = [0, ...outline.statements.slice(1)];
     this.#bodies = new Map(outline.pieces.filter(isWorthIt).map((piece) => [piece.bodyStart, piece]));
@@ -76,10 +67,10 @@ export class ModuleInPieces extends PyNode {
     const isApart = !(wantsBody && pieces.length === 1);
     const follows = end < this.whole.length;
     const text = isApart ? withoutBodies(this.whole, start, end, pieces) : this.whole.slice(start, end);
-    const { rootNode } = this.read(follows ? text + NEXT_STATEMENT : text);
-    if (rootNode.hasError) throw new NotInPieces();
-    const source: Source = { text: this.whole, offset: start, ...(isApart && { bodyAt: this.#bodyAt }) };
-    const nodes = statementsOf(rootNode, this, source, false);
+    const cursor = this.read(follows ? text + NEXT_STATEMENT : text);
+    if (cursor === undefined) throw new NotInPieces();
+    const source = new TreeSource(this.whole, cursor, start, isApart ? this.#bodyLeftOut : undefined);
+    const nodes = source.statements(this);
     const found = follows ? nodes.slice(0, -1) : nodes;
     if (follows && nodes.at(-1)?.start !== end) throw new NotInPieces();
     let next = 0;
@@ -109,15 +100,13 @@ export class ModuleInPieces extends PyNode {
     return found;
   }
 
-  readonly #bodyAt = (start: number): ((body: PyNode) => readonly PyNode[]) | undefined => {
-    const piece = this.#bodies.get(start);
+  readonly #bodyLeftOut = (body: PyNode): readonly PyNode[] | undefined => {
+    const piece = this.#bodies.get(body.start);
     if (piece === undefined) return undefined;
-    return (body) => {
-      const { rootNode } = this.read(this.whole.slice(piece.start, piece.end));
-      const found = rootNode.hasError ? undefined : bodyOfFunction(rootNode, body, this.whole, piece.start);
-      if (found === undefined) throw new NotInPieces();
-      return found;
-    };
+    const cursor = this.read(this.whole.slice(piece.start, piece.end));
+    const found = cursor && new TreeSource(this.whole, cursor, piece.start).bodyOfFunction(body);
+    if (found === undefined) throw new NotInPieces();
+    return found;
   };
 }
 
