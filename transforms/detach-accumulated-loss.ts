@@ -13,6 +13,7 @@
 import type { Addition, Answer, LossRecord, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   graphCarrier,
+  importsPackage,
   isDetachable,
   isTestCode,
   isWithoutGrad,
@@ -82,6 +83,7 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
   cue: (_text, _path, glimpse) => mayTotal(glimpse),
 
   *detect(module) {
+    if (!importsPackage(module, 'torch')) return;
     for (const total of runningTotals(module)) {
       const [first] = total.additions;
       if (first === undefined || isTestCode(module, first.statement)) continue;

@@ -14,6 +14,7 @@
 import type { KeptList, LossRecord, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   graphCarrier,
+  importsPackage,
   isComputedHere,
   isDetachable,
   isTestCode,
@@ -77,6 +78,7 @@ export const detachAppendedLoss: Transform<ListSite> = {
   cue: (_text, _path, glimpse) => mayKeepList(glimpse),
 
   *detect(module) {
+    if (!importsPackage(module, 'torch')) return;
     for (const list of keptLists(module)) {
       const [first] = list.appends;
       if (first === undefined || isTestCode(module, first.target)) continue;

@@ -81,10 +81,37 @@ export function linesOf(code: string): readonly CodeLine[] {
 }
 
 const LOOP = /^(?:async[ \t]+)?(?:for|while)\b/;
+const ELSE = /^else\b/;
+
+const DEFINITION = /^(?:(?:async[ \t]+)?def|class)\b/;
+
+/** The line of the function that a line stands in; undefined where it is in none, or in a class in between. */
+export function functionAround({ outer }: CodeLine): CodeLine | undefined {
+  let at = outer;
+  while (at !== undefined && !DEFINITION.test(at.text)) at = at.outer;
+  return at?.text.startsWith('class') ? undefined : at;
+}
 
 /** Whether a line starts a loop, or stands in one; a function in between does not count. */
 export function isInLoop(line: CodeLine): boolean {
   return isWithin(line, LOOP);
+}
+
+/** The line of the innermost loop that a line starts or stands in. */
+export function loopAround(line: CodeLine): CodeLine | undefined {
+  let loop: CodeLine | undefined = line;
+  while (loop !== undefined && !LOOP.test(loop.text)) loop = loop.outer;
+  return loop;
+}
+
+/** The lines of a loop, and more: an `else` beside it may be its own. */
+export function linesOfLoop(lines: readonly CodeLine[], loop: CodeLine | undefined): readonly CodeLine[] {
+  const belongs = (line: CodeLine): boolean =>
+    line === loop || (line.outer === loop?.outer && ELSE.test(line.text));
+  return lines.filter((line) => {
+    for (let at: CodeLine | undefined = line; at !== undefined; at = at.outer) if (belongs(at)) return true;
+    return false;
+  });
 }
 
 /** Whether a line, or one whose block it stands in, reads so. */

@@ -3,9 +3,19 @@ import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
 import type { Scope } from '../../semantic/scope.js';
 import { argumentsOf, enclosingLoops, receiverOf, statementOf } from '../../semantic/statements.js';
-import { isInLoop, linesOf } from '../../syntax/code-text.js';
+import {
+  behindBracket,
+  type CodeLine,
+  functionAround,
+  isInLoop,
+  linesOf,
+  linesOfLoop,
+  loopAround,
+} from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
+import { wholeWord } from '../../text/words.js';
+import { gradlessAmong } from '../grad/gradless-lines.js';
 import { isFreshContainer } from './record-fate.js';
 import { isHandedBack, isOneFunction, recordingStretches } from './running-total.js';
 
@@ -34,19 +44,103 @@ function isNeverSet(text: string, value: string): boolean {
   return name !== undefined && !new RegExp(`(?<![\\w.])${name}(?!\\w)[^=]{0,120}=(?!=)`).test(text);
 }
 
-/** The names of lists that could hold tensors, going by the text alone: no node is made to ask it. */
-function* listNames(text: string): Generator<string> {
+/**
+ * The names of lists that could hold tensors, going by the text alone: no node is made to ask it. `isCode`: comments and
+ * strings have been left out.
+ */
+function* listNames(text: string, isCode: boolean): Generator<string> {
   if (isOneFunction(text) && SHORT_LIVED.test(/\bdef[ \t]+(\w+)/.exec(text)?.[1] ?? '')) return;
   const seen = new Set<string>();
-  const appends = linesOf(text).filter((line) => line.text.includes('.append(') && isInLoop(line));
+  const lines = linesOf(text);
+  const isGraphless = isCode ? graphlessAmong(lines) : () => false;
+  const appends = lines.filter((line) => line.text.includes('.append(') && isInLoop(line));
   for (const [, name = '', value = ''] of appends.flatMap((line) => [...line.text.matchAll(APPEND)])) {
     if (seen.has(name) || PLAIN.test(value) || isNeverSet(text, value)) continue;
     seen.add(name);
     const made = new RegExp(
       `(?<![\\w.])${name}(?!\\w)[^\\r\\n]*=[ \\t(]*(?:[^\\r\\n]*,)?[ \\t]*(?:\\[|list\\(|[\\w.]*deque\\()`,
     );
-    if (made.test(text) && !isSomethingElse(text, name)) yield name;
+    if (made.test(text) && !isSomethingElse(text, name) && !isGraphless(name)) yield name;
   }
+}
+
+/** What `isFreshContainer` takes for one. */
+const FRESH_CALL = '(?:collections\\.)?(?:list|dict|set|defaultdict|deque|OrderedDict)\\(';
+
+/** Whether nothing that is appended to a list is computed in its round with gradients on, or it is no list, going by the lines. */
+function graphlessAmong(lines: readonly CodeLine[]): (name: string) => boolean {
+  const isGradless = gradlessAmong(lines);
+  const isSetInLoop = settingAmong(lines);
+  return (name) => {
+    const appends = new RegExp(`(?<![\\w.])${name}[\\s\\\\]*\\.[\\s\\\\]*append(?!\\w)`);
+    const otherwise = new RegExp(`^${name}[ \\t]*=(?!=)[ \\t]*(?!${FRESH_CALL})[\\w.]+\\(`);
+    const others = new Set(lines.filter(({ text }) => otherwise.test(text)).map(functionAround));
+    others.delete(undefined);
+    return lines.every((line) => {
+      if (others.has(functionAround(line))) return true;
+      if (!appends.test(line.text) || !isInLoop(line) || isGradless(line)) return true;
+      const value = line.text.startsWith(`${name}.append(`) ? givenAlone(line.text) : undefined;
+      return value !== undefined && isNotComputed(value, (variable) => isSetInLoop(line, variable));
+    });
+  };
+}
+
+/** `value` of `name.append(value)`, where that is all of the line. */
+function givenAlone(text: string): string | undefined {
+  const open = text.indexOf('(');
+  const end = behindBracket(text, open);
+  return text.slice(end).trim() === '' ? text.slice(open + 1, end - 1).trim() : undefined;
+}
+
+const OTHER_ATTRIBUTE = /^[\w.]+\.(?!\w*loss|\w*logits$)\w+$/;
+
+/** What `isComputedHere` finds to be no computed value of this round: displays, attributes, loop variables. */
+function isNotComputed(value: string, isSetInLoop: (variable: string) => boolean): boolean {
+  if (/^[([{]/.test(value) && behindBracket(value, 0) === value.length)
+    return value[0] !== '(' || hasCommaOutside(value.slice(1, -1));
+  if (OTHER_ATTRIBUTE.test(value) || /^-?\d+$/.test(value)) return true;
+  const variable = /^([a-zA-Z_]\w*)(?:\[[^[\]]*\])*$/.exec(value)?.[1];
+  return variable !== undefined && !isSetInLoop(variable);
+}
+
+/** Whether the innermost loop around a line may set a variable otherwise than by its header. */
+function settingAmong(lines: readonly CodeLine[]): (line: CodeLine, variable: string) => boolean {
+  const around = new Map<CodeLine | undefined, readonly CodeLine[]>();
+  const answers = new Map<readonly CodeLine[], Map<string, boolean>>();
+  return (line, variable) => {
+    const loop = loopAround(line);
+    const own = around.get(loop) ?? linesOfLoop(lines, loop);
+    around.set(loop, own);
+    const known = answers.get(own) ?? new Map<string, boolean>();
+    answers.set(own, known);
+    const mention = wholeWord(variable);
+    const walrus = new RegExp(`${mention.source}[\\s\\\\]*:=`);
+    const answer =
+      known.get(variable) ??
+      own.some(({ text }) => mention.test(text) && (walrus.test(text) || mention.test(beforeAssigned(text))));
+    known.set(variable, answer);
+    return answer;
+  };
+}
+
+/** What stands before the last `=` of a line that is in no bracket: the targets, where it assigns. */
+function beforeAssigned(code: string): string {
+  let end = 0;
+  for (let at = 0; at < code.length; at++) {
+    if ('([{'.includes(code[at] ?? '')) at = behindBracket(code, at) - 1;
+    else if (code[at] === '=' && code[at + 1] === '=') at++;
+    else if (code[at] === '=' && !/[^<]<$|[^>]>$|!$/.test(code.slice(Math.max(0, at - 2), at))) end = at;
+  }
+  return code.slice(0, end);
+}
+
+/** A comma that stands in no bracket. */
+function hasCommaOutside(code: string): boolean {
+  for (let at = 0; at < code.length; at++) {
+    if ('([{'.includes(code[at] ?? '')) at = behindBracket(code, at) - 1;
+    else if (code[at] === ',') return true;
+  }
+  return false;
 }
 
 /** The text of one function says it: the name is given something else than a list, or is handed back with its graphs. */
@@ -58,7 +152,8 @@ function isSomethingElse(text: string, name: string): boolean {
 
 /** Whether some function of the file could have such a list. */
 export function mayKeepList(glimpse: Glimpse): boolean {
-  return recordingStretches(glimpse, '.append(').some((stretch) => !listNames(stretch).next().done);
+  const isCode = glimpse.outline !== undefined;
+  return recordingStretches(glimpse, '.append(').some((stretch) => !listNames(stretch, isCode).next().done);
 }
 
 export function keptLists(module: PyModule): readonly KeptList[] {
@@ -66,9 +161,9 @@ export function keptLists(module: PyModule): readonly KeptList[] {
 }
 
 function findLists(module: PyModule): readonly KeptList[] {
-  const names = new Map(
-    recordingStretches(module.glimpse, '.append(').map((text) => [text, new Set(listNames(text))]),
-  );
+  const isCode = module.glimpse.outline !== undefined;
+  const stretches = recordingStretches(module.glimpse, '.append(');
+  const names = new Map(stretches.map((text) => [text, new Set(listNames(text, isCode))]));
   const wanted = (stretch: string, name: string): boolean => names.get(stretch)?.has(name) === true;
   const found: KeptList[] = [];
   for (const name of new Set([...names.values()].flatMap((some) => [...some]))) {

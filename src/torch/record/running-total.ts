@@ -13,10 +13,12 @@ import {
   statementOf,
   unparenthesized,
 } from '../../semantic/statements.js';
-import { isInLoop, linesOf } from '../../syntax/code-text.js';
+import { type CodeLine, functionAround, isInLoop, linesOf } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
+import { wholeWord } from '../../text/words.js';
 import { isZeroFactory } from '../catalog.js';
+import { gradlessAmong } from '../grad/gradless-lines.js';
 
 /** A variable that starts at zero and grows from one round of a loop to the next. */
 export interface RunningTotal {
@@ -41,8 +43,11 @@ const NAME = /(?<![\w.\u0080-\uffff])[\w\u0080-\uffff]+/g;
 const ADDED = /(?:^|[;:])\s*([\w\u0080-\uffff]+)\s*\+=\s*([^;]*)/g;
 const ASSIGNED = /(?:^|[;:])\s*([\w\u0080-\uffff]+)\s*=(?!=)([^;]*)/g;
 
-/** The names of totals that could be of tensors, going by the code alone: no node is made to ask it. */
-function* totalNames(code: string): Generator<string> {
+/**
+ * The names of totals that could be of tensors, going by the code alone: no node is made to ask it. `isCode`: comments and
+ * strings have been left out.
+ */
+function* totalNames(code: string, isCode: boolean): Generator<string> {
   const lines = linesOf(code);
   const added = new Set(
     lines.flatMap((line) => (line.text.includes('+') && isInLoop(line) ? [...namesAdded(line.text)] : [])),
@@ -51,9 +56,43 @@ function* totalNames(code: string): Generator<string> {
   const zeroed = new Set(lines.flatMap(({ text }) => (ZERO.test(text) ? namesSet(text) : [])));
   const isOne = isOneFunction(code);
   for (const name of added) {
-    if (zeroed.has(name) && !(isOne && isHandedBack(code, name))) yield name;
+    if (!zeroed.has(name) || (isOne && isHandedBack(code, name))) continue;
+    if (!isCode || !addsNoneWithGraph(lines, name)) yield name;
   }
 }
+
+const CHAIN = /^(\w+)(?:\.\w+|\([^()]*\)|\[[^[\]]*\])*$/;
+const DETACHING = /\.(?:detach|item|tolist|numpy)\(\)(?:\.\w+\(\)){0,4}$/;
+
+/** What is added to the name is detached, or computed without gradients, going by the lines. */
+function addsNoneWithGraph(lines: readonly CodeLine[], name: string): boolean {
+  const isGradless = gradlessAmong(lines);
+  const mention = wholeWord(name);
+  const start = new RegExp(`^${name}[ \\t]*\\+=[ \\t]*`);
+  return lines.every((line) => {
+    if (!line.text.includes('+') || !mention.test(line.text) || isGradless(line)) return true;
+    const value = start.test(line.text) ? line.text.replace(start, '').trimEnd() : '';
+    const root = DETACHING.test(value) ? CHAIN.exec(value)?.[1] : undefined;
+    return root !== undefined && isComputedBeside(lines, line, root, 0);
+  });
+}
+
+/** Of a variable that is set by a call in the function of a line, or is a part of one: it stands for no import. */
+function isComputedBeside(lines: readonly CodeLine[], line: CodeLine, name: string, hops: number): boolean {
+  const owner = functionAround(line);
+  const set = new RegExp(`^${name}[ \\t]*=(?!=)[ \\t]*([^]*)`);
+  if (owner === undefined || hops > MAX_HOPS) return false;
+  return lines.some((each) => {
+    const value = functionAround(each) === owner ? set.exec(each.text)?.[1] : undefined;
+    if (value === undefined) return false;
+    const whole = /^(\w+)(?:\.\w+)*\s*$/.exec(value)?.[1];
+    return whole === undefined
+      ? /\w\(/.test(value)
+      : whole !== name && isComputedBeside(lines, each, whole, hops + 1);
+  });
+}
+
+const MAX_HOPS = 2;
 
 /** `total` of `total += …`, of `total = total + …` and of `total = … + total`. */
 function* namesAdded(line: string): Generator<string> {
@@ -107,7 +146,8 @@ export function isHandedBack(text: string, name: string): boolean {
 
 /** Whether some function of the file could have such a total. */
 export function mayTotal(glimpse: Glimpse): boolean {
-  return recordingStretches(glimpse, '+').some((stretch) => !totalNames(stretch).next().done);
+  const isCode = glimpse.outline !== undefined;
+  return recordingStretches(glimpse, '+').some((stretch) => !totalNames(stretch, isCode).next().done);
 }
 
 export function runningTotals(module: PyModule): readonly RunningTotal[] {
@@ -115,9 +155,9 @@ export function runningTotals(module: PyModule): readonly RunningTotal[] {
 }
 
 function findTotals(module: PyModule): readonly RunningTotal[] {
-  const names = new Map(
-    recordingStretches(module.glimpse, '+').map((text) => [text, new Set(totalNames(text))]),
-  );
+  const isCode = module.glimpse.outline !== undefined;
+  const stretches = recordingStretches(module.glimpse, '+');
+  const names = new Map(stretches.map((text) => [text, new Set(totalNames(text, isCode))]));
   const found: RunningTotal[] = [];
   for (const name of new Set([...names.values()].flatMap((some) => [...some]))) {
     const scopes = new Set<Scope>();
