@@ -10,7 +10,7 @@
  * wherever the arguments are made out of sight, and for a model out of sight where the file speaks of classes.
  */
 import type { Site, Transform } from '../src/toolkit/index.js';
-import { isTestCode, logitCollectors } from '../src/toolkit/index.js';
+import { isTestCode, logitCollectors, mayCollectLogits } from '../src/toolkit/index.js';
 
 export const evalAccumulationSteps: Transform<Site> = {
   meta: {
@@ -49,7 +49,7 @@ export const evalAccumulationSteps: Transform<Site> = {
 
   skipsTests: true,
   prefilter: ['compute_metrics', ['transformers', 'trl']],
-  cue: (text) => /\bcompute_metrics\s*=/.test(text) && !text.includes('eval_accumulation_steps'),
+  cue: mayCollectLogits,
 
   *detect(module) {
     for (const node of logitCollectors(module)) {

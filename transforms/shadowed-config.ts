@@ -13,7 +13,13 @@ import type { DefaultedOption, PyNode, Site, Transform } from '../src/toolkit/in
 import { defaultedOption, unparenthesized } from '../src/toolkit/index.js';
 
 /** From the last letter before the dot: what starts with many letters is slow to look for. */
-const FALLBACK = /\w\.\w+\s+or\s+[A-Za-z_]|if\s+\w+\.\w+\s+(?:is\s+(?:not\s+)?None\s+)?else\b/g;
+const FALLBACK = /\w\.\w+\s+or\s+(?=[A-Za-z_])|if\s+(\w+\.\w+)\s+(is\s+(?:not\s+)?None\s+)?else\b/g;
+/** No name alone: a word of the language, a text, a number, a call, an element, a sum or a comparison. */
+const NO_NAME =
+  /^(?:(?:not|None|True|False|lambda|await)\b|\w*["'][^.\n]*(?:\n|$)|[-+~\d[{][^.\n]*(?:\n|$)|[\w.]+[ \t]*(?:[([<>+\-*/%@|&^]|[=!]=|(?:is|in|not)\b))/;
+const CONDITION = /^[ \t]*(?:if|elif|while|assert)\b[^([{:]*$/;
+/** How far what stands beside a match is looked at. */
+const REACH = 400;
 const QUESTIONS: readonly string[] = [
   'if_statement',
   'elif_clause',
@@ -60,10 +66,10 @@ export const shadowedConfig: Transform<ShadowedSite> = {
   },
 
   prefilter: ['add_argument', 'ArgumentParser'],
-  cue: (text) => new RegExp(FALLBACK).test(text),
+  cue: (text) => fallbacks(text).next().done !== true,
 
   *detect(module) {
-    for (const { index } of module.text.matchAll(FALLBACK)) {
+    for (const index of fallbacks(module.text)) {
       const attribute = attributeFrom(module.root.descendantAt(index));
       const constant = attribute?.type === 'attribute' ? fallbackOf(attribute) : undefined;
       if (attribute === undefined || constant === undefined) continue;
@@ -84,6 +90,39 @@ export const shadowedConfig: Transform<ShadowedSite> = {
     );
   },
 };
+
+/** Where `args.x or C`, `C if args.x is None else args.x` or the like may stand, going by the text. */
+function* fallbacks(text: string): Generator<number> {
+  for (const { 0: match, 1: attribute, 2: asks, index } of text.matchAll(FALLBACK)) {
+    const before = text.slice(Math.max(0, index - REACH), index);
+    const behind = text.slice(index + match.length, index + match.length + REACH);
+    const isFirst = asks?.includes('not') ?? true;
+    const may =
+      attribute === undefined
+        ? mayBeFallback(behind, `${/\w*$/.exec(before)?.[0]}${match[0]}`) &&
+          !CONDITION.test(before.slice(before.lastIndexOf('\n') + 1))
+        : isFirst
+          ? standsLast(before, attribute) &&
+            mayBeFallback(behind.trimStart(), attribute.slice(0, attribute.indexOf('.')))
+          : standsFirst(behind, attribute);
+    if (may) yield index;
+  }
+}
+
+/** A name that is not an attribute of the same object. */
+function mayBeFallback(code: string, object: string): boolean {
+  return !NO_NAME.test(code) && /^(\w+)\.\w+(?![\w.])/.exec(code)?.[1] !== object;
+}
+
+function standsLast(before: string, words: string): boolean {
+  const code = before.replace(/(?:[\s\\]|#[^\n]*\n)+$/, '');
+  return code === '' || code.endsWith(words) || before.trimEnd().endsWith(words);
+}
+
+function standsFirst(behind: string, words: string): boolean {
+  const code = behind.replace(/^(?:[\s\\]|#.*)+/, '');
+  return code === '' || code.startsWith(words);
+}
 
 /** `args.x` of `args.x or …` and of `if args.x …`, from the first word. */
 function attributeFrom(word: PyNode): PyNode | undefined {

@@ -69,22 +69,14 @@ function scanInPieces(
   const { text, outline } = glimpse;
   if (outline === undefined) return undefined;
   try {
-    const result = scanTree(setup, file, candidates, glimpse, setup.parser.parseInPieces(text, outline));
+    const tree = setup.parser.parseInPieces(text, outline);
+    const result = scanTree(setup, file, candidates, glimpse, tree);
     const hasFindings = result.kind === 'scan' && result.findings.length + result.suppressed.length > 0;
-    return hasFindings && !parsesWhole(setup, text) ? undefined : result;
+    // In a file that is broken anywhere, there are no findings.
+    return hasFindings && tree.hasErrorElsewhere() ? undefined : result;
   } catch (error) {
     if (error instanceof NotInPieces) return undefined;
     throw error;
-  }
-}
-
-/** A finding is worth a look at the parts that nobody looked into: in a file that is broken anywhere, there are none. */
-function parsesWhole({ parser }: EngineSetup, text: string): boolean {
-  const tree = parser.parse(text);
-  try {
-    return firstError(tree) === undefined;
-  } finally {
-    tree.dispose();
   }
 }
 

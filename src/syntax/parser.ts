@@ -10,6 +10,8 @@ export interface SyntaxTree {
   /** The parser had to guess somewhere. */
   readonly hasError: boolean;
   readonly isInPieces: boolean;
+  /** Whether the parser has to guess in what nobody looked into. */
+  hasErrorElsewhere(): boolean;
   /** Gives a wasm tree's memory back. Nodes must not be used afterwards. */
   dispose(): void;
 }
@@ -91,8 +93,18 @@ class TreeParser implements PythonParser {
       root: new TreeSource(text, cursor).root(),
       hasError: rootNode.hasError,
       isInPieces: false,
+      hasErrorElsewhere: () => false,
       dispose: () => giveBack(tree, cursor),
     };
+  }
+
+  #hasError(text: string): boolean {
+    const tree = this.read(text);
+    try {
+      return tree.rootNode.hasError;
+    } finally {
+      giveBack(tree, undefined);
+    }
   }
 
   parseInPieces(text: string, outline: Outline): SyntaxTree {
@@ -110,6 +122,7 @@ class TreeParser implements PythonParser {
       root,
       hasError: false,
       isInPieces: true,
+      hasErrorElsewhere: () => this.#hasError(plain(root.unread)),
       dispose: () => {
         for (const give of given) give();
       },

@@ -8,7 +8,7 @@ export class NotInPieces extends Error {}
 /** Bodies shorter than this are not worth a parse of their own. */
 const WORTH_A_PIECE = 48;
 
-/** Stands for what follows: what ends a block, and to whom a comment belongs, depends on it. */
+/** Stands for what follows: what ends a block, and to whom a comment belongs, depends on it. Any statement would do. */
 const NEXT_STATEMENT = '0';
 
 /** A module whose statements are parsed when they are looked into, and the bodies of functions apart from them. */
@@ -19,6 +19,9 @@ export class ModuleInPieces extends PyNode {
   readonly #starts: readonly number[];
   readonly #parts: (readonly PyNode[] | undefined)[] = [];
   readonly #bodies: ReadonlyMap<number, Piece>;
+  /** Parts that were parsed with the only body in them, and bodies that were parsed apart. */
+  readonly #withBody = new Set<number>();
+  readonly #apart = new Set<Piece>();
 
   constructor(
     private readonly whole: string,
@@ -47,6 +50,20 @@ export class ModuleInPieces extends PyNode {
     const piece = pieces[spanAt(pieces, offset) ?? -1];
     this.#parse(part, part + 1, piece !== undefined && offset >= piece.bodyStart);
     return this.#parts[part] ?? [];
+  }
+
+  /** The text with next to nothing in place of all that was parsed: where it has no error, the whole has none. */
+  get unread(): string {
+    const rest = new Rest(this.whole);
+    this.#starts.forEach((start, part) => {
+      if (this.#parts[part] === undefined) return;
+      const end = this.#starts[part + 1] ?? this.whole.length;
+      const pieces = this.#withBody.has(part) ? [] : this.#piecesBetween(start, end);
+      if (pieces.length === 0) rest.leaveOut(start, end, `${NEXT_STATEMENT}\n`);
+      for (const piece of pieces)
+        if (this.#apart.has(piece)) rest.leaveOut(piece.bodyStart, piece.bodyEnd, NEXT_STATEMENT);
+    });
+    return rest.upTo(this.whole.length);
   }
 
   #allParts(): readonly PyNode[] {
@@ -80,6 +97,7 @@ export class ModuleInPieces extends PyNode {
       while ((found[next]?.start ?? Infinity) < behind) next++;
       this.#parts[part] = found.slice(first, next);
     }
+    if (!isApart) this.#withBody.add(from);
   }
 
   /** The functions in a part whose bodies are worth a parse of their own. */
@@ -106,6 +124,7 @@ export class ModuleInPieces extends PyNode {
     const cursor = this.read(this.whole.slice(piece.start, piece.end));
     const found = cursor && new TreeSource(this.whole, cursor, piece.start).bodyOfFunction(body);
     if (found === undefined) throw new NotInPieces();
+    this.#apart.add(piece);
     return found;
   };
 }
@@ -128,11 +147,27 @@ function lastUpTo(numbers: readonly number[], bound: number): number {
 
 /** A text with a string in place of each body, of the same length, so that offsets hold. */
 function withoutBodies(text: string, start: number, end: number, pieces: readonly Piece[]): string {
-  let skeleton = '';
-  let from = start;
-  for (const { bodyStart, bodyEnd } of pieces) {
-    skeleton += `${text.slice(from, bodyStart)}"""${' '.repeat(bodyEnd - bodyStart - 6)}"""`;
-    from = bodyEnd;
+  const rest = new Rest(text, start);
+  for (const { bodyStart, bodyEnd } of pieces)
+    rest.leaveOut(bodyStart, bodyEnd, `"""${' '.repeat(bodyEnd - bodyStart - 6)}"""`);
+  return rest.upTo(end);
+}
+
+/** A text of which parts are left out, in source order. */
+class Rest {
+  #kept = '';
+
+  constructor(
+    private readonly whole: string,
+    private from = 0,
+  ) {}
+
+  leaveOut(start: number, end: number, instead: string): void {
+    this.#kept += this.whole.slice(this.from, start) + instead;
+    this.from = end;
   }
-  return skeleton + text.slice(from, end);
+
+  upTo(end: number): string {
+    return this.#kept + this.whole.slice(this.from, end);
+  }
 }

@@ -119,7 +119,7 @@ export {
 export { isTraced, tracedElsewhere, wrappingGates } from '../torch/module/wrapping.js';
 export { callerGates } from '../torch/record/callers.js';
 export { entropyFrom } from '../torch/record/cross-entropy.js';
-export { logitCollectors } from '../torch/record/eval-logits.js';
+export { logitCollectors, mayCollectLogits } from '../torch/record/eval-logits.js';
 export { type JoinedOutputs, joinedOutputs, mayJoinOutputs } from '../torch/record/joined-outputs.js';
 export { type KeptList, keptLists, mayKeepList } from '../torch/record/kept-list.js';
 export {

@@ -25,12 +25,27 @@ const OVERRIDES: readonly string[] = [
   'predict',
 ];
 
+/** A class of arguments that is called, or gets another name: where it only stands in a list, others make them. */
+const MAKES_ARGUMENTS =
+  /(?:TrainingArguments|\b[A-Z]\w*Config)\b(?:(?:[\s\\)]|#.*)*\(|[\s\\]+as\b)|=[\s\\]*(?:\w+[\s\\]*\.[\s\\]*)*\w*(?:TrainingArguments|Config)[ \t]*(?:\r?$|[#;\\])/m;
+
+/** Whether the file could have such a trainer, going by its text. */
+export function mayCollectLogits(text: string): boolean {
+  return (
+    /\bcompute_metrics\s*=/.test(text) &&
+    text.includes('eval_dataset') &&
+    !text.includes('eval_accumulation_steps') &&
+    !OTHERWISE.some((name) => text.includes(`.${name}`)) &&
+    MAKES_ARGUMENTS.test(text)
+  );
+}
+
 /**
  * Trainers of transformers or trl that collect the logits of a whole evaluation on the GPU, as the file proves: metrics are
  * computed, nothing shrinks the logits first, and the model gives wide ones. Gives the keyword `compute_metrics`.
  */
 export function* logitCollectors(module: PyModule): Generator<PyNode> {
-  if (module.text.includes('eval_accumulation_steps')) return;
+  if (!mayCollectLogits(module.text)) return;
   for (const name of module.at('compute_metrics')) {
     const keyword = name.parent;
     if (keyword?.type !== 'keyword_argument' || keyword.field('name') !== name) continue;
@@ -71,7 +86,7 @@ function keepsLogits(module: PyModule, call: PyNode): boolean {
     return false;
   return OTHERWISE.every((name) => {
     const value = keywordArgument(only, name)?.field('value');
-    return (value === undefined || value.type === 'false') && !module.text.includes(`.${name}`);
+    return value === undefined || value.type === 'false';
   });
 }
 
