@@ -2,7 +2,6 @@ import { namesBeside } from '../syntax/beside.js';
 import { restOfLine } from '../syntax/code-text.js';
 import type { Glimpse } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
-import { within } from '../syntax/within.js';
 import { type Counter, runsOnlyEmpty, zeroGiven } from './counter.js';
 import { countProblem, denominatorOf } from './denominator.js';
 import type { PyModule } from './module.js';
@@ -220,7 +219,7 @@ function orderProblem(shape: Shape): string | undefined {
   const [first = -1, ...loops] = places;
   const last = loops.pop() ?? -1;
   if (division.text.includes('#')) return 'a comment stands inside the division';
-  if (within(module.at('locals('), scope.node).length > 0) return `\`locals()\` may read \`${name}\``;
+  if (module.atWithin('locals(', scope.node).length > 0) return `\`locals()\` may read \`${name}\``;
   if (rest.some((place) => module.scopeAt(place) !== scope))
     return `\`${name}\` is also used by a nested function`;
   if (!ordered || loops.includes(first))

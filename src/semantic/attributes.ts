@@ -59,7 +59,7 @@ function placesOf(module: PyModule, name: string): Places {
   const unowned: PyNode[] = [];
   const own = new Map<PyNode, PyNode[]>();
   const below = new Map<PyNode, PyNode[]>();
-  for (const hit of module.at(`.${name}`)) {
+  for (const hit of module.words(`.${name}`)) {
     const place = hit.parent;
     if (hit.text !== name || place?.type !== 'attribute' || place.field('attribute') !== hit) continue;
     if (!WRITING.has(place.parent?.type ?? '')) continue;

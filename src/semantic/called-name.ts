@@ -19,7 +19,7 @@ export function callsNamed(module: PyModule, word: string): readonly NamedCall[]
     // What an f-string calls is part of a text.
     if (isCall && call.closest('string') === undefined) found.set(call, { call, name });
   };
-  for (const node of module.at(word)) {
+  for (const node of module.words(word)) {
     if (node.type !== 'identifier' || node.text !== word) continue;
     add(node);
     const alias = aliasOf(node);

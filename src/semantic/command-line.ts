@@ -51,7 +51,7 @@ function hasOneParser(module: PyModule): boolean {
 
 /** `x.name = …` anywhere, whoever `x` is. */
 function isSet(module: PyModule, name: string): boolean {
-  return module.at(name).some(({ text, parent }) => {
+  return module.words(name).some(({ text, parent }) => {
     if (text !== name || parent?.type !== 'attribute') return false;
     const target = parent.parent;
     return (

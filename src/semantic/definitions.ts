@@ -89,7 +89,7 @@ export function overridesOf(module: PyModule, call: PyNode, method: PyNode): rea
   const name = methodName(call);
   const owner = enclosingClass(method);
   if (name === undefined || owner === undefined) return [];
-  const replaced = module.at(`.${name}`).some(({ text, parent }) => {
+  const replaced = module.wordsSet(`.${name}`).some(({ text, parent }) => {
     const assignment = parent?.parent;
     return text === name && assignment?.type === 'assignment' && assignment.field('left') === parent;
   });

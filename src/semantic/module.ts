@@ -1,13 +1,14 @@
-import { isWordPart } from '../syntax/beside.js';
 import { Glimpse, spanAt } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
+import { within } from '../syntax/within.js';
 import { Lines } from '../text/lines.js';
 import { mayBind } from './may-bind.js';
 import { binds, roleOf } from './names.js';
 import { Scope, scopeKind } from './scope.js';
 import { ALONE, type Surroundings } from './surroundings.js';
 import type { Versions } from './versions.js';
+import { isSetBehind, isWhole, isWord } from './word-places.js';
 
 const NOT_CODE: ReadonlySet<string> = new Set([
   'comment',
@@ -61,11 +62,36 @@ export class PyModule {
 
   /** The nodes where a literal occurs in code (not in strings or comments): the entry points of `detect`. */
   at(literal: string): readonly PyNode[] {
-    if (this.alone !== this) return this.alone.at(literal);
-    let found = this.#hits.get(literal);
+    return this.#hitsOf(literal, literal, () => true);
+  }
+
+  /** Those of them that are in a node; the others are not made. */
+  atWithin(literal: string, around: PyNode): readonly PyNode[] {
+    // In a long file, many ask.
+    if (around === this.root || this.text.length > LONG_TEXT) return within(this.at(literal), around);
+    return this.atPlaces(literal, () => true, around);
+  }
+
+  /** The same as `at`, but not where the literal is part of a longer word. */
+  words(literal: string): readonly PyNode[] {
+    return this.#hitsOf(`word ${literal}`, literal, (offset) => isWhole(this.text, offset, literal));
+  }
+
+  /** Those of them with an `=` or a `:` behind them: what is set, and given by name, has one. */
+  wordsSet(literal: string): readonly PyNode[] {
+    return this.#hitsOf(
+      `set ${literal}`,
+      literal,
+      (offset) => isWhole(this.text, offset, literal) && isSetBehind(this.text, offset + literal.length),
+    );
+  }
+
+  #hitsOf(key: string, literal: string, isWanted: (offset: number) => boolean): readonly PyNode[] {
+    if (this.alone !== this) return this.alone.#hitsOf(key, literal, isWanted);
+    let found = this.#hits.get(key);
     if (found === undefined) {
-      found = this.atPlaces(literal, () => true);
-      this.#hits.set(literal, found);
+      found = this.atPlaces(literal, isWanted);
+      this.#hits.set(key, found);
     }
     return found;
   }
@@ -89,10 +115,12 @@ export class PyModule {
   }
 
   /** The same, but only at places that the text around them does not rule out. */
-  atPlaces(literal: string, isWanted: (offset: number) => boolean): readonly PyNode[] {
+  atPlaces(literal: string, isWanted: (offset: number) => boolean, around?: PyNode): readonly PyNode[] {
     const lead = /^\W*/.exec(literal)?.[0].length ?? 0;
     const found: PyNode[] = [];
-    for (let from = this.text.indexOf(literal); from !== -1; from = this.text.indexOf(literal, from + 1)) {
+    const text = around?.text ?? this.text;
+    for (let at = text.indexOf(literal); at !== -1; at = text.indexOf(literal, at + 1)) {
+      const from = at + (around?.start ?? 0);
       if (this.#isQuiet(from) || !isWanted(from)) continue;
       const node = this.root.descendantAt(lead === literal.length ? from : from + lead);
       if (!NOT_CODE.has(node.type) && found.at(-1) !== node) found.push(node);
@@ -313,11 +341,6 @@ function namesImportedBy(module: PyModule, node: PyNode): ReadonlySet<string> {
     }
   }
   return found;
-}
-
-/** Whether no letter, digit or underscore goes on before or behind. */
-function isWord(text: string, start: number, length: number): boolean {
-  return !isWordPart(text.charCodeAt(start - 1)) && !isWordPart(text.charCodeAt(start + length));
 }
 
 function belongsInside(owner: PyNode, child: PyNode, node: PyNode): boolean {

@@ -53,7 +53,7 @@ export function repetitionOf(module: PyModule, node: PyNode, hops = 0): Repetiti
 function usesOf(module: PyModule, functionNode: PyNode, name: string): readonly PyNode[] {
   if (enclosingClass(functionNode) === undefined) return module.reads(module.scopeAt(functionNode), name);
   return module
-    .at(`.${name}`)
+    .words(`.${name}`)
     .flatMap((node) =>
       node.text === name && node.parent?.type === 'attribute' && node.parent.field('attribute') === node
         ? [node.parent]

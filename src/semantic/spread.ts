@@ -45,7 +45,7 @@ function dictLacks(module: PyModule, expression: PyNode, names: readonly string[
 function isLeftAlone(module: PyModule, expression: PyNode, call: PyNode): boolean {
   const name = expression.field('attribute')?.text;
   if (name !== undefined)
-    return module.at(`.${name}`).every((hit) => hit.text !== name || call.contains(hit));
+    return module.words(`.${name}`).every((hit) => hit.text !== name || call.contains(hit));
   const scope = module.resolve(expression);
   const uses = scope === undefined ? [] : module.reads(scope, expression.text);
   return uses.every((use) => call.contains(use) || isLookedAt(use));

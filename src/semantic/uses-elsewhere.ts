@@ -74,7 +74,7 @@ export function attributeUsesElsewhere(
   const mention = { word: name, beside: look.byName ? [] : [className], ...needed(look) };
   const { modules, unread } = module.around.naming(mention, look.may);
   const uses = modules.flatMap((there) =>
-    there.at(`.${name}`).flatMap((node): UseElsewhere[] => {
+    there.words(`.${name}`).flatMap((node): UseElsewhere[] => {
       const attribute = node.parent;
       const object = attribute?.field('object');
       if (node.text !== name || attribute?.type !== 'attribute' || object === undefined) return [];

@@ -198,8 +198,7 @@ export function isFrozen(module: PyModule, { functionNode, model }: Evaluation):
   const around = model.text.includes('.')
     ? (functionNode.closest('class_definition') ?? functionNode)
     : functionNode;
-  return module.at('requires_grad').some((node) => {
-    if (!around.contains(node)) return false;
+  return module.atWithin('requires_grad', around).some((node) => {
     const statement = statementOf(node);
     const off = /requires_grad\s*=\s*False|requires_grad_\(\s*(?:requires_grad\s*=\s*)?False\s*\)/.test(
       statement.text,

@@ -16,7 +16,6 @@ import {
 } from '../../semantic/statements.js';
 import { type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { within } from '../../syntax/within.js';
 import { GRAD_OFF, SET_GRAD } from '../catalog.js';
 import { placeOf } from '../gate.js';
 import { functionsOf, gradUseReached, gradUsesIn } from './grad.js';
@@ -50,9 +49,9 @@ function isNamedGradOff(module: PyModule, identifier: PyNode): boolean {
 
 /** The function hands a context that turns gradients off to an exit stack. */
 export function entersGradOff(module: PyModule, functionNode: PyNode): boolean {
-  return within(module.at('enter_context'), functionNode).some((node) =>
-    SAYS_GRAD_OFF.test(node.closest('call')?.text ?? ''),
-  );
+  return module
+    .atWithin('enter_context', functionNode)
+    .some((node) => SAYS_GRAD_OFF.test(node.closest('call')?.text ?? ''));
 }
 
 /**
@@ -104,7 +103,7 @@ function findUses(module: PyModule, functionNode: PyNode): readonly PyNode[] {
   const outside = (node: PyNode): boolean => !functionNode.contains(node);
   if (enclosingClass(functionNode) !== undefined) {
     return module
-      .at(`.${name.text}`)
+      .words(`.${name.text}`)
       .filter((node) => node.text === name.text && node.parent?.type === 'attribute' && outside(node));
   }
   const scope = module.resolve(name);
@@ -149,7 +148,7 @@ export function differentiatingReader(
   if (name === undefined) return undefined;
   for (const reader of functionsOf(module)) {
     if (reader === functionNode || functionNode.contains(reader)) continue;
-    const uses = within(module.at(name), reader).filter((node) => node.text === name);
+    const uses = module.atWithin(name, reader).filter((node) => node.text === name);
     if (uses.some((use) => differentiates(module, reader, use))) return reader;
   }
   return undefined;

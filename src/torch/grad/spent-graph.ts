@@ -233,9 +233,9 @@ function runsBeside(module: PyModule, call: PyNode, value: PyNode): boolean {
   // What leaves the round in between leaves the graph as it is.
   const [round = statement.parent] = enclosingLoops(value);
   return !['continue', 'break', 'return'].some((word) =>
-    within(module.at(word), round ?? statement).some(
-      (hit) => hit.start > value.start && hit.start < call.start,
-    ),
+    module
+      .atWithin(word, round ?? statement)
+      .some((hit) => hit.start > value.start && hit.start < call.start),
   );
 }
 

@@ -2,6 +2,7 @@ import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { behindBracket } from '../../syntax/code-text.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff } from './mode.js';
 import { givenTo } from './parts.js';
@@ -18,13 +19,35 @@ export interface Walk {
 
 const WALKERS: readonly string[] = ['parameters()', 'modules()'];
 
+const NUMBERED = /\.[\s\\]*(?:item|tolist)[\s\\]*\(|\b(?:float|print)[\s\\]*\(/;
+
 /** Whether the text could turn math on parameters into numbers; no node is made to ask it. */
 export function mayWalk(text: string): boolean {
-  if (!WALKERS.some((word) => text.includes(word))) return false;
-  return (
-    /\.(?:item|tolist)\(|\b(?:float|print)\(/.test(text) &&
-    /\bin\b[\s\S]{0,400}?(?:parameters|modules)\(\)/.test(text)
-  );
+  if (!WALKERS.some((word) => text.includes(word)) || !NUMBERED.test(text)) return false;
+  if (!/\bin\b[\s\S]{0,400}?(?:parameters|modules)\(\)/.test(text)) return false;
+  for (const { 0: word, index } of text.matchAll(/\b(?:named_)?(?:parameters|modules)[\s\\]*\(/g))
+    if (!isOnlyListed(text, index, index + word.length)) return true;
+  return false;
+}
+
+/** How far the brackets around `p for p in model.parameters()` are looked for. */
+const REACH = 600;
+
+/** `[p for p in model.parameters() if …]`, where nothing in the brackets makes a number: what it gives is not followed. */
+function isOnlyListed(text: string, start: number, open: number): boolean {
+  if (!/\bfor\b[^()[\]{}]*\bin[ \t]+[\w.]*$/.test(text.slice(Math.max(0, start - REACH), start)))
+    return false;
+  if (!/^\)\s*(?:if\b|[)\]}])/.test(text.slice(open, open + REACH))) return false;
+  let depth = 0;
+  for (let at = start - 1; at >= 0 && at > start - REACH; at--) {
+    if (')]}'.includes(text[at] ?? '')) depth++;
+    else if ('([{'.includes(text[at] ?? '') && depth-- === 0) {
+      const part = text.slice(at, at + 2 * REACH);
+      const end = behindBracket(part, 0);
+      return end < part.length && !NUMBERED.test(part.slice(0, end));
+    }
+  }
+  return false;
 }
 
 /** The parameter diagnostics of a file, one per function. */

@@ -111,7 +111,7 @@ export function readsOfStore(module: PyModule, { hook, store }: StoredOutput): r
   while (root.type === 'subscript') root = root.field('value') ?? root.children[0] ?? root;
   if (root.type === 'attribute') {
     const name = root.field('attribute')?.text ?? '';
-    return module.at(`.${name}`).flatMap(({ text, parent }) => {
+    return module.words(`.${name}`).flatMap(({ text, parent }) => {
       const read = text === name && parent?.type === 'attribute' && !hook.contains(parent);
       return read && parent.parent?.field('left') !== parent ? [parent] : [];
     });

@@ -114,7 +114,7 @@ function usesNamed(module: PyModule, name: string): UsesByOwner {
   const known = byName.get(name);
   if (known !== undefined) return known;
   const found = new Map<PyNode | undefined, AttributeUse[]>();
-  for (const identifier of module.at(`.${name}`)) {
+  for (const identifier of module.words(`.${name}`)) {
     const node = identifier.parent;
     if (identifier.text !== name || node?.field('attribute') !== identifier) continue;
     const object = node.field('object');
@@ -281,7 +281,7 @@ function callsByName(): Map<string, readonly PyNode[]> {
 }
 
 function findCalls(module: PyModule, name: string): readonly PyNode[] {
-  const calls = module.at(`.${name}`).flatMap((hit) => {
+  const calls = module.words(`.${name}`).flatMap((hit) => {
     const callee = hit.parent;
     const call = callee?.parent;
     const isCall =

@@ -27,7 +27,7 @@ const OVERRIDES: readonly string[] = [
 
 /** A class of arguments that is called, or gets another name: where it only stands in a list, others make them. */
 const MAKES_ARGUMENTS =
-  /(?:TrainingArguments|\b[A-Z]\w*Config)\b(?:(?:[\s\\)]|#.*)*\(|[\s\\]+as\b)|=[\s\\]*(?:\w+[\s\\]*\.[\s\\]*)*\w*(?:TrainingArguments|Config)[ \t]*(?:\r?$|[#;\\])/m;
+  /(?:TrainingArguments|\b[A-Z]\w*Config)\b(?:(?:[\s\\)]|#[^\n]*\n)*\(|[\s\\]+as\b)|=[\s\\]*(?:\w+[\s\\]*\.[\s\\]*)*\w*(?:TrainingArguments|Config)[ \t]*(?:\r?$|[#;\\])/m;
 
 /** Whether the file could have such a trainer, going by its text. */
 export function mayCollectLogits(text: string): boolean {

@@ -3,7 +3,6 @@ import { importsPackage } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { within } from '../../syntax/within.js';
 import { type Gate, shown } from '../gate.js';
 import { gradUseIn } from '../grad/grad.js';
 import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
@@ -107,9 +106,9 @@ function isEvaluationByName(node: PyNode): boolean {
 function isReadByText(module: PyModule, binding: PyNode): boolean {
   const around = enclosingFunction(binding) ?? module.root;
   return ['locals(', 'vars(', 'exec(', 'eval('].some((word) =>
-    within(module.at(word), around).some(
-      (hit) => hit.parent?.type === 'call' && hit.parent.field('function') === hit,
-    ),
+    module
+      .atWithin(word, around)
+      .some((hit) => hit.parent?.type === 'call' && hit.parent.field('function') === hit),
   );
 }
 
@@ -138,7 +137,7 @@ export function isWithoutGrad(module: PyModule, place: PyNode): boolean {
   if (GRADLESS_HOOK.test(around.field('name')?.text ?? '')) return true;
   if (onlyRunsGradOff(module, around) || entersGradOff(module, around)) return true;
   const evaluates =
-    within(module.at('.eval('), around).length > 0 ||
+    module.atWithin('.eval(', around).length > 0 ||
     walks(module).some(({ functionNode }) => functionNode === around);
   return evaluates && gradUseIn(module, around) === undefined;
 }

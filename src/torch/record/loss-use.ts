@@ -7,7 +7,6 @@ import {
   enclosingWiths,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { within } from '../../syntax/within.js';
 import { GRAD_OFF } from '../catalog.js';
 
 /** The code around a node evaluates: grad mode is off there, or its function puts a model into eval mode. */
@@ -16,7 +15,7 @@ export function isEvaluation(module: PyModule, node: PyNode): boolean {
   if (functionNode === undefined) return false;
   const managers = [...decoratorsOf(functionNode), ...enclosingWiths(node).flatMap(contextManagers)];
   if (managers.some((manager) => turnsGradOff(module, manager))) return true;
-  return within(module.at('.eval('), functionNode).length > 0;
+  return module.atWithin('.eval(', functionNode).length > 0;
 }
 
 function turnsGradOff(module: PyModule, manager: PyNode): boolean {
@@ -27,7 +26,7 @@ function turnsGradOff(module: PyModule, manager: PyNode): boolean {
 
 /** The loop differentiates as it goes, so what it adds up is a record and no loss. */
 export function backwardIn(module: PyModule, loop: PyNode): PyNode | undefined {
-  return within(module.at('.backward('), loop)[0];
+  return module.atWithin('.backward(', loop)[0];
 }
 
 const NUMBERING: ReadonlySet<string> = new Set(['detach', 'item', 'numpy', 'tolist']);

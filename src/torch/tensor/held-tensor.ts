@@ -88,7 +88,7 @@ function kindOfValue(module: PyModule, value: PyNode | undefined): Held {
 
 /** An attribute of some module of a container: the file's classes that have it tell what it is. */
 function elementHeld(module: PyModule, name: string): Held {
-  const values = module.at(`.${name}`).flatMap((hit) => {
+  const values = module.wordsSet(`.${name}`).flatMap((hit) => {
     const attribute = hit.parent;
     const assignment = attribute?.parent;
     const written = assignment?.type === 'assignment' && assignment.field('left') === attribute;

@@ -1,0 +1,19 @@
+import { isWordPart } from '../syntax/beside.js';
+
+/** Whether no letter, digit or underscore goes on before or behind. */
+export function isWord(text: string, start: number, length: number): boolean {
+  return !isWordPart(text.charCodeAt(start - 1)) && !isWordPart(text.charCodeAt(start + length));
+}
+
+/** The same for a literal whose ends need not be letters. */
+export function isWhole(text: string, start: number, literal: string): boolean {
+  const startsWord = isWordPart(literal.charCodeAt(0)) && isWordPart(text.charCodeAt(start - 1));
+  return !startsWord && !isWordPart(text.charCodeAt(start + literal.length));
+}
+
+const SET_BEHIND = /(?:[\s\\]|#[^\n]*\n)*(?::|=(?!=))/y;
+
+export function isSetBehind(text: string, offset: number): boolean {
+  SET_BEHIND.lastIndex = offset;
+  return SET_BEHIND.test(text);
+}
