@@ -8,7 +8,7 @@ import { binds, roleOf } from './names.js';
 import { Scope, scopeKind } from './scope.js';
 import { ALONE, type Surroundings } from './surroundings.js';
 import type { Versions } from './versions.js';
-import { isSetBehind, isWhole, isWord } from './word-places.js';
+import { isSetAt, isWhole, isWord } from './word-places.js';
 
 const NOT_CODE: ReadonlySet<string> = new Set([
   'comment',
@@ -79,11 +79,7 @@ export class PyModule {
 
   /** Those of them with an `=` or a `:` behind them: what is set, and given by name, has one. */
   wordsSet(literal: string): readonly PyNode[] {
-    return this.#hitsOf(
-      `set ${literal}`,
-      literal,
-      (offset) => isWhole(this.text, offset, literal) && isSetBehind(this.text, offset + literal.length),
-    );
+    return this.#hitsOf(`set ${literal}`, literal, (offset) => isSetAt(this.text, offset, literal));
   }
 
   #hitsOf(key: string, literal: string, isWanted: (offset: number) => boolean): readonly PyNode[] {

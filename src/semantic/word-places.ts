@@ -13,7 +13,8 @@ export function isWhole(text: string, start: number, literal: string): boolean {
 
 const SET_BEHIND = /(?:[\s\\]|#[^\n]*\n)*(?::|=(?!=))/y;
 
-export function isSetBehind(text: string, offset: number): boolean {
-  SET_BEHIND.lastIndex = offset;
-  return SET_BEHIND.test(text);
+/** Whether what a whole literal names there is set, or given by name. */
+export function isSetAt(text: string, start: number, literal: string): boolean {
+  SET_BEHIND.lastIndex = start + literal.length;
+  return isWhole(text, start, literal) && SET_BEHIND.test(text);
 }

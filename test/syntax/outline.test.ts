@@ -72,6 +72,59 @@ describe.each(await availableParsers())('in pieces, $backend', (parser) => {
     }
   });
 
+  /** After a look at some places: whether the rest has an error. Undefined where a part does not parse alone. */
+  function errorBeside(text: string, places: readonly number[]): boolean | undefined {
+    const outline = outlineOf(text);
+    if (outline === undefined) return undefined;
+    const pieces = parser.parseInPieces(text, outline);
+    try {
+      for (const place of places) pieces.root.descendantAt(place);
+      return pieces.hasErrorElsewhere();
+    } catch (error) {
+      if (error instanceof NotInPieces) return undefined;
+      throw error;
+    } finally {
+      pieces.dispose();
+    }
+  }
+
+  function placesIn(text: string): readonly (readonly number[])[] {
+    const { statements = [], pieces = [] } = outlineOf(text) ?? {};
+    const places = [...statements, ...pieces.map(({ bodyStart }) => bodyStart)];
+    return [[], ...places.map((place) => [place]), places];
+  }
+
+  it.each(Object.entries(TRICKY))('no error is seen elsewhere, wherever one looks: %s', (_, text) => {
+    for (const places of placesIn(text)) expect(errorBeside(text, places)).toBe(false);
+  });
+
+  it.each(Object.entries(TRICKY))('no error goes unseen, wherever one looks: %s', (_, text) => {
+    const lines = text.split('\n');
+    const hasError = (broken: string): boolean => {
+      const tree = parser.parse(broken);
+      tree.dispose();
+      return tree.hasError;
+    };
+    let seen = 0;
+    for (const [at, line] of lines.entries()) {
+      const indent = /^\s*/.exec(line)?.[0] ?? '';
+      for (const instead of [
+        `${indent}x = = 1`,
+        `${indent}else:`,
+        `  ${line}`,
+        line.replace(/^ {1,2}/, ''),
+      ]) {
+        const broken = lines.with(at, instead).join('\n');
+        if (instead === line || !hasError(broken)) continue;
+        for (const places of placesIn(broken)) {
+          if (errorBeside(broken, places) === false) expect.fail(`${broken}\n${places}`);
+          seen++;
+        }
+      }
+    }
+    expect(seen).toBeGreaterThan(2);
+  });
+
   it('every fixture is the same as whole', () => {
     let compared = 0;
     const names = readdirSync(fixturesFolder, { recursive: true, encoding: 'utf8' });
