@@ -1,7 +1,7 @@
 import { Glimpse, spanAt } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
-import { within } from '../syntax/within.js';
+import { isBetween, within } from '../syntax/within.js';
 import { Lines } from '../text/lines.js';
 import { mayBind } from './may-bind.js';
 import { binds, roleOf } from './names.js';
@@ -126,15 +126,7 @@ export class PyModule {
 
   /** Whether a place is known to be in a comment or a string, without a look at the tree. */
   #isQuiet(offset: number): boolean {
-    const quiet = this.glimpse.outline?.quiet ?? [];
-    let low = 0;
-    let high = quiet.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((quiet[middle] ?? Infinity) <= offset) low = middle + 1;
-      else high = middle;
-    }
-    return low % 2 === 1;
+    return isBetween(this.glimpse.outline?.quiet ?? [], offset);
   }
 
   /** A fact about a node or the file that is computed once: `make` must be a module-level function. */

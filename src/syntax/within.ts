@@ -16,3 +16,15 @@ export function within<S extends Span>(spans: readonly S[], around: Span): reado
   }
   return found;
 }
+
+/** Of starts and ends in turn, whether an offset lies between two. */
+export function isBetween(bounds: readonly number[], offset: number): boolean {
+  let low = 0;
+  let high = bounds.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((bounds[middle] ?? Infinity) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low % 2 === 1;
+}
