@@ -17,6 +17,10 @@ export interface BackendCursor {
   delete?(): void;
 }
 
+export interface BackendNode {
+  walk(): BackendCursor;
+}
+
 /** What nodes of a kind have in common. */
 export interface Kind {
   readonly type: string;
@@ -171,12 +175,14 @@ export class PyNode implements Span {
   }
 }
 
-/** A tree that nodes are read from, through one cursor that goes where the next one waits. */
+/** A tree that nodes are read from, through a cursor that goes where the next one waits. */
 export class TreeSource implements Source {
-  /** `offset`: where in the text the one begins that the tree was made from; `cursor`: made for the tree's root. */
+  #cursor: BackendCursor | undefined;
+
+  /** `offset`: where in the text the one begins that the tree was made from. */
   constructor(
     readonly text: string,
-    private readonly cursor: BackendCursor,
+    private readonly tree: BackendNode,
     private readonly offset = 0,
     /** What is below a function's body that the tree has only a string for. */
     private readonly leftOut: (body: PyNode) => readonly PyNode[] | undefined = () => undefined,
@@ -184,47 +190,65 @@ export class TreeSource implements Source {
 
   /** The root of the tree. What is in a statement is made when it is first looked into: the rest costs nothing. */
   root(): PyNode {
-    const { cursor } = this;
-    cursor.gotoDescendant(0);
-    return new PyNode(kindAt(cursor), cursor.startIndex, cursor.endIndex, undefined, undefined, 0, this);
+    return this.#read(
+      (cursor) =>
+        new PyNode(kindAt(cursor), cursor.startIndex, cursor.endIndex, undefined, undefined, 0, this),
+    );
   }
 
   below(node: PyNode, place: number): readonly PyNode[] {
-    const instead = this.leftOut(node);
-    if (instead !== undefined) return instead;
-    this.cursor.gotoDescendant(place);
-    return this.#belowCursor(node, true);
+    return (
+      this.leftOut(node) ??
+      this.#read((cursor) => {
+        cursor.gotoDescendant(place);
+        return this.#belowCursor(cursor, node, true);
+      })
+    );
   }
 
   /** The statements of the tree, without a number: the module has others before them. */
   statements(module: PyNode): readonly PyNode[] {
-    this.cursor.gotoDescendant(0);
-    return this.#belowCursor(module, false);
+    return this.#read((cursor) => this.#belowCursor(cursor, module, false));
   }
 
   /** What is below a function's body, where the tree is one of that function alone. */
   bodyOfFunction(body: PyNode): readonly PyNode[] | undefined {
-    const { cursor, offset } = this;
-    cursor.gotoDescendant(0);
+    return this.#read((cursor) =>
+      this.#gotoBody(cursor, body) ? this.#belowCursor(cursor, body, true) : undefined,
+    );
+  }
+
+  #gotoBody(cursor: BackendCursor, body: PyNode): boolean {
+    const { offset } = this;
     let definition: number | undefined;
     for (let more = cursor.gotoFirstChild(); more; more = cursor.gotoNextSibling()) {
       const { type } = kindAt(cursor);
       if (type === 'comment') continue;
-      if (type !== 'function_definition' || definition !== undefined) return undefined;
+      if (type !== 'function_definition' || definition !== undefined) return false;
       definition = cursor.currentDescendantIndex;
     }
-    if (definition === undefined) return undefined;
+    if (definition === undefined) return false;
     cursor.gotoDescendant(definition);
     let more = cursor.gotoFirstChild();
     while (more && kindAt(cursor).type !== 'block') more = cursor.gotoNextSibling();
-    if (!more || cursor.startIndex + offset !== body.start || cursor.endIndex + offset !== body.end)
-      return undefined;
-    return this.#belowCursor(body, true);
+    return more && cursor.startIndex + offset === body.start && cursor.endIndex + offset === body.end;
+  }
+
+  /** Hands out a cursor at the root. One that has to be given back is: nobody else would do it in time. */
+  #read<T>(use: (cursor: BackendCursor) => T): T {
+    const cursor = this.#cursor ?? this.tree.walk();
+    try {
+      cursor.gotoDescendant(0);
+      return use(cursor);
+    } finally {
+      if (cursor.delete === undefined) this.#cursor = cursor;
+      else cursor.delete();
+    }
   }
 
   /** Everything below the node where the cursor stands, in one go; statements and bodies wait until they are asked for. */
-  #belowCursor(top: PyNode, isNumbered: boolean): readonly PyNode[] {
-    const { cursor, offset } = this;
+  #belowCursor(cursor: BackendCursor, top: PyNode, isNumbered: boolean): readonly PyNode[] {
+    const { offset } = this;
     if (!cursor.gotoFirstChild()) return NO_NODES;
     const found: PyNode[] = [];
     const open: PyNode[][] = [];

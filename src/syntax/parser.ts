@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { type BackendCursor, type PyNode, TreeSource } from './node.js';
+import { type BackendNode, type PyNode, TreeSource } from './node.js';
 import type { Outline } from './outline.js';
 import { ModuleInPieces } from './pieces.js';
 
@@ -27,7 +27,7 @@ export interface PythonParser {
 }
 
 interface BackendTree {
-  readonly rootNode: { readonly hasError: boolean; walk(): BackendCursor };
+  readonly rootNode: BackendNode & { readonly hasError: boolean };
   delete?(): void;
 }
 
@@ -88,13 +88,13 @@ class TreeParser implements PythonParser {
   parse(text: string): SyntaxTree {
     const tree = this.read(readable(text));
     const { rootNode } = tree;
-    const cursor = rootNode.walk();
     return {
-      root: new TreeSource(text, cursor).root(),
+      root: new TreeSource(text, rootNode).root(),
       hasError: rootNode.hasError,
       isInPieces: false,
       hasErrorElsewhere: () => false,
-      dispose: () => giveBack(tree, cursor),
+      // Only wasm trees need it; native ones are left to the garbage collector.
+      dispose: () => tree.delete?.(),
     };
   }
 
@@ -103,20 +103,19 @@ class TreeParser implements PythonParser {
     try {
       return tree.rootNode.hasError;
     } finally {
-      giveBack(tree, undefined);
+      tree.delete?.();
     }
   }
 
   parseInPieces(text: string, outline: Outline): SyntaxTree {
     // Lone carriage returns have no outline.
     const plain = outline.comments < COMMENT_LINES ? (part: string) => part : readable;
-    const given: (() => void)[] = [];
+    const trees: BackendTree[] = [];
     const root = new ModuleInPieces(text, outline, (part) => {
       const tree = this.read(plain(part));
       const { rootNode } = tree;
-      const cursor = rootNode.hasError ? undefined : rootNode.walk();
-      given.push(() => giveBack(tree, cursor));
-      return cursor;
+      trees.push(tree);
+      return rootNode.hasError ? undefined : rootNode;
     });
     return {
       root,
@@ -124,16 +123,10 @@ class TreeParser implements PythonParser {
       isInPieces: true,
       hasErrorElsewhere: () => this.#hasError(plain(root.unread)),
       dispose: () => {
-        for (const give of given) give();
+        for (const tree of trees) tree.delete?.();
       },
     };
   }
-}
-
-/** Only wasm's need it; native ones are left to the garbage collector. */
-function giveBack(tree: BackendTree, cursor: BackendCursor | undefined): void {
-  cursor?.delete?.();
-  tree.delete?.();
 }
 
 /** The built package ships the grammar beside its code; a checkout has it in the grammar's own package. */

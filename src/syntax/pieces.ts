@@ -1,5 +1,5 @@
 import { spanAt } from './glimpse.js';
-import { type BackendCursor, PyNode, TreeSource } from './node.js';
+import { type BackendNode, PyNode, TreeSource } from './node.js';
 import type { Outline, Piece } from './outline.js';
 
 /** A text has to be parsed as a whole. */
@@ -27,7 +27,7 @@ export class ModuleInPieces extends PyNode {
     private readonly whole: string,
     outline: Outline,
     /** Undefined for a text that has an error. */
-    private readonly read: (text: string) => BackendCursor | undefined,
+    private readonly read: (text: string) => BackendNode | undefined,
   ) {
     const start = whole.length - whole.trimStart().length;
     const source = { text: whole, below: () => this.#allParts() };
@@ -84,9 +84,9 @@ export class ModuleInPieces extends PyNode {
     const isApart = !(wantsBody && pieces.length === 1);
     const follows = end < this.whole.length;
     const text = isApart ? withoutBodies(this.whole, start, end, pieces) : this.whole.slice(start, end);
-    const cursor = this.read(follows ? text + NEXT_STATEMENT : text);
-    if (cursor === undefined) throw new NotInPieces();
-    const source = new TreeSource(this.whole, cursor, start, isApart ? this.#bodyLeftOut : undefined);
+    const tree = this.read(follows ? text + NEXT_STATEMENT : text);
+    if (tree === undefined) throw new NotInPieces();
+    const source = new TreeSource(this.whole, tree, start, isApart ? this.#bodyLeftOut : undefined);
     const nodes = source.statements(this);
     const found = follows ? nodes.slice(0, -1) : nodes;
     if (follows && nodes.at(-1)?.start !== end) throw new NotInPieces();
@@ -121,8 +121,8 @@ export class ModuleInPieces extends PyNode {
   readonly #bodyLeftOut = (body: PyNode): readonly PyNode[] | undefined => {
     const piece = this.#bodies.get(body.start);
     if (piece === undefined) return undefined;
-    const cursor = this.read(this.whole.slice(piece.start, piece.end));
-    const found = cursor && new TreeSource(this.whole, cursor, piece.start).bodyOfFunction(body);
+    const tree = this.read(this.whole.slice(piece.start, piece.end));
+    const found = tree && new TreeSource(this.whole, tree, piece.start).bodyOfFunction(body);
     if (found === undefined) throw new NotInPieces();
     this.#apart.add(piece);
     return found;
