@@ -8,7 +8,7 @@ import { binds, roleOf } from './names.js';
 import { Scope, scopeKind } from './scope.js';
 import { ALONE, type Surroundings } from './surroundings.js';
 import type { Versions } from './versions.js';
-import { isSetAt, isWhole, isWord } from './word-places.js';
+import { declaredNames, isSetAt, isWhole, isWord } from './word-places.js';
 
 const NOT_CODE: ReadonlySet<string> = new Set([
   'comment',
@@ -308,14 +308,6 @@ function chosen(known: Chosen, all: readonly PyNode[], test: (node: PyNode) => b
 
 /** Characters from which on a file, or a function, is not searched for each name that it defines. */
 const LONG_TEXT = 128 * 1024;
-
-/** The names behind `global` and `nonlocal`, and other words there: going by the text, strings and comments included. */
-function declaredNames({ text }: PyModule): ReadonlySet<string> {
-  const found = new Set<string>();
-  for (const [declaration] of text.matchAll(/\b(?:global|nonlocal)[ \t\\](?:[^\r\n\\]|\\(?:\r?\n)?)*/g))
-    for (const [word] of declaration.matchAll(/[\w\u0080-\uffff]+/g)) found.add(word);
-  return found;
-}
 
 function namesImportedBy(module: PyModule, node: PyNode): ReadonlySet<string> {
   const scope = module.scopeOf(node);

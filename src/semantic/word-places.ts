@@ -18,3 +18,11 @@ export function isSetAt(text: string, start: number, literal: string): boolean {
   SET_BEHIND.lastIndex = start + literal.length;
   return isWhole(text, start, literal) && SET_BEHIND.test(text);
 }
+
+/** The names behind `global` and `nonlocal`, and other words there: going by the text, strings and comments included. */
+export function declaredNames({ text }: { readonly text: string }): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const [declaration] of text.matchAll(/\b(?:global|nonlocal)[ \t\\](?:[^\r\n\\]|\\(?:\r?\n)?)*/g))
+    for (const [word] of declaration.matchAll(/[\w\u0080-\uffff]+/g)) found.add(word);
+  return found;
+}
