@@ -70,7 +70,8 @@ function mayUpdate(text: string): boolean {
 }
 
 /** An assignment may reach beyond its line only from a bracket, a string or a backslash on. */
-const WRITTEN = /\bself\.(\w+)(?:[ \t]*=(?!=)(?=[^\n]{0,800}?(?:\bself\.\1\b|[([{"'\\]))|\.mul_\(|\.lerp_\()/g;
+const WRITTEN =
+  /\bself\.(\w+)(?:[ \t]*=(?!=)(?=[^\n]{0,800}?(?:\bself\.\1\b|[([{"'\\]))|\.mul_\(|\.lerp_\()/g;
 
 /** Where `self.name` is assigned a product with itself, or changed by a method that averages in place. */
 function* averageMarks(text: string): Generator<{ name: string; at: number; assigned: boolean }> {
