@@ -244,8 +244,14 @@ function furnish(folder: string, { commit }: Base): void {
   mkdirSync(join(folder, 'info'), { recursive: true });
   writeFileSync(join(folder, 'info', 'attributes'), AS_THEY_ARE);
   const config = join(folder, 'config');
-  writeFileSync(config, readFileSync(config, 'utf8').replace(/^\tbare = true$/m, '\tbare = false'));
-  writeFileSync(join(folder, 'HEAD'), `${commit}\n`);
+  writeAnew(config, readFileSync(config, 'utf8').replace(/^\tbare = true$/m, '\tbare = false'));
+  writeAnew(join(folder, 'HEAD'), `${commit}\n`);
+}
+
+/** Some file systems hurry to the disk with what replaces the bytes of a file, and the writer waits. */
+function writeAnew(file: string, text: string): void {
+  rmSync(file);
+  writeFileSync(file, text);
 }
 
 function filesBelow(folder: string): readonly string[] {
