@@ -1,7 +1,7 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /** Bytes of files up to which optimising takes longer than it saves. */
-const BRIEF = 400 * 1024;
+const BRIEF = 64 * 1024;
 
 /** Megabytes of each half of the room for new objects. */
 const HALF = 2;
