@@ -1,3 +1,4 @@
+import { bisect } from '../text/bisect.js';
 import type { Span } from '../text/lines.js';
 import { type Outline, outlineOf } from './outline.js';
 
@@ -138,25 +139,13 @@ function codeBetween(text: string, quiet: readonly number[], start: number, end:
 
 /** Of starts and ends in turn, where the first that starts there or behind stands. */
 function firstFrom(quiet: readonly number[], offset: number): number {
-  let low = 0;
-  let high = quiet.length >>> 1;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((quiet[middle * 2] ?? Infinity) < offset) low = middle + 1;
-    else high = middle;
-  }
+  const low = bisect(quiet.length >>> 1, (at) => (quiet[at * 2] ?? Infinity) < offset);
   return low * 2;
 }
 
 /** Which of some spans, in order, holds an offset. */
 export function spanAt(spans: readonly Span[], offset: number): number | undefined {
-  let low = 0;
-  let high = spans.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((spans[middle]?.start ?? Infinity) <= offset) low = middle + 1;
-    else high = middle;
-  }
+  const low = bisect(spans.length, (at) => (spans[at]?.start ?? Infinity) <= offset);
   const span = spans[low - 1];
   return span !== undefined && offset < span.end ? low - 1 : undefined;
 }

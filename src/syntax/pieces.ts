@@ -1,3 +1,4 @@
+import { bisect } from '../text/bisect.js';
 import { spanAt } from './glimpse.js';
 import { type BackendNode, PyNode, TreeSource } from './node.js';
 import type { Outline, Piece } from './outline.js';
@@ -104,13 +105,7 @@ export class ModuleInPieces extends PyNode {
   #piecesBetween(start: number, end: number): readonly Piece[] {
     const { pieces } = this.#outline;
     const found: Piece[] = [];
-    let low = 0;
-    let high = pieces.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((pieces[middle]?.start ?? Infinity) < start) low = middle + 1;
-      else high = middle;
-    }
+    const low = bisect(pieces.length, (at) => (pieces[at]?.start ?? Infinity) < start);
     for (let at = low; (pieces[at]?.start ?? Infinity) < end; at++) {
       const piece = pieces[at];
       if (piece !== undefined && isWorthIt(piece)) found.push(piece);
@@ -135,13 +130,7 @@ function isWorthIt({ bodyStart, bodyEnd }: Piece): boolean {
 
 /** Of numbers in order, the place of the last that is not above another. */
 function lastUpTo(numbers: readonly number[], bound: number): number {
-  let low = 0;
-  let high = numbers.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((numbers[middle] ?? Infinity) <= bound) low = middle + 1;
-    else high = middle;
-  }
+  const low = bisect(numbers.length, (at) => (numbers[at] ?? Infinity) <= bound);
   return Math.max(0, low - 1);
 }
 

@@ -1,14 +1,9 @@
+import { bisect } from '../text/bisect.js';
 import type { Span } from '../text/lines.js';
 
 /** Of spans in source order, those that stand in another. Looks at no others: many ask about a part of a long file. */
 export function within<S extends Span>(spans: readonly S[], around: Span): readonly S[] {
-  let low = 0;
-  let high = spans.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((spans[middle]?.start ?? Infinity) < around.start) low = middle + 1;
-    else high = middle;
-  }
+  const low = bisect(spans.length, (at) => (spans[at]?.start ?? Infinity) < around.start);
   const found: S[] = [];
   for (let at = low; (spans[at]?.start ?? Infinity) <= around.end; at++) {
     const span = spans[at];
@@ -19,12 +14,6 @@ export function within<S extends Span>(spans: readonly S[], around: Span): reado
 
 /** Of starts and ends in turn, whether an offset lies between two. */
 export function isBetween(bounds: readonly number[], offset: number): boolean {
-  let low = 0;
-  let high = bounds.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((bounds[middle] ?? Infinity) <= offset) low = middle + 1;
-    else high = middle;
-  }
+  const low = bisect(bounds.length, (at) => (bounds[at] ?? Infinity) <= offset);
   return low % 2 === 1;
 }
