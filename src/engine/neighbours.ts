@@ -81,18 +81,20 @@ export class Neighbours {
   }
 
   /** What a file is by itself; undefined where it does not parse. */
-  #parsed({ path, text, key }: ProjectFile, inPieces: boolean): PyModule | undefined {
+  #parsed(found: ProjectFile, inPieces: boolean): PyModule | undefined {
+    const { path, key } = found;
     const name = inPieces ? `${path} in pieces` : path;
     const known = this.#kept.get(name);
     if (known !== undefined && known.key !== key) this.#drop(name, known);
-    const kept = known?.key === key ? known : this.#parse(path, text, key, inPieces);
+    const kept = known?.key === key ? known : this.#parse(found, inPieces);
     this.#kept.delete(name);
     this.#kept.set(name, kept);
     return kept.tree.hasError ? undefined : kept.module;
   }
 
-  #parse(path: string, text: string, key: string, inPieces: boolean): Kept {
-    const glimpse = new Glimpse(text);
+  #parse(found: ProjectFile, inPieces: boolean): Kept {
+    const { path, text, key } = found;
+    const glimpse = glimpseOf(found);
     const outline = inPieces ? glimpse.outline : undefined;
     const tree = outline === undefined ? this.parser.parse(text) : this.parser.parseInPieces(text, outline);
     this.#size += text.length;
@@ -104,6 +106,15 @@ export class Neighbours {
     this.#kept.delete(name);
     this.#size -= module.text.length;
   }
+}
+
+/** Many questions lead to the same files. */
+const glimpses = new WeakMap<ProjectFile, Glimpse>();
+
+function glimpseOf(file: ProjectFile): Glimpse {
+  const known = glimpses.get(file) ?? new Glimpse(file.text);
+  glimpses.set(file, known);
+  return known;
 }
 
 interface Kept {
@@ -175,8 +186,11 @@ class Circle {
     const files = this.#filesWith(asking, mention);
     const named = wholeWord(mention.word);
     const relevant = files?.filter(
-      ({ text, path }) =>
-        may(text, path) && new Glimpse(text).stretches.some((stretch) => named.test(stretch)),
+      (file) =>
+        may(file.text, file.path) &&
+        glimpseOf(file)
+          .stretchesWith(mention.word)
+          .some((stretch) => named.test(stretch)),
     );
     const tooMany = { modules: [], unread: `the many files that name \`${mention.word}\`` };
     if (relevant === undefined || relevant.length > NAMING) return tooMany;
