@@ -10,8 +10,8 @@
  *           out.append(item)                              …
  *       return out                                        return item
  *
- * The strict shape only: a torch Dataset, one loop over `self.dataset` that appends one item per entry and touches nothing
- * else, and a `__getitem__` that looks the item up. `preprocess_all=True` gives the old behaviour back. Always unsafe.
+ * The strict shape only: a torch Dataset, one loop over `self.dataset`, in a method or at the end of `__init__`, that appends
+ * one item per entry and touches nothing else, and a `__getitem__` that looks the item up. `preprocess_all=True` gives the old behaviour back. Always unsafe.
  */
 import {
   type EagerDataset,
@@ -52,7 +52,7 @@ export const lazyDataset: Transform<DatasetSite> = {
         'the items are used elsewhere: sorted, shuffled, iterated over, read from outside the class, or by a subclass',
         'the source cannot be asked for an entry by its number: streamed, a generator, a file, a `DatasetDict` without `split=`',
         '`__getitem__` does more than look up the item',
-        '`__init__` itself fills the list, as most real datasets do: the loop has to be in a method of its own first',
+        '`__init__` itself fills the list, but not in its last statement, or from what no attribute can keep',
       ],
       limits: [
         'Host memory only: the GPU never held these items.',
@@ -95,38 +95,45 @@ export const lazyDataset: Transform<DatasetSite> = {
 
   fix({ dataset }, edit, module) {
     if (typeof dataset === 'string') return edit.refuse(dataset);
-    const { fill, index, init, item, items, loop, lookup, method, source } = dataset;
+    const { classNode, fill, index, init, item, items, loop, lookup, result, self, source, stranger } =
+      dataset;
     const last = lastParameter(init);
     const proof = new Proof()
       .require(isIndexable(module, dataset), {
-        no: `\`${source.text}\` cannot be asked for an entry by its number`,
-        unknown: `that \`${source.text}\` can be asked for an entry by its number, in the same order`,
+        no: `\`${source}\` cannot be asked for an entry by its number`,
+        unknown: `that \`${source}\` can be asked for an entry by its number, in the same order`,
       })
-      .forbid(isTaken(module.text, SWITCH) || isTaken(module.text, PROCESS), 'the new names are taken')
+      .require(
+        stranger === undefined ? 'yes' : 'unknown',
+        `that \`${stranger}\` needs no GPU and gives the same each time: the workers of a loader will call it`,
+      )
+      .forbid(isTaken(classNode.text, SWITCH) || isTaken(classNode.text, PROCESS), 'the new names are taken')
       .forbid(last === undefined, 'its `__init__` takes no parameter')
       .forbid(!startsItsLine(module, fill), 'the statement shares its line with other code');
-    const call = fill.named[0]?.field('right');
-    if (last === undefined || call === undefined || proof.refuted !== undefined)
+    const filled = fill.named[0]?.field('right');
+    if (last === undefined || filled === undefined || proof.refuted !== undefined)
       return edit.refuse(proof.refuted ?? 'its `__init__` takes no parameter');
-    const self = source.field('object')?.text ?? 'self';
     edit.addKeywordAfter(last, SWITCH, 'False');
-    edit.insertStatementBefore(fill, [`${self}.${SWITCH} = ${SWITCH}`]);
-    edit.append(call, ` if ${SWITCH} else None`);
-    for (const length of dataset.lengths) edit.replace(length, source.text);
+    const kept = [...dataset.unkept, SWITCH].map((name) => `${self}.${name} = ${name}`);
+    edit.insertStatementBefore(fill, kept);
+    for (const { node, attribute } of dataset.given) edit.replace(node, attribute);
+    for (const length of dataset.lengths) edit.replace(length, source);
     edit.replaceStatement(lookup, [
       `if ${items} is not None:`,
       `\treturn ${items}[${index.text}]`,
-      `return ${self}.${PROCESS}(${source.text}[${index.text}])`,
+      `return ${self}.${PROCESS}(${source}[${index.text}])`,
     ]);
-    edit.extractLoopBody({
-      method,
-      loop,
-      append: dataset.append,
-      value: dataset.value,
-      result: dataset.result,
-      instead: `${dataset.result.named[0]?.text}.append(${self}.${PROCESS}(${item.text}))`,
-      header: `def ${PROCESS}(${self}, ${item.text}):`,
-    });
+    const processed = `${self}.${PROCESS}(${item.text})`;
+    const definition = `def ${PROCESS}(${self}, ${item.text}):`;
+    if (result === undefined) {
+      edit.replace(filled, 'None');
+      const instead = `${items} = [${processed} for ${item.text} in ${loop.field('right')?.text}]`;
+      edit.extractLoopBody({ ...dataset, header: `if ${SWITCH}`, instead, definition });
+    } else {
+      edit.append(filled, ` if ${SWITCH} else None`);
+      const instead = `${result.named[0]?.text}.append(${processed})`;
+      edit.extractLoopBody({ ...dataset, instead, definition });
+    }
     return edit.done('Process items when they are asked for', proof);
   },
 };

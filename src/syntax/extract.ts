@@ -10,11 +10,13 @@ export interface Extraction {
   /** The last statement of the loop, `list.append(value)`, and its value. */
   readonly append: PyNode;
   readonly value: PyNode;
-  /** `return list`, the statement behind the loop. */
-  readonly result: PyNode;
+  /** `return list`, the statement behind the loop; none where nothing comes behind it. */
+  readonly result: PyNode | undefined;
+  /** What stands where the loop began, up to its colon, if it does not stay. */
+  readonly header?: string;
   /** What the loop does instead, and the first line of the new method. */
   readonly instead: string;
-  readonly header: string;
+  readonly definition: string;
 }
 
 const BRACKETED =
@@ -31,7 +33,8 @@ export function extractLoopBody(layout: Layout, parts: Extraction): readonly Edi
   const first = body?.named[0];
   const call = append.named[0];
   if (body === undefined || first === undefined || call === undefined) return undefined;
-  if (![first, append, result, method].every((node) => startsItsLine(layout, node))) return undefined;
+  const starts = [first, append, method, ...(result ? [result] : [])];
+  if (!starts.every((node) => startsItsLine(layout, node))) return undefined;
   const wide = lines.lineAt(value.start) !== lines.lineAt(value.end);
   if (wide && !BRACKETED.test(value.type)) return undefined;
   const before = text.slice(call.start, value.start);
@@ -42,13 +45,14 @@ export function extractLoopBody(layout: Layout, parts: Extraction): readonly Edi
   if (shifted === undefined) return undefined;
   const colon = loop.children.findLast(({ type, start }) => type === ':' && start < first.start) ?? loop;
   const headerLine = lines.lineAt(colon.start);
+  if (parts.header !== undefined && lines.lineAt(loop.start) !== headerLine) return undefined;
   const newline = lines.newlineNear(headerLine);
   const unit = indentationUnit(layout, loop);
   const inserted = [
     `${outer}${unit}${parts.instead}`,
-    `${outer}${text.slice(result.start, result.end)}`,
+    ...(result ? [`${outer}${result.text}`] : []),
     '',
-    `${indentationOf(layout, method)}${parts.header}`,
+    `${indentationOf(layout, method)}${parts.definition}`,
   ];
   const at = lines.end(headerLine);
   const kept = shifted.filter(
@@ -56,12 +60,13 @@ export function extractLoopBody(layout: Layout, parts: Extraction): readonly Edi
   );
   const again = before.includes('\n') ? furtherOut(layout, kept, value, unit) : kept;
   return [
+    ...(parts.header ? [{ start: loop.start, end: colon.start, text: parts.header }] : []),
     { start: at, end: at, text: inserted.map((line) => newline + line).join('') },
     ...commentsAbove(layout, headerLine, first, outer),
     ...again,
     { start: call.start, end: value.start, text: 'return ' },
     { start: value.end, end: call.end, text: '' },
-    removeStatement(layout, result),
+    ...(result ? [removeStatement(layout, result)] : []),
   ];
 }
 

@@ -20,7 +20,7 @@ function extracted(text: string): string | undefined {
     value,
     result: nodeAt(module, 'return').closest('return_statement') ?? loop,
     instead: 'out.append(self.g(x))',
-    header: 'def g(self, x):',
+    definition: 'def g(self, x):',
   });
   return edits && applyEdits(text, edits);
 }
@@ -55,6 +55,30 @@ describe('extractLoopBody', () => {
     ['a comment behind the value', ['out.append(', '  x  # why', ')']],
   ])('refuses %s', (_, body) => {
     expect(extracted(before(body))).toBeUndefined();
+  });
+
+  it('may put something else where the loop was, behind which nothing comes', () => {
+    const text = 'class C:\n  def f(self):\n    for x in self.xs:\n      # a\n      self.out.append(x)\n';
+    const module = moduleOf(text);
+    const append = nodeAt(module, 'append').closest('call');
+    const loop = nodeAt(module, 'for ').closest('for_statement');
+    const method = nodeAt(module, 'def ').closest('function_definition');
+    const value = append?.field('arguments')?.named[0];
+    if (append === undefined || loop === undefined || method === undefined || value === undefined)
+      throw new Error('the sample has no loop that appends');
+    const edits = extractLoopBody(module, {
+      method,
+      loop,
+      append: statementOf(append),
+      value,
+      result: undefined,
+      header: 'if all',
+      instead: 'self.out = 1',
+      definition: 'def g(self, x):',
+    });
+    expect(edits && applyEdits(text, edits)).toBe(
+      'class C:\n  def f(self):\n    if all:\n      self.out = 1\n\n  def g(self, x):\n    # a\n    return x\n',
+    );
   });
 
   it('refuses a body on the line of the loop', () => {

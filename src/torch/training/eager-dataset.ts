@@ -1,8 +1,7 @@
 import type { Answer } from '../../semantic/answer.js';
-import { ancestryOf, calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
+import { ancestryOf, classAround, methodNamed, selfName } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { roleOf } from '../../semantic/names.js';
 import {
   argumentsOf,
   decoratorsOf,
@@ -15,24 +14,28 @@ import {
 import type { PyNode } from '../../syntax/node.js';
 import { LOAD_DATASET, TORCH_DATASETS } from '../catalog.js';
 import { shown } from '../gate.js';
+import { type OneByOne, oneByOne } from './one-by-one.js';
 import { passOf } from './training-loop.js';
 
 /** A dataset class that computes all of its items when it is made, one per entry of its source. */
-export interface EagerDataset {
+export interface EagerDataset extends Omit<OneByOne, 'data' | 'given'> {
   readonly classNode: PyNode;
+  readonly self: string;
   readonly init: PyNode;
-  /** `self.items = self.method()` */
+  /** `self.items = self.method()`, or `self.items = []` where `__init__` has the loop itself. */
   readonly fill: PyNode;
   /** `self.items`, as written. */
   readonly items: string;
-  /** `self.source`, as written. */
-  readonly source: PyNode;
+  /** `self.source`. */
+  readonly source: string;
+  /** With the loop. */
   readonly method: PyNode;
-  readonly loop: PyNode;
-  readonly item: PyNode;
-  readonly append: PyNode;
-  readonly value: PyNode;
-  readonly result: PyNode;
+  /** `return list` behind the loop of a method of its own. */
+  readonly result: PyNode | undefined;
+  /** What only `__init__` knows where its loop reads it, and the attributes that are the same. */
+  readonly given: readonly { readonly node: PyNode; readonly attribute: string }[];
+  /** Parameters that no attribute keeps yet, but that attributes of their names could. */
+  readonly unkept: readonly string[];
   /** `return self.items[index]` of `__getitem__`. */
   readonly lookup: PyNode;
   readonly index: PyNode;
@@ -48,57 +51,60 @@ export function eagerDataset(module: PyModule, getItem: PyNode): EagerDataset | 
   if (classNode === undefined || init === undefined || init.parent?.parent !== classNode) return undefined;
   if (!ancestryOf(module, classNode).imported.some((base) => TORCH_DATASETS.has(base))) return undefined;
   const self = selfName(init);
-  const found = init.field('body')?.named.flatMap((statement) => fillOf(statement, self)) ?? [];
-  const [fill] = found;
-  const filled = fill === undefined ? filledInPlace(init, getItem) : undefined;
-  if (filled !== undefined)
-    return `\`__init__\` fills \`${filled}\` itself; in a method of its own, \`${filled} = ${self}.load()\`, the loop could be taken apart`;
-  if (fill === undefined || found.length > 1) return undefined;
-  const method = methodNamed(module, classNode, fill.method);
-  const shape = method && loopShape(module, method);
-  if (method === undefined || shape === undefined) return undefined;
-  const given = lookupOf(getItem, fill.items);
-  if (given === undefined) return `\`__getitem__\` does more than look up \`${fill.items}\``;
+  if (self === undefined) return undefined;
+  const called = init.field('body')?.named.flatMap((statement) => fillOf(statement, self)) ?? [];
+  if (called.length > 1) return undefined;
+  const filling = called[0] === undefined ? filledInPlace(init, getItem) : called[0];
+  if (filling === undefined) return undefined;
+  const shape =
+    filling.method === undefined
+      ? shapeInPlace(module, classNode, init, self, filling)
+      : shapeOfMethod(module, methodNamed(module, classNode, filling.method));
+  if (shape === undefined) return undefined;
+  const given = lookupOf(getItem, filling.items);
+  if (given === undefined) return `\`__getitem__\` does more than look up \`${filling.items}\``;
   if (typeof shape === 'string') return shape;
-  const lengths = otherUses(module, classNode, fill, given.statement);
+  const later = changedLater(module, classNode, init, filling.statement, shape.loop);
+  if (later !== undefined) return `\`${later}\` changes after the items were made`;
+  const lengths = otherUses(module, classNode, filling, given.statement, shape.append);
   if (typeof lengths === 'string') return lengths;
-  const { items, statement } = fill;
+  const { items, statement: fill } = filling;
   return {
     ...shape,
     classNode,
+    self,
     init,
-    fill: statement,
+    fill,
     items,
-    method,
     lookup: given.statement,
     index: given.index,
     lengths,
   };
 }
 
-/** `self.items` of a constructor that makes the list and fills it in a loop, where that is what `__getitem__` looks up. */
-function filledInPlace(init: PyNode, getItem: PyNode): string | undefined {
+/** `self.items = []` of a constructor with a loop that fills it, where that is what `__getitem__` looks up. */
+function filledInPlace(init: PyNode, getItem: PyNode): Fill | undefined {
   const statements = init.field('body')?.named ?? [];
   return statements.flatMap((statement) => {
     const assignment = statement.named[0];
     const items = assignment?.type === 'assignment' ? (assignment.field('left')?.text ?? '') : '';
-    const isEmpty = /^(?:\[\s*\]|list\(\))$/.test(assignment?.field('right')?.text ?? '');
-    if (!isEmpty || lookupOf(getItem, items) === undefined) return [];
+    if (!isEmptyList(assignment?.field('right')) || lookupOf(getItem, items) === undefined) return [];
     const grows = statements.some(
       ({ type, text }) => type === 'for_statement' && text.includes(`${items}.append(`),
     );
-    return grows ? [items] : [];
+    return grows ? [{ statement, items, method: undefined }] : [];
   })[0];
 }
 
 interface Fill {
   readonly statement: PyNode;
   readonly items: string;
-  readonly method: string;
+  /** Undefined where `__init__` has the loop. */
+  readonly method: string | undefined;
 }
 
 /** `self.items = self.method()` */
-function fillOf(statement: PyNode, self: string | undefined): readonly Fill[] {
+function fillOf(statement: PyNode, self: string): readonly Fill[] {
   const assignment = statement.named[0];
   const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
   const call = assignment?.field('right');
@@ -109,99 +115,136 @@ function fillOf(statement: PyNode, self: string | undefined): readonly Fill[] {
   return [{ statement, items: target.text, method }];
 }
 
-type LoopShape = Pick<EagerDataset, 'source' | 'loop' | 'item' | 'append' | 'value' | 'result'>;
+type Shape = Omit<OneByOne, 'data' | 'given'> &
+  Pick<EagerDataset, 'given' | 'method' | 'result' | 'source' | 'unkept'>;
 
 /** Undefined where the method does not collect items in one loop over an attribute. */
-function loopShape(module: PyModule, method: PyNode): LoopShape | string | undefined {
-  const self = selfName(method);
+function shapeOfMethod(module: PyModule, method: PyNode | undefined): Shape | string | undefined {
+  const self = method && selfName(method);
+  if (method === undefined || self === undefined) return undefined;
   const statements = (method.field('body')?.named ?? []).filter(
     (statement, at) => !(at === 0 && statement.named[0]?.type === 'string'),
   );
   const [start, loop, result] = statements;
   const list = start?.named[0]?.type === 'assignment' ? start.named[0].field('left') : undefined;
-  const isEmpty = /^(?:\[\s*\]|list\(\))$/.test(start?.named[0]?.field('right')?.text ?? '');
-  if (list?.type !== 'identifier' || !isEmpty || loop?.type !== 'for_statement') return undefined;
-  if (result?.type !== 'return_statement' || result.named[0]?.text !== list.text) return undefined;
-  const pass = passOf(module, loop);
-  if (pass?.data.type !== 'attribute' || pass.data.field('object')?.text !== self) return undefined;
+  if (list?.type !== 'identifier' || !isEmptyList(start?.named[0]?.field('right'))) return undefined;
+  if (loop?.type !== 'for_statement' || result?.type !== 'return_statement') return undefined;
+  const data = passOf(module, loop)?.data;
+  if (result.named[0]?.text !== list.text || data === undefined || !isAttributeOf(data, self))
+    return undefined;
   if (statements.length > 3 || isAsync(method) || decoratorsOf(method).length > 0)
     return `\`${method.field('name')?.text}\` does more than one loop`;
-  if (pass.item?.type !== 'identifier' || pass.counter !== undefined || loop.childOfType('else_clause'))
-    return 'its loop counts or unpacks the entries';
-  const append = loop.field('body')?.named.at(-1);
-  const call = append?.type === 'expression_statement' ? append.named[0] : undefined;
-  const [value, ...more] = call?.type === 'call' ? argumentsOf(call) : [];
-  const appends =
-    call?.type === 'call' && methodName(call) === 'append' && receiverOf(call)?.text === list.text;
-  if (append === undefined || !appends || value === undefined || more.length > 0)
-    return 'its loop does not append exactly one item per entry';
-  const problem = bodyProblem(module, loop, list.text, pass.item, self ?? '');
-  return problem ?? { source: pass.data, loop, item: pass.item, append, value, result };
+  const found = oneByOne(module, loop, list.text, self);
+  if (typeof found === 'string') return found;
+  const other = found.given.find(({ text }) => text !== self && text !== list.text);
+  if (other !== undefined) return `\`${other.text}\` is a parameter of \`${method.field('name')?.text}\``;
+  return { ...found, source: data.text, method, result, given: [], unkept: [] };
 }
 
-const RANDOM = /rand|shuffle|choice|\bsample\(|permutation|uuid|time\(/;
-const CHANGES = /^(?:add|append|clear|extend|insert|pop|popitem|remove|setdefault|sort|update|write)$/;
-
-/** Why one entry cannot be processed apart from the others, each time that it is asked for. */
-function bodyProblem(
+/** Where the constructor itself has the loop, as its last statement. */
+function shapeInPlace(
   module: PyModule,
-  loop: PyNode,
-  list: string,
-  item: PyNode,
+  classNode: PyNode,
+  init: PyNode,
+  self: string,
+  { items }: Fill,
+): Shape | string {
+  const loop = init.field('body')?.named.at(-1);
+  if (loop?.type !== 'for_statement' || !loop.text.includes(`${items}.append(`))
+    return `the loop that fills \`${items}\` is not the last statement of \`__init__\``;
+  const found = oneByOne(module, loop, items, self);
+  if (typeof found === 'string') return found;
+  const unkept = new Set<string>();
+  const attributeFor = (name: PyNode) => {
+    const known = attributeOf(module, classNode, init, name, self);
+    if (known === undefined && !canBeKept(module, classNode, init, name)) return undefined;
+    if (known === undefined) unkept.add(name.text);
+    return known ?? `${self}.${name.text}`;
+  };
+  const { data } = found;
+  const source = data.type === 'identifier' ? attributeFor(data) : data.text;
+  if (source === undefined || (data.type !== 'identifier' && !isAttributeOf(data, self)))
+    return `its loop goes over \`${shown(data)}\`, which only \`__init__\` knows`;
+  const given: { node: PyNode; attribute: string }[] = [];
+  for (const node of found.given) {
+    if (node.text === self) continue;
+    const attribute = attributeFor(node);
+    if (attribute === undefined) return `only \`__init__\` knows \`${node.text}\`, which its loop reads`;
+    given.push({ node, attribute });
+  }
+  return { ...found, source, method: init, result: undefined, given, unkept: [...unkept] };
+}
+
+/** `self.x` of the one `self.x = name` of the class, where the name means the same in all of `__init__`. */
+function attributeOf(
+  module: PyModule,
+  classNode: PyNode,
+  init: PyNode,
+  name: PyNode,
   self: string,
 ): string | undefined {
-  const body = loop.field('body');
-  const nodes = body === undefined ? [] : [...body.walk()];
-  const own = new Set<string>([item.text]);
-  for (const node of nodes) {
-    if (/^(?:continue|break|return|global|nonlocal)_statement$|^yield$|^await$/.test(node.type))
-      return `a \`${node.type.replace('_statement', '')}\` may leave entries out`;
-    if (node.type === 'call' && CHANGES.test(methodName(node) ?? '')) {
-      const receiver = receiverOf(node)?.text ?? '';
-      if (receiver !== list && (receiver.startsWith(`${self}.`) || rootOf(receiver) === item.text))
-        return `\`${shown(node)}\` changes what the next entry sees`;
-    }
-    const called = node.type === 'call' ? calledDefinition(module, node) : undefined;
+  for (const { named } of init.field('body')?.named ?? []) {
+    const target = named[0]?.type === 'assignment' ? named[0].field('left') : undefined;
+    const value = named[0]?.field('right');
+    if (target === undefined || value?.type !== 'identifier' || value.text !== name.text) continue;
+    const writes = module.writes(module.scopeAt(name), name.text);
+    const isSame = value.end < name.start && writes.every(({ start }) => start < value.start);
     if (
-      called !== undefined &&
-      new RegExp(`\\b${self}\\.[\\w.]+(?:\\[.*\\])?\\s*[-+*/|]?=(?!=)`).test(called.text)
+      isSame &&
+      isAttributeOf(target, self) &&
+      writesOf(module, classNode, target.field('attribute')?.text ?? '').length === 1
     )
-      return `\`${shown(node)}\` changes what the next entry sees`;
-    if (/^(?:augmented_)?assignment$|^delete_statement$/.test(node.type)) {
-      const target = node.field('left') ?? node.named[0];
-      const root = rootOf(target?.text ?? '');
-      if (
-        target?.type !== 'identifier' &&
-        target?.type !== 'pattern_list' &&
-        (root === self || root === item.text)
-      )
-        return `\`${shown(node)}\` changes what the next entry sees`;
-    }
-    if (node.type !== 'identifier' || module.scopeAt(node) !== module.scopeAt(loop)) continue;
-    const role = roleOf(node);
-    if (role === 'write' || role === 'loop') own.add(node.text);
-    else if (node.text === list && !isAppended(node)) return `\`${list}\` is used for more than appending`;
-    else if (role === 'update' && !own.has(node.text)) return `\`${node.text}\` counts across entries`;
-    else if (
-      role === 'read' &&
-      !own.has(node.text) &&
-      module.resolve(node) === module.scopeAt(loop) &&
-      node.text !== list &&
-      node.text !== self
-    )
-      return `\`${node.text}\` is carried from one entry to the next`;
+      return target.text;
   }
-  return RANDOM.test(body?.text ?? '')
-    ? 'it draws random numbers, which would be drawn anew each time'
-    : undefined;
+  return undefined;
 }
 
-function isAppended(node: PyNode): boolean {
-  return node.parent?.type === 'attribute' && node.parent.field('attribute')?.text === 'append';
+/** A parameter that is never bound again, of a class that has nothing else by its name. */
+function canBeKept(module: PyModule, classNode: PyNode, init: PyNode, name: PyNode): boolean {
+  const writes = module.writes(module.scopeAt(name), name.text);
+  const isParameter = writes.length === 1 && writes.every((each) => init.field('parameters')?.contains(each));
+  const isTaken =
+    new RegExp(`(?:\\.|\\b(?:def|class)\\s+)${name.text}\\b`).test(classNode.text) ||
+    classNode.field('body')?.named.some(({ text }) => text.startsWith(name.text));
+  return isParameter && !isTaken;
 }
 
-function rootOf(text: string): string {
-  return /^\w+/.exec(text)?.[0] ?? '';
+/** An attribute that the loop reads and that is written outside of the constructor, or behind the loop. */
+function changedLater(
+  module: PyModule,
+  classNode: PyNode,
+  init: PyNode,
+  fill: PyNode,
+  loop: PyNode,
+): string | undefined {
+  const self = selfName(init) ?? '';
+  for (const node of loop.field('body')?.walk() ?? []) {
+    if (!isAttributeOf(node, self) || node.parent?.type === 'call') continue;
+    const later = writesOf(module, classNode, node.field('attribute')?.text ?? '').some(
+      (write) => !init.contains(write) || write.start > fill.end,
+    );
+    if (later) return node.text;
+  }
+  return undefined;
+}
+
+/** Assignments to an attribute of that name in a class. */
+function writesOf(module: PyModule, classNode: PyNode, name: string): readonly PyNode[] {
+  return module.at(`.${name}`).flatMap((node) => {
+    const target = node.parent;
+    const assignment = target?.parent;
+    const isWritten =
+      node.text === name && target?.type === 'attribute' && assignment?.field('left') === target;
+    return isWritten && assignment !== undefined && classNode.contains(node) ? [assignment] : [];
+  });
+}
+
+function isAttributeOf(node: PyNode, object: string): boolean {
+  return node.type === 'attribute' && node.field('object')?.text === object;
+}
+
+function isEmptyList(node: PyNode | undefined): boolean {
+  return /^(?:\[\s*\]|list\(\))$/.test(node?.text ?? '');
 }
 
 /** The only statement of `__getitem__`: `return self.items[index]`, with a plain parameter as the index. */
@@ -224,21 +267,25 @@ function otherUses(
   classNode: PyNode,
   { items, method, statement }: Fill,
   lookup: PyNode,
+  append: PyNode,
 ): readonly PyNode[] | string {
   const name = items.split('.').at(-1) ?? '';
   const lengths: PyNode[] = [];
+  const filled = append.named[0] && receiverOf(append.named[0]);
   for (const node of module.at(name)) {
     const attribute = node.parent;
     if (node.text !== name || attribute?.type !== 'attribute' || attribute.field('attribute') !== node)
       continue;
-    if (statement.contains(node) || lookup.contains(node)) continue;
+    if (isOfAnother(module, classNode, attribute)) continue;
+    if (statement.contains(node) || lookup.contains(node) || attribute === filled) continue;
     const call = attribute.parent?.parent;
     const isLength = call?.type === 'call' && call.field('function')?.text === 'len';
-    if (!isLength || !classNode.contains(node) || attribute.text !== items)
+    const isGrowing = append.parent?.contains(node);
+    if (!isLength || isGrowing || !classNode.contains(node) || attribute.text !== items)
       return `\`${shown(attribute.closest('call') ?? attribute.parent ?? attribute)}\` uses the items elsewhere`;
     lengths.push(attribute);
   }
-  const calls = module.at(`.${method}`).filter(({ text }) => text === method);
+  const calls = method === undefined ? [] : module.at(`.${method}`).filter(({ text }) => text === method);
   if (calls.length > 1) return `\`${method}\` is called elsewhere`;
   const derived = module
     .at('class ')
@@ -251,19 +298,17 @@ function otherUses(
   return derived ? 'another class of the file derives from it' : lengths;
 }
 
+/** An attribute of the `self` of a class that has nothing to do with this one. */
+function isOfAnother(module: PyModule, classNode: PyNode, attribute: PyNode): boolean {
+  const around = classAround(attribute);
+  if (around === undefined || attribute.field('object')?.text !== around.self) return false;
+  return !ancestryOf(module, classNode).classes.includes(around.classNode);
+}
+
 /** Whether the source can be asked for one entry by its number, in the order in which it is iterated over. */
 export function isIndexable(module: PyModule, { classNode, fill, source }: EagerDataset): Answer {
-  const name = source.field('attribute')?.text ?? '';
-  const writes = module.at(`.${name}`).flatMap((node) => {
-    const target = node.parent;
-    const assignment = target?.parent;
-    const written =
-      node.text === name &&
-      target?.type === 'attribute' &&
-      assignment?.field('left') === target &&
-      classNode.contains(node);
-    return written && assignment !== undefined ? [assignment] : [];
-  });
+  const name = source.split('.').at(-1) ?? '';
+  const writes = writesOf(module, classNode, name);
   const [only] = writes;
   const dropped = new RegExp(`\\bdel\\s[^\\n]*\\.${name}\\b|\\.${name}\\.(?:clear|pop|close|remove)\\(`);
   if (writes.some(({ start }) => start > fill.start) || dropped.test(classNode.text)) return 'no';
