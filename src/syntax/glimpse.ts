@@ -1,6 +1,7 @@
 import { bisect } from '../text/bisect.js';
 import type { Span } from '../text/lines.js';
 import { type Outline, outlineOf } from './outline.js';
+import { isBetween } from './within.js';
 
 /** A text before it is parsed: what can be told from a quick reading, made on first use and kept. */
 export class Glimpse {
@@ -42,7 +43,7 @@ export class Glimpse {
     return [...this.#loopers].map((index) => this.stretch(index));
   }
 
-  /** The stretches that may have one of some words, as their text has: the others are not even cut. */
+  /** The stretches that have one of some words, none with a quote or a `#` in it: the others are not even cut. */
   stretchesWith(...words: readonly string[]): readonly string[] {
     return this.#holding(words).map((index) => this.stretch(index));
   }
@@ -78,7 +79,7 @@ export class Glimpse {
       if (known !== undefined) return known;
       const places = placesOf(word, this.text);
       // A word that is nowhere takes no outline.
-      const holders = places.length === 0 ? [] : holdersOf(places, this.#pieces);
+      const holders = places.length === 0 ? [] : holdersOf(places, this.#pieces, this.outline?.quiet);
       this.#holders.set(word, holders);
       return holders;
     });
@@ -94,17 +95,24 @@ function placesOf(word: string, text: string): readonly number[] {
   return places;
 }
 
-/** Which pieces have places, in order, and whether what is outside of them has, which counts as the last. */
-function holdersOf(places: readonly number[], pieces: Outline['pieces']): readonly number[] {
+/** Which pieces have places, in order, and whether what is outside of them has, which counts as the last; quiet places aside. */
+function holdersOf(
+  places: readonly number[],
+  pieces: Outline['pieces'],
+  quiet: readonly number[] = [],
+): readonly number[] {
   const holders: number[] = [];
   let isOutside = false;
   let index = 0;
   for (const place of places) {
     while (index < pieces.length && (pieces[index]?.end ?? Infinity) <= place) index++;
     const { decorated = Infinity, bodyStart = Infinity } = pieces[index] ?? {};
-    if (place >= decorated && holders.at(-1) !== index) holders.push(index);
+    const isNew = place >= decorated && holders.at(-1) !== index;
     // The header of a function is outside as well.
-    if (place < bodyStart) isOutside = true;
+    const isNewOutside: boolean = place < bodyStart && !isOutside;
+    if (!(isNew || isNewOutside) || isBetween(quiet, place)) continue;
+    if (isNew) holders.push(index);
+    isOutside ||= isNewOutside;
   }
   return isOutside ? [...holders, pieces.length] : holders;
 }
