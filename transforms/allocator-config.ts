@@ -86,8 +86,12 @@ export const allocatorConfig: Transform<AllocatorSite> = {
   },
 
   skipsTests: true,
-  prefilter: ['torch', ['ALLOC_CONF', '__name__', 'parse_args(']],
-  cue: (text) => speaksOfAllocator(text) || trainsOnGpu(text),
+  prefilter: [
+    'torch',
+    ['ALLOC_CONF', '__name__', 'parse_args('],
+    ['ALLOC_CONF', '.backward(', 'train(', 'rainer.fit('],
+  ],
+  cue: (text, path) => speaksOfAllocator(text) || (trainsOnGpu(text) && isProgram({ path, text })),
 
   *detect(module) {
     for (const late of allocatorSettings(module)) {

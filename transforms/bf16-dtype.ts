@@ -17,7 +17,7 @@ import {
   halfPlaces,
   halfSpread,
   isTestCode,
-  mayLoadModel,
+  mayLoadAnyModel,
   Proof,
   requireArrival,
   SETTINGS_OF_A_MODULE,
@@ -78,7 +78,7 @@ export const bf16Dtype: Transform<HalfSite> = {
     (text.includes('transformers') || SETTINGS_OF_A_MODULE.test(text)) &&
     /\b(?:torch_dtype|dtype|bnb_4bit_compute_dtype)["']?\s*[=:]|\bfp16["']?\s*[=:]\s*True/.test(text) &&
     /\bfloat16\b|\.half\b|import half|\bfp16\b/.test(text) &&
-    (BY_ANY_CALL.test(text) || glimpse.stretches.some((code) => mayLoadTyped(glimpse, code))),
+    (BY_ANY_CALL.test(text) || mayLoadTyped(glimpse)),
 
   *detect(module) {
     const places = halfPlaces(module);
@@ -150,10 +150,10 @@ function requireNoOther(proof: Proof, file: PyModule, places: readonly HalfPlace
 const BY_ANY_CALL =
   /["'](?:torch_dtype|dtype|bnb_4bit_compute_dtype|fp16)["']\s*:|\bdict\(|BitsAndBytesConfig|\bfp16\s*=\s*True/;
 
-/** Whether the code of a function may load a model, and say its type. */
-function mayLoadTyped(glimpse: Glimpse, code: string): boolean {
-  if (/\bpipeline\b/.test(code)) return true;
-  return /dtype\s*=(?!=)/.test(code) && mayLoadModel(glimpse, code);
+/** Whether a function may load a model, and say its type. */
+function mayLoadTyped(glimpse: Glimpse): boolean {
+  const hasPipeline = glimpse.stretchesWith('pipeline').some((code) => /\bpipeline\b/.test(code));
+  return hasPipeline || mayLoadAnyModel(glimpse, (code) => /dtype\s*=(?!=)/.test(code));
 }
 
 function inBfloat16(node: PyNode, edit: EditBuilder): string {

@@ -44,8 +44,9 @@ interface CacheSite extends Site {
   readonly gates: readonly (readonly [Answer, string])[];
 }
 
-/** A save or a training that is called, not one that is defined. */
-const SAVES = /(?<!\bdef\s+)\b(?:save_pretrained|save_model|save|train)\s*\(/;
+/** A save, and a training, that is called, not one that is defined. */
+const SAVES = /(?<!\bdef\s+)\b(?:save_pretrained|save_model|save)\s*\(/;
+const TRAINS = /(?<!\bdef\s+)\btrain\s*\(/;
 
 export const emptyCacheBeforeSave: Transform<CacheSite> = {
   meta: {
@@ -98,12 +99,15 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
     ['save_pretrained', 'save_model', 'save(', 'rainer.train('],
     ['torch', 'transformers', 'trl', 'peft', 'diffusers', 'accelerate'],
   ],
-  cue: (_text, path, { stretches }) => !isConverter(path) && stretches.some((stretch) => SAVES.test(stretch)),
+  cue: (_text, path, glimpse, options) =>
+    !isConverter(path) &&
+    (glimpse.stretchesWith('save').some((code) => SAVES.test(code)) ||
+      (asksAboutTraining(options) && glimpse.stretchesWith('train').some((code) => TRAINS.test(code)))),
 
   *detect(module, options) {
     const trained = (statement: PyNode): boolean =>
       options['after-train'] === true && trainerRun(module, statement) !== 'no';
-    for (const statement of statementsAt(module, ['save_pretrained', 'save_model', 'save('])) {
+    for (const statement of statementsAt(module, ['save_pretrained', 'save_model', 'save('], SAVES)) {
       const save = modelSave(module, statement);
       if (save === undefined || isOutOfScope(module, statement)) continue;
       if (isEmptiedBefore(module, statement) || continuesSaves(module, statement)) continue;
@@ -163,9 +167,13 @@ function takesCount(statement: PyNode): boolean {
   );
 }
 
-function* statementsAt(module: PyModule, literals: readonly string[]): Generator<PyNode> {
+function asksAboutTraining(options: Options): boolean {
+  return options['before-train'] === true || options['after-train'] === true;
+}
+
+function* statementsAt(module: PyModule, literals: readonly string[], calls: RegExp): Generator<PyNode> {
   const seen = new Set<PyNode>();
-  for (const node of literals.flatMap((literal) => module.at(literal))) {
+  for (const node of literals.flatMap((literal) => module.atWhere(literal, (code) => calls.test(code)))) {
     const statement = statementOf(node);
     if (!seen.has(statement)) yield statement;
     seen.add(statement);
@@ -195,8 +203,8 @@ function isOutOfScope(module: PyModule, statement: PyNode): boolean {
 
 function* trainSites(module: PyModule, options: Options): Generator<CacheSite> {
   const wanted = { before: options['before-train'] === true, after: options['after-train'] === true };
-  if (!wanted.before && !wanted.after) return;
-  for (const statement of statementsAt(module, ['rainer.train('])) {
+  if (!asksAboutTraining(options)) return;
+  for (const statement of statementsAt(module, ['rainer.train('], TRAINS)) {
     const isTrainer = trainerRun(module, statement);
     if (isTrainer === 'no' || isOutOfScope(module, statement)) continue;
     const common = {

@@ -67,6 +67,7 @@ export const evalOutputsToCpu: Transform<OutputsSite> = {
     'torch',
     '.append(',
     ['cat(', 'stack('],
+    ['.eval(', 'no_grad', 'inference_mode', 'grad_enabled'],
     ['.cpu(', '"cpu"', "'cpu'", '.tolist(', '.item(', '.numpy('],
   ],
   cue: (_text, _path, glimpse) => mayJoinOutputs(glimpse),

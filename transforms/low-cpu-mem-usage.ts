@@ -13,7 +13,6 @@
 import type { Answer, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
-  type Glimpse,
   hasSplat,
   importsPackage,
   isTestCode,
@@ -79,11 +78,12 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
 
   skipsTests: true,
   prefilter: ['from_pretrained', 'transformers'],
-  cue: (_text, _path, glimpse) => glimpse.stretches.some((code) => mayLoad(glimpse, code)),
+  cue: (_text, _path, glimpse) =>
+    glimpse.stretchesWith('from_pretrained').some((code) => mayLoadModel(glimpse, code)),
 
   *detect(module) {
     const isIdle = module.versions.isAtLeast('transformers', '4.51') === 'yes';
-    for (const node of module.atWhere('from_pretrained', (code) => mayLoad(module.glimpse, code))) {
+    for (const node of module.atWhere('from_pretrained', (code) => mayLoadModel(module.glimpse, code))) {
       const call = node.parent?.parent;
       if (node.text !== 'from_pretrained' || call?.type !== 'call' || call.field('function') !== node.parent)
         continue;
@@ -141,8 +141,4 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
 function hasAccelerate(module: PyModule): Answer {
   const isNamed = ['accelerate', 'peft', 'trl'].some((name) => importsPackage(module, name));
   return isNamed || module.at('Trainer').length > 0 ? 'yes' : 'unknown';
-}
-
-function mayLoad(glimpse: Glimpse, code: string): boolean {
-  return code.includes('from_pretrained') && mayLoadModel(glimpse, code);
 }

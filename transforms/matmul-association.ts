@@ -21,6 +21,7 @@ import {
 const OPERATORS = /@[\s\\]*\(/;
 /** How far a cue looks into brackets: longer ones are parsed. */
 const NEARBY = 500;
+const FUNCTIONS = /(?:matmul|mm)\s*\(/;
 const CALLS = /,(?:[\s(]|#[^\n]*\n)*(?:\w+\.)*(?:matmul|mm)\s*\(/;
 
 interface ProductSite extends Site {
@@ -72,7 +73,8 @@ export const matmulAssociation: Transform<ProductSite> = {
   skipsTests: true,
   prefilter: [['lora', 'LoRA', 'Lora', 'LORA', 'rank', 'Rank', 'RANK', 'Parameter']],
   cue: (text, _path, glimpse) =>
-    (OPERATORS.test(text) || CALLS.test(text)) && glimpse.stretches.some(hasNested),
+    (OPERATORS.test(text) || (FUNCTIONS.test(text) && CALLS.test(text))) &&
+    glimpse.stretchesWith('@', 'matmul', 'mm').some(hasNested),
 
   *detect(module) {
     const seen = new Set<PyNode>();

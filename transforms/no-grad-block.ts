@@ -65,7 +65,8 @@ export const noGradBlock: Transform<BlockSite> = {
 
   skipsTests: true,
   prefilter: ['.eval()', 'torch'],
-  cue: (_text, _path, { stretches }) => stretches.some((code) => linesBeforeForward(code).length > 0),
+  cue: (_text, _path, glimpse) =>
+    glimpse.stretchesWith('.eval()').some((code) => linesBeforeForward(code).length > 0),
 
   *detect(module) {
     if (importsTorch(module) === 'no' || isTestFile(module.path, module.text)) return;

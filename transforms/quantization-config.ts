@@ -13,7 +13,7 @@ import {
   BITS_AND_BYTES_KEYWORDS,
   givenIn,
   isGivenBeside,
-  mayLoadModel,
+  mayLoadAnyModel,
   modelLoad,
   Proof,
   requireArrival,
@@ -73,7 +73,7 @@ export const quantizationConfig: Transform<QuantizationSite> = {
   cue: (text, _path, glimpse) =>
     /\bload_in_[48]bit["']?\s*[=:]/.test(text) &&
     text.includes('from_pretrained') &&
-    glimpse.stretches.some((code) => mayLoadModel(glimpse, code)),
+    mayLoadAnyModel(glimpse),
 
   *detect(module) {
     const seen = new Set<PyNode | undefined>();

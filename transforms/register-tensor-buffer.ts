@@ -82,12 +82,12 @@ export const registerTensorBuffer: Transform<BufferSite> = {
     example: 'fix-position-table',
   },
 
-  prefilter: ['__init__', ['.to(', '.cuda('], ['nn.', 'Module', 'Model']],
+  prefilter: ['def __init__', ['.to(', '.cuda('], ['nn.', 'Module', 'Model']],
   cue: (_text, _path, glimpse) => movedNames(glimpse).size > 0,
 
   *detect(module) {
     const seen = new Set<PyNode>();
-    for (const { attribute, method } of movedAttributes(module)) {
+    for (const { attribute, method, call } of movedAttributes(module)) {
       const around = classAround(attribute);
       const name = attribute.field('attribute')?.text;
       if (around === undefined || name === undefined) continue;
@@ -104,7 +104,8 @@ export const registerTensorBuffer: Transform<BufferSite> = {
       if (first === undefined || value === undefined || statement?.type !== 'expression_statement') continue;
       if (seen.has(statement) || assignment?.field('left') !== first.node) continue;
       if (enclosingFunction(statement)?.field('name')?.text !== '__init__') continue;
-      if (heldTensor(module, first.node) !== 'plain' || isMoved(module, value)) continue;
+      if (heldTensor(module, first.node) !== 'plain' || isMoved(module, value) || !isMove(module, call))
+        continue;
       seen.add(statement);
       const message = `\`self.${name}\` stays on the CPU when the module moves, and is copied to the device by every \`${shown(method)}(…)\``;
       const reads = uses.filter(({ kind }) => kind === 'read');

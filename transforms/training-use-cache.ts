@@ -17,7 +17,7 @@ import {
   isTestCode,
   isTrainerClass,
   keywordArgument,
-  mayLoadModel,
+  mayLoadAnyModel,
   modelLoad,
   ownsItsLines,
   Proof,
@@ -74,9 +74,7 @@ export const trainingUseCache: Transform<CacheSite> = {
   skipsTests: true,
   prefilter: ['transformers', ['from_pretrained', 'from_config']],
   cue: (text, _path, glimpse) =>
-    !USED.test(text) &&
-    /\.backward\s*\(|labels\s*=|Trainer\s*\(/.test(text) &&
-    glimpse.stretches.some((code) => mayLoadModel(glimpse, code)),
+    mayLoadAnyModel(glimpse) && !USED.test(text) && /\.backward\s*\(|labels\s*=|Trainer\s*\(/.test(text),
 
   *detect(module) {
     if (USED.test(module.text)) return;

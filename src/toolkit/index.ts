@@ -81,6 +81,7 @@ export { literalValue, type SettingChange, settingChanges } from '../torch/huggi
 export {
   isPipeline,
   type ModelLoad,
+  mayLoadAnyModel,
   mayLoadModel,
   modelLoad,
   placesModel,

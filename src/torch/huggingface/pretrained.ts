@@ -43,8 +43,18 @@ const LOADING = /\.[\s\\]*(?:from_pretrained|_?from_config)\b/g;
 const TRANSFORMERS = /(?:\b(?:from|import)[\s\\]+|,[\s\\]*)transformers\b/;
 
 /** Whether the code may name anything of transformers. */
-function mayKnowTransformers({ stretches }: Glimpse): boolean {
-  return stretches.some((code) => TRANSFORMERS.test(code));
+function mayKnowTransformers(glimpse: Glimpse): boolean {
+  return glimpse.stretchesWith('transformers').some((code) => TRANSFORMERS.test(code));
+}
+
+/** Whether a file may load a model in a stretch that suits. */
+export function mayLoadAnyModel(glimpse: Glimpse, suits: (code: string) => boolean = () => true): boolean {
+  return (
+    glimpse.memo(mayKnowTransformers) &&
+    glimpse
+      .stretchesWith('from_pretrained', 'from_config')
+      .some((code) => suits(code) && mayLoadModel(glimpse, code))
+  );
 }
 
 /** Whether a stretch of a file may load a model, going by the word before the method. */
@@ -56,7 +66,7 @@ export function mayLoadModel(glimpse: Glimpse, code: string): boolean {
     const word = code.slice(start, end);
     if (word === '' || MODEL_CLASS.test(word)) return true;
     // `transformers.AutoTokenizer` is what it is called; a variable may be a class of another name.
-    if (code[start - 1] !== '.' && isBoundByHand(word, glimpse.text)) return true;
+    if (code[start - 1] !== '.' && isBoundByHand(word, glimpse)) return true;
   }
   return false;
 }
@@ -69,9 +79,19 @@ function startOfRun(code: string, end: number, kind: RegExp): number {
 }
 
 /** Whether a name may stand for a class of another name, or for one of the file: an import alone keeps the name. */
-function isBoundByHand(name: string, text: string): boolean {
-  const bound = `(?:class|as)(?:[\\s\\\\]|#[^\\n]*\\n)+${name}\\b|${name}[\\s\\\\]*(?:=(?!=)|:)`;
-  return new RegExp(`(?<![\\w\\u0080-\\uffff])(?:${bound})`).test(text);
+function isBoundByHand(name: string, glimpse: Glimpse): boolean {
+  const known = glimpse.memo(noNamesYet);
+  let answer = known.get(name);
+  if (answer === undefined) {
+    const bound = `(?:class|as)(?:[\\s\\\\]|#[^\\n]*\\n)+${name}\\b|${name}[\\s\\\\]*(?:=(?!=)|:)`;
+    answer = new RegExp(`(?<![\\w\\u0080-\\uffff])(?:${bound})`).test(glimpse.text);
+    known.set(name, answer);
+  }
+  return answer;
+}
+
+function noNamesYet(): Map<string, boolean> {
+  return new Map();
 }
 
 /** `transformers.pipeline(…)`. */

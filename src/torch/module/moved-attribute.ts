@@ -1,6 +1,7 @@
 import { classAround } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName } from '../../semantic/statements.js';
+import { isSetAt } from '../../semantic/word-places.js';
 import { behindBracket } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -12,6 +13,7 @@ export interface MovedAttribute {
   readonly attribute: PyNode;
   /** `self.name.to`, `self.name[:n].cuda`. */
   readonly method: PyNode;
+  readonly call: PyNode;
 }
 
 const MOVED = /\.([\w\u0080-\uffff]+)(?:\[(?:[^[\]\n]|\[[^\]\n]*\])*\])*[\s\\]*\.(?:to|cuda)\(/g;
@@ -22,22 +24,56 @@ export function movedNames(glimpse: Glimpse): ReadonlySet<string> {
 }
 
 function findMovedNames(glimpse: Glimpse): ReadonlySet<string> {
-  const { stretches } = glimpse;
-  if (!stretches.some(isConstructor)) return new Set();
-  return new Set([...new Set(stretches.flatMap(namesIn))].filter((name) => mayBeMade(glimpse, name)));
+  if (!movesWhatIsSet(glimpse.text)) return new Set();
+  const moved = new Set(glimpse.stretchesWith(...MOVES).flatMap(namesIn));
+  return new Set([...moved].filter((name) => mayBeMade(glimpse, name)));
 }
 
-function isConstructor(stretch: string): boolean {
-  return stretch.includes('def __init__');
+const CONSTRUCTOR = 'def __init__';
+const MOVES = ['.to(', '.cuda('] as const;
+
+/** How far before a move its object is looked for; what is longer, or starts on another line, may be anything. */
+const NEAR = 200;
+const OBJECT = /\.([\w\u0080-\uffff]+)[ \t\\]*$/;
+const CONTAINERS = /\.([\w\u0080-\uffff]+)\[/g;
+
+/** Whether an attribute that is moved is set as well, before strings and comments are told from code. */
+function movesWhatIsSet(text: string): boolean {
+  const looked = new Set<string>();
+  return MOVES.some((move) => {
+    for (let at = text.indexOf(move); at !== -1; at = text.indexOf(move, at + 1)) {
+      const before = text.slice(Math.max(text.lastIndexOf('\n', at) + 1, at - NEAR), at);
+      if (before.length === NEAR || before.trim() === '') return true;
+      const object = OBJECT.exec(before);
+      const names = object === null && before.includes(']') ? before.matchAll(CONTAINERS) : [object];
+      for (const found of names) {
+        const name = found?.[1];
+        if (name === undefined || looked.has(name)) continue;
+        if (isSet(text, `.${name}`)) return true;
+        looked.add(name);
+      }
+    }
+    return false;
+  });
+}
+
+function isSet(text: string, attribute: string): boolean {
+  for (let at = text.indexOf(attribute); at !== -1; at = text.indexOf(attribute, at + 1))
+    if (isSetAt(text, at, attribute)) return true;
+  return false;
 }
 
 /** Whether a constructor may assign a tensor to an attribute of this name. */
 function mayBeMade(glimpse: Glimpse, name: string): boolean {
   const set = new RegExp(`\\.${name}(?![\\w\\u0080-\\uffff])[^=\\n]*=(?!=)`, 'g');
-  return glimpse.stretches
-    .filter(isConstructor)
-    .some((code) =>
-      [...code.matchAll(set)].some(({ 0: { length }, index }) => mayBeTensor(glimpse, code, index + length)),
+  return glimpse
+    .stretchesWith(CONSTRUCTOR)
+    .some(
+      (code) =>
+        code.includes(CONSTRUCTOR) &&
+        [...code.matchAll(set)].some(({ 0: { length }, index }) =>
+          mayBeTensor(glimpse, code, index + length),
+        ),
     );
 }
 
@@ -72,11 +108,11 @@ function namesIn(stretch: string): readonly string[] {
   return [...stretch.matchAll(MOVED)].map(([, name = '']) => name);
 }
 
-/** Attributes of an object that its methods move to a device. */
+/** Attributes of an object that its methods move or cast; whether it `isMove` takes a longer look. */
 export function* movedAttributes(module: PyModule): Generator<MovedAttribute> {
   const names = movedNames(module.glimpse);
   const may = (stretch: string): boolean => namesIn(stretch).some((name) => names.has(name));
-  for (const { parent: method } of ['.to(', '.cuda('].flatMap((literal) => module.atWhere(literal, may))) {
+  for (const { parent: method } of MOVES.flatMap((literal) => module.atWhere(literal, may))) {
     const call = method?.parent;
     if (method === undefined || call?.type !== 'call') continue;
     let attribute = method.field('object');
@@ -84,7 +120,7 @@ export function* movedAttributes(module: PyModule): Generator<MovedAttribute> {
     const name = attribute?.type === 'attribute' ? attribute.field('attribute')?.text : undefined;
     if (attribute === undefined || name === undefined || !mayBeMade(module.glimpse, name)) continue;
     const isOwn = attribute.field('object')?.text === classAround(attribute)?.self;
-    if (isOwn && isMove(module, call)) yield { attribute, method };
+    if (isOwn) yield { attribute, method, call };
   }
 }
 

@@ -59,10 +59,7 @@ function isFollowed(code: string, callee: number, open: number): boolean {
 
 /** Whether some function of the file could have such a list, and be an evaluation. */
 export function mayJoinOutputs(glimpse: Glimpse): boolean {
-  return (
-    EVALUATES.test(glimpse.text) &&
-    glimpse.repeating.some((code) => mayJoin(code) && mayEvaluate(glimpse, code))
-  );
+  return glimpse.repeatingWith('append').some((code) => mayJoin(code) && mayEvaluate(glimpse, code));
 }
 
 const EVALUATES = /\.eval\(|no_grad|inference_mode|grad_enabled/;
