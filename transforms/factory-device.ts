@@ -12,6 +12,7 @@ import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js'
 import {
   argumentsOf,
   behindBracket,
+  cutsAlike,
   DEVICE_FACTORIES,
   hasSplat,
   isCpu,
@@ -74,6 +75,7 @@ export const factoryDevice: Transform<FactorySite> = {
         'a comment stands between the call and `.to()`',
         'the maker is `empty` and has elements: unsafe, since what is left in memory differs between host and device, where somebody reads it',
         'the tensor is cast before it is moved, or a range is made in half precision or in a dtype that is not written there: unsafe, since the device then holds the uncast tensor (256 → 1280 MiB for a boolean mask of 16384 × 16384 on an H200) and may round otherwise',
+        '`linspace` makes whole numbers: unsafe, since the host computes them in double and a GPU in single precision before it cuts them off (on an H200 one number of `linspace(0, 7, 50, dtype=torch.long)` is another)',
       ],
       limits: [
         '`.to()` with a dtype, a tensor, `non_blocking` or `copy` is not edited, nor is `.cuda(index)` with anything but a number: with `None` it means the current GPU, while `device=None` means the CPU.',
@@ -154,6 +156,7 @@ export const factoryDevice: Transform<FactorySite> = {
         `that the device has room for the tensor before \`.${castIn(moved)}()\`, and casts its numbers alike`,
       )
       .require(roundsAlike(path, factory), 'that the device rounds to half precision as the host does')
+      .require(cutsAlike(path, factory), 'that the device cuts off to the same whole numbers as the host')
       .require(
         isFilled(path, factory, moved) ? 'yes' : 'unknown',
         'that every element is written before it is read: what is left in memory differs between host and device',

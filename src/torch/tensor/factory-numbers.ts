@@ -16,13 +16,23 @@ export function isFilled(path: string, factory: PyNode, moved: PyNode): boolean 
   return false;
 }
 
-const FULL_PRECISION =
-  /\b(?:float|float32|float64|double|int|int8|int16|int32|int64|long|short|uint8|bool|None)$/;
+const WHOLE = /\b(?:int|int8|int16|int32|int64|long|short|uint8|bool)$/;
+const FULL_PRECISION = /\b(?:float|float32|float64|double|None)$/;
 
 /** Ranges in half precision differ between host and device: what is not written may be one. */
 export function roundsAlike(path: string, factory: PyNode): Answer {
-  const dtype = keywordArgument(factory, 'dtype')?.field('value')?.text ?? 'float';
-  return FULL_PRECISION.test(dtype) || !/\.(?:arange|linspace)$/.test(path) ? 'yes' : 'unknown';
+  const dtype = dtypeOf(factory);
+  if (FULL_PRECISION.test(dtype) || WHOLE.test(dtype)) return 'yes';
+  return /\.(?:arange|linspace)$/.test(path) ? 'unknown' : 'yes';
+}
+
+/** `linspace` in whole numbers cuts off what the host computes in double and a GPU in single precision: one apart. */
+export function cutsAlike(path: string, factory: PyNode): Answer {
+  return path.endsWith('.linspace') && WHOLE.test(dtypeOf(factory)) ? 'unknown' : 'yes';
+}
+
+function dtypeOf(factory: PyNode): string {
+  return keywordArgument(factory, 'dtype')?.field('value')?.text ?? 'float';
 }
 
 /** A GPU sums fractional steps up in other precision; where the start and the step are integers, all numbers are exact. */
