@@ -20,6 +20,7 @@ import {
   isTestCode,
   isTestFile,
   keywordArgument,
+  lacksParameter,
   ownsItsLines,
   Proof,
   qualifiedName,
@@ -71,6 +72,7 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
       refuses: [
         '`checkpoint` is not torch’s own: nothing is said',
         'the arguments are spread with `**`, so the keyword may be given twice',
+        'a keyword is passed that the block, a function of the same file, does not take: the call raises in either form',
         'the file replaces `torch.utils.checkpoint.checkpoint` by something else; unsafe where another file of the project does',
         '`False` with DeepSpeed in the code: ZeRO-3 needs the re-entrant form',
         'the call stands in a lambda or a comprehension, or its statement shares its line with other code',
@@ -115,7 +117,8 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
   },
 
   fix({ call, sequential }, edit, module, options) {
-    const raises = keywordsForBlock(call, sequential) !== undefined;
+    const keyword = keywordsForBlock(call, sequential);
+    const raises = keyword !== undefined;
     const value = options['value'] === 'preserve' && !raises ? 'True' : 'False';
     const proof = new Proof()
       .forbid(!ownsItsLines(module, statementOf(call)), 'its statement shares its line with other code')
@@ -125,6 +128,10 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
           ({ type }) => type === 'dictionary_splat' || (sequential && type === 'list_splat'),
         ),
         'its arguments are spread, so the form may already be among them',
+      )
+      .forbid(
+        raises && isUnknownToBlock(module, call, keyword),
+        `the block takes no \`${keyword}\`: the call would raise all the same`,
       )
       .forbid(isReplaced(module), 'this file replaces the `checkpoint` of torch by something else');
     if (value === 'False' && !raises) {
@@ -174,6 +181,13 @@ function keywordsForBlock(call: PyNode, sequential: boolean): string | undefined
     each.type === 'keyword_argument' ? [each.field('name')?.text ?? ''] : [],
   );
   return names.find((name) => !OF_TORCH.has(name) && name !== 'function');
+}
+
+/** The block, a function of this file, has no such parameter: in no form does the call work. */
+function isUnknownToBlock(module: PyModule, call: PyNode, keyword: string): boolean {
+  const [first] = argumentsOf(call);
+  const block = keywordArgument(call, 'function')?.field('value') ?? first;
+  return block !== undefined && lacksParameter(module, block, keyword);
 }
 
 function mayBeCaught(call: PyNode): boolean {

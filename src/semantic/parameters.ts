@@ -1,7 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
-import { definitionNamed, selfName } from './definitions.js';
+import { calledDefinition, definitionBehind, definitionNamed, selfName } from './definitions.js';
 import type { PyModule } from './module.js';
-import { argumentsOf, decoratorsOf, hasSplat } from './statements.js';
+import { argumentsOf, decoratorsOf, hasSplat, ownNodes, unparenthesized } from './statements.js';
 
 /**
  * The arguments of a call, by the names of the parameters of the function that it runs; `self` and what is left to its
@@ -37,4 +37,27 @@ function nameOf(parameter: PyNode): string | undefined {
   const name =
     parameter.field('name') ?? (parameter.type === 'typed_parameter' ? parameter.named[0] : parameter);
   return name?.type === 'identifier' ? name.text : undefined;
+}
+
+/** Whether a call of `expression` by this keyword raises, as the file shows: an unknown function takes anything. */
+export function lacksParameter(module: PyModule, expression: PyNode, name: string): boolean {
+  const called = functionBehind(module, expression);
+  if (called === undefined || decoratorsOf(called).length > 0) return false;
+  const parameters = called.field('parameters')?.named ?? [];
+  return !parameters.some((each) => each.type === 'dictionary_splat_pattern' || nameOf(each) === name);
+}
+
+/** The lambda or same-file function that an expression is; `wrap(block)` is what `wrap` returns in all cases. */
+function functionBehind(module: PyModule, expression: PyNode): PyNode | undefined {
+  const target = unparenthesized(expression);
+  if (target.type === 'lambda') return target;
+  const maker = target.type === 'call' ? calledDefinition(module, target) : undefined;
+  if (maker === undefined) {
+    const named = definitionBehind(module, target);
+    return named?.type === 'function_definition' ? named : undefined;
+  }
+  if (maker.type !== 'function_definition' || decoratorsOf(maker).length > 0) return undefined;
+  const returned = [...ownNodes(maker)].filter(({ type }) => type === 'return_statement');
+  const [only] = returned.length === 1 ? (returned[0]?.named ?? []) : [];
+  return only === undefined || only.type === 'call' ? undefined : functionBehind(module, only);
 }
