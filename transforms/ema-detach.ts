@@ -8,7 +8,8 @@
  * Every value that is stored gets `.detach()`, also the one of a first call. Nobody may need the gradient that is cut: each
  * other read of the attribute is without gradients, detached, or a number. A recurrent state, a learnt decay and files that
  * differentiate a graph twice are left alone. A float has no `.detach()`: what is not provably a tensor is unsafe.
- * Where the average can be a buffer that is updated in place, `register-buffer-ema` does it instead.
+ * Where the average is proven to work as a buffer that is updated in place, `register-buffer-ema` does it instead; where it
+ * may work, both are offered.
  */
 import type { RunningStatistic, Site, Transform } from '../src/toolkit/index.js';
 import {
@@ -41,6 +42,7 @@ export const emaDetach: Transform<StatisticSite> = {
         'the factor of the old value is a tensor that may be learnt',
         'the file uses `retain_graph=True` or `create_graph=True`',
         'the attribute is also changed by `+=`, `del` or an unpacking',
+        'the average provably works as a buffer that is updated in place: `register-buffer-ema` does that',
       ],
       limits: [
         'Only averages in `forward`, `training_step` and what they call on `self` are looked at.',
@@ -72,7 +74,8 @@ export const emaDetach: Transform<StatisticSite> = {
 
   *detect(module) {
     for (const statistic of statisticsCuredBy(module, 'detach')) {
-      const node = statistic.updates[0]?.target;
+      // Behind the target, where `register-buffer-ema` stands: of both, the buffer is planned first and needs no `.detach()`.
+      const node = statistic.updates[0]?.fresh;
       if (node === undefined) continue;
       const message = `\`self.${statistic.name}\` keeps the graph of every call alive, and through it all earlier ones: memory grows with each step`;
       yield { node, statistic, message };

@@ -41,6 +41,7 @@ export { onlyUse, type Written, wholeNumber, writtenBehind } from '../semantic/l
 export { neededBehind } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
 export { binds, roleOf } from '../semantic/names.js';
+export { lacksParameter } from '../semantic/parameters.js';
 export { isOlderBranch, isPrivate, isProgram, lastOfImports } from '../semantic/program.js';
 export { type Repetition, repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
@@ -146,7 +147,7 @@ export { isComputedHere } from '../torch/tensor/computed-value.js';
 export { mayRepeatConstant } from '../torch/tensor/constant-cue.js';
 export { type ConstantUse, constantUse, usesOfName } from '../torch/tensor/constant-use.js';
 export { isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
-export { isExactOnAnyDevice, isFilled, roundsAlike } from '../torch/tensor/factory-numbers.js';
+export { cutsAlike, isExactOnAnyDevice, isFilled, roundsAlike } from '../torch/tensor/factory-numbers.js';
 export { type HalfPlace, halfPlaces, halfSpread, strayHalf } from '../torch/tensor/half-precision.js';
 export { type Held, heldTensor } from '../torch/tensor/held-tensor.js';
 export {

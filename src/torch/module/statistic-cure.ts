@@ -13,25 +13,33 @@ import { reflectionGates } from './reflection.js';
 import { type RunningStatistic, runningStatistics } from './running-statistic.js';
 import { readGatesElsewhere, type TensorRead, tensorRead } from './statistic-use.js';
 
+export type Cure = 'buffer' | 'detach';
+
 /**
- * Which fix a running statistic gets: a buffer that is updated in place where that can work, otherwise `.detach()` where
- * its updates keep graphs. One or the other, never both; undefined where there is nothing to mend.
+ * What mends a running statistic: a buffer that is updated in place where that can work, `.detach()` where its updates keep
+ * graphs and no such buffer is proven. Both may do: of them the one that is proven is safe.
  */
-export function cureFor(module: PyModule, statistic: RunningStatistic): 'buffer' | 'detach' | undefined {
-  if (statistic.registration === 'parameter') return undefined;
+export function curesFor(module: PyModule, statistic: RunningStatistic): readonly Cure[] {
+  if (statistic.registration === 'parameter') return [];
   const leaks = statistic.updates.some(({ target, fresh }) => keepsGraph(module, target, fresh));
   const holds = leaks && mayHoldTensor(module, statistic);
   const averages = statistic.updates.every(({ isAverage }) => isAverage);
   if (statistic.registration !== 'buffer' && averages && startOf(module, statistic) !== undefined) {
     const { gates, likely } = inPlaceGates(module, statistic);
     const possible = gates.every(({ answer }) => answer !== 'no') && likely;
-    return possible || !holds ? 'buffer' : 'detach';
+    if (!holds) return ['buffer'];
+    if (!possible) return ['detach'];
+    return isProven(gates) || !isProven(detachGates(module, statistic)) ? ['buffer'] : ['buffer', 'detach'];
   }
-  return holds ? 'detach' : undefined;
+  return holds ? ['detach'] : [];
 }
 
-export function statisticsCuredBy(module: PyModule, cure: 'buffer' | 'detach'): readonly RunningStatistic[] {
-  return runningStatistics(module).filter((statistic) => cureFor(module, statistic) === cure);
+export function statisticsCuredBy(module: PyModule, cure: Cure): readonly RunningStatistic[] {
+  return runningStatistics(module).filter((statistic) => curesFor(module, statistic).includes(cure));
+}
+
+function isProven(gates: readonly Gate[]): boolean {
+  return gates.every(({ answer }) => answer === 'yes');
 }
 
 /** Storing this value in `target` keeps the graph that computed it alive until the next call, which keeps it in turn. */

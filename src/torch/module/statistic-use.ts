@@ -133,6 +133,7 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
         break;
       case 'binary_operator':
       case 'unary_operator':
+        return as(endsAsNumber(parent) ? 'number' : 'operand');
       case 'augmented_assignment':
         return as('operand');
       case 'comparison_operator':
@@ -188,9 +189,11 @@ function mayWriteInto(call: PyNode, path: string): boolean {
   );
 }
 
-/** `x.mean().item()`, `float(x.mean())`: of the tensor that was computed only a number is left. */
-function endsAsNumber(call: PyNode | undefined): boolean {
-  const holder = call?.parent;
+/** `x.mean().item()`, `float(x.mean())`, `(x - y).item()`: of the tensor that was computed only a number is left. */
+function endsAsNumber(computed: PyNode | undefined): boolean {
+  const holder = computed?.parent;
+  if (/^(?:parenthesized_expression|(?:binary|unary)_operator)$/.test(holder?.type ?? ''))
+    return endsAsNumber(holder);
   if (holder?.type === 'attribute') {
     const name = holder.field('attribute')?.text ?? '';
     return holder.parent?.type === 'call' && (NUMBERS.has(name) || endsAsNumber(holder.parent));

@@ -11,7 +11,7 @@ import {
   runsInForward,
 } from '../../../src/torch/module/modules.js';
 import { runningStatistics } from '../../../src/torch/module/running-statistic.js';
-import { cureFor } from '../../../src/torch/module/statistic-cure.js';
+import { curesFor } from '../../../src/torch/module/statistic-cure.js';
 import { tensorRead } from '../../../src/torch/module/statistic-use.js';
 import { cpuSource } from '../../../src/torch/tensor/device.js';
 import { isProvenTensor } from '../../../src/torch/tensor/proven-tensor.js';
@@ -298,24 +298,29 @@ it('sees `.detach()` on either side of `.clone()`', () => {
   }
 });
 
-describe('cureFor', () => {
-  const cure = (init: string, forward: string): readonly (string | undefined)[] => {
+describe('curesFor', () => {
+  const cures = (init: string, forward: string): readonly (readonly string[])[] => {
     const module = moduleWith(init, forward);
-    return runningStatistics(module).map((statistic) => cureFor(module, statistic));
+    return runningStatistics(module).map((statistic) => curesFor(module, statistic));
   };
   it.each([
-    ['self.a = torch.zeros(1)', 'self.a = self.a * 0.9 + x.min() * 0.1', ['buffer']],
-    ['self.a = torch.zeros(1)', 'self.a = (1 - 0.1) * self.a + 0.1 * x.detach().min()', ['buffer']],
-    ['self.a = torch.zeros(n)', 'self.a = self.a * 0.9 + x.mean(0) * 0.1', ['detach']],
-    ['self.a = torch.zeros(n)', 'self.a = self.a * 0.9 + x.detach().mean(0) * 0.1', ['buffer']],
-    ['self.a = None', 'self.a = self.a * 0.9 + torch.relu(x) * 0.1', ['detach']],
-    ['self.a = None', 'self.a = torch.lerp(self.a, torch.relu(x), 0.1)', ['detach']],
-    ['self.a = 0.0', 'self.a = self.a * 0.9 + x * 0.1', [undefined]],
-    ['self.a = None', 'self.a = self.a * 0.9 + x.detach() * 0.1', [undefined]],
+    ['self.a = torch.zeros(1)', 'self.a = self.a * 0.9 + x.min() * 0.1', [['buffer']]],
+    ['self.a = torch.zeros(1)', 'self.a = (1 - 0.1) * self.a + 0.1 * x.detach().min()', [['buffer']]],
+    ['self.a = torch.zeros(n)', 'self.a = self.a * 0.9 + x.mean(0) * 0.1', [['detach']]],
+    ['self.a = torch.zeros(n)', 'self.a = self.a * 0.9 + x.detach().mean(0) * 0.1', [['buffer']]],
+    [
+      'self.p = nn.Linear(n, n); self.a = torch.zeros(n)',
+      'y = self.p(x); self.a = self.a * 0.9 + y.mean(0) * 0.1',
+      [['buffer', 'detach']],
+    ],
+    ['self.a = None', 'self.a = self.a * 0.9 + torch.relu(x) * 0.1', [['detach']]],
+    ['self.a = None', 'self.a = torch.lerp(self.a, torch.relu(x), 0.1)', [['detach']]],
+    ['self.a = 0.0', 'self.a = self.a * 0.9 + x * 0.1', [[]]],
+    ['self.a = None', 'self.a = self.a * 0.9 + x.detach() * 0.1', [[]]],
     ['pass', 'x = x * 0.9 + x.mean() * 0.1', []],
     ['self.a = {}', 'self.a[0] = self.a[0] * 0.9 + x * 0.1', []],
     ['self.a = 0', 'self.a = self.a + 1', []],
   ])('%s … %s: %j', (init, forward, expected) => {
-    expect(cure(init, forward)).toEqual(expected);
+    expect(cures(init, forward)).toEqual(expected);
   });
 });
