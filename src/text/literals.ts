@@ -40,88 +40,98 @@ class FewLiterals implements LiteralSearch {
  * that each byte costs one step however many literals there are.
  */
 class ManyLiterals implements LiteralSearch {
-  /** Column of a byte in the table; 0 for bytes that no literal has. */
-  readonly #columns = new Uint8Array(256);
-  /** By state and column: the first cell of the next state. States at which a literal ends come last. */
-  readonly #table: Uint32Array;
-  /** The first cell of the first state at which a literal ends. */
+  /** By state and byte: the next state. States at which a literal ends come last. */
+  readonly #next: Uint16Array;
+  /** The first state at which a literal ends. */
   readonly #endings: number;
-  readonly #width: number;
   /** By state: the literals that end there. */
   readonly #ends: readonly (readonly number[])[];
-
   readonly #longest: number;
 
   constructor(literals: readonly string[]) {
     const codes = literals.map((literal) => Buffer.from(literal, 'latin1'));
     this.#longest = Math.max(0, ...codes.map(({ length }) => length));
-    let width = 1;
-    for (const code of codes) {
-      for (const byte of code) if (this.#columns[byte] === 0) this.#columns[byte] = width++;
-    }
-    this.#width = width;
-    const { next, ends } = linkedTrie(codes, this.#columns, width);
+    const used = [...new Set(codes.flatMap((code) => [...code]))];
+    const { next, ends } = linkedTrie(codes, used);
     const states = [...ends.keys()];
     const order = [
       ...states.filter((state) => !ends[state]?.length),
       ...states.filter((state) => ends[state]?.length),
     ];
-    const place = new Uint32Array(states.length);
+    if (order.length > 0xffff) throw new RangeError('too many literals');
+    const place = new Uint16Array(states.length);
     order.forEach((state, index) => {
-      place[state] = index * width;
+      place[state] = index;
     });
-    this.#table = new Uint32Array(states.length * width);
-    for (let cell = 0; cell < this.#table.length; cell++) {
-      const state = Math.floor(cell / width);
-      this.#table[(place[state] as number) + (cell % width)] = place[next[cell] as number] as number;
+    this.#next = new Uint16Array(states.length << 8);
+    for (let cell = 0; cell < states.length * used.length; cell++) {
+      const state = Math.floor(cell / used.length);
+      const byte = used[cell % used.length] as number;
+      this.#next[((place[state] as number) << 8) | byte] = place[next[cell] as number] as number;
     }
     this.#ends = order.map((state) => ends[state] ?? []);
     const first = this.#ends.findIndex((each) => each.length > 0);
-    this.#endings = (first === -1 ? states.length : first) * width;
+    this.#endings = first === -1 ? states.length : first;
   }
 
   in(bytes: Uint8Array): ReadonlySet<number> {
-    const table = this.#table;
-    const columns = this.#columns;
+    const next = this.#next;
     const endings = this.#endings;
     const found = new Set<number>();
     const seen = new Uint8Array(this.#ends.length);
     const note = (state: number): void => {
-      const index = state / this.#width;
-      if (seen[index] === 1) return;
-      seen[index] = 1;
-      for (const literal of this.#ends[index] ?? []) found.add(literal);
+      if (seen[state] === 1) return;
+      seen[state] = 1;
+      for (const literal of this.#ends[state] ?? []) found.add(literal);
     };
-    // Each step waits for the one before it, so two readers, each with a half, take hardly longer than one.
-    const half = bytes.length >>> 1;
-    let near = 0;
-    let far = 0;
-    for (let at = Math.max(0, half - this.#longest); at < half; at++) {
-      far = table[far + (columns[bytes[at] as number] as number)] as number;
+    // Each step waits for the one before it, so four readers, each with a quarter, take hardly longer than one.
+    const quarter = bytes.length >>> 2;
+    const half = 2 * quarter;
+    const rest = 3 * quarter;
+    let a = 0;
+    let b = this.#stateBefore(bytes, quarter);
+    let c = this.#stateBefore(bytes, half);
+    let d = this.#stateBefore(bytes, rest);
+    for (let at = 0; at < quarter; at++) {
+      a = next[(a << 8) | (bytes[at] as number)] as number;
+      b = next[(b << 8) | (bytes[quarter + at] as number)] as number;
+      c = next[(c << 8) | (bytes[half + at] as number)] as number;
+      d = next[(d << 8) | (bytes[rest + at] as number)] as number;
+      if (a >= endings) note(a);
+      if (b >= endings) note(b);
+      if (c >= endings) note(c);
+      if (d >= endings) note(d);
     }
-    for (let at = 0; at < half; at++) {
-      near = table[near + (columns[bytes[at] as number] as number)] as number;
-      far = table[far + (columns[bytes[half + at] as number] as number)] as number;
-      if (near >= endings) note(near);
-      if (far >= endings) note(far);
-    }
-    if (bytes.length % 2 === 1) {
-      far = table[far + (columns[bytes[bytes.length - 1] as number] as number)] as number;
-      if (far >= endings) note(far);
+    for (let at = 4 * quarter; at < bytes.length; at++) {
+      d = next[(d << 8) | (bytes[at] as number)] as number;
+      if (d >= endings) note(d);
     }
     return found;
+  }
+
+  /** The state of a reader that gets there: what is further back than the longest literal does not matter. */
+  #stateBefore(bytes: Uint8Array, end: number): number {
+    let state = 0;
+    for (let at = Math.max(0, end - this.#longest); at < end; at++)
+      state = this.#next[(state << 8) | (bytes[at] as number)] as number;
+    return state;
   }
 }
 
 interface Trie {
-  /** By state and column: the next state. State 0 is the start. */
+  /** By state and place of a byte among those in use: the next state. State 0 is the start. */
   readonly next: Int32Array;
   /** By state: the literals that end there. */
   readonly ends: readonly (readonly number[])[];
 }
 
-/** Every state has a next one for every column: where no literal goes on, that of the longest suffix that is itself a state. */
-function linkedTrie(codes: readonly Uint8Array[], columns: Uint8Array, width: number): Trie {
+/** Every state has a next one for every byte in use: where no literal goes on, that of the longest suffix that is itself a state. */
+function linkedTrie(codes: readonly Uint8Array[], used: readonly number[]): Trie {
+  const width = used.length;
+  const columns = new Uint8Array(256);
+  used.forEach((byte, column) => {
+    columns[byte] = column;
+  });
   const most = codes.reduce((sum, { length }) => sum + length, 1);
   const next = new Int32Array(most * width).fill(-1);
   const ends: number[][] = [[]];
