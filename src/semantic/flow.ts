@@ -1,5 +1,6 @@
 import type { PyNode } from '../syntax/node.js';
 import { within } from '../syntax/within.js';
+import { bisect } from '../text/bisect.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
 import type { Scope } from './scope.js';
@@ -77,6 +78,10 @@ const LOOPS: ReadonlySet<string> = new Set(['for_statement', 'while_statement'])
  * elsewhere. Walks back through the statements before the read; a plain assignment there ends the search.
  */
 export function reachingDefinitions(module: PyModule, read: PyNode): readonly Definition[] | undefined {
+  return module.alone.memo(definitionsReaching, read);
+}
+
+function definitionsReaching(module: PyModule, read: PyNode): readonly Definition[] | undefined {
   const scope = module.resolve(read);
   if (scope === undefined || scope !== module.scopeAt(read)) return undefined;
   const writes = module.writes(scope, read.text);
@@ -99,6 +104,52 @@ export function reachingDefinitions(module: PyModule, read: PyNode): readonly De
   }
   for (const parameter of parameters) add(parameter);
   return [...found.values()];
+}
+
+/** The reads of a variable that some bindings of it may reach, in source order; those that the flow does not tell about are among them. */
+export function readsReached(
+  module: PyModule,
+  scope: Scope,
+  name: string,
+  bindings: readonly PyNode[],
+): readonly PyNode[] {
+  const { traced, untraced } = reachOf(module.alone, module.reads(scope, name));
+  const [first = NO_NODES, ...others] = bindings.flatMap((binding) => [traced.get(binding) ?? []]);
+  if (untraced.length === 0 && others.length === 0) return first;
+  const all = new Set([...first, ...others.flat(), ...untraced]);
+  return [...all].sort((a, b) => a.start - b.start);
+}
+
+const NO_NODES: readonly PyNode[] = [];
+
+/** Of the reads of one variable, by binding, those that it reaches. */
+interface Reach {
+  readonly traced: ReadonlyMap<PyNode, readonly PyNode[]>;
+  readonly untraced: readonly PyNode[];
+}
+
+function reachOf(module: PyModule, reads: readonly PyNode[]): Reach {
+  const all = module.memo(nothingReached, module);
+  const known = all.get(reads);
+  if (known !== undefined) return known;
+  const traced = new Map<PyNode, PyNode[]>();
+  const untraced: PyNode[] = [];
+  for (const read of reads) {
+    const definitions = reachingDefinitions(module, read);
+    if (definitions === undefined) untraced.push(read);
+    for (const { node } of definitions ?? []) {
+      const reached = traced.get(node);
+      if (reached === undefined) traced.set(node, [read]);
+      else reached.push(read);
+    }
+  }
+  const reach = { traced, untraced };
+  all.set(reads, reach);
+  return reach;
+}
+
+function nothingReached(): Map<readonly PyNode[], Reach> {
+  return new Map();
 }
 
 /** How a variable is written, whoever reads it. */
@@ -173,9 +224,9 @@ function collectBackwards(
   writes: readonly PyNode[],
   add: (binding: PyNode) => void,
 ): boolean {
-  const before = within(writes, { start: block.start, end: child.start });
-  let at = before.length - 1;
-  for (let last = before[at]; last !== undefined; last = before[at]) {
+  let at = bisect(writes.length, (each) => (writes[each]?.start ?? Infinity) < child.start) - 1;
+  // The nearest first: most reads get their value from the statement before, and a long block has many.
+  for (let last = writes[at]; last !== undefined && last.start >= block.start; last = writes[at]) {
     const statement = statementIn(block, last);
     const inside = within(writes, statement);
     for (const write of inside) add(write);
@@ -184,7 +235,7 @@ function collectBackwards(
       return (role === 'write' || role === 'def' || role === 'import') && isDirect(write, statement);
     });
     if (certain) return true;
-    while ((before[at]?.start ?? -1) >= statement.start) at--;
+    while ((writes[at]?.start ?? -1) >= statement.start) at--;
   }
   return false;
 }

@@ -2,6 +2,7 @@ import { Glimpse, spanAt } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
 import { isBetween, within } from '../syntax/within.js';
+import { bisect } from '../text/bisect.js';
 import { Lines } from '../text/lines.js';
 import { mayBind } from './may-bind.js';
 import { binds, roleOf } from './names.js';
@@ -237,8 +238,9 @@ export class PyModule {
   *#offsetsOf(word: string, within: PyNode): Iterable<number> {
     const { text } = this;
     if (within.end - within.start > LONG_TEXT) {
-      for (const offset of this.#allWords.get(word) ?? [])
-        if (offset >= within.start && offset < within.end) yield offset;
+      const all = this.#allWords.get(word) ?? [];
+      const first = bisect(all.length, (at) => (all[at] ?? Infinity) < within.start);
+      for (let at = first; (all[at] ?? Infinity) < within.end; at++) yield all[at] ?? Infinity;
       return;
     }
     // A search in the whole text would go on beyond the node.

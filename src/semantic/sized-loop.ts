@@ -39,14 +39,17 @@ export function isCountOf(
   if (enclosingLoops(addition.statement).some((other) => other !== loop && !other.contains(division))) {
     return `the loop over \`${written}\` runs more than once`;
   }
-  for (const node of body?.walk((inner) => !/_definition$|^lambda$/.test(inner.type)) ?? []) {
-    if (/^(?:continue|break)_statement$/.test(node.type) && enclosingLoops(node)[0] === loop) {
-      return `the loop may leave out elements of \`${written}\``;
-    }
-  }
+  if (module.memo(mayLeaveOut, loop)) return `the loop may leave out elements of \`${written}\``;
   return changes(module, sequence, loop, division)
     ? `\`${written}\` may change before its length is taken`
     : undefined;
+}
+
+function mayLeaveOut(_: PyModule, loop: PyNode): boolean {
+  const inside = loop.field('body')?.walk((inner) => !/_definition$|^lambda$/.test(inner.type)) ?? [];
+  for (const node of inside)
+    if (/^(?:continue|break)_statement$/.test(node.type) && enclosingLoops(node)[0] === loop) return true;
+  return false;
 }
 
 /** Whoever comes to the place has been through the whole loop. */

@@ -59,6 +59,7 @@ export type { PyNode } from '../syntax/node.js';
 export { readYaml, type YamlScalar, type YamlSection } from '../syntax/yaml.js';
 export * from '../torch/catalog.js';
 export { placeOf, shown } from '../torch/gate.js';
+export { type Backward, backwards } from '../torch/grad/backward-calls.js';
 export { doubtsAboutLoop, type EvaluationLoop, evaluationLoops } from '../torch/grad/block.js';
 export { doubtsAbout, hasGradMode } from '../torch/grad/doubts.js';
 export {
@@ -74,7 +75,7 @@ export { differentiatingCaller, differentiatingReader } from '../torch/grad/mode
 export { takesGradAsTensor } from '../torch/grad/none.js';
 export { isOnlyBackward } from '../torch/grad/repeated-backward.js';
 export { compilerOf, importsTorch } from '../torch/grad/roles.js';
-export { type Backward, backwards, spendingBackward } from '../torch/grad/spent-graph.js';
+export { spendingBackward } from '../torch/grad/spent-graph.js';
 export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';
 export * from '../torch/huggingface/huggingface.js';
 export * from '../torch/huggingface/legacy-arguments.js';

@@ -1,4 +1,4 @@
-import { reachingDefinitions } from '../../semantic/flow.js';
+import { reachingDefinitions, readsReached } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
 import {
@@ -13,6 +13,7 @@ import {
 } from '../../semantic/statements.js';
 import { isTestCode } from '../../semantic/test-code.js';
 import type { PyNode } from '../../syntax/node.js';
+import { within } from '../../syntax/within.js';
 import { shown } from '../gate.js';
 import { callersElsewhere, partReturned } from '../record/callers.js';
 import { isReport } from '../record/loss-use.js';
@@ -234,10 +235,8 @@ function isHarmless(module: PyModule, trace: GradTrace, read: PyNode, hops: numb
   if (target?.type !== 'identifier' || hops >= MAX_HOPS) return false;
   const scope = module.resolve(target);
   if (scope === undefined) return false;
-  return module.reads(scope, target.text).every((each) => {
-    if (each === read || statement.contains(each)) return true;
-    const definitions = reachingDefinitions(module, each);
-    const reached = definitions === undefined || definitions.some(({ node }) => statement.contains(node));
-    return !reached || isHarmless(module, trace, each, hops + 1);
-  });
+  const bindings = within(module.writes(scope, target.text), statement);
+  return readsReached(module, scope, target.text, bindings).every(
+    (each) => each === read || statement.contains(each) || isHarmless(module, trace, each, hops + 1),
+  );
 }

@@ -11,8 +11,8 @@ import {
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { kindOf } from '../tensor/tensor.js';
+import type { Backward } from './backward-calls.js';
 import { gradUsesIn } from './grad.js';
-import type { Backward } from './spent-graph.js';
 
 /** Settings, sizes and data: they have no graph. */
 const SETTING =

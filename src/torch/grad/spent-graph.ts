@@ -1,13 +1,11 @@
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
-import { importsPackage, qualifiedName } from '../../semantic/imports.js';
+import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
   argumentsOf,
   enclosingFunction,
   enclosingLoops,
-  hasSplat,
-  keywordArgument,
   methodName,
   ownNodes,
   receiverOf,
@@ -17,21 +15,13 @@ import {
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
-import type { Span } from '../../text/lines.js';
+import { bisect } from '../../text/bisect.js';
 import { LOSS_FUNCTIONS, TORCH } from '../catalog.js';
 import { runsChain, runsLayers } from '../module/layers.js';
 import { networksOf, traceGraph } from '../module/networks.js';
 import { isPythonNumber } from '../tensor/python-number.js';
 import { steppedOptimizer } from '../training/training-loop.js';
-
-/** `value.backward()`, `scaler.scale(value).backward()`, `accelerator.backward(value)`. */
-export interface Backward {
-  readonly call: PyNode;
-  /** What is differentiated. */
-  readonly value: PyNode;
-  /** The graph, or what does not lead to the `inputs`, stays usable after it. */
-  readonly retains: boolean;
-}
+import { type Backward, backwards, backwardsIn } from './backward-calls.js';
 
 const MAX_DEPTH = 8;
 const DECIDING: ReadonlySet<string> = new Set([
@@ -45,50 +35,11 @@ const DECIDING: ReadonlySet<string> = new Set([
   'match_statement',
   'try_statement',
 ]);
-/** Objects that differentiate what they are given; with DeepSpeed the model does. */
-const ENGINE = /accelerator|fabric|engine|strategy/i;
-
-export function backwards(module: PyModule): readonly Backward[] {
-  return module.memo(findBackwards, module);
-}
-
-/** Those in a node. */
-export function backwardsIn(module: PyModule, node: PyNode): readonly Backward[] {
-  return within(module.memo(placesOfBackwards, module), node).map(({ backward }) => backward);
-}
-
-function placesOfBackwards(module: PyModule): readonly (Span & { readonly backward: Backward })[] {
-  return backwards(module)
-    .map((backward) => ({ start: backward.call.start, end: backward.call.end, backward }))
-    .sort((a, b) => a.start - b.start);
-}
-
-function findBackwards(module: PyModule): readonly Backward[] {
-  return module.at('backward(').flatMap(({ text, parent }) => {
-    const call = parent?.type === 'attribute' ? parent.parent : undefined;
-    if (!/^(?:manual_)?backward$/.test(text) || call?.type !== 'call' || call.field('function') !== parent)
-      return [];
-    const receiver = receiverOf(call);
-    const [first, ...others] = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
-    const engine =
-      text !== 'backward' ||
-      (parent !== undefined && qualifiedName(module, parent) !== undefined) ||
-      ENGINE.test(receiver?.text ?? '') ||
-      (importsPackage(module, 'deepspeed') && /model/i.test(receiver?.text ?? ''));
-    const value = first !== undefined && engine ? first : receiver;
-    if (value === undefined) return [];
-    const retains = ['retain_graph', 'create_graph', 'inputs'].some((name) => {
-      const given = keywordArgument(call, name)?.field('value');
-      return given !== undefined && given.type !== 'false';
-    });
-    return [{ call, value, retains: retains || hasSplat(call) || others.length > 0 }];
-  });
-}
 
 /** The backward that differentiates the value in the same round, certainly: its graph is used up, nobody can do it again. */
 export function spendingBackward(module: PyModule, value: PyNode): Backward | undefined {
   const parts = partsOf(module, value);
-  return backwardsBeside(module, value).find(
+  return backwardsBeside(module, value, [...parts, ...sourcesOf(module, value)]).find(
     (each) => !each.retains && (isSame(module, each.value, value) || includes(module, each.value, parts)),
   );
 }
@@ -101,7 +52,9 @@ export function passSpendingBackward(module: PyModule, value: PyNode): Backward 
       if (networksOf(module, given).size > 0) passes.add(node);
     },
   });
-  return backwardsBeside(module, value).find((each) => !each.retains && includes(module, each.value, passes));
+  return backwardsBeside(module, value, passes).find(
+    (each) => !each.retains && includes(module, each.value, passes),
+  );
 }
 
 /** Functions and methods whose gradients need their inputs or results: backward frees them, and a second one fails. */
@@ -160,7 +113,7 @@ export function needsWeights(module: PyModule, value: PyNode): boolean {
 
 /** The value itself, perhaps scaled, is differentiated in the same round: it is a tensor. */
 export function isDifferentiated(module: PyModule, value: PyNode): boolean {
-  return backwardsBeside(module, value).some((each) => {
+  return backwardsBeside(module, value, sourcesOf(module, value)).some((each) => {
     let node = unparenthesized(each.value);
     for (let depth = 0; depth < MAX_DEPTH && !isSame(module, node, value); depth++) {
       const inner = scaledBy(module, node);
@@ -183,9 +136,14 @@ function scaledBy(module: PyModule, node: PyNode): PyNode | undefined {
   return single?.kind === 'value' || single?.kind === 'with' ? single.value : undefined;
 }
 
-function backwardsBeside(module: PyModule, value: PyNode): readonly Backward[] {
-  const around = module.memo(backwardsByRound, module).get(roundOf(value)) ?? [];
-  return around.filter(({ call }) => runsBeside(module, call, value));
+/** Those that run whenever the value is computed, and whose own values may come from one of some bindings. */
+function backwardsBeside(module: PyModule, value: PyNode, bindings: Iterable<PyNode>): readonly Backward[] {
+  const around = module.memo(backwardsByRound, module).get(roundOf(value));
+  const places = new Set([...bindings].flatMap((binding) => around?.get(binding) ?? []));
+  return [...places]
+    .sort((a, b) => a - b)
+    .flatMap((at) => backwards(module)[at] ?? [])
+    .filter(({ call }) => runsBeside(module, call, value));
 }
 
 /** The loop of the function that a node stands in, or the function. */
@@ -193,14 +151,42 @@ function roundOf(node: PyNode): PyNode | undefined {
   return enclosingLoops(node)[0] ?? enclosingFunction(node);
 }
 
-/** Files have many loops, and each asks only for its own. */
-function backwardsByRound(module: PyModule): ReadonlyMap<PyNode | undefined, readonly Backward[]> {
-  const found = new Map<PyNode | undefined, Backward[]>();
-  for (const each of backwards(module)) {
-    const around = roundOf(each.call);
-    const known = found.get(around);
-    if (known === undefined) found.set(around, [each]);
-    else known.push(each);
+/** By binding, which of all backwards may differentiate what it gives. */
+type ByBinding = Map<PyNode, number[]>;
+
+/** Files have many loops, and a loop may differentiate many losses: each asks only for its own. */
+function backwardsByRound(module: PyModule): ReadonlyMap<PyNode | undefined, ByBinding> {
+  const found = new Map<PyNode | undefined, ByBinding>();
+  backwards(module).forEach(({ call, value }, at) => {
+    const around = roundOf(call);
+    const round: ByBinding = found.get(around) ?? new Map();
+    found.set(around, round);
+    for (const binding of bindingsBehind(module, value)) {
+      const known = round.get(binding);
+      if (known === undefined) round.set(binding, [at]);
+      else known.push(at);
+    }
+  });
+  return found;
+}
+
+/** What `isSame` and `includes` could come to on their way from an expression: at least that. */
+function bindingsBehind(module: PyModule, expression: PyNode): ReadonlySet<PyNode> {
+  const found = new Set<PyNode>();
+  const seen = new Set<PyNode>();
+  let nodes = [unparenthesized(expression)];
+  for (let depth = 0; depth <= MAX_DEPTH + 1 && nodes.length > 0; depth++) {
+    const inner: PyNode[] = [];
+    for (const node of nodes) {
+      if (seen.has(node)) continue;
+      seen.add(node);
+      for (const binding of sourcesOf(module, node)) found.add(binding);
+      const given = node.type === 'identifier' ? (reachingDefinitions(module, node) ?? []) : [];
+      for (const each of given) if ('value' in each) inner.push(each.value);
+      for (const each of [...operandsOf(node), judgedBy(module, node)])
+        if (each !== undefined) inner.push(each);
+    }
+    nodes = inner.map(unparenthesized);
   }
   return found;
 }
@@ -209,17 +195,21 @@ function backwardsByRound(module: PyModule): ReadonlyMap<PyNode | undefined, rea
 function isSame(module: PyModule, one: PyNode, other: PyNode): boolean {
   const [a, b] = [unparenthesized(one), unparenthesized(other)];
   if (a.text !== b.text || !/^(?:identifier|attribute|subscript)$/.test(a.type)) return false;
-  const [from, to] = [a, b].map((node) => {
-    let root = node;
-    while (root.type !== 'identifier') {
-      const inner = root.field('object') ?? root.field('value');
-      if (inner === undefined) return undefined;
-      root = inner;
-    }
-    return (reachingDefinitions(module, root) ?? []).filter(({ kind }) => kind !== 'update');
-  });
-  if (from === undefined || to === undefined || from.length === 0) return false;
-  return from.length === to.length && from.every(({ node }) => to.some((found) => found.node === node));
+  const [from, to] = [sourcesOf(module, a), sourcesOf(module, b)];
+  return from.length > 0 && from.length === to.length && from.every((binding) => to.includes(binding));
+}
+
+/** What gives a variable its value, or the one whose attribute or element a node is. */
+function sourcesOf(module: PyModule, expression: PyNode): readonly PyNode[] {
+  let root = unparenthesized(expression);
+  while (root.type !== 'identifier') {
+    const inner = root.field('object') ?? root.field('value');
+    if (inner === undefined) return [];
+    root = inner;
+  }
+  return (reachingDefinitions(module, root) ?? []).flatMap(({ kind, node }) =>
+    kind === 'update' ? [] : [node],
+  );
 }
 
 /** Whenever the value's statement is run to the end of its round, so is the call: no condition is in between. */
@@ -232,11 +222,16 @@ function runsBeside(module: PyModule, call: PyNode, value: PyNode): boolean {
   if (call.start < value.start) return true;
   // What leaves the round in between leaves the graph as it is.
   const [round = statement.parent] = enclosingLoops(value);
-  return !['continue', 'break', 'return'].some((word) =>
-    module
-      .atWithin(word, round ?? statement)
-      .some((hit) => hit.start > value.start && hit.start < call.start),
-  );
+  const exits = module.memo(exitsIn, round ?? statement);
+  const next = bisect(exits.length, (at) => (exits[at] ?? Infinity) <= value.start);
+  return (exits[next] ?? Infinity) >= call.start;
+}
+
+/** Where a node has the words that leave a round. */
+function exitsIn(module: PyModule, around: PyNode): readonly number[] {
+  return ['continue', 'break', 'return']
+    .flatMap((word) => module.atWithin(word, around).map(({ start }) => start))
+    .sort((a, b) => a - b);
 }
 
 /** Something between the two decides whether the node is run. */

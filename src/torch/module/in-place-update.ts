@@ -1,6 +1,7 @@
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { once } from '../../semantic/once.js';
 import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, gate, shown } from '../gate.js';
@@ -64,7 +65,9 @@ export function updateGates(
 const MAX_DEPTH = 6;
 
 /** Something of double precision goes into the value, by itself or through a variable. */
-function isDoubled(module: PyModule, expression: PyNode, depth = 0): boolean {
+const isDoubled = once(doubled);
+
+function doubled(module: PyModule, expression: PyNode, depth: number): boolean {
   for (const node of expression.walk()) {
     const widens =
       methodName(node) === 'double' || argumentsOf(node).some(({ text }) => text.includes('float64'));

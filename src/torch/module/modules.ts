@@ -51,40 +51,27 @@ export function familyOf(module: PyModule, classNode: PyNode): readonly PyNode[]
 }
 
 function findFamily(module: PyModule, classNode: PyNode): readonly PyNode[] {
-  const lines = relatedLines(module, classNode);
-  const family = new Set([classNode]);
-  for (let before = 0; before !== family.size; ) {
-    before = family.size;
-    for (const line of lines)
-      if (line.some((each) => family.has(each))) for (const each of line) family.add(each);
-  }
-  return [...family];
+  return module.memo(familiesByMember, module).get(classNode) ?? [classNode];
 }
 
-/** A class and its same-file bases. */
-type Line = readonly PyNode[];
-
-/** The lines that lead from a class to another, in source order. */
-function relatedLines(module: PyModule, classNode: PyNode): readonly Line[] {
-  const byMember = module.alone.memo(linesByMember, module.alone);
-  const related = new Set(byMember.get(classNode));
-  for (const line of related)
-    for (const each of line) for (const other of byMember.get(each) ?? []) related.add(other);
-  return [...related].sort((a, b) => (a[0]?.start ?? 0) - (b[0]?.start ?? 0));
-}
-
-function linesByMember(module: PyModule): ReadonlyMap<PyNode, readonly Line[]> {
-  const found = new Map<PyNode, Line[]>();
+/** Classes that lines of inheritance join, in source order; all members of a family share one list. */
+function familiesByMember(module: PyModule): ReadonlyMap<PyNode, readonly PyNode[]> {
+  const joined = new Map<PyNode, Set<PyNode>>();
   for (const { parent } of module.at('class ')) {
     if (parent?.type !== 'class_definition') continue;
     const line = ancestryOf(module, parent).classes;
-    for (const each of line) {
-      const known = found.get(each);
-      if (known === undefined) found.set(each, [line]);
-      else known.push(line);
+    const [largest = new Set<PyNode>(), ...others] = [
+      ...new Set(line.flatMap((each) => joined.get(each) ?? [])),
+    ].sort((a, b) => b.size - a.size);
+    for (const each of [...line, ...others.flatMap((other) => [...other])]) {
+      largest.add(each);
+      joined.set(each, largest);
     }
   }
-  return found;
+  const listed = new Map(
+    [...new Set(joined.values())].map((family) => [family, [...family].sort((a, b) => a.start - b.start)]),
+  );
+  return new Map([...joined].map(([each, family]) => [each, listed.get(family) ?? []]));
 }
 
 export interface AttributeUse {
@@ -97,19 +84,29 @@ export interface AttributeUse {
 
 /** Every `.name` in the file that may be this class's attribute, in source order. */
 export function attributeUses(module: PyModule, classNode: PyNode, name: string): readonly AttributeUse[] {
-  const byOwner = usesNamed(module, name);
-  const lists = [undefined, ...familyOf(module, classNode)].flatMap((owner) => {
+  const { byOwner, byFamily } = usesNamed(module, name);
+  const family = familyOf(module, classNode);
+  const known = byFamily.get(family);
+  if (known !== undefined) return known;
+  const lists = [undefined, ...family].flatMap((owner) => {
     const uses = byOwner.get(owner);
     return uses === undefined ? [] : [uses];
   });
   const [only = [], ...others] = lists;
-  return others.length === 0 ? only : lists.flat().sort((a, b) => a.node.end - b.node.end);
+  const uses = others.length === 0 ? only : lists.flat().sort((a, b) => a.node.end - b.node.end);
+  byFamily.set(family, uses);
+  return uses;
 }
 
-type UsesByOwner = ReadonlyMap<PyNode | undefined, readonly AttributeUse[]>;
+/** The uses of one name. */
+interface NamedUses {
+  readonly byOwner: ReadonlyMap<PyNode | undefined, readonly AttributeUse[]>;
+  /** Those that were asked for. */
+  readonly byFamily: Map<readonly PyNode[], readonly AttributeUse[]>;
+}
 
 /** The uses of a name on any object, looked up once for all classes; by the class where it is certain. */
-function usesNamed(module: PyModule, name: string): UsesByOwner {
+function usesNamed(module: PyModule, name: string): NamedUses {
   const byName = module.alone.memo(noUsesYet, module.alone);
   const known = byName.get(name);
   if (known !== undefined) return known;
@@ -128,11 +125,12 @@ function usesNamed(module: PyModule, name: string): UsesByOwner {
     if (others === undefined) found.set(owner, [use]);
     else others.push(use);
   }
-  byName.set(name, found);
-  return found;
+  const uses = { byOwner: found, byFamily: new Map() };
+  byName.set(name, uses);
+  return uses;
 }
 
-function noUsesYet(): Map<string, UsesByOwner> {
+function noUsesYet(): Map<string, NamedUses> {
   return new Map();
 }
 
@@ -210,7 +208,7 @@ export function plainAttributes(
   name: string,
 ): { readonly answer: Answer; readonly because: string } {
   const family = familyOf(module, classNode);
-  for (const each of family) {
+  for (const each of [classNode, ...family]) {
     const scope = module.scopeOf(each);
     const hook = ['__setattr__', '__getattr__', '__getattribute__', '__slots__'].find((it) => scope.has(it));
     if (hook !== undefined) return { answer: 'no', because: `the class defines \`${hook}\`` };

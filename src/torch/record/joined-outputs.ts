@@ -1,4 +1,4 @@
-import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { definitionOf, reachingDefinitions, readsReached } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
@@ -198,10 +198,7 @@ function endsOnCpu(module: PyModule, start: PyNode, depth: number): boolean {
 function readsEndOnCpu(module: PyModule, target: PyNode | undefined, depth: number): boolean {
   const scope = target?.type === 'identifier' ? module.resolve(target) : undefined;
   if (target === undefined || scope === undefined || scope !== module.scopeAt(target)) return false;
-  const reads = module.reads(scope, target.text).filter((read) => {
-    const definitions = reachingDefinitions(module, read);
-    return definitions === undefined || definitions.some((found) => found.node === target);
-  });
+  const reads = readsReached(module, scope, target.text, [target]);
   return (
     reads.length > 0 &&
     reads.every((read) => module.scopeAt(read) === scope && endsOnCpu(module, read, depth))

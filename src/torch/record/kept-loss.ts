@@ -4,6 +4,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, shown } from '../gate.js';
+import { backwardsIn } from '../grad/backward-calls.js';
 import { gradUseIn } from '../grad/grad.js';
 import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
 import {
@@ -14,7 +15,6 @@ import {
   switchesGradOff,
 } from '../grad/mode.js';
 import {
-  backwardsIn,
   holdsActivations,
   isDifferentiated,
   needsWeights,

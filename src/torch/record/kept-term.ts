@@ -1,9 +1,10 @@
 import { calledDefinition } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
-import { reachingDefinitions } from '../../semantic/flow.js';
+import { reachingDefinitions, readsReached } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
+import { once } from '../../semantic/once.js';
 import {
   argumentsOf,
   keywordArgument,
@@ -116,10 +117,9 @@ function variableHandedOn(
   // Who reads a global, or a variable of the function around, is not seen from here.
   if (binds(roleOf(root)) && scope !== module.scopeAt(root)) return { module, node: statementOf(root) };
   const given = reachingDefinitions(module, root) ?? [];
-  for (const place of module.reads(scope, root.text)) {
+  const bindings = given.map(({ node }) => node);
+  for (const place of readsReached(module, scope, root.text, bindings)) {
     if (place === root || place.start > end) continue;
-    const there = reachingDefinitions(module, place);
-    if (there !== undefined && !there.some(({ node }) => given.some((each) => each.node === node))) continue;
     const alias = aliasOf(module, place);
     if (isHandedOn(module, place, alias !== undefined)) return { module, node: statementOf(place) };
     const found = alias && variableHandedOn(module, alias, end, seen);
@@ -217,13 +217,15 @@ function isChangedAt(place: PyNode): boolean {
  * `torch.stack` does not.
  */
 export function strayDevice(module: PyModule, values: readonly PyNode[]): PyNode | undefined {
-  const sources = values.flatMap((value) => sourcesOf(module, value, 0));
+  const sources = values.flatMap((value) => sourcesOf(module, value));
   const made = sources.filter((source) => isMadeOnDefaultDevice(module, source));
   return made.length < sources.length ? made[0] : undefined;
 }
 
 /** The expressions that may give the value, through choices, variables and functions of the file. */
-function sourcesOf(module: PyModule, value: PyNode, depth: number): readonly PyNode[] {
+const sourcesOf = once(findSources);
+
+function findSources(module: PyModule, value: PyNode, depth: number): readonly PyNode[] {
   const node = unparenthesized(value);
   if (depth > MAX_DEPTH) return [node];
   const of = (inner: PyNode | undefined): readonly PyNode[] =>
@@ -233,14 +235,14 @@ function sourcesOf(module: PyModule, value: PyNode, depth: number): readonly PyN
     const found = (reachingDefinitions(module, node) ?? []).flatMap((definition) =>
       definition.kind === 'value' ? of(definition.value) : [],
     );
-    return found.length > 0 ? found : [node];
+    return found.length > 0 ? [...new Set(found)] : [node];
   }
   const definition = node.type === 'call' ? calledDefinition(module, node) : undefined;
   if (definition?.type !== 'function_definition') return [node];
   const returned = [...ownNodes(definition)].flatMap((inner) =>
     inner.type === 'return_statement' ? of(inner.named[0]) : [],
   );
-  return returned.length > 0 ? returned : [node];
+  return returned.length > 0 ? [...new Set(returned)] : [node];
 }
 
 function isMadeOnDefaultDevice(module: PyModule, node: PyNode): boolean {

@@ -11,7 +11,7 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { backwards } from '../grad/spent-graph.js';
+import { backwards } from '../grad/backward-calls.js';
 import { isFreshContainer } from './record-fate.js';
 
 /** What a training loop puts into a dictionary, an attribute or a meter at one place. */

@@ -1,6 +1,6 @@
 import { calledDefinition } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
-import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { definitionOf, readsReached } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
@@ -262,14 +262,11 @@ class RecordTrace {
     const scope = binding && this.module.resolve(binding);
     if (binding === undefined || scope === undefined) return;
     if (scope.kind === 'class' || scope !== this.module.scopeAt(binding)) this.#add('escapes', binding);
-    for (const place of this.module.reads(scope, binding.text)) {
-      const definitions = reachingDefinitions(this.module, place);
-      const reached =
-        definitions === undefined ||
-        scope.kind === 'comprehension' ||
-        definitions.some((found) => found.node === binding);
-      if (reached) this.#read(place, binding);
-    }
+    const reads =
+      scope.kind === 'comprehension'
+        ? this.module.reads(scope, binding.text)
+        : readsReached(this.module, scope, binding.text, [binding]);
+    for (const place of reads) this.#read(place, binding);
   }
 
   #read(place: PyNode, from: PyNode): void {

@@ -1,4 +1,4 @@
-import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { definitionOf, readsReached } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
@@ -155,15 +155,12 @@ export function registersBuffer(module: PyModule, attribute: PyNode): boolean {
 }
 
 /** The reads of a variable that this very binding reaches, where the flow shows it; all of them where it is only changed here. */
-export function* readsReached(module: PyModule, name: PyNode): Generator<PyNode> {
+export function readsOf(module: PyModule, name: PyNode): readonly PyNode[] {
   const scope = module.resolve(name);
-  if (scope === undefined) return;
+  if (scope === undefined) return [];
   const isTraced = roleOf(name) !== 'read' && scope.kind !== 'comprehension';
-  for (const read of module.reads(scope, name.text)) {
-    if (roleOf(read) === 'delete' || read === name) continue;
-    const reaching = isTraced ? reachingDefinitions(module, read) : undefined;
-    if (reaching === undefined || reaching.some(({ node }) => node === name)) yield read;
-  }
+  const reads = isTraced ? readsReached(module, scope, name.text, [name]) : module.reads(scope, name.text);
+  return reads.filter((read) => roleOf(read) !== 'delete' && read !== name);
 }
 
 /** A function that says that its argument is a tensor; those that make one also take numbers. */

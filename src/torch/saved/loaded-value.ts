@@ -13,7 +13,7 @@ import {
   looksOnly,
   MAKES_STATE,
   REPACKS,
-  readsReached,
+  readsOf,
   registersBuffer,
   type Stray,
   TAKES,
@@ -234,7 +234,7 @@ class Flow implements Fate {
     const given = roleOf(name) === 'read';
     if (given && scope.bindings(name.text).some((binding) => roleOf(binding) === 'parameter'))
       this.#stray(name, 'is handed to the caller');
-    for (const read of readsReached(this.module, name)) this.follow(read, holds);
+    for (const read of readsOf(this.module, name)) this.follow(read, holds);
   }
 
   #lookUp(subscript: PyNode, value: PyNode): void {

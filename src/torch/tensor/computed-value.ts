@@ -1,6 +1,7 @@
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { once } from '../../semantic/once.js';
 import {
   argumentsOf,
   enclosingLoops,
@@ -25,7 +26,9 @@ const TELLING: ReadonlySet<string> = new Set('count discard hash id index ref re
  * The value is the result of an operation in this very round of the loop, and nobody looks at the object for a gradient or
  * tells it from another one of the same numbers: a parameter, a leaf or a tensor of somebody else is more than its numbers.
  */
-export function isComputedHere(module: PyModule, value: PyNode, depth = 0): boolean {
+export const isComputedHere = once(computedHere);
+
+function computedHere(module: PyModule, value: PyNode, depth: number): boolean {
   const node = unparenthesized(value);
   if (depth > MAX_DEPTH) return false;
   const of = (inner: PyNode | undefined): boolean =>

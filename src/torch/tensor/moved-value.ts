@@ -7,7 +7,7 @@ import {
   isNamed,
   MAKES_STATE,
   REPACKS,
-  readsReached,
+  readsOf,
   type Stray,
   TAKES,
   TESTED,
@@ -102,7 +102,7 @@ export class MovedFlow {
   }
 
   #bind(name: PyNode | undefined): void {
-    for (const read of name === undefined ? [] : readsReached(this.module, name)) this.follow(read);
+    for (const read of name === undefined ? [] : readsOf(this.module, name)) this.follow(read);
   }
 
   #assign(assignment: PyNode): void {

@@ -2,6 +2,7 @@ import { classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { once } from '../../semantic/once.js';
 import {
   argumentsOf,
   enclosingFunction,
@@ -27,7 +28,9 @@ const TELLING: ReadonlySet<string> = new Set([
 ]);
 
 /** More than `kindOf`: an argument counts as a tensor when the function uses it as nothing else can be used. */
-export function isProvenTensor(module: PyModule, expression: PyNode, depth = 0): boolean {
+export const isProvenTensor = once(provenTensor);
+
+function provenTensor(module: PyModule, expression: PyNode, depth: number): boolean {
   const node = unparenthesized(expression);
   const kind = kindOf(module, node);
   if (kind !== 'unknown') return kind !== 'number';

@@ -2,6 +2,7 @@ import type { Answer } from '../../semantic/answer.js';
 import { classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
+import { once } from '../../semantic/once.js';
 import { argumentsOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { attributeUses, registrationOf } from '../module/modules.js';
@@ -10,7 +11,9 @@ import { kindOf } from './tensor.js';
 const MAX_DEPTH = 8;
 
 /** Whether a value is a Python number and no tensor. A parameter whose default is a number counts as one. */
-export function isPythonNumber(module: PyModule, expression: PyNode, depth = 0): Answer {
+export const isPythonNumber = once(pythonNumber);
+
+function pythonNumber(module: PyModule, expression: PyNode, depth: number): Answer {
   const node = unparenthesized(expression);
   const kind = kindOf(module, node);
   if (kind === 'number') return 'yes';

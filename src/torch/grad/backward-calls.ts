@@ -1,0 +1,55 @@
+import { importsPackage, qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { argumentsOf, hasSplat, keywordArgument, receiverOf } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { within } from '../../syntax/within.js';
+import type { Span } from '../../text/lines.js';
+
+/** `value.backward()`, `scaler.scale(value).backward()`, `accelerator.backward(value)`. */
+export interface Backward {
+  readonly call: PyNode;
+  /** What is differentiated. */
+  readonly value: PyNode;
+  /** The graph, or what does not lead to the `inputs`, stays usable after it. */
+  readonly retains: boolean;
+}
+
+/** Objects that differentiate what they are given; with DeepSpeed the model does. */
+const ENGINE = /accelerator|fabric|engine|strategy/i;
+
+export function backwards(module: PyModule): readonly Backward[] {
+  return module.memo(findBackwards, module);
+}
+
+/** Those in a node. */
+export function backwardsIn(module: PyModule, node: PyNode): readonly Backward[] {
+  return within(module.memo(placesOfBackwards, module), node).map(({ backward }) => backward);
+}
+
+function placesOfBackwards(module: PyModule): readonly (Span & { readonly backward: Backward })[] {
+  return backwards(module)
+    .map((backward) => ({ start: backward.call.start, end: backward.call.end, backward }))
+    .sort((a, b) => a.start - b.start);
+}
+
+function findBackwards(module: PyModule): readonly Backward[] {
+  return module.at('backward(').flatMap(({ text, parent }) => {
+    const call = parent?.type === 'attribute' ? parent.parent : undefined;
+    if (!/^(?:manual_)?backward$/.test(text) || call?.type !== 'call' || call.field('function') !== parent)
+      return [];
+    const receiver = receiverOf(call);
+    const [first, ...others] = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
+    const engine =
+      text !== 'backward' ||
+      (parent !== undefined && qualifiedName(module, parent) !== undefined) ||
+      ENGINE.test(receiver?.text ?? '') ||
+      (importsPackage(module, 'deepspeed') && /model/i.test(receiver?.text ?? ''));
+    const value = first !== undefined && engine ? first : receiver;
+    if (value === undefined) return [];
+    const retains = ['retain_graph', 'create_graph', 'inputs'].some((name) => {
+      const given = keywordArgument(call, name)?.field('value');
+      return given !== undefined && given.type !== 'false';
+    });
+    return [{ call, value, retains: retains || hasSplat(call) || others.length > 0 }];
+  });
+}
