@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join, relative, sep } from 'node:path';
 import { build, transform } from 'esbuild';
@@ -50,6 +50,7 @@ await bundlePage();
 await writeMetas();
 copyGrammar();
 copyShim();
+copyTemplate();
 emitDeclarations();
 
 async function bundleLibrary(): Promise<void> {
@@ -181,6 +182,12 @@ function copyGrammar(): void {
 function copyShim(): void {
   const name = 'sitecustomize.py';
   copyFileSync(join(root, 'src', 'workspace', 'prove', name), join(dist, name));
+}
+
+/** What git begins the mirrors of a campaign with. */
+function copyTemplate(): void {
+  const name = 'mirror-template';
+  cpSync(join(root, 'src', 'workspace', 'migrate', name), join(dist, name), { recursive: true });
 }
 
 function emitDeclarations(): void {

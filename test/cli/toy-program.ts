@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll } from 'vitest';
@@ -19,6 +19,8 @@ export function toyProgram(): string {
       target: 'node20',
       packages: 'external',
     });
+    const template = 'mirror-template';
+    cpSync(join(root, 'src', 'workspace', 'migrate', template), join(folder, template), { recursive: true });
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return join(folder, 'toy-main.js');

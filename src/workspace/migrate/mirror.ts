@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Base } from '../../report/migrate/record.js';
 import { Failure } from '../failure.js';
 import { textOf } from '../places.js';
@@ -13,8 +14,8 @@ export interface CommitPlan {
   readonly message: string;
 }
 
-/** Nothing is converted on its way between a commit and its files: no line ends, no encodings, no LFS. */
-const AS_THEY_ARE = '* -text !eol !ident !filter !working-tree-encoding\n';
+/** What every mirror has from its beginning. */
+const TEMPLATE = fileURLToPath(new URL('./mirror-template', import.meta.url));
 const BASE = 'refs/memfix/base';
 const SHALLOW = ['--quiet', '--depth=1', '--no-tags'];
 /** Files come when they are asked for; a server that does not know how sends all of them. */
@@ -53,36 +54,43 @@ export class Mirror {
     return (await this.#ask(['cat-file', '-e', object])).status === 0;
   }
 
-  /** Brings a commit, or else the one at the remote's HEAD; null when it has none. */
-  async bring(wanted: Base | undefined): Promise<Base | null> {
-    if (!existsSync(this.folder)) return await this.#clone(wanted);
+  /** Brings a commit, or else the one at the remote's HEAD; null when it has none. A clone fills the work tree, too. */
+  async bring(wanted: Base | undefined, tree: string): Promise<Base | null> {
+    if (!existsSync(this.folder)) return await this.#clone(wanted, tree);
     const base = wanted ?? (await this.#head());
     if (base === null) return null;
     if ((await this.has(base.commit)) || (await this.#fetched(this.folder, base.commit)).status === 0)
       return base;
-    return await this.#clone(base);
+    return await this.#clone(base, tree);
   }
 
   /** A clone that was cut off is thrown away. */
-  async #clone(wanted: Base | undefined): Promise<Base | null> {
+  async #clone(wanted: Base | undefined, tree: string): Promise<Base | null> {
     mkdirSync(dirname(this.folder), { recursive: true });
     const draft = `${this.folder}.draft`;
     remove(draft);
+    this.removeTree(tree);
     const { timeout } = this.manner;
-    const sparing = this.#isPartial ? [PARTIAL] : [];
-    const from = ['--bare', '--no-local', '--template=', '--', this.url, draft];
-    const words = ['clone', ...SHALLOW, ...sparing, ...from];
+    const sparing = this.#isPartial ? [PARTIAL, '--no-checkout'] : [];
+    const into = [`--template=${TEMPLATE}`, `--separate-git-dir=${draft}`, '--', this.url, tree];
+    const words = ['clone', ...SHALLOW, ...sparing, '--no-local', ...into];
     const answer = await this.git.ask(words, { timeout });
     try {
       if (answer.status !== 0) throw gitFailure('The repository cannot be cloned', answer, { timeout });
+      // Of a template that is missing, git only says so.
+      if (!existsSync(join(draft, 'info', 'attributes'))) throw new Error(`there is nothing in ${TEMPLATE}`);
       const head = headIn(draft);
       if (wanted !== undefined && wanted.commit !== head?.commit)
         await this.#fetchLocked(draft, wanted.commit);
       const base = wanted ?? head;
       if (base === null) return null;
-      furnish(draft, base);
+      writeAnew(join(draft, 'HEAD'), `${base.commit}\n`);
       remove(this.folder);
       renameSync(draft, this.folder);
+      if (head !== null && !this.#isPartial) {
+        this.#open(tree);
+        this.#untouched = { commit: head.commit, isWhole: true };
+      }
       return base;
     } finally {
       remove(draft);
@@ -143,7 +151,7 @@ export class Mirror {
     this.removeTree(tree);
     rmSync(join(this.folder, 'index'), { force: true });
     mkdirSync(tree, { recursive: true });
-    writeFileSync(join(tree, '.git'), `gitdir: ${this.folder}\n`);
+    this.#open(tree);
     if (!isWhole) writeFileSync(join(this.folder, 'info', 'sparse-checkout'), SOURCES);
     const only = ['-c', `core.sparseCheckout=${!isWhole}`];
     await this.git.tell('The files cannot be checked out', [...only, 'read-tree', '--reset', '-u', commit], {
@@ -151,6 +159,11 @@ export class Mirror {
       ...(this.#isPartial && { timeout: this.manner.timeout }),
     });
     this.#untouched = { commit, isWhole };
+  }
+
+  /** Lets git find the mirror from a work tree. */
+  #open(tree: string): void {
+    writeAnew(join(tree, '.git'), `gitdir: ${this.folder}\n`);
   }
 
   /** On no branch. */
@@ -239,18 +252,9 @@ function headIn(folder: string): Base | null {
   return commit === undefined ? null : { commit, branch: ref.replace(/^refs\/heads\//, '') };
 }
 
-/** Makes a bare clone one that has a work tree somewhere, whose `.git` leads to it, and puts it on no branch. */
-function furnish(folder: string, { commit }: Base): void {
-  mkdirSync(join(folder, 'info'), { recursive: true });
-  writeFileSync(join(folder, 'info', 'attributes'), AS_THEY_ARE);
-  const config = join(folder, 'config');
-  writeAnew(config, readFileSync(config, 'utf8').replace(/^\tbare = true$/m, '\tbare = false'));
-  writeAnew(join(folder, 'HEAD'), `${commit}\n`);
-}
-
 /** Some file systems hurry to the disk with what replaces the bytes of a file, and the writer waits. */
 function writeAnew(file: string, text: string): void {
-  rmSync(file);
+  rmSync(file, { force: true });
   writeFileSync(file, text);
 }
 

@@ -54,7 +54,7 @@ const clone: Stage = {
   },
   async run({ folder, mirror }, record) {
     const locked = folder.locked(record.url);
-    const base = await mirror.bring(locked);
+    const base = await mirror.bring(locked, folder.tree(record.id));
     if (base !== null && locked === undefined) folder.lock(record.url, base);
     return base !== null && record.base?.commit === base.commit
       ? { ...record, base }

@@ -19,6 +19,8 @@ case " $* " in *"$KILL_AT"*)
 esac
 exec "$REAL_GIT" "$@"
 `;
+/** Other clones come with their files. */
+const PARTIAL = "clone = 'partial'\n";
 const REAL_GIT = spawnSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).stdout.trim();
 
 test.each([
@@ -40,7 +42,7 @@ test.each([
   const verify =
     'if [ "$KILL_AT" = verifying ] && mkdir "$KILL_ONCE"; then echo $$ > "$KILL_ONCE/pid"; kill -9 $PPID; sleep 60; fi';
   const camp = folderWith({
-    'campaign.toml': `repositories = ['${bare}']\nverify = '${verify}'\n`,
+    'campaign.toml': `repositories = ['${bare}']\n${at.includes('read-tree') ? PARTIAL : ''}verify = '${verify}'\n`,
     'bin/git': DEADLY_GIT,
   });
   chmodSync(join(camp, 'bin', 'git'), 0o755);
