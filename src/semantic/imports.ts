@@ -71,14 +71,38 @@ export function nameFor(module: PyModule, path: string, at: PyNode): string | un
   let best: { readonly name: string; readonly path: string } | undefined;
   for (let scope: Scope | undefined = from; scope !== undefined; scope = scope.parent) {
     if (scope.kind === 'class' || scope.kind === 'comprehension') continue;
-    for (const name of module.importedNames(scope)) {
-      const bound = certainImport(module, scope, name, at);
+    for (const [name, paths] of importedNames(module, scope)) {
+      // What leads elsewhere is not looked up.
+      const mayLead = paths.some((each) => isPrefix(each, path));
+      const bound = mayLead ? certainImport(module, scope, name, at) : undefined;
       if (bound === undefined || !isPrefix(bound, path)) continue;
       if (module.lookup(name, from) !== scope) continue;
       if (best === undefined || bound.length > best.path.length) best = { name, path: bound };
     }
   }
   return best && best.name + path.slice(best.path.length);
+}
+
+/** The names that imports in a scope bind there, each with the dotted paths that they give it. */
+export function importedNames(module: PyModule, scope: Scope): ReadonlyMap<string, readonly string[]> {
+  return module.alone.memo(namesImportedBy, scope.node);
+}
+
+function namesImportedBy(module: PyModule, node: PyNode): ReadonlyMap<string, readonly string[]> {
+  const scope = module.scopeOf(node);
+  const found = new Map<string, string[]>();
+  for (const keyword of module.ownWords('import', node)) {
+    const statement = keyword.parent;
+    if (statement?.type !== 'import_statement' && statement?.type !== 'import_from_statement') continue;
+    for (const inner of statement.walk()) {
+      const path = inner.type === 'identifier' ? importedPath(inner) : undefined;
+      if (path === undefined || module.scopeAt(inner) !== scope) continue;
+      const paths = found.get(inner.text);
+      if (paths === undefined) found.set(inner.text, [path]);
+      else paths.push(path);
+    }
+  }
+  return found;
 }
 
 function isPrefix(prefix: string, path: string): boolean {

@@ -17,7 +17,7 @@ export function neededBehind(module: PyModule, body: PyNode, name: string): stri
   const owner = enclosingFunction(body) ?? module.root;
   if (scope.node !== owner) return `\`${name}\` is a member of a class`;
   if (module.lookup(name, scope) !== scope) return `\`${name}\` belongs to code outside the function`;
-  const reflection = [...ownNodes(owner)].find((node) => isReflection(module, node));
+  const reflection = module.alone.memo(reflectionIn, owner);
   if (reflection !== undefined) return `\`${reflection.text}\` looks at all variables`;
   const uses = module.occurrences(scope, name);
   const set = uses.find((use) => roleOf(use) === 'write' && alwaysRuns(use, body));
@@ -91,11 +91,18 @@ function isConsumed(generator: PyNode): boolean {
   return generator.type === 'generator_expression' && CONSUMERS.has(callee?.text ?? '');
 }
 
+const MAY_REFLECT = /(?<![\w.\u0080-\uffff])(?:dir|eval|exec|globals|locals|vars)(?![\w\u0080-\uffff])/;
+
+function reflectionIn(module: PyModule, owner: PyNode): PyNode | undefined {
+  if (!MAY_REFLECT.test(owner.text)) return undefined;
+  return [...ownNodes(owner)].find((node) => isReflection(module, node));
+}
+
 /** `locals()`, `eval(…)`; `vars(x)` and `dir(x)` look at `x` alone. */
 function isReflection(module: PyModule, node: PyNode): boolean {
   const callee = node.type === 'call' ? node.field('function') : undefined;
-  if (callee?.type !== 'identifier' || module.resolve(callee) !== undefined) return false;
-  return (
-    REFLECTION.has(callee.text) || (/^(?:vars|dir)$/.test(callee.text) && argumentsOf(node).length === 0)
-  );
+  if (callee?.type !== 'identifier') return false;
+  const looks =
+    REFLECTION.has(callee.text) || (/^(?:vars|dir)$/.test(callee.text) && argumentsOf(node).length === 0);
+  return looks && module.resolve(callee) === undefined;
 }

@@ -203,11 +203,6 @@ export class PyModule {
     return found;
   }
 
-  /** The names that imports in a scope bind there. */
-  importedNames(scope: Scope): ReadonlySet<string> {
-    return this.alone.memo(namesImportedBy, scope.node);
-  }
-
   /** The nodes at a word of code in a node, in source order. */
   *#words(word: string, within: PyNode): Generator<PyNode> {
     yield* this.#wordsExcept(word, within, () => false);
@@ -310,20 +305,6 @@ function chosen(known: Chosen, all: readonly PyNode[], test: (node: PyNode) => b
 
 /** Characters from which on a file, or a function, is not searched for each name that it defines. */
 const LONG_TEXT = 128 * 1024;
-
-function namesImportedBy(module: PyModule, node: PyNode): ReadonlySet<string> {
-  const scope = module.scopeOf(node);
-  const found = new Set<string>();
-  for (const keyword of module.ownWords('import', node)) {
-    const statement = keyword.parent;
-    if (statement?.type !== 'import_statement' && statement?.type !== 'import_from_statement') continue;
-    for (const inner of statement.walk()) {
-      if (inner.type === 'identifier' && roleOf(inner) === 'import' && module.scopeAt(inner) === scope)
-        found.add(inner.text);
-    }
-  }
-  return found;
-}
 
 function belongsInside(owner: PyNode, child: PyNode, node: PyNode): boolean {
   switch (scopeKind(owner)) {

@@ -52,12 +52,12 @@ export function indentationUnit(layout: Layout, node: PyNode): string {
   return /^([ \t]+)\S/m.exec(layout.text)?.[1]?.replace(/^( {4}| {2}|\t).*$/, '$1') ?? '    ';
 }
 
+/** A block starts where its first statement does: nothing in it needs to be parsed. */
 function unitOf(layout: Layout, block: PyNode): string | undefined {
-  const first = block.named[0];
   const owner = block.parent;
-  if (first === undefined || owner === undefined || !startsItsLine(layout, first)) return undefined;
+  if (block.start === block.end || owner === undefined || !startsItsLine(layout, block)) return undefined;
   const outer = indentationOf(layout, owner);
-  const inner = indentationOf(layout, first);
+  const inner = indentationOf(layout, block);
   return inner.startsWith(outer) && inner.length > outer.length ? inner.slice(outer.length) : undefined;
 }
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { importedNames } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { ALONE } from '../../src/semantic/surroundings.js';
 import { moduleOf } from '../support/module.js';
@@ -13,7 +14,7 @@ it('is known by itself to all that see it, and what is around it only to the one
   const other = kept.seenWith(ALONE);
   expect(one.at('relu')).toBe(other.at('relu'));
   expect(one.scope).toBe(other.scope);
-  expect(one.importedNames(one.scope)).toBe(other.importedNames(other.scope));
+  expect(importedNames(one, one.scope)).toBe(importedNames(other, other.scope));
   expect(one.memo(namesItself, one)).toEqual({ is: 'among others' });
   expect(other.memo(namesItself, other)).toEqual({ is: 'alone' });
   expect(one.alone.memo(namesItself, one.alone)).toBe(other.alone.memo(namesItself, other.alone));

@@ -1,6 +1,6 @@
 import { methodNamed } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { importedNames, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
 import { type Look, usesElsewhere } from '../../semantic/uses-elsewhere.js';
@@ -118,7 +118,7 @@ function findAsking(module: PyModule): string | undefined {
 export function* modulesAround(module: PyModule): Generator<PyModule> {
   yield module;
   const seen = new Set<PyModule>();
-  for (const name of module.importedNames(module.scope)) {
+  for (const name of importedNames(module, module.scope).keys()) {
     const [binding] = /^[A-Z]/.test(name) ? module.writes(module.scope, name) : [];
     const path = binding && importedPath(binding);
     const found = path === undefined ? undefined : definedElsewhere(module, path);

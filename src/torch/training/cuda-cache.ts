@@ -15,6 +15,7 @@ const LOOPS_AND_DEFINITIONS: ReadonlySet<string> = new Set([
 ]);
 const EMPTIES =
   /empty_\w*cache|(?:free|release|clear|clean|flush)\w*_(?:memory|cache|gpu|vram)|torch_gc|^flush$/i;
+const MAY_EMPTY = /empty_|free|release|clear|clean|flush|torch_gc/i;
 
 /** The statements that ran last before this one in its function, nearest first: its block's, then those of the blocks around. */
 function* statementsBefore(statement: PyNode): Generator<PyNode> {
@@ -48,6 +49,8 @@ function calledName(call: PyNode): string {
 
 /** Whether the statement empties the cache, by itself or by a function of the file. */
 export function emptiesCache(module: PyModule, statement: PyNode): boolean {
+  // Most code says so nowhere.
+  if (!module.text.includes('empty_cache') && !MAY_EMPTY.test(statement.text)) return false;
   for (const call of calledIn(statement)) {
     if (EMPTIES.test(calledName(call))) return true;
     if (calledDefinition(module, call)?.text.includes('empty_cache')) return true;

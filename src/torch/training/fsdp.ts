@@ -1,5 +1,5 @@
 import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { importedNames, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
 import { argumentsOf, enclosingLoops, keywordArgument, receiverOf } from '../../semantic/statements.js';
@@ -58,7 +58,7 @@ export function accumulatingElsewhere(
   module: PyModule,
   may: (text: string) => boolean,
 ): Elsewhere | undefined {
-  for (const name of module.importedNames(module.scope)) {
+  for (const name of importedNames(module, module.scope).keys()) {
     const [binding] = module.writes(module.scope, name);
     const path = binding && importedPath(binding);
     const found = path === undefined ? undefined : definedElsewhere(module, path);
