@@ -16,6 +16,7 @@ import {
   type Glimpse,
   halfPlaces,
   halfSpread,
+  hasWhole,
   isTestCode,
   mayLoadAnyModel,
   Proof,
@@ -77,7 +78,7 @@ export const bf16Dtype: Transform<HalfSite> = {
   cue: (text, _path, glimpse) =>
     (text.includes('transformers') || SETTINGS_OF_A_MODULE.test(text)) &&
     /\b(?:torch_dtype|dtype|bnb_4bit_compute_dtype)["']?\s*[=:]|\bfp16["']?\s*[=:]\s*True/.test(text) &&
-    /\bfloat16\b|\.half\b|import half|\bfp16\b/.test(text) &&
+    ['float16', 'fp16', '.half', 'import half'].some((word) => hasWhole(text, word)) &&
     (BY_ANY_CALL.test(text) || mayLoadTyped(glimpse)),
 
   *detect(module) {

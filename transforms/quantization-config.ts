@@ -24,6 +24,7 @@ import {
 
 const SWITCHES = ['load_in_8bit', 'load_in_4bit'];
 const CONFIG = 'quantization_config';
+const LOADER = 'from_pretrained';
 
 interface QuantizationSite extends Site {
   readonly given: Given;
@@ -71,13 +72,11 @@ export const quantizationConfig: Transform<QuantizationSite> = {
 
   prefilter: [SWITCHES, 'transformers'],
   cue: (text, _path, glimpse) =>
-    /\bload_in_[48]bit["']?\s*[=:]/.test(text) &&
-    text.includes('from_pretrained') &&
-    mayLoadAnyModel(glimpse),
+    /\bload_in_[48]bit["']?\s*[=:]/.test(text) && text.includes(LOADER) && mayLoadAnyModel(glimpse),
 
   *detect(module) {
     const seen = new Set<PyNode | undefined>();
-    for (const given of SWITCHES.flatMap((name) => [...givenIn(module, name)])) {
+    for (const given of SWITCHES.flatMap((name) => givenIn(module, name, mayLoad))) {
       if (seen.has(given.entry.parent) || !given.calls.some((call) => loads(module, call))) continue;
       seen.add(given.entry.parent);
       yield {
@@ -139,8 +138,13 @@ export const quantizationConfig: Transform<QuantizationSite> = {
   },
 };
 
+/** Going by the last word of what is called. */
+function mayLoad(called: string | undefined): boolean {
+  return called === undefined || called === LOADER;
+}
+
 function loads(module: PyModule, call: PyNode): boolean {
-  return modelLoad(module, call)?.method === 'from_pretrained';
+  return modelLoad(module, call)?.method === LOADER;
 }
 
 function keywordsIn({ entry }: Given): readonly PyNode[] {

@@ -1,5 +1,6 @@
 import type { PyNode } from '../syntax/node.js';
 import type { Answer } from './answer.js';
+import { keywordsNamed, type MayMatter } from './keyword-places.js';
 import type { PyModule } from './module.js';
 import { argumentsOf, keywordArgument } from './statements.js';
 import { plainString } from './strings.js';
@@ -38,9 +39,14 @@ export interface SettingsDict {
   readonly unseen: readonly PyNode[];
 }
 
-/** Every place of the file that writes a setting of this name, as a keyword or as an entry of a dict. */
-export function givenIn(module: PyModule, name: string): readonly Given[] {
-  return [...keywords(module, name), ...entries(module, name)].sort((a, b) => a.entry.start - b.entry.start);
+/**
+ * Every place of the file that writes a setting of this name, as a keyword or as an entry of a dict. Functions with none
+ * that `may` matter are not parsed for their keywords.
+ */
+export function givenIn(module: PyModule, name: string, may?: MayMatter): readonly Given[] {
+  return [...keywords(module, name, may), ...entries(module, name)].sort(
+    (a, b) => a.entry.start - b.entry.start,
+  );
 }
 
 /** The same, where a dict of the module also reaches the calls of other files that import it; they are asked about what is wanted. */
@@ -48,8 +54,9 @@ export function givenAcross(
   module: PyModule,
   name: string,
   isWanted: (given: Given) => boolean = () => true,
+  may?: MayMatter,
 ): readonly Given[] {
-  return givenIn(module, name)
+  return givenIn(module, name, may)
     .filter(isWanted)
     .map((given) => acrossFiles(module, given));
 }
@@ -86,29 +93,15 @@ function acrossFiles(module: PyModule, given: Given): Given {
   };
 }
 
-function keywords(module: PyModule, name: string): readonly Given[] {
-  return keywordsNamed(module, name).flatMap((node) => (node.parent && givenBy(module, node.parent)) ?? []);
-}
-
-/** The names of all keyword arguments that are called so. */
-function keywordsNamed(module: PyModule, name: string): readonly PyNode[] {
-  const places = module.atPlaces(name, (offset) => mayBeKeyword(module.text, offset, name.length));
-  return places.filter((node) => {
-    const entry = node.parent;
-    return node.text === name && entry?.type === 'keyword_argument' && entry.field('name') === node;
-  });
-}
-
-/** Whether what follows a name may make it a keyword: `name=`, with room or a comment between them. */
-function mayBeKeyword(text: string, start: number, length: number): boolean {
-  if (text[start - 1] === '.') return false;
-  let at = start + length;
-  while (/[\s\\]/.test(text[at] ?? '')) at++;
-  return text[at] === '#' || (text[at] === '=' && text[at + 1] !== '=');
+function keywords(module: PyModule, name: string, may: MayMatter | undefined): readonly Given[] {
+  return keywordsNamed(module, name, may).flatMap(
+    (node) => (node.parent && givenBy(module, node.parent)) ?? [],
+  );
 }
 
 function entries(module: PyModule, name: string): readonly Given[] {
   const found: Given[] = [];
+  if (!module.text.includes(`"${name}"`) && !module.text.includes(`'${name}'`)) return found;
   for (const { index } of module.text.matchAll(new RegExp(`(["'])${name}\\1\\s*:`, 'g'))) {
     const key = module.root.descendantAt(index + 1).closest('string');
     const entry = key?.parent;

@@ -98,9 +98,14 @@ export class PyModule {
    * others are not even parsed. `may` is false only where it cannot be.
    */
   atWhere(literal: string, may: (stretch: string) => boolean): readonly PyNode[] {
+    return this.atPlaces(literal, this.isWhere(may));
+  }
+
+  /** Whether a place is in a stretch that passes a test. */
+  isWhere(may: (stretch: string) => boolean): (offset: number) => boolean {
     const answers = new Map<number, boolean>();
     const pieces = this.glimpse.outline?.pieces ?? [];
-    return this.atPlaces(literal, (offset) => {
+    return (offset) => {
       const index = spanAt(pieces, offset) ?? pieces.length;
       let answer = answers.get(index);
       if (answer === undefined) {
@@ -108,7 +113,7 @@ export class PyModule {
         answers.set(index, answer);
       }
       return answer;
-    });
+    };
   }
 
   /** The same, but only at places that the text around them does not rule out. */

@@ -11,6 +11,13 @@ export function isWhole(text: string, start: number, literal: string): boolean {
   return !startsWord && !isWordPart(text.charCodeAt(start + literal.length));
 }
 
+/** Whether a text has a literal that is not part of a longer word. A search for what stands alone costs more than one for the literal. */
+export function hasWhole(text: string, literal: string): boolean {
+  for (let at = text.indexOf(literal); at !== -1; at = text.indexOf(literal, at + 1))
+    if (isWhole(text, at, literal)) return true;
+  return false;
+}
+
 const SET_BEHIND = /(?:[\s\\]|#[^\n]*\n)*(?::|=(?!=))/y;
 
 /** Whether what a whole literal names there is set, or given by name. */

@@ -12,6 +12,26 @@ export function behindBracket(code: string, open: number): number {
   return code.length;
 }
 
+/** How far back a bracket is looked for. */
+const FAR_BACK = 2_000;
+const CALLEE = /([\w\u0080-\uffff]*)[\s\\]*$/;
+
+/**
+ * What the call is called in whose brackets an offset stands, in code without strings and comments: the last word before
+ * them. Empty where there is none, undefined where that would be a long search.
+ */
+export function calledAround(code: string, offset: number): string | undefined {
+  let depth = 0;
+  for (let at = offset - 1; at >= 0; at--) {
+    const character = code[at] ?? '';
+    if (CLOSING.includes(character)) depth++;
+    else if (OPENING.includes(character) && --depth < 0)
+      return character === '(' ? CALLEE.exec(code.slice(Math.max(0, at - FAR_BACK), at))?.[1] : '';
+    if (offset - at > FAR_BACK) return undefined;
+  }
+  return '';
+}
+
 /** From an offset to the end of its logical line, in code without strings and comments. */
 export function restOfLine(code: string, from: number): string {
   let depth = 0;

@@ -51,6 +51,7 @@ export type { NamedFile } from '../semantic/surroundings.js';
 export { isTestCode, isTestFile } from '../semantic/test-code.js';
 export { attributeUsesElsewhere } from '../semantic/uses-elsewhere.js';
 export type { Versions } from '../semantic/versions.js';
+export { hasWhole } from '../semantic/word-places.js';
 export { changedOnTheWay, type YamlSource, yamlSource } from '../semantic/yaml-source.js';
 export { behindBracket, linesOf, methodsBehind, withoutSubscripts } from '../syntax/code-text.js';
 export type { Glimpse } from '../syntax/glimpse.js';

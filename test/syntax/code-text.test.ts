@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   behindBracket,
+  calledAround,
   isInLoop,
   linesOf,
   methodsBehind,
@@ -14,6 +15,15 @@ import { decode } from '../../src/text/decode.js';
 import { fixturesFolder } from '../support/fixtures.js';
 
 describe('code as text', () => {
+  it('finds what is called around a place', () => {
+    const at = (code: string) => calledAround(code, code.indexOf('here'));
+    expect(at('x = load.from (a, f(1), [b], here=1)')).toBe('from');
+    expect(at('f(g(1), {a: here})')).toBe('');
+    expect(at('f(g(1)); here = 2')).toBe('');
+    expect(at('f(g)(here=1)')).toBe('');
+    expect(at(`f(${'a, '.repeat(1000)}here=1)`)).toBeUndefined();
+  });
+
   it('finds the closing bracket', () => {
     expect(behindBracket('f(a[1], (b)) + 1', 1)).toBe(12);
     expect(behindBracket('f((', 1)).toBe(3);

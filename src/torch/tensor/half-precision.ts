@@ -7,7 +7,7 @@ import { plainString } from '../../semantic/strings.js';
 import type { PyNode } from '../../syntax/node.js';
 import { BITS_AND_BYTES_CONFIG, HALF } from '../catalog.js';
 import { argumentsCall } from '../huggingface/huggingface.js';
-import { isPipeline, modelLoad } from '../huggingface/pretrained.js';
+import { isLoader, isPipeline, modelLoad } from '../huggingface/pretrained.js';
 
 /** A place that asks for float16: a type that a model is loaded or computes in, or the switch of a trainer. */
 export interface HalfPlace {
@@ -23,8 +23,17 @@ type Takes = (module: PyModule, call: PyNode) => boolean;
 
 /** Every place of the file that asks transformers for float16, as the imports prove, also where another file has the call. */
 export function halfPlaces(module: PyModule): readonly HalfPlace[] {
+  // A pipeline may go by any name.
+  const mayBeAny = module.glimpse.stretchesWith('pipeline').length > 0;
+  const mayLoad = (called: string | undefined): boolean =>
+    mayBeAny || called === undefined || isLoader(called);
   const loaded = ['torch_dtype', 'dtype'].flatMap((name) =>
-    ofType(module, name, (there, call) => modelLoad(there, call) !== undefined || isPipeline(there, call)),
+    ofType(
+      module,
+      name,
+      (there, call) => modelLoad(there, call) !== undefined || isPipeline(there, call),
+      mayLoad,
+    ),
   );
   const computed = ofType(module, 'bnb_4bit_compute_dtype', isQuantizer);
   const isOn = ({ value }: Given): boolean => value.type === 'true';
@@ -37,9 +46,23 @@ export function halfPlaces(module: PyModule): readonly HalfPlace[] {
   return [...loaded, ...computed, ...switched].sort((a, b) => a.given.entry.start - b.given.entry.start);
 }
 
-function ofType(module: PyModule, name: string, takes: Takes): readonly HalfPlace[] {
-  const isHalfGiven = ({ value }: Given): boolean => halfBehind(module, value) !== undefined;
-  return givenAcross(module, name, isHalfGiven).flatMap((given) => {
+/** A name, an attribute that says float16, or a string, which is not seen in code without strings. */
+const MAY_BE_HALF =
+  /^[\s\\]*(?:$|\w*"|[\w\u0080-\uffff]+(?:[\s\\]*\.[\s\\]*(?:float16|half)\b|(?![\w\u0080-\uffff.([])))/;
+
+/** `mayTake`: going by the last word of what is called. */
+function ofType(
+  module: PyModule,
+  name: string,
+  takes: Takes,
+  mayTake: (called: string | undefined) => boolean = () => true,
+): readonly HalfPlace[] {
+  const isHalfGiven = (given: Given): boolean =>
+    (given.dict !== undefined || isFor(module, given, takes)) &&
+    halfBehind(module, given.value) !== undefined;
+  const may = (called: string | undefined, behind: string): boolean =>
+    mayTake(called) && MAY_BE_HALF.test(behind);
+  return givenAcross(module, name, isHalfGiven, may).flatMap((given) => {
     const node = isFor(module, given, takes) ? halfBehind(module, given.value) : undefined;
     return node === undefined ? [] : [{ given, node, isSwitch: false, other: undefined }];
   });
