@@ -49,17 +49,32 @@ export function* accumulatedNames(text: string): Generator<string> {
   if (!text.includes('+')) return;
   const divided = namesBeside(text, '/', 'before');
   if (divided.size === 0) return;
-  for (const name of namesBeside(text, '+', 'around')) {
-    if (!divided.has(name)) continue;
-    const mention = `(?<![\\w.])${name}(?!\\w)`;
-    // Added to: `name += …`, or `name = …` with the name again in what is assigned.
-    if (!new RegExp(`${mention}\\s*(?:\\+=|=(?!=)[\\s\\S]{0,400}?${mention})`).test(text)) continue;
-    for (const { index } of text.matchAll(new RegExp(mention, 'g'))) {
-      if (!ZEROED.test(restOfLine(text, index))) continue;
-      yield name;
-      break;
-    }
+  const names = [...namesBeside(text, '+', 'around')].filter((name) => divided.has(name));
+  if (names.length === 0) return;
+  const places = placesOf(new Set(names), text);
+  for (const name of names) {
+    const own = places.get(name) ?? [];
+    const grows = own.some((at, nth) => isAddedTo(text, at + name.length, own[nth + 1]));
+    if (grows && own.some((at) => ZEROED.test(restOfLine(text, at)))) yield name;
   }
+}
+
+/** Where names stand that are no attributes: one look at the text for all of them. */
+function placesOf(names: ReadonlySet<string>, text: string): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>([...names].map((name) => [name, []]));
+  for (const { 0: word, index } of text.matchAll(/(?<!\.)[\w\u0080-\uffff]+/g)) places.get(word)?.push(index);
+  return places;
+}
+
+const SET = /\s*(?:\+=|=(?!=))/y;
+/** How far behind its `=` a name is looked for in what is assigned to it. */
+const REACH = 400;
+
+/** `name += …`, or `name = …` with the name again in what is assigned. */
+function isAddedTo(text: string, behind: number, next: number | undefined): boolean {
+  SET.lastIndex = behind;
+  if (!SET.test(text)) return false;
+  return text[SET.lastIndex - 2] === '+' || (next !== undefined && next <= SET.lastIndex + REACH);
 }
 
 /** Whether some function of the file has such a name. */
@@ -72,7 +87,7 @@ export function accumulatedDivisions(module: PyModule): readonly PyNode[] {
   const names = new Map(module.glimpse.repeating.map((text) => [text, new Set(accumulatedNames(text))]));
   const found = new Set<PyNode>();
   for (const name of new Set([...names.values()].flatMap((some) => [...some]))) {
-    for (const node of module.atWhere(name, (stretch) => names.get(stretch)?.has(name) === true)) {
+    for (const node of module.wordsWhere(name, (stretch) => names.get(stretch)?.has(name) === true)) {
       const division = node.type === 'identifier' && node.text === name ? divisionOf(node) : undefined;
       if (division !== undefined) found.add(division);
     }

@@ -152,6 +152,11 @@ function nothingReached(): Map<readonly PyNode[], Reach> {
   return new Map();
 }
 
+/** Whether a variable is also written from another scope. */
+export function isWrittenElsewhere(module: PyModule, scope: Scope, name: string): boolean {
+  return writtenBy(module.alone, scope, module.writes(scope, name)).isElsewhere;
+}
+
 /** How a variable is written, whoever reads it. */
 interface Written {
   /** Also from another scope. */

@@ -2,14 +2,13 @@ import { Glimpse, spanAt } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
 import { isBetween, within } from '../syntax/within.js';
-import { bisect } from '../text/bisect.js';
 import { Lines } from '../text/lines.js';
 import { mayBind } from './may-bind.js';
 import { binds, roleOf } from './names.js';
 import { Scope, scopeKind } from './scope.js';
 import { ALONE, type Surroundings } from './surroundings.js';
 import type { Versions } from './versions.js';
-import { declaredNames, isSetAt, isWhole, isWord } from './word-places.js';
+import { declaredNames, isSetAt, isWhole, WordPlaces } from './word-places.js';
 
 const NOT_CODE: ReadonlySet<string> = new Set([
   'comment',
@@ -27,7 +26,7 @@ export class PyModule {
   readonly alone: PyModule;
   readonly lines: Lines;
   readonly #scopes = new Map<PyNode, Scope>();
-  #index: Map<string, number[]> | undefined;
+  readonly #places: WordPlaces;
   readonly #hits = new Map<string, readonly PyNode[]>();
   readonly #facts = new Map<unknown, unknown>();
   readonly #reads: Chosen = new Map();
@@ -44,6 +43,7 @@ export class PyModule {
   ) {
     this.alone = alone ?? this;
     this.lines = alone?.lines ?? new Lines(text);
+    this.#places = alone === undefined ? new WordPlaces(text) : alone.#places;
   }
 
   /** The same file as another scan sees it. */
@@ -68,9 +68,15 @@ export class PyModule {
 
   /** Those of them that are in a node; the others are not made. */
   atWithin(literal: string, around: PyNode): readonly PyNode[] {
-    // In a long file, many ask.
-    if (around === this.root || this.text.length > LONG_TEXT) return within(this.at(literal), around);
-    return this.atPlaces(literal, () => true, around);
+    const known = this.alone.memo(noHitsYet, around);
+    let found = known.get(literal);
+    if (found === undefined) {
+      // In a long file, many ask.
+      const isPart = around !== this.root && this.text.length <= LONG_TEXT;
+      found = isPart ? this.atPlaces(literal, () => true, around) : within(this.at(literal), around);
+      known.set(literal, found);
+    }
+    return found;
   }
 
   /** The same as `at`, but not where the literal is part of a longer word. */
@@ -99,6 +105,12 @@ export class PyModule {
    */
   atWhere(literal: string, may: (stretch: string) => boolean): readonly PyNode[] {
     return this.atPlaces(literal, this.isWhere(may));
+  }
+
+  /** The same for the places of a whole word, of which a file may have many to ask for. */
+  wordsWhere(word: string, may: (stretch: string) => boolean): readonly PyNode[] {
+    const isThere = this.isWhere(may);
+    return [...this.#wordsExcept(word, this.root, (offset) => !isThere(offset))];
   }
 
   /** Whether a place is in a stretch that passes a test. */
@@ -227,40 +239,11 @@ export class PyModule {
   }
 
   *#wordsExcept(word: string, within: PyNode, isLeftOut: (offset: number) => boolean): Generator<PyNode> {
-    for (const offset of this.#offsetsOf(word, within)) {
+    for (const offset of this.#places.of(word, within)) {
       if (this.#isQuiet(offset) || isLeftOut(offset)) continue;
       const node = this.root.descendantAt(offset, offset + word.length);
       if (node.text === word) yield node;
     }
-  }
-
-  /** Where the text of a node has a word. */
-  *#offsetsOf(word: string, within: PyNode): Iterable<number> {
-    const { text } = this;
-    if (within.end - within.start > LONG_TEXT) {
-      const all = this.#allWords.get(word) ?? [];
-      const first = bisect(all.length, (at) => (all[at] ?? Infinity) < within.start);
-      for (let at = first; (all[at] ?? Infinity) < within.end; at++) yield all[at] ?? Infinity;
-      return;
-    }
-    // A search in the whole text would go on beyond the node.
-    const part = text.slice(within.start, within.end);
-    for (let at = part.indexOf(word); at !== -1; at = part.indexOf(word, at + 1))
-      if (isWord(text, within.start + at, word.length)) yield within.start + at;
-  }
-
-  /** Where each word stands. */
-  get #allWords(): ReadonlyMap<string, readonly number[]> {
-    if (this.alone !== this) return this.alone.#allWords;
-    if (this.#index === undefined) {
-      this.#index = new Map();
-      for (const { 0: word, index } of this.text.matchAll(/[\w\u0080-\uffff]+/g)) {
-        const known = this.#index.get(word);
-        if (known === undefined) this.#index.set(word, [index]);
-        else known.push(index);
-      }
-    }
-    return this.#index;
   }
 
   /** Whether a place is in the body of a function that stands inside a node: what is bound there is not the node's. */
@@ -308,9 +291,30 @@ function chosen(known: Chosen, all: readonly PyNode[], test: (node: PyNode) => b
   return found;
 }
 
-/** Characters from which on a file, or a function, is not searched for each name that it defines. */
+/** Characters from which on a file is not searched for each part that is asked about. */
 const LONG_TEXT = 128 * 1024;
 
+<<<<<<< HEAD
+=======
+function noHitsYet(): Map<string, readonly PyNode[]> {
+  return new Map();
+}
+
+function namesImportedBy(module: PyModule, node: PyNode): ReadonlySet<string> {
+  const scope = module.scopeOf(node);
+  const found = new Set<string>();
+  for (const keyword of module.ownWords('import', node)) {
+    const statement = keyword.parent;
+    if (statement?.type !== 'import_statement' && statement?.type !== 'import_from_statement') continue;
+    for (const inner of statement.walk()) {
+      if (inner.type === 'identifier' && roleOf(inner) === 'import' && module.scopeAt(inner) === scope)
+        found.add(inner.text);
+    }
+  }
+  return found;
+}
+
+>>>>>>> 1eb107f (perf(semantic): the places of a word are looked up once a text has been searched often, and lines by their names)
 function belongsInside(owner: PyNode, child: PyNode, node: PyNode): boolean {
   switch (scopeKind(owner)) {
     case 'module':

@@ -1,6 +1,8 @@
 import type { PyNode } from '../syntax/node.js';
+import { within } from '../syntax/within.js';
 import type { PyModule } from './module.js';
 import { binds, roleOf } from './names.js';
+import type { Scope } from './scope.js';
 import { argumentsOf, enclosingLoops, methodName, receiverOf, swallowsErrors } from './statements.js';
 
 const GROWING: ReadonlySet<string> = new Set([
@@ -84,19 +86,32 @@ function changes(module: PyModule, sequence: PyNode, loop: PyNode, division: PyN
   const root = [...sequence.walk()].find((node) => node.type === 'identifier');
   const scope = root && module.resolve(root);
   if (root === undefined || scope === undefined) return root === undefined;
-  return module.occurrences(scope, root.text).some((place) => {
-    if (place.start < loop.start || place.start > division.end) return false;
-    if (binds(roleOf(place)) || isPartChanged(place) || isHandedOn(place, sequence.text)) return true;
-    const attribute = place.closest('attribute', 'block');
-    const call = [...place.ancestors()].find((node) => node.type === 'call' || node.type === 'block');
-    const assigned = attribute?.parent?.type === 'assignment' && attribute.parent.field('left') === attribute;
-    return (
-      assigned ||
-      (call?.type === 'call' &&
-        GROWING.has(methodName(call) ?? '') &&
-        receiverOf(call)?.text === sequence.text)
-    );
-  });
+  const places = changingPlaces(module, scope, root.text, sequence.text);
+  return within(places, { start: loop.start, end: division.end }).length > 0;
+}
+
+/** The uses of a variable that may change the sequence which it is, or has. */
+function changingPlaces(module: PyModule, scope: Scope, name: string, written: string): readonly PyNode[] {
+  const known = module.memo(noChangesYet, scope.node);
+  const found =
+    known.get(written) ?? module.occurrences(scope, name).filter((place) => mayChange(place, written));
+  known.set(written, found);
+  return found;
+}
+
+function noChangesYet(): Map<string, readonly PyNode[]> {
+  return new Map();
+}
+
+function mayChange(place: PyNode, written: string): boolean {
+  if (binds(roleOf(place)) || isPartChanged(place) || isHandedOn(place, written)) return true;
+  const attribute = place.closest('attribute', 'block');
+  const call = [...place.ancestors()].find((node) => node.type === 'call' || node.type === 'block');
+  const assigned = attribute?.parent?.type === 'assignment' && attribute.parent.field('left') === attribute;
+  return (
+    assigned ||
+    (call?.type === 'call' && GROWING.has(methodName(call) ?? '') && receiverOf(call)?.text === written)
+  );
 }
 
 /** `prune(seq)`: what it does with the sequence is not seen. */

@@ -16,7 +16,6 @@ import {
 import { type CodeLine, functionAround, isInLoop, linesOf } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
-import { wholeWord } from '../../text/words.js';
 import { isZeroFactory } from '../catalog.js';
 import { gradlessAmong } from '../grad/gradless-lines.js';
 
@@ -55,41 +54,70 @@ function* totalNames(code: string, isCode: boolean): Generator<string> {
   if (added.size === 0) return;
   const zeroed = new Set(lines.flatMap(({ text }) => (ZERO.test(text) ? namesSet(text) : [])));
   const isOne = isOneFunction(code);
+  const ledger = new Ledger(lines);
   for (const name of added) {
     if (!zeroed.has(name) || (isOne && isHandedBack(code, name))) continue;
-    if (!isCode || !addsNoneWithGraph(lines, name)) yield name;
+    if (!isCode || !ledger.addsNoneWithGraph(name)) yield name;
   }
 }
 
 const CHAIN = /^(\w+)(?:\.\w+|\([^()]*\)|\[[^[\]]*\])*$/;
 const DETACHING = /\.(?:detach|item|tolist|numpy)\(\)(?:\.\w+\(\)){0,4}$/;
 
-/** What is added to the name is detached, or computed without gradients, going by the lines. */
-function addsNoneWithGraph(lines: readonly CodeLine[], name: string): boolean {
-  const isGradless = gradlessAmong(lines);
-  const mention = wholeWord(name);
-  const start = new RegExp(`^${name}[ \\t]*\\+=[ \\t]*`);
-  return lines.every((line) => {
-    if (!line.text.includes('+') || !mention.test(line.text) || isGradless(line)) return true;
-    const value = start.test(line.text) ? line.text.replace(start, '').trimEnd() : '';
-    const root = DETACHING.test(value) ? CHAIN.exec(value)?.[1] : undefined;
-    return root !== undefined && isComputedBeside(lines, line, root, 0);
-  });
+const WORD = /[\w\u0080-\uffff]+/g;
+const SET = /^(\w+)[ \t]*=(?!=)[ \t]*([\s\S]*)/;
+
+/** The lines of some code by the names that they set and add to: a function may have very many totals. */
+class Ledger {
+  #isGradless: ((line: CodeLine) => boolean) | undefined;
+  #adding: ReadonlyMap<string, readonly CodeLine[]> | undefined;
+  #setting: ReadonlyMap<string, readonly CodeLine[]> | undefined;
+
+  constructor(private readonly lines: readonly CodeLine[]) {}
+
+  /** What is added to the name is detached, or computed without gradients, going by the lines. */
+  addsNoneWithGraph(name: string): boolean {
+    this.#isGradless ??= gradlessAmong(this.lines);
+    this.#adding ??= byWord(this.lines, ({ text }) => (text.includes('+') ? (text.match(WORD) ?? []) : []));
+    const isGradless = this.#isGradless;
+    const start = new RegExp(`^${name}[ \\t]*\\+=[ \\t]*`);
+    return (this.#adding.get(name) ?? []).every((line) => {
+      if (isGradless(line)) return true;
+      const value = start.test(line.text) ? line.text.replace(start, '').trimEnd() : '';
+      const root = DETACHING.test(value) ? CHAIN.exec(value)?.[1] : undefined;
+      return root !== undefined && this.#isComputedBeside(line, root, 0);
+    });
+  }
+
+  /** Of a variable that is set by a call in the function of a line, or is a part of one: it stands for no import. */
+  #isComputedBeside(line: CodeLine, name: string, hops: number): boolean {
+    const owner = functionAround(line);
+    if (owner === undefined || hops > MAX_HOPS) return false;
+    this.#setting ??= byWord(this.lines, ({ text }) => SET.exec(text)?.slice(1, 2) ?? []);
+    return (this.#setting.get(name) ?? []).some((each) => {
+      const value = functionAround(each) === owner ? SET.exec(each.text)?.[2] : undefined;
+      if (value === undefined) return false;
+      const whole = /^(\w+)(?:\.\w+)*\s*$/.exec(value)?.[1];
+      return whole === undefined
+        ? /\w\(/.test(value)
+        : whole !== name && this.#isComputedBeside(each, whole, hops + 1);
+    });
+  }
 }
 
-/** Of a variable that is set by a call in the function of a line, or is a part of one: it stands for no import. */
-function isComputedBeside(lines: readonly CodeLine[], line: CodeLine, name: string, hops: number): boolean {
-  const owner = functionAround(line);
-  const set = new RegExp(`^${name}[ \\t]*=(?!=)[ \\t]*([^]*)`);
-  if (owner === undefined || hops > MAX_HOPS) return false;
-  return lines.some((each) => {
-    const value = functionAround(each) === owner ? set.exec(each.text)?.[1] : undefined;
-    if (value === undefined) return false;
-    const whole = /^(\w+)(?:\.\w+)*\s*$/.exec(value)?.[1];
-    return whole === undefined
-      ? /\w\(/.test(value)
-      : whole !== name && isComputedBeside(lines, each, whole, hops + 1);
-  });
+function byWord(
+  lines: readonly CodeLine[],
+  wordsOf: (line: CodeLine) => readonly string[],
+): ReadonlyMap<string, readonly CodeLine[]> {
+  const found = new Map<string, CodeLine[]>();
+  for (const line of lines) {
+    for (const word of new Set(wordsOf(line))) {
+      const known = found.get(word);
+      if (known === undefined) found.set(word, [line]);
+      else known.push(line);
+    }
+  }
+  return found;
 }
 
 const MAX_HOPS = 2;
@@ -161,7 +189,7 @@ function findTotals(module: PyModule): readonly RunningTotal[] {
   const found: RunningTotal[] = [];
   for (const name of new Set([...names.values()].flatMap((some) => [...some]))) {
     const scopes = new Set<Scope>();
-    for (const place of module.atWhere(name, (stretch) => names.get(stretch)?.has(name) === true)) {
+    for (const place of module.wordsWhere(name, (stretch) => names.get(stretch)?.has(name) === true)) {
       if (place.type !== 'identifier' || place.text !== name || additionAt(place) === undefined) continue;
       const scope = module.resolve(place);
       if (scope === undefined || scopes.has(scope)) continue;

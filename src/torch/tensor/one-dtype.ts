@@ -1,10 +1,9 @@
 import type { Accumulation } from '../../semantic/accumulation.js';
 import type { Answer } from '../../semantic/answer.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
-import { reachingDefinitions } from '../../semantic/flow.js';
+import { isWrittenElsewhere, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { roleOf } from '../../semantic/names.js';
 import {
   argumentsOf,
   enclosingLoops,
@@ -15,6 +14,7 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { within } from '../../syntax/within.js';
 import { FLOAT_DTYPES, LOSS_FUNCTIONS, TENSOR_NAMESPACES } from '../catalog.js';
 import { calledBy } from './called.js';
 import { isProvenTensor } from './proven-tensor.js';
@@ -112,10 +112,8 @@ function isVariableFixed(rounds: Rounds, identifier: PyNode, depth: number): boo
   const scope = module.resolve(identifier);
   if (scope === undefined) return false;
   const writes = module.writes(scope, identifier.text);
-  const isForeign = (write: PyNode): boolean =>
-    roleOf(write) !== 'parameter' && module.scopeAt(write) !== scope;
-  if (writes.some(isForeign)) return false;
-  if (!writes.some((write) => region.contains(write)))
+  if (isWrittenElsewhere(module, scope, identifier.text)) return false;
+  if (within(writes, region).length === 0)
     return region.type !== 'function_definition' || writes.length === 1;
   const [only, ...others] = reachingDefinitions(module, identifier) ?? [];
   if (only === undefined || others.length > 0) return false;
