@@ -294,27 +294,10 @@ function chosen(known: Chosen, all: readonly PyNode[], test: (node: PyNode) => b
 /** Characters from which on a file is not searched for each part that is asked about. */
 const LONG_TEXT = 128 * 1024;
 
-<<<<<<< HEAD
-=======
 function noHitsYet(): Map<string, readonly PyNode[]> {
   return new Map();
 }
 
-function namesImportedBy(module: PyModule, node: PyNode): ReadonlySet<string> {
-  const scope = module.scopeOf(node);
-  const found = new Set<string>();
-  for (const keyword of module.ownWords('import', node)) {
-    const statement = keyword.parent;
-    if (statement?.type !== 'import_statement' && statement?.type !== 'import_from_statement') continue;
-    for (const inner of statement.walk()) {
-      if (inner.type === 'identifier' && roleOf(inner) === 'import' && module.scopeAt(inner) === scope)
-        found.add(inner.text);
-    }
-  }
-  return found;
-}
-
->>>>>>> 1eb107f (perf(semantic): the places of a word are looked up once a text has been searched often, and lines by their names)
 function belongsInside(owner: PyNode, child: PyNode, node: PyNode): boolean {
   switch (scopeKind(owner)) {
     case 'module':
