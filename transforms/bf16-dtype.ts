@@ -153,8 +153,9 @@ const BY_ANY_CALL =
 
 /** Whether a function may load a model, and say its type. */
 function mayLoadTyped(glimpse: Glimpse): boolean {
-  const hasPipeline = glimpse.stretchesWith('pipeline').some((code) => /\bpipeline\b/.test(code));
-  return hasPipeline || mayLoadAnyModel(glimpse, (code) => /dtype\s*=(?!=)/.test(code));
+  const hasPipeline = (): boolean =>
+    glimpse.stretchesWith('pipeline').some((code) => /\bpipeline\b/.test(code));
+  return mayLoadAnyModel(glimpse, (code) => /dtype\s*=(?!=)/.test(code)) || hasPipeline();
 }
 
 function inBfloat16(node: PyNode, edit: EditBuilder): string {

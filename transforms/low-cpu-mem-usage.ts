@@ -17,6 +17,7 @@ import {
   importsPackage,
   isTestCode,
   keywordArgument,
+  mayLoadAnyModel,
   mayLoadModel,
   modelLoad,
   not,
@@ -78,8 +79,7 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
 
   skipsTests: true,
   prefilter: ['from_pretrained', 'transformers'],
-  cue: (_text, _path, glimpse) =>
-    glimpse.stretchesWith('from_pretrained').some((code) => mayLoadModel(glimpse, code)),
+  cue: (_text, _path, glimpse) => mayLoadAnyModel(glimpse, (code) => code.includes('from_pretrained')),
 
   *detect(module) {
     const isIdle = module.versions.isAtLeast('transformers', '4.51') === 'yes';

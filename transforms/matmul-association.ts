@@ -18,10 +18,8 @@ import {
   unparenthesized,
 } from '../src/toolkit/index.js';
 
-const OPERATORS = /@[\s\\]*\(/;
 /** How far a cue looks into brackets: longer ones are parsed. */
 const NEARBY = 500;
-const FUNCTIONS = /(?:matmul|mm)\s*\(/;
 const CALLS = /,(?:[\s(]|#[^\n]*\n)*(?:\w+\.)*(?:matmul|mm)\s*\(/;
 
 interface ProductSite extends Site {
@@ -73,7 +71,8 @@ export const matmulAssociation: Transform<ProductSite> = {
   skipsTests: true,
   prefilter: [['lora', 'LoRA', 'Lora', 'LORA', 'rank', 'Rank', 'RANK', 'Parameter']],
   cue: (text, _path, glimpse) =>
-    (OPERATORS.test(text) || (FUNCTIONS.test(text) && CALLS.test(text))) &&
+    (opensBehind(text, '@') ||
+      ((opensBehind(text, 'matmul') || opensBehind(text, 'mm')) && CALLS.test(text))) &&
     glimpse.stretchesWith('@', 'matmul', 'mm').some(hasNested),
 
   *detect(module) {
@@ -118,6 +117,16 @@ export const matmulAssociation: Transform<ProductSite> = {
     return edit.done('Multiply the input by one factor after the other', proof);
   },
 };
+
+/** Whether a bracket opens behind a word somewhere: a search for the word alone is fast. */
+function opensBehind(text: string, word: string): boolean {
+  const opening = /[\s\\]*\(/y;
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
+    opening.lastIndex = at + word.length;
+    if (opening.test(text)) return true;
+  }
+  return false;
+}
 
 /** In code without strings and comments: a product in the brackets of another. */
 function hasNested(code: string): boolean {

@@ -1,6 +1,7 @@
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isWordPart } from '../../syntax/beside.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 
@@ -47,9 +48,22 @@ function modelClass(path: string | undefined): string | undefined {
 const LOADING = /\.[\s\\]*(?:from_pretrained|_?from_config)\b/g;
 const TRANSFORMERS = /(?:\b(?:from|import)[\s\\]+|,[\s\\]*)transformers\b/;
 
+/** What stands before the name where it is imported: `>>> from transformers`, as documentation has it, is no statement. */
+const IMPORTING = /(?:(?:^|[;:\r\n])[ \t\f]*(?:from|import)[\s\\]+|,[\s\\]*|(?:^|[\r\n])[\s\\]*)$/;
+
 /** Whether the code may name anything of transformers. */
 function mayKnowTransformers(glimpse: Glimpse): boolean {
-  return glimpse.stretchesWith('transformers').some((code) => TRANSFORMERS.test(code));
+  return (
+    someBefore(glimpse.text, 'transformers', IMPORTING) &&
+    glimpse.stretchesWith('transformers').some((code) => TRANSFORMERS.test(code))
+  );
+}
+
+/** Whether what stands before a word somewhere in a text, a few words of it, reads so. */
+function someBefore(text: string, word: string, before: RegExp): boolean {
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1))
+    if (before.test(text.slice(Math.max(0, at - 40), at))) return true;
+  return false;
 }
 
 /** Whether a file may load a model in a stretch that suits. */
@@ -86,13 +100,25 @@ function startOfRun(code: string, end: number, kind: RegExp): number {
 /** Whether a name may stand for a class of another name, or for one of the file: an import alone keeps the name. */
 function isBoundByHand(name: string, glimpse: Glimpse): boolean {
   const known = glimpse.memo(noNamesYet);
-  let answer = known.get(name);
-  if (answer === undefined) {
-    const bound = `(?:class|as)(?:[\\s\\\\]|#[^\\n]*\\n)+${name}\\b|${name}[\\s\\\\]*(?:=(?!=)|:)`;
-    answer = new RegExp(`(?<![\\w\\u0080-\\uffff])(?:${bound})`).test(glimpse.text);
-    known.set(name, answer);
-  }
+  const answer = known.get(name) ?? findsBinding(name, glimpse.text);
+  known.set(name, answer);
   return answer;
+}
+
+/** How far before a name its `class` or `as` may stand. */
+const FAR = 1_000;
+const BINDS_NEXT = /(?<![\w\u0080-\uffff])(?:class|as)(?:[\s\\]|#[^\n]*\n)+$/;
+const IS_BOUND = /[\s\\]*(?:=(?!=)|:)/y;
+
+function findsBinding(name: string, text: string): boolean {
+  for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
+    if (isWordPart(text.charCodeAt(at - 1))) continue;
+    IS_BOUND.lastIndex = at + name.length;
+    if (IS_BOUND.test(text)) return true;
+    const isNext = /[\s\\]/.test(text[at - 1] ?? '') && !isWordPart(text.charCodeAt(at + name.length));
+    if (isNext && BINDS_NEXT.test(text.slice(Math.max(0, at - FAR), at))) return true;
+  }
+  return false;
 }
 
 function noNamesYet(): Map<string, boolean> {

@@ -2,9 +2,11 @@ import { classAround } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName } from '../../semantic/statements.js';
 import { isSetAt } from '../../semantic/word-places.js';
+import { isWordPart } from '../../syntax/beside.js';
 import { behindBracket } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
+import { isBetween } from '../../syntax/within.js';
 import { isDevice } from '../tensor/device-value.js';
 import { kindOf } from '../tensor/tensor.js';
 
@@ -32,9 +34,8 @@ function findMovedNames(glimpse: Glimpse): ReadonlySet<string> {
 const CONSTRUCTOR = 'def __init__';
 const MOVES = ['.to(', '.cuda('] as const;
 
-/** How far before a move its object is looked for; what is longer, or starts on another line, may be anything. */
+/** How far before a move its object is looked for; a longer one may be anything. */
 const NEAR = 200;
-const OBJECT = /\.([\w\u0080-\uffff]+)[ \t\\]*$/;
 const CONTAINERS = /\.([\w\u0080-\uffff]+)\[/g;
 
 /** Whether an attribute that is moved is set as well, before strings and comments are told from code. */
@@ -42,19 +43,29 @@ function movesWhatIsSet(text: string): boolean {
   const looked = new Set<string>();
   return MOVES.some((move) => {
     for (let at = text.indexOf(move); at !== -1; at = text.indexOf(move, at + 1)) {
-      const before = text.slice(Math.max(text.lastIndexOf('\n', at) + 1, at - NEAR), at);
-      if (before.length === NEAR || before.trim() === '') return true;
-      const object = OBJECT.exec(before);
-      const names = object === null && before.includes(']') ? before.matchAll(CONTAINERS) : [object];
-      for (const found of names) {
-        const name = found?.[1];
-        if (name === undefined || looked.has(name)) continue;
-        if (isSet(text, `.${name}`)) return true;
+      const names = attributesBefore(text, at);
+      if (names === undefined) return true;
+      for (const name of names) {
+        if (!looked.has(name) && isSet(text, `.${name}`)) return true;
         looked.add(name);
       }
     }
     return false;
   });
+}
+
+/** What may be the attribute that ends at a place, or holds the item that does; undefined where that may be anything. */
+function attributesBefore(text: string, place: number): readonly string[] | undefined {
+  let end = place;
+  while (text[end - 1] === ' ' || text[end - 1] === '\t' || text[end - 1] === '\\') end--;
+  if (end === 0 || text[end - 1] === '\n' || text[end - 1] === '\r') return undefined;
+  if (text[end - 1] === ']') {
+    const line = text.slice(Math.max(text.lastIndexOf('\n', end) + 1, end - NEAR), end);
+    return line.length < NEAR ? [...line.matchAll(CONTAINERS)].map(([, name = '']) => name) : undefined;
+  }
+  let start = end;
+  while (isWordPart(text.charCodeAt(start - 1))) start--;
+  return text[start - 1] === '.' ? [text.slice(start, end)] : [];
 }
 
 function isSet(text: string, attribute: string): boolean {
@@ -94,15 +105,18 @@ function mayBeTensor(glimpse: Glimpse, code: string, at: number): boolean {
 }
 
 /** Whether `nn` is that of torch: one import binds it, and nothing else writes the word by itself. */
-function hasOnlyTorchNn({ stretches }: Glimpse): boolean {
-  const alone = stretches.flatMap(
-    (code) => code.match(/(?<![\w.\u0080-\uffff])nn(?![\w.\u0080-\uffff])/g) ?? [],
+function hasOnlyTorchNn({ text, outline }: Glimpse): boolean {
+  const alone = [...text.matchAll(/(?<![\w.\u0080-\uffff])nn(?![\w.\u0080-\uffff])/g)].filter(
+    ({ index }) => !isBetween(outline?.quiet ?? [], index),
   );
-  return alone.length === 1 && stretches.some((code) => TORCH_NN.test(code));
+  const [only] = alone;
+  if (only === undefined || alone.length > 1) return false;
+  const [before, behind] = [text.lastIndexOf('\n', only.index) + 1, text.indexOf('\n', only.index)];
+  return TORCH_NN.test(text.slice(before, behind === -1 ? undefined : behind));
 }
 
 const TORCH_NN =
-  /^[ \t]*(?:import[ \t]+torch\.nn[ \t]+as|from[ \t]+torch[ \t]+import\b[^\n]*?)[ \t,]nn\b(?![ \t]+as\b)/m;
+  /^[ \t]*(?:import[ \t]+torch\.nn[ \t]+as|from[ \t]+torch[ \t]+import\b[^\n]*?)[ \t,]nn\b(?![ \t]+as\b)/;
 
 function namesIn(stretch: string): readonly string[] {
   return [...stretch.matchAll(MOVED)].map(([, name = '']) => name);

@@ -27,6 +27,10 @@ export interface ModelSave {
 
 /** The model save that a statement is, if nothing else is done with the call's result. */
 export function modelSave(module: PyModule, statement: PyNode): ModelSave | undefined {
+  return module.memo(findSave, statement);
+}
+
+function findSave(module: PyModule, statement: PyNode): ModelSave | undefined {
   const call = statement.named[0];
   if (statement.type !== 'expression_statement' || statement.named.length !== 1 || call?.type !== 'call')
     return undefined;
@@ -100,11 +104,10 @@ export function mayUseGpu(module: PyModule, { saved }: ModelSave): Answer {
 
 /** The file names another device, and nothing of CUDA. */
 function isOffGpu(module: PyModule): boolean {
-  if (/cuda|rainer\b|ccelerat|device_map/.test(module.text.replace(/#.*/g, ''))) return false;
-  return (
-    importsPackage(module, 'torch_xla') ||
-    /device\(\s*["'](?:cpu|mps|xla)|(?:\.to\(|device\s*=)\s*["'](?:cpu|mps|xla)/.test(module.text)
-  );
+  const isNamed =
+    /device\(\s*["'](?:cpu|mps|xla)|(?:\.to\(|device\s*=)\s*["'](?:cpu|mps|xla)/.test(module.text) ||
+    importsPackage(module, 'torch_xla');
+  return isNamed && !/cuda|rainer\b|ccelerat|device_map/.test(module.text.replace(/#.*/g, ''));
 }
 
 function isHandedIn(module: PyModule, expression: PyNode, hops = 0): boolean {

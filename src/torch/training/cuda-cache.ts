@@ -84,7 +84,7 @@ export function continuesSaves(module: PyModule, statement: PyNode): boolean {
   let onlySaves = true;
   for (const before of statementsBefore(statement)) {
     if (seen++ >= REACH && !onlySaves) return false;
-    const calls = [...calledIn(before)];
+    const calls = /save|push_/.test(before.text) ? [...calledIn(before)] : [];
     if (calls.some((call) => modelSave(module, statementOf(call)) !== undefined)) return true;
     onlySaves &&= calls.some((call) => /^(?:save|push)_/.test(calledName(call)));
   }
