@@ -7,6 +7,7 @@ import type { CrewSetting, Errand } from '../workspace/crew.js';
 import type { Candidate, Discovery } from '../workspace/discover.js';
 import { Examiner } from '../workspace/examine.js';
 import { Failure } from '../workspace/failure.js';
+import { ParserOnDemand } from '../workspace/parser-choice.js';
 import { Project, type Request } from '../workspace/project.js';
 import { interpret } from '../workspace/read.js';
 import { Tools } from '../workspace/tools.js';
@@ -169,7 +170,7 @@ function limitIn(seconds: string | undefined): number {
 }
 
 function toolsFor(context: Context, project: Project, files: number): Tools {
-  return new Tools(project, context.io.env['MEMFIX_PARSER'], files <= SMALL_RUN);
+  return new Tools(project, new ParserOnDemand(context.io.env['MEMFIX_PARSER'], files <= SMALL_RUN));
 }
 
 function sayWhatRuns(context: Context, project: Project): void {

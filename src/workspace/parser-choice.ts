@@ -22,7 +22,8 @@ export class ParserOnDemand implements PythonParser {
 
   constructor(
     private readonly wish: string | undefined,
-    private readonly isBrief: boolean,
+    /** For few files. */
+    private readonly isBrief = false,
   ) {
     backendOf(wish);
   }
@@ -57,6 +58,20 @@ export class ParserOnDemand implements PythonParser {
   get #loaded(): PythonParser {
     if (this.#parser === undefined) throw new Error('the parser is used before it is loaded');
     return this.#parser;
+  }
+}
+
+/** Parsers for one project after the other. Each is one's own meanwhile, and thrown away where that came to no good end. */
+export class ParserStock {
+  readonly #free: ParserOnDemand[] = [];
+
+  constructor(private readonly wish: string | undefined) {}
+
+  async lend<T>(work: (parser: ParserOnDemand) => Promise<T>): Promise<T> {
+    const parser = this.#free.pop() ?? new ParserOnDemand(this.wish);
+    const done = await work(parser);
+    this.#free.push(parser);
+    return done;
   }
 }
 

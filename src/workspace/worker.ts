@@ -3,6 +3,7 @@ import type { Catalogue } from './catalogue.js';
 import { now } from './clock.js';
 import { MOST_LEFT, type Orders, type Report } from './crew.js';
 import { type Examined, Examiner } from './examine.js';
+import { ParserOnDemand } from './parser-choice.js';
 import { Project } from './project.js';
 import { Tools } from './tools.js';
 
@@ -16,7 +17,7 @@ const BREATH = 40;
 export async function serve(catalogue: Catalogue): Promise<void> {
   const orders = workerData as Orders;
   const project = new Project(orders.request, catalogue);
-  const tools = new Tools(project, orders.parser);
+  const tools = new Tools(project, new ParserOnDemand(orders.parser));
   const examiner = new Examiner(
     tools,
     orders.takesFixes ? await project.policy() : undefined,

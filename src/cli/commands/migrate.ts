@@ -8,6 +8,7 @@ import { type Campaign, readCampaign } from '../../workspace/migrate/campaign.js
 import { chosen } from '../../workspace/migrate/choose.js';
 import { driveHere } from '../../workspace/migrate/driver.js';
 import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
+import { ParserStock } from '../../workspace/parser-choice.js';
 import type { Request } from '../../workspace/project.js';
 import { didYouMean } from '../../workspace/resemblance.js';
 import { Vocabulary } from '../../workspace/selection.js';
@@ -144,7 +145,7 @@ async function work(context: Context, campaign: Campaign, run: Run, driver: Driv
   const progress = new MigrateProgress(context, which.length);
   const eyes = {
     catalogue,
-    parser: io.env['MEMFIX_PARSER'],
+    parsers: new ParserStock(io.env['MEMFIX_PARSER']),
     signal: io.signal,
     threads: (request: Request) => threadsFor(io, request, { takesFixes: true, remembers: false }),
   };

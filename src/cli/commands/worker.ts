@@ -14,6 +14,7 @@ import { Bench, type Workshop } from '../../workspace/migrate/queue/serve.js';
 import { Stations } from '../../workspace/migrate/queue/stations.js';
 import { type Presence, Store } from '../../workspace/migrate/queue/store.js';
 import { ALL_STAGES } from '../../workspace/migrate/stages.js';
+import { ParserStock } from '../../workspace/parser-choice.js';
 import type { Request } from '../../workspace/project.js';
 import { endMarked } from '../../workspace/prove/child.js';
 import { didYouMean } from '../../workspace/resemblance.js';
@@ -107,7 +108,7 @@ function workshop(
     widths: { network: widthIn(args, 'network'), work: widthIn(args, 'work') },
     eyes: {
       catalogue,
-      parser: io.env['MEMFIX_PARSER'],
+      parsers: new ParserStock(io.env['MEMFIX_PARSER']),
       // A stage in hand is finished, whatever the signal.
       signal: new AbortController().signal,
       threads: (request: Request) => threadsFor(io, request, { takesFixes: true, remembers: false }),

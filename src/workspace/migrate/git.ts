@@ -32,7 +32,9 @@ const SETTINGS = [
   ...['maintenance.auto=false', 'submodule.recurse=false', 'fetch.recurseSubmodules=false'],
   ...['i18n.commitEncoding=utf-8', 'advice.detachedHead=false', 'push.followTags=false'],
   ...['init.defaultRefFormat=files', 'commit.gpgSign=false', 'core.logAllRefUpdates=false'],
-].flatMap((setting) => ['-c', setting]);
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ');
 const OF_ONE_REPOSITORY = new Set([
   ...['GIT_DIR', 'GIT_WORK_TREE', 'GIT_PREFIX', 'GIT_INDEX_FILE', 'GIT_COMMON_DIR', 'GIT_NAMESPACE'],
   ...['GIT_OBJECT_DIRECTORY', 'GIT_ALTERNATE_OBJECT_DIRECTORIES'],
@@ -74,8 +76,8 @@ export class Git {
     const set = Object.entries({ ...env, [MARK]: this.mark }).map(
       ([name, value]) => `${name}=${quoted(value)}`,
     );
-    const at = folder === undefined ? [] : ['-C', folder];
-    return [...set, 'git', ...[...at, ...SETTINGS, ...words].map(quoted), `<${quoted(input)}`].join(' ');
+    const at = folder === undefined ? [] : ['-C', quoted(folder)];
+    return [...set, 'git', ...at, SETTINGS, ...words.map(quoted), `<${quoted(input)}`].join(' ');
   }
 
   /** What git prints; a git that fails is a failure with this title. */

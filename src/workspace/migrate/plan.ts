@@ -13,6 +13,7 @@ import { changesOf, eachBesideOnce, fixCounts, isChanged } from '../changes.js';
 import type { CrewSetting } from '../crew.js';
 import type { Discovery } from '../discover.js';
 import { Examiner, leftAsIs, takesAny } from '../examine.js';
+import type { ParserOnDemand, ParserStock } from '../parser-choice.js';
 import { isInside, slashed } from '../places.js';
 import { Project, type Request } from '../project.js';
 import { Tools } from '../tools.js';
@@ -24,7 +25,7 @@ import { OfferTable } from './offers.js';
 /** What looks through code: the same for every repository. */
 export interface Eyes {
   readonly catalogue: Catalogue;
-  readonly parser: string | undefined;
+  readonly parsers: ParserStock;
   readonly signal: AbortSignal;
   threads(request: Request): CrewSetting | undefined;
 }
@@ -41,16 +42,26 @@ export interface Findings extends Omit<Planned, 'key' | 'at' | 'steps'> {
   readonly steps: readonly { readonly patch: Buffer; readonly fixes: readonly FixCount[] }[];
 }
 
-export async function lookInto(
+export function lookInto(
   tree: string,
   campaign: Campaign,
   decisions: Decisions,
   eyes: Eyes,
 ): Promise<Findings> {
+  return eyes.parsers.lend((parser) => findings(tree, campaign, decisions, eyes, parser));
+}
+
+async function findings(
+  tree: string,
+  campaign: Campaign,
+  decisions: Decisions,
+  eyes: Eyes,
+  parser: ParserOnDemand,
+): Promise<Findings> {
   const root = realpathSync.native(tree);
   const request = requestIn(root, campaign);
   const project = new Project(request, eyes.catalogue);
-  const tools = new Tools(project, eyes.parser);
+  const tools = new Tools(project, parser);
   const engine = await tools.engine();
   const decide = await project.policy();
   const discovery = within(root, project.discover());

@@ -1,7 +1,7 @@
 import { closeSync, fsync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { Failure, reasonOf } from '../failure.js';
+import { codeOf, Failure, reasonOf } from '../failure.js';
 import { writeAll } from '../write.js';
 
 /**
@@ -45,14 +45,24 @@ function draftOf(path: string): string {
 
 /** Open, with these bytes in it. */
 function filled(draft: string, bytes: Uint8Array | string): number {
-  mkdirSync(dirname(draft), { recursive: true });
-  const descriptor = openSync(draft, 'w');
+  const descriptor = opened(draft);
   try {
     writeAll(descriptor, typeof bytes === 'string' ? Buffer.from(bytes) : bytes, 0);
     return descriptor;
   } catch (error) {
     closeSync(descriptor);
     throw error;
+  }
+}
+
+/** Nearly always, its folder is there. */
+function opened(draft: string): number {
+  try {
+    return openSync(draft, 'w');
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    mkdirSync(dirname(draft), { recursive: true });
+    return openSync(draft, 'w');
   }
 }
 
