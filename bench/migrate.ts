@@ -117,9 +117,8 @@ function byGit(remotes: string): Cost {
 
 function byMemfix(remotes: string): Cost {
   clean(remotes);
-  const campaign = join(scratch, 'campaign');
-  rmSync(campaign, { recursive: true, force: true });
-  mkdirSync(campaign);
+  // The one of the run before stays: where many files have just been removed, some file systems are slow to make new ones.
+  const campaign = mkdtempSync(join(scratch, 'campaign-'));
   writeFileSync(
     join(campaign, 'campaign.toml'),
     `repositories = ['${remotes}']\n[limits]\nnetwork = ${AT_A_TIME}\n`,

@@ -1,7 +1,7 @@
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Asked } from '../answers.js';
-import { codeOf, Failure, reasonOf } from '../failure.js';
+import { Failure, reasonOf } from '../failure.js';
 import { syncFolder } from '../write.js';
 import { sha256 } from './hash.js';
 
@@ -97,9 +97,9 @@ function nameOf({ path, hash, key }: Asked): string {
 
 function textOf(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    // There mostly is none: to be told so by an error would take longer.
+    return statSync(file, { throwIfNoEntry: false }) === undefined ? '' : readFileSync(file, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return '';
     throw new Failure(
       'Decisions cannot be read',
       `${file}: ${reasonOf(error)}`,

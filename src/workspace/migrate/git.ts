@@ -13,6 +13,12 @@ export interface GitCall {
   readonly timeout?: number;
 }
 
+export interface GitStep {
+  /** Of the failure, where it fails. */
+  readonly title: string;
+  readonly words: readonly string[];
+}
+
 export interface GitAnswer {
   /** Null when it was ended. */
   readonly status: number | null;
@@ -51,18 +57,18 @@ export class Git {
   ) {}
 
   /** Git's answer, whatever it is. */
-  async ask(words: readonly string[], call: GitCall = {}): Promise<GitAnswer> {
+  ask(words: readonly string[], call: GitCall = {}): Promise<GitAnswer> {
+    return this.#answer(this.#command(words, call), call.timeout);
+  }
+
+  async #answer(command: string, timeout: number | undefined): Promise<GitAnswer> {
     this.signal.throwIfAborted();
     const halt = new AbortController();
     const end = () => halt.abort();
-    const timer = call.timeout === undefined ? undefined : setTimeout(end, call.timeout * 1000);
+    const timer = timeout === undefined ? undefined : setTimeout(end, timeout * 1000);
     this.signal.addEventListener('abort', end);
     try {
-      const { status, stdout, stderr } = await inShell(
-        worldOf(this.env),
-        this.#command(words, call),
-        halt.signal,
-      );
+      const { status, stdout, stderr } = await inShell(worldOf(this.env), command, halt.signal);
       this.signal.throwIfAborted();
       if (status === NOT_FOUND) throw noGit();
       return { status, stdout: stdout.toString(), stderr: scrubbed(stderr.toString()).trim() };
@@ -78,6 +84,16 @@ export class Git {
     );
     const at = folder === undefined ? [] : ['-C', quoted(folder)];
     return [...set, 'git', ...at, SETTINGS, ...words.map(quoted), `<${quoted(input)}`].join(' ');
+  }
+
+  /** One after the other, at one request, as long as each succeeds; for what prints nothing. */
+  async inTurn(steps: readonly GitStep[], call: GitCall = {}): Promise<void> {
+    const answer = await this.#answer(
+      steps.map(({ words }) => `${this.#command(words, call)} && echo`).join(' && '),
+      call.timeout,
+    );
+    const failed = steps[answer.stdout.length];
+    if (failed !== undefined) throw gitFailure(failed.title, answer, call);
   }
 
   /** What git prints; a git that fails is a failure with this title. */

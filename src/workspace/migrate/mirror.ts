@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Base } from '../../report/migrate/record.js';
@@ -196,9 +205,14 @@ export class Mirror {
     const dated = { folder: tree, env: { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date } };
     for (const { patch, message } of plans) {
       const apply = ['apply', '--index', '--whitespace=nowarn', '--', patch];
-      await this.git.tell('The patch cannot be applied', apply, { folder: tree });
       const commit = ['commit', '--quiet', '--no-verify', '--cleanup=verbatim', '--message', message];
-      await this.git.tell('The commit cannot be made', commit, dated);
+      await this.git.inTurn(
+        [
+          { title: 'The patch cannot be applied', words: apply },
+          { title: 'The commit cannot be made', words: commit },
+        ],
+        dated,
+      );
       commits.push(readFileSync(join(this.folder, 'HEAD'), 'utf8').trim());
     }
     const last = commits.at(-1);
@@ -266,5 +280,6 @@ function filesBelow(folder: string): readonly string[] {
 
 /** A git of a killed run may still be writing there. */
 function remove(folder: string): void {
+  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return;
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
