@@ -10,7 +10,7 @@ function roomAfter(calls: string, ...flags: readonly string[]): number {
   const folder = folderWith({
     'main.mts': `
       import { getHeapSpaceStatistics } from 'node:v8';
-      import { keepHeapSmall, prepareFor, startBriefly, stopGrowing } from ${JSON.stringify(TUNING)};
+      import { keepHeapSmall, prepareFor, prepareForMany, startBriefly, stopGrowing } from ${JSON.stringify(TUNING)};
       ${calls}
       let alive = [];
       for (let round = 0; round < 2_000_000; round++) alive = round % 400_000 === 0 ? [] : (alive.push([round]), alive);
@@ -27,6 +27,7 @@ function roomAfter(calls: string, ...flags: readonly string[]): number {
 test('the room for new objects is kept small, as often as that is said', () => {
   expect(roomAfter('')).toBeGreaterThan(8);
   expect(roomAfter('keepHeapSmall()')).toBeLessThanOrEqual(8);
+  expect(roomAfter('prepareForMany()')).toBeLessThanOrEqual(16);
   expect(roomAfter('startBriefly(); prepareFor(1e9); stopGrowing(); keepHeapSmall();')).toBeLessThanOrEqual(
     8,
   );

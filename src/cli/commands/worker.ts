@@ -18,6 +18,7 @@ import { ParserStock } from '../../workspace/parser-choice.js';
 import type { Request } from '../../workspace/project.js';
 import { endMarked } from '../../workspace/prove/child.js';
 import { didYouMean } from '../../workspace/resemblance.js';
+import { prepareForMany } from '../../workspace/tuning.js';
 import type { Arguments } from '../arguments.js';
 import { type Context, EXIT } from '../context.js';
 import { threadsFor } from '../looking.js';
@@ -89,6 +90,7 @@ async function serve(context: Context, link: Link, folder: string, setting: Sett
       complain,
     }),
   );
+  prepareForMany();
   context.say(`Worker ${name} waits for work at ${shown}.`);
   await until(io.signal);
   context.say('Stopping when what is in hand is done; a second signal stops at once.');

@@ -3,6 +3,7 @@ import type { Goal, RepositoryRecord, StageName } from '../../report/migrate/rec
 import { isFinished, statusOf } from '../../report/migrate/record.js';
 import { Failure } from '../failure.js';
 import { endMarked } from '../prove/child.js';
+import { prepareForMany } from '../tuning.js';
 import type { Campaign } from './campaign.js';
 import { type Course, goOn } from './course.js';
 import type { CampaignFolder, Keep } from './folder.js';
@@ -41,6 +42,7 @@ export async function driveHere(
   undertaking: Undertaking,
   watcher: Watcher,
 ): Promise<void> {
+  prepareForMany();
   const { campaign, eyes, goal } = undertaking;
   const { network, work: atWork } = campaign.limits;
   const lanes = { network: new Lane(network), work: new Lane(atWork), forge: new Lane(1) };
