@@ -104,7 +104,7 @@ async function survey(name: string, at: string): Promise<Ledger> {
 
 async function examine(ledger: Ledger, engine: Engine, label: string, bytes: Buffer): Promise<void> {
   const among = engine.among(bytes);
-  if (among.length === 0) return;
+  if (among.transforms.length === 0) return;
   const decoded = decode(bytes);
   if (!decoded.ok) {
     ledger.skipped.push(decoded.reason);
@@ -125,7 +125,7 @@ async function examine(ledger: Ledger, engine: Engine, label: string, bytes: Buf
 /** What is found in pieces must be what is found in the whole. */
 function compare(ledger: Ledger, engine: Engine, whole: Engine, label: string, bytes: Buffer): void {
   const decoded = decode(bytes);
-  if (!decoded.ok || engine.among(bytes).length === 0) return;
+  if (!decoded.ok || engine.among(bytes).transforms.length === 0) return;
   const file: SourceFile = { path: label, source: decoded.source };
   const [found, wanted] = [engine.scan(file), whole.scan({ ...file, named: true })];
   // A part that is not looked into may be broken: then only a look at the whole can tell.

@@ -5,7 +5,7 @@ import { pythonProblem, type SyntaxProblem } from '../syntax/soundness.js';
 import type { Span } from '../text/lines.js';
 import type { Options, Transform } from '../toolkit/contract.js';
 import type { Decide, Finding, Outcome, Preview, Scan, Skipped, SourceFile } from './outcome.js';
-import { awake, Prefilter } from './prefilter.js';
+import { type Among, awake, Prefilter } from './prefilter.js';
 import { previewOf } from './preview.js';
 import { editableRegion } from './region.js';
 import { repair } from './repair.js';
@@ -33,17 +33,17 @@ export interface EngineSetup {
 /** Pure: texts in, findings and texts out. Disk, git and keyboard live with the caller. */
 export interface Engine {
   /** The selected transforms that could match, going by their literals; on raw bytes, before decoding. */
-  among(bytes: Uint8Array): readonly Transform[];
+  among(bytes: Uint8Array): Among;
   /**
    * `among`, where it is known already, saves looking for the literals once more. Goes by one parser, except where a file
    * looks like no Python 3; whether it is, by a second one, is known before anything is changed.
    */
-  scan(file: SourceFile, among?: readonly Transform[]): Scan | Skipped;
+  scan(file: SourceFile, among?: Among): Scan | Skipped;
   /** The same, unless `isLeft`, which hears what would look for something in the file, leaves it to someone else. */
   scanUnless(
     isLeft: (looking: readonly Transform[]) => boolean,
     file: SourceFile,
-    among?: readonly Transform[],
+    among?: Among,
   ): Scan | Skipped | undefined;
   /**
    * Asks `decide` once for every fixable finding, applies, verifies, repeats to a fixed point. A finding that only appears
@@ -73,9 +73,8 @@ function prefilterFor(transforms: readonly Transform[]): Prefilter {
 
 export function createEngine(setup: EngineSetup): Engine {
   const prefilter = prefilterFor(awake(setup));
-  const among = (bytes: Uint8Array): readonly Transform[] => prefilter.passing(bytes);
   return {
-    among,
+    among: (bytes) => prefilter.among(bytes),
     scan: (file, some) => scanOf(setup, lookAt(setup, file, some)),
     scanUnless: (isLeft, file, some) => {
       const look = lookAt(setup, file, some);

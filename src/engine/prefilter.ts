@@ -9,10 +9,21 @@ export function awake({ transforms, optionsFor }: EngineSetup): readonly Transfo
   return transforms.filter(({ meta, isIdle }) => isIdle?.(optionsFor(meta.id)) !== true);
 }
 
+/** What a pass over the bytes of a file has shown. */
+export interface Among {
+  /** Those whose literals occur. */
+  readonly transforms: readonly Transform[];
+  /** There may be a comment for memfix. */
+  readonly isAddressed: boolean;
+}
+
+const ADDRESS = 'memfix:';
+
 /** The literals of all transforms, looked for in one pass over the bytes of a file. */
 export class Prefilter {
   readonly #literals: LiteralSearch;
   readonly #wanted: readonly (readonly [Transform, readonly (readonly number[])[]])[];
+  readonly #address: number;
 
   constructor(transforms: readonly Transform[]) {
     const index = new Map<string, number>();
@@ -25,23 +36,27 @@ export class Prefilter {
       transform,
       transform.prefilter.map((wanted) => [wanted].flat().map(indexOf)),
     ]);
+    this.#address = indexOf(ADDRESS);
     this.#literals = searchFor([...index.keys()]);
   }
 
-  /** The transforms whose literals occur: all of the outer list, one of each inner list. */
-  passing(bytes: Uint8Array): readonly Transform[] {
+  /** A transform's literals occur: all of the outer list, one of each inner list. */
+  among(bytes: Uint8Array): Among {
     const found = this.#literals.in(bytes);
-    return this.#wanted
+    const transforms = this.#wanted
       .filter(([, groups]) => groups.every((group) => group.some((literal) => found.has(literal))))
       .map(([transform]) => transform);
+    // Where nothing is looked for, nobody asks.
+    return { transforms, isAddressed: transforms.length > 0 && found.has(this.#address) };
   }
 }
 
 /** The same for a text, whose bytes nobody has looked at. */
-export function passingText(transforms: readonly Transform[], text: string): readonly Transform[] {
-  return transforms.filter(({ prefilter }) =>
+export function amongText(all: readonly Transform[], text: string): Among {
+  const transforms = all.filter(({ prefilter }) =>
     prefilter.every((wanted) => [wanted].flat().some((literal) => text.includes(literal))),
   );
+  return { transforms, isAddressed: text.includes(ADDRESS) };
 }
 
 /** Of transforms whose literals occur, those whose own cue does not say that there is no site. */

@@ -13,7 +13,7 @@ import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import type { EngineSetup } from './engine.js';
 import { belowFloor, floorDoubts } from './floor.js';
 import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
-import { awake, passingText, withCue } from './prefilter.js';
+import { type Among, amongText, awake, withCue } from './prefilter.js';
 import { Suppressions } from './suppression.js';
 
 /** Deep recursion in a parser or in a rule ends here, not in a stack trace. */
@@ -39,20 +39,21 @@ export interface Look {
   readonly file: SourceFile;
   readonly glimpse: Glimpse;
   readonly candidates: readonly Transform[];
+  readonly isAddressed: boolean;
 }
 
 export function lookAt(
   setup: EngineSetup,
   file: SourceFile,
-  among = passingText(awake(setup), file.source.text),
+  { transforms, isAddressed }: Among = amongText(awake(setup), file.source.text),
 ): Look {
   const glimpse = new Glimpse(file.source.text);
-  return { file, glimpse, candidates: withCue(setup, among, file.path, glimpse) };
+  return { file, glimpse, candidates: withCue(setup, transforms, file.path, glimpse), isAddressed };
 }
 
 /** What a file has to say. Most have nothing, and are not even parsed. */
-export function scanOf(setup: EngineSetup, { file, glimpse, candidates }: Look): Scan | Skipped {
-  if (candidates.length === 0 && file.named !== true && !file.source.text.includes('memfix:')) {
+export function scanOf(setup: EngineSetup, { file, glimpse, candidates, isAddressed }: Look): Scan | Skipped {
+  if (candidates.length === 0 && file.named !== true && !isAddressed) {
     return { kind: 'scan', file, findings: [], suppressed: [], notes: [] };
   }
   const inPieces = file.named === true ? undefined : scanInPieces(setup, file, candidates, glimpse);

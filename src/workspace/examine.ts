@@ -116,7 +116,7 @@ export class Examiner {
     if (engine === undefined && !onlyText) return { kind: 'unread' };
     const among = onlyText ? undefined : engine?.among(bytes);
     if (among !== undefined && !isKnown) {
-      const worth = isWorthReading(candidate, bytes, among.length > 0);
+      const worth = isWorthReading(candidate, bytes, among.transforms.length > 0);
       if (worth !== 'yes') return examined({ sight: { kind: worth }, stamp });
     }
     if (!this.tools.parser.isLoaded && !onlyText) return { kind: 'unread' };
