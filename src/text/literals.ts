@@ -75,38 +75,38 @@ class ManyLiterals implements LiteralSearch {
   }
 
   in(bytes: Uint8Array): ReadonlySet<number> {
-    const next = this.#next;
-    const endings = this.#endings;
-    const found = new Set<number>();
     const seen = new Uint8Array(this.#ends.length);
-    const note = (state: number): void => {
-      if (seen[state] === 1) return;
-      seen[state] = 1;
-      for (const literal of this.#ends[state] ?? []) found.add(literal);
-    };
-    // Each step waits for the one before it, so four readers, each with a quarter, take hardly longer than one.
-    const quarter = bytes.length >>> 2;
-    const half = 2 * quarter;
-    const rest = 3 * quarter;
-    let a = 0;
-    let b = this.#stateBefore(bytes, quarter);
-    let c = this.#stateBefore(bytes, half);
-    let d = this.#stateBefore(bytes, rest);
-    for (let at = 0; at < quarter; at++) {
-      a = next[(a << 8) | (bytes[at] as number)] as number;
-      b = next[(b << 8) | (bytes[quarter + at] as number)] as number;
-      c = next[(c << 8) | (bytes[half + at] as number)] as number;
-      d = next[(d << 8) | (bytes[rest + at] as number)] as number;
-      if (a >= endings) note(a);
-      if (b >= endings) note(b);
-      if (c >= endings) note(c);
-      if (d >= endings) note(d);
-    }
-    for (let at = 4 * quarter; at < bytes.length; at++) {
-      d = next[(d << 8) | (bytes[at] as number)] as number;
-      if (d >= endings) note(d);
+    this.#read(bytes, seen);
+    const found = new Set<number>();
+    for (let state = this.#endings; state < seen.length; state++) {
+      if (seen[state] === 1) for (const literal of this.#ends[state] ?? []) found.add(literal);
     }
     return found;
+  }
+
+  /** Marks the states at which a literal ends. A loop and nothing else: what V8 has not seen yet would make it start over. */
+  #read(bytes: Uint8Array, seen: Uint8Array): void {
+    const next = this.#next;
+    const endings = this.#endings;
+    // Each step waits for the one before it, so four readers, each with a quarter, take hardly longer than one.
+    const quarter = Math.ceil(bytes.length / 4);
+    const last = bytes.length - quarter;
+    const second = Math.min(quarter, last);
+    const third = Math.min(2 * quarter, last);
+    let a = 0;
+    let b = this.#stateBefore(bytes, second);
+    let c = this.#stateBefore(bytes, third);
+    let d = this.#stateBefore(bytes, last);
+    for (let at = 0; at < quarter; at++) {
+      a = next[(a << 8) | (bytes[at] as number)] as number;
+      b = next[(b << 8) | (bytes[second + at] as number)] as number;
+      c = next[(c << 8) | (bytes[third + at] as number)] as number;
+      d = next[(d << 8) | (bytes[last + at] as number)] as number;
+      if (a >= endings) seen[a] = 1;
+      if (b >= endings) seen[b] = 1;
+      if (c >= endings) seen[c] = 1;
+      if (d >= endings) seen[d] = 1;
+    }
   }
 
   /** The state of a reader that gets there: what is further back than the longest literal does not matter. */
