@@ -127,7 +127,7 @@ export const adamw8bit: Transform<OptimizerSite> = {
       .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension')
       .forbid(optimizerDoes(module, made, 'load_state_dict'), 'a saved 32-bit state is loaded into it')
       .forbid(engine !== undefined, `\`${engine}\` of this file splits or moves the state`)
-      .forbid(/\bisinstance\([^\n]*AdamW/.test(module.text), 'this file asks for the class of the optimizer')
+      .forbid(module.mentions(/\bisinstance\([^\n]*AdamW/), 'this file asks for the class of the optimizer')
       .require(isMadeOnGpu(module, made), {
         no: 'this file does not use a GPU, and bitsandbytes needs one',
         unknown: 'that the parameters are on a GPU',

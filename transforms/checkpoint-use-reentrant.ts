@@ -200,7 +200,7 @@ const SWALLOWS = /\bsuppress\(|\bdef __a?exit__\(|\.submit\(|\.(?:apply|map)_asy
 
 /** A caller in this file that goes another way after the error. */
 function isCaughtAround(module: PyModule, call: PyNode): boolean {
-  if (SWALLOWS.test(module.text)) return true;
+  if (module.mentions(SWALLOWS)) return true;
   const name = call.closest('function_definition')?.field('name')?.text;
   const called = name === 'forward' || name === undefined ? '(' : `${name}(`;
   return module.at('except').some((node) => {
@@ -229,7 +229,7 @@ function replacedElsewhere(module: PyModule): string | undefined {
 
 /** `torch.utils.checkpoint.checkpoint = partial(…)`: who calls it then, nobody knows. */
 function isReplaced(module: PyModule): boolean {
-  if (REPLACES.test(module.text)) return true;
+  if (module.mentions(REPLACES)) return true;
   return ['.checkpoint', '.checkpoint_sequential'].some((name) =>
     module.at(name).some(({ parent }) => {
       const assignment = parent?.parent;

@@ -99,7 +99,7 @@ export const checkpointingEnableKwargs: Transform<EnableSite> = {
         'transformers 5 chooses the non-re-entrant form by itself',
       )
       .forbid(
-        /\.gradient_checkpointing_enable\s*=(?!=)|["']gradient_checkpointing_enable["']/.test(module.text),
+        module.mentions(/\.gradient_checkpointing_enable\s*=(?!=)|["']gradient_checkpointing_enable["']/),
         'this file puts its own method in the place of `gradient_checkpointing_enable`',
       )
       .require(

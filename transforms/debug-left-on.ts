@@ -75,7 +75,7 @@ export const debugLeftOn: Transform<DebugSite> = {
       const isContext = !node.text.startsWith('set_');
       if (
         !isContext &&
-        (mode?.type !== 'true' || /detect_anomaly\(\s*(?:mode\s*=\s*)?False/.test(module.text))
+        (mode?.type !== 'true' || module.mentions(/detect_anomaly\(\s*(?:mode\s*=\s*)?False/))
       )
         continue;
       if (isContext && call.closest('with_item', 'block')?.type !== 'with_item') continue;

@@ -89,7 +89,7 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
   cue: (text) => (mayMakeArguments(text) || mayTrain(text)) && !DECIDED.test(text),
 
   *detect(module) {
-    if (DECIDED.test(module.text)) return;
+    if (module.mentions(DECIDED)) return;
     let hasArguments = false;
     for (const node of ['TrainingArguments(', 'Config('].flatMap((literal) => module.at(literal))) {
       const call = (node.parent?.type === 'attribute' ? node.parent : node).parent;
@@ -131,7 +131,7 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
         unknown: `that the \`__init__\` of its class hands \`${CHECKPOINTING}\` on`,
       })
       .require(
-        /Trainer\s*\(/.test(module.text) ? 'yes' : 'unknown',
+        module.mentions(/Trainer\s*\(/) ? 'yes' : 'unknown',
         'that a trainer is given these arguments: this file has none',
       )
       .forbid(

@@ -122,7 +122,7 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
       )
       .forbid(other !== undefined, `\`${other}\` of this file has the model`)
       .forbid(
-        accumulatingLoops(module).length > 0 && !/\bno_sync\b/.test(module.text),
+        accumulatingLoops(module).length > 0 && !module.mentions(/\bno_sync\b/),
         'this file accumulates gradients outside `no_sync()`: with offload all but the last would be lost',
       )
       .forbid(!ownsItsLines(module, statement), 'its statement shares its line with other code')

@@ -60,7 +60,7 @@ export const fsdpOffloadAccumulation: Transform<Site> = {
 
   *detect(module) {
     const [offload] = cpuOffloads(module);
-    if (offload === undefined || SYNCS_ITSELF.test(module.text)) return;
+    if (offload === undefined || module.mentions(SYNCS_ITSELF)) return;
     const said = `with \`${offload.text.replace(/\s+/g, ' ')}\` each backward pass replaces the gradient of the one before: of the micro-batches between two steps`;
     const loops = accumulatingLoops(module);
     for (const { backward } of loops) {

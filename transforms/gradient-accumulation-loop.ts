@@ -113,7 +113,7 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
         no: `\`${data.text}\` has no length, so that its last batch is not known`,
         unknown: `that \`${data.text}\` has a length`,
       })
-      .require(/DistributedDataParallel|\bDDP\b/.test(module.text) ? 'unknown' : 'yes', {
+      .require(module.mentions(/DistributedDataParallel|\bDDP\b/) ? 'unknown' : 'yes', {
         no: '',
         unknown: 'that gradients may be synchronised in every batch: nothing calls `no_sync()`',
       })

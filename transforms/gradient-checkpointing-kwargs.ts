@@ -151,8 +151,8 @@ function isFree(module: PyModule): Answer {
   const uses = module
     .at(CHECKPOINTING_KWARGS)
     .flatMap((node) => (node.parent?.type === 'attribute' ? [node.parent] : []));
-  if (/setattr\([^)]*gradient_checkpointing_kwargs/.test(module.text) || uses.some(isWritten)) return 'no';
-  return uses.length > 0 || /["']gradient_checkpointing_kwargs["']/.test(module.text) ? 'unknown' : 'yes';
+  if (module.mentions(/setattr\([^)]*gradient_checkpointing_kwargs/) || uses.some(isWritten)) return 'no';
+  return uses.length > 0 || module.mentions(/["']gradient_checkpointing_kwargs["']/) ? 'unknown' : 'yes';
 }
 
 /** The files of the project that ask some arguments for it; what they only give to a call is their own. */

@@ -150,7 +150,7 @@ export const hoistConstantTensor: Transform<HoistSite> = {
       `that \`${doubtful && shown(doubtful)}\` is always a device: with \`None\` the tensor stays where the last iteration took it`,
     );
     proof.require(
-      changing.length > 0 && LEAVES_NOTHING.test(module.text) ? 'unknown' : 'yes',
+      changing.length > 0 && module.mentions(LEAVES_NOTHING) ? 'unknown' : 'yes',
       `that \`${name}\` is never moved to \`meta\`, from where no number comes back`,
     );
     if (loop === undefined) {

@@ -96,7 +96,7 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
       proof.require(answer, otherwise);
     proof
       .forbid(
-        /\bprepare_model_for_kbit_training\s*=(?!=)/.test(module.text),
+        module.mentions(/\bprepare_model_for_kbit_training\s*=(?!=)/),
         'this file puts something else in its place',
       )
       .forbid(
@@ -104,7 +104,7 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
         'this file calls `disable_input_require_grads`, and the hook that it removes would not be set',
       )
       .require(
-        /trust_remote_code["']?\s*[=:]\s*(?!False)/.test(module.text) ? 'unknown' : 'yes',
+        module.mentions(/trust_remote_code["']?\s*[=:]\s*(?!False)/) ? 'unknown' : 'yes',
         'that the code which the model brings along takes the form: some of it ignores the keyword',
       )
       .require(staysNotReentrant(module, call), {

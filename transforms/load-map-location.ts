@@ -26,6 +26,7 @@ import {
   loadsPlainly,
   ownsItsLines,
   Proof,
+  type PyModule,
   qualifiedName,
   receiverOf,
   reloadsOptimizer,
@@ -148,23 +149,23 @@ export const loadMapLocation: Transform<LoadSite> = {
         'that no optimizer takes this state twice: one on its GPU is trained on in place, one on the CPU stays as it was saved',
       )
       .require(
-        loadsPlainly(module.text) ? 'yes' : 'unknown',
+        module.memo(isLoadingPlain, module) ? 'yes' : 'unknown',
         'that the model takes its state from the CPU: this file shards, quantizes or defers models, or has parts that load in their own way',
       )
       .require(
-        TENSOR_SETTINGS.test(module.text) ? 'unknown' : 'yes',
+        module.mentions(TENSOR_SETTINGS) ? 'unknown' : 'yes',
         'that the optimizer has no settings that are tensors on the GPU: they are kept as they are loaded',
       )
       .require(
-        /set_default_(?:device|tensor_type)/.test(module.text) || isUnderDevice(call) ? 'unknown' : 'yes',
+        module.mentions(/set_default_(?:device|tensor_type)/) || isUnderDevice(call) ? 'unknown' : 'yes',
         'that no default device decides where the checkpoint goes',
       )
       .require(
-        /\btorch\.load\s*=[^=]/.test(module.text) ? 'unknown' : 'yes',
+        module.mentions(/\btorch\.load\s*=[^=]/) ? 'unknown' : 'yes',
         'that what this file puts in the place of `torch.load` takes the keyword',
       )
       .require(
-        /\b(?:locals|globals|vars)\(\s*\)|(?<![.\w])(?:exec|eval)\(/.test(module.text) ? 'unknown' : 'yes',
+        module.mentions(/\b(?:locals|globals|vars)\(\s*\)|(?<![.\w])(?:exec|eval)\(/) ? 'unknown' : 'yes',
         'that nothing reads the result by way of `locals()`, `globals()` or `eval()`',
       )
       .require(
@@ -220,4 +221,9 @@ function isUnderDevice(call: PyNode): boolean {
   return enclosingWiths(call)
     .flatMap(contextManagers)
     .some(({ text }) => /device|fake|meta|init_on/i.test(text));
+}
+
+/** Of the whole file, once for all its loads. */
+function isLoadingPlain({ text }: PyModule): boolean {
+  return loadsPlainly(text);
 }

@@ -116,7 +116,7 @@ export const periodicCacheCleanup: Transform<CleanupSite> = {
       const message = 'the blocks that this loop has freed stay reserved for its next steps';
       yield { node: nameOf(node), place: { kind: 'loop', body: each.body, ...counter }, message };
     }
-    if (CLEANS.test(module.text)) return;
+    if (module.mentions(CLEANS)) return;
     for (const node of ['TrainingArguments(', 'Config('].flatMap((literal) => module.at(literal))) {
       const call = (node.parent?.type === 'attribute' ? node.parent : node).parent;
       const made = call?.type === 'call' ? argumentsCall(module, call) : undefined;

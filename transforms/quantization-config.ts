@@ -120,7 +120,7 @@ export const quantizationConfig: Transform<QuantizationSite> = {
         `that what is spread into the call does not hold \`${CONFIG}\` already`,
       );
     proof.require(
-      kept === undefined || /^(?:from|import)\s+transformers\b/m.test(module.text) ? 'yes' : 'unknown',
+      kept === undefined || module.mentions(/^(?:from|import)\s+transformers\b/m) ? 'yes' : 'unknown',
       'that transformers can be imported above everything else, which this file does only in places',
     );
     if (proof.refuted === undefined && kept !== undefined) {

@@ -77,7 +77,7 @@ export const trainingUseCache: Transform<CacheSite> = {
     mayLoadAnyModel(glimpse) && !USED.test(text) && /\.backward\s*\(|labels\s*=|Trainer\s*\(/.test(text),
 
   *detect(module) {
-    if (USED.test(module.text)) return;
+    if (module.mentions(USED)) return;
     for (const { call, load } of trainingForwards(module)) {
       if (!isGenerator(load) || isTestCode(module, call)) continue;
       const node = call.field('function')?.field('attribute') ?? call.field('function') ?? call;

@@ -59,7 +59,7 @@ export const unusedBuffer: Transform = {
   cue: (text) => !WALKS.test(text),
 
   *detect(module) {
-    if (WALKS.test(module.text)) return;
+    if (module.mentions(WALKS)) return;
     for (const hit of module.at('register_buffer(')) {
       const call = hit.parent?.parent;
       const receiver =

@@ -46,7 +46,7 @@ export const volatileVariable: Transform<Site> = {
       const call = node.closest('keyword_argument')?.parent?.parent;
       const callee = call?.field('function');
       if (call !== undefined && !VARIABLE.has((callee && qualifiedName(module, callee)) ?? '')) continue;
-      if (call === undefined && (value.type !== 'true' || !/\bVariable\b/.test(module.text))) continue;
+      if (call === undefined && (value.type !== 'true' || !module.mentions(/\bVariable\b/))) continue;
       if (recordsNoGraph(module, node) || isTestCode(module, node)) continue;
       yield {
         node,

@@ -72,7 +72,7 @@ export const zeroGradNone: Transform<ZeroGradSite> = {
   cue: (text) => /zero_grad\(\s*(?:set_to_none\s*=\s*)?False/.test(text),
 
   *detect(module) {
-    if (importsTorch(module) === 'no' && !/optim|torch/.test(module.text)) return;
+    if (importsTorch(module) === 'no' && !module.mentions(/optim|torch/)) return;
     for (const node of module.at(METHOD)) {
       const call = node.parent?.parent;
       if (call?.type !== 'call' || methodName(call) !== METHOD || node.text !== METHOD) continue;
@@ -100,11 +100,11 @@ export const zeroGradNone: Transform<ZeroGradSite> = {
         `this file takes \`${taken?.text}\` to be a tensor, which it would no longer be`,
       )
       .forbid(
-        /getattr\([^)]*["']grad["']/.test(module.text),
+        module.mentions(/getattr\([^)]*["']grad["']/),
         'this file reads gradients by name, which may then be None',
       )
-      .forbid(FIXED_PLACES.test(module.text), 'captured CUDA graphs need gradients that stay where they are')
-      .require(FLAT.test(module.text) ? 'unknown' : 'yes', {
+      .forbid(module.mentions(FIXED_PLACES), 'captured CUDA graphs need gradients that stay where they are')
+      .require(module.mentions(FLAT) ? 'unknown' : 'yes', {
         no: '',
         unknown:
           'that the gradients are no views of one flat tensor, as sharding and fused optimizers make them',

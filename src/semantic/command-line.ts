@@ -46,7 +46,7 @@ function hasOneParser(module: PyModule): boolean {
     const call = parent?.type === 'attribute' ? parent.parent : parent;
     return text === 'ArgumentParser' && call?.type === 'call';
   });
-  return made.length === 1 && !SET_ELSEWHERE.test(module.text);
+  return made.length === 1 && !module.mentions(SET_ELSEWHERE);
 }
 
 /** `x.name = …` anywhere, whoever `x` is. */

@@ -147,6 +147,14 @@ export class PyModule {
     return isBetween(this.glimpse.outline?.quiet ?? [], offset);
   }
 
+  /** Whether the text matches a pattern: looked up once for all findings. */
+  mentions(pattern: RegExp): boolean {
+    const known = this.alone.memo(nothingMentioned, this.alone);
+    const answer = known.get(String(pattern)) ?? pattern.test(this.text);
+    known.set(String(pattern), answer);
+    return answer;
+  }
+
   /** A fact about a node or the file that is computed once: `make` must be a module-level function. */
   memo<K extends PyNode | PyModule, V>(make: (module: PyModule, key: K) => V, key: K): V {
     let byKey = this.#facts.get(make) as Map<K, V> | undefined;
@@ -293,6 +301,11 @@ function chosen(known: Chosen, all: readonly PyNode[], test: (node: PyNode) => b
 
 /** Characters from which on a file is not searched for each part that is asked about. */
 const LONG_TEXT = 128 * 1024;
+
+/** By pattern. */
+function nothingMentioned(): Map<string, boolean> {
+  return new Map();
+}
 
 function noHitsYet(): Map<string, readonly PyNode[]> {
   return new Map();

@@ -19,7 +19,7 @@ export function hasInferenceFastPath(module: PyModule): boolean {
 }
 
 function mayTakeFastPath(module: PyModule): boolean {
-  if (/\bvit_[blh]_\d+\(/.test(module.text)) return true;
+  if (module.mentions(/\bvit_[blh]_\d+\(/)) return true;
   if (FAST_PATHS.some((name) => module.at(name).length > 0)) return true;
   const seen = new Set([module]);
   let ring = [module];

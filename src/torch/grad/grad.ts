@@ -271,7 +271,7 @@ export interface DifferentiatingModule {
 
 function findDifferentiatingModule(module: PyModule): DifferentiatingModule | undefined {
   // Most files have no forward, or nothing in them that differentiates.
-  if (!/\bdef[\s\\]+forward\b/.test(module.text) || gradUses(module).length === 0) return undefined;
+  if (!module.mentions(/\bdef[\s\\]+forward\b/) || gradUses(module).length === 0) return undefined;
   for (const forward of methodsByName(module, 'forward')) {
     const name = enclosingClass(forward)?.field('name')?.text;
     const reached = gradUseReached(module, forward);

@@ -183,6 +183,6 @@ function withoutSwitches(module: PyModule): string {
 export function showsTraining(module: PyModule): boolean {
   return (
     ['peft', 'trl', 'unsloth'].some((name) => importsPackage(module, name)) ||
-    /TrainingArguments|\bTrainer\b|\.backward\(|\.train\(\)/.test(module.text)
+    module.mentions(/TrainingArguments|\bTrainer\b|\.backward\(|\.train\(\)/)
   );
 }

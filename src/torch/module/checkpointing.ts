@@ -119,7 +119,7 @@ function fileGates(module: PyModule): readonly Gate[] {
       },
     },
     {
-      answer: /use_reentrant["']?\s*[=:]\s*True/.test(module.text) ? 'unknown' : 'yes',
+      answer: module.mentions(/use_reentrant["']?\s*[=:]\s*True/) ? 'unknown' : 'yes',
       otherwise: 'that this run does not want the re-entrant form, which this file asks for elsewhere',
     },
   ];
@@ -142,8 +142,8 @@ const OLD_PIN =
 
 /** Whether transformers knows the keyword, as far as the file itself speaks of versions. */
 function knowsKwargs(module: PyModule): Answer {
-  if (OLD_PIN.test(module.text)) return 'no';
-  return /\btransformers\.__version__|\bversion\(\s*["']transformers["']/.test(module.text)
+  if (module.mentions(OLD_PIN)) return 'no';
+  return module.mentions(/\btransformers\.__version__|\bversion\(\s*["']transformers["']/)
     ? 'unknown'
     : 'yes';
 }
@@ -161,7 +161,7 @@ export function staysNotReentrant(module: PyModule, call: PyNode): Answer {
     ...enabledAgain(module, call),
     ...trainerForms(module),
     trainsHere(module, call),
-    HIDDEN.test(module.text) ? 'unknown' : 'yes',
+    module.mentions(HIDDEN) ? 'unknown' : 'yes',
   ]);
   return again === 'no' && five !== 'no' ? 'unknown' : again;
 }
@@ -184,14 +184,14 @@ function isSetBeside(hook: PyNode, call: PyNode): boolean {
 export function hookGates(module: PyModule, call: PyNode): readonly Gate[] {
   return [
     {
-      answer: /\btorch\.utils(?:\.checkpoint|\s+import\s[^\n]*\bcheckpoint)\b/.test(module.text)
+      answer: module.mentions(/\btorch\.utils(?:\.checkpoint|\s+import\s[^\n]*\bcheckpoint)\b/)
         ? 'unknown'
         : 'yes',
       otherwise:
         'that what this file checkpoints by itself needs no input that requires a gradient, as the hook gives it',
     },
     {
-      answer: /get_input_embeddings|\bretain_grad\b|\bautograd\.grad\b/.test(module.text) ? 'unknown' : 'yes',
+      answer: module.mentions(/get_input_embeddings|\bretain_grad\b|\bautograd\.grad\b/) ? 'unknown' : 'yes',
       otherwise: 'that nothing asks for the gradient of the embeddings, which only the hook gives them',
     },
     {
@@ -319,7 +319,7 @@ function argumentsMade(module: PyModule, args: PyNode): PyNode | undefined {
   if (value.type !== 'identifier') return undefined;
   const [only, ...others] = definitionsOf(module, value);
   if (only?.kind !== 'value' || only.value.type !== 'call' || others.length > 0) return undefined;
-  if (/\.gradient_checkpointing(?:_kwargs)?\s*=(?!=)|setattr\(|\.set_training\(/.test(module.text))
+  if (module.mentions(/\.gradient_checkpointing(?:_kwargs)?\s*=(?!=)|setattr\(|\.set_training\(/))
     return undefined;
   return plainArguments(module, only.value);
 }

@@ -241,9 +241,12 @@ export function plainAttributes(
 export function runsInForward(module: PyModule, functionNode: PyNode): boolean {
   const classNode = enclosingClass(functionNode);
   if (classNode === undefined) return false;
-  return familyOf(module, classNode).some((each) =>
-    module.alone.memo(findForwardMethods, each).has(functionNode),
-  );
+  const [eldest = classNode] = familyOf(module, classNode);
+  return module.alone.memo(findFamilysForwards, eldest).has(functionNode);
+}
+
+function findFamilysForwards(module: PyModule, eldest: PyNode): ReadonlySet<PyNode> {
+  return new Set(familyOf(module, eldest).flatMap((each) => [...findForwardMethods(module, each)]));
 }
 
 const FORWARDS: ReadonlySet<string> = new Set(['forward', 'training_step', '__call__']);

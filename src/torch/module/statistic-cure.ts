@@ -44,6 +44,18 @@ function isProven(gates: readonly Gate[]): boolean {
 
 /** Storing this value in `target` keeps the graph that computed it alive until the next call, which keeps it in turn. */
 export function keepsGraph(module: PyModule, target: PyNode, value: PyNode): boolean {
+  const known = module.memo(nothingKept, target);
+  const answer = known.get(value) ?? isGraphKept(module, target, value);
+  known.set(value, answer);
+  return answer;
+}
+
+/** By value. Classes of one family ask about the same ones. */
+function nothingKept(): Map<PyNode, boolean> {
+  return new Map();
+}
+
+function isGraphKept(module: PyModule, target: PyNode, value: PyNode): boolean {
   const owner = enclosingFunction(target);
   return (
     owner !== undefined &&

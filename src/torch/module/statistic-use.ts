@@ -46,6 +46,10 @@ const LOGGING =
   /(?:^|[._])(?:add_(?:scalar|histogram|scalars)|debug|info|log(?:_\w+)?|print|warn(?:ing)?|write)$/;
 
 export function tensorRead(module: PyModule, attribute: PyNode): TensorRead {
+  return module.memo(findRead, attribute);
+}
+
+function findRead(module: PyModule, attribute: PyNode): TensorRead {
   const found = follow(module, attribute);
   return { ...found, gradOff: recordsNoGraph(module, attribute) };
 }

@@ -101,7 +101,7 @@ function isWide(module: PyModule, call: PyNode, callee: PyNode, metrics: PyNode)
   if (loads.length > 0) return loads.every((name) => WIDE_OUTPUT.test(name));
   const computed = definitionBehind(module, metrics);
   if (computed !== undefined && /\.(?:batch_)?decode\(/.test(computed.text)) return true;
-  return !NARROW_OUTPUT.test(module.text);
+  return !module.mentions(NARROW_OUTPUT);
 }
 
 /** The values that an expression, or the variable that it is, is given anywhere in the file; none where one is not written out. */

@@ -89,7 +89,7 @@ function usesTorch(module: PyModule): boolean {
 
 function findTorch(module: PyModule): boolean {
   if (TORCH_LIBRARIES.some((name) => importsPackage(module, name))) return true;
-  if (!importsPackage(module, 'transformers') || /\b(?:TF|Flax)[A-Z]\w/.test(module.text)) return false;
+  if (!importsPackage(module, 'transformers') || module.mentions(/\b(?:TF|Flax)[A-Z]\w/)) return false;
   return !OTHER_FRAMEWORKS.some((name) => importsPackage(module, name));
 }
 
@@ -99,13 +99,13 @@ const GPU_WORDS =
 /** Whether there can be a CUDA cache: the file works with a GPU, or the model is handed in by one that may. */
 export function mayUseGpu(module: PyModule, { saved }: ModelSave): Answer {
   if (isOffGpu(module)) return 'unknown';
-  return GPU_WORDS.test(module.text) || isHandedIn(module, saved) ? 'yes' : 'unknown';
+  return module.mentions(GPU_WORDS) || isHandedIn(module, saved) ? 'yes' : 'unknown';
 }
 
 /** The file names another device, and nothing of CUDA. */
 function isOffGpu(module: PyModule): boolean {
   const isNamed =
-    /device\(\s*["'](?:cpu|mps|xla)|(?:\.to\(|device\s*=)\s*["'](?:cpu|mps|xla)/.test(module.text) ||
+    module.mentions(/device\(\s*["'](?:cpu|mps|xla)|(?:\.to\(|device\s*=)\s*["'](?:cpu|mps|xla)/) ||
     importsPackage(module, 'torch_xla');
   return isNamed && !/cuda|rainer\b|ccelerat|device_map/.test(module.text.replace(/#.*/g, ''));
 }

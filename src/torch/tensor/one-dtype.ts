@@ -180,7 +180,7 @@ function isAttributeFixed(rounds: Rounds, node: PyNode, depth: number): boolean 
   if (SHAPES.has(name) || qualifiedName(module, node) !== undefined) return true;
   if (object === undefined || !isFixed(rounds, object, depth + 1)) return false;
   if (FACES.has(name)) return true;
-  return !CASTS.test(module.text) && !module.at(`.${name}`).some((each) => isSetLater(each, name));
+  return !module.mentions(CASTS) && !module.at(`.${name}`).some((each) => isSetLater(each, name));
 }
 
 /** `x.name = …`, but for the constructor. */

@@ -61,7 +61,7 @@ const MAX_DEPTH = 6;
  * is known. What comes from elsewhere is never proven.
  */
 export function isFreeOfRandomness(module: PyModule, callable: PyNode): boolean {
-  return !REPLACES.test(module.text) && isSteady(module, callable, 0);
+  return !module.mentions(REPLACES) && isSteady(module, callable, 0);
 }
 
 /** Hooks and methods put in the place of others; and models of libraries whose layers are given adapters, which have dropout. */

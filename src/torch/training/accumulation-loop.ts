@@ -177,7 +177,7 @@ export function hasLength(module: PyModule, data: PyNode): Answer {
     if (value.type === 'generator_expression') return 'no';
     const callee = value.type === 'call' ? value.field('function') : undefined;
     const path = callee && qualifiedName(module, callee);
-    if (path === DATA_LOADER) return /Iterable|streaming/.test(module.text) ? 'unknown' : 'yes';
+    if (path === DATA_LOADER) return module.mentions(/Iterable|streaming/) ? 'unknown' : 'yes';
     return path?.startsWith('itertools.') || /^(?:iter|zip|map)$/.test(callee?.text ?? '') ? 'no' : 'unknown';
   });
   if (answers.includes('no')) return 'no';
@@ -190,7 +190,7 @@ const COMPARES = /contrast|\bnce\b|info_?nce|_nce|nt_?xent|triplet|simclr|siglip
 export function isNoMean(module: PyModule, loss: PyNode): string | undefined {
   const definitions = loss.type === 'identifier' ? (reachingDefinitions(module, loss) ?? []) : [];
   const values = definitions.flatMap((definition) => ('value' in definition ? [definition.value.text] : []));
-  if (/reduction\s*=\s*["']sum["']/.test(module.text) || values.some((value) => /\.sum\(\s*\)$/.test(value)))
+  if (module.mentions(/reduction\s*=\s*["']sum["']/) || values.some((value) => /\.sum\(\s*\)$/.test(value)))
     return 'a loss that is a sum over the batch must not be divided';
   const compared = values.find((value) => COMPARES.test(value));
   return compared === undefined
@@ -204,7 +204,7 @@ export function accumulatesElsewhere(module: PyModule): string | undefined {
     importsPackage(module, name),
   );
   if (library !== undefined) return `${library} accumulates by a setting of its own`;
-  return /CPUOffload|offload_params/.test(module.text)
+  return module.mentions(/CPUOffload|offload_params/)
     ? 'parameters offloaded by FSDP lose the gradients of all but the last batch'
     : undefined;
 }

@@ -99,9 +99,9 @@ const OPEN_DTYPE =
  * part of a module that others run.
  */
 export function mayBeInOtherAutocast(module: PyModule, node: PyNode): boolean {
-  if (OTHER_DTYPE.test(module.text) || OPEN_DTYPE.test(module.text)) return true;
+  if (module.mentions(OTHER_DTYPE) || module.mentions(OPEN_DTYPE)) return true;
   if (node.closest('class_definition') !== undefined || !isProgram(module)) return true;
-  return !/\.backward\(/.test(module.text);
+  return !module.mentions(/\.backward\(/);
 }
 
 /**
@@ -146,21 +146,21 @@ const CHECKS_TYPES =
 /** What must hold in the file before one of the names may be written anew. */
 export function ampGates(module: PyModule, names: readonly string[]): readonly Gate[] {
   return [
-    gate(!REPLACES.test(module.text), 'this file puts something else in its place'),
+    gate(!module.mentions(REPLACES), 'this file puts something else in its place'),
     {
       answer:
-        names.includes('GradScaler') && CHECKS_TYPES.test(module.text) && isScalerAnnotated(module)
+        names.includes('GradScaler') && module.mentions(CHECKS_TYPES) && isScalerAnnotated(module)
           ? 'unknown'
           : 'yes',
       otherwise: 'that nothing chooses or checks by the annotations, which name the old class',
     },
     ...module.memo(replacersElsewhere, module),
     {
-      answer: STANDS_IN.test(module.text) ? 'unknown' : 'yes',
+      answer: module.mentions(STANDS_IN) ? 'unknown' : 'yes',
       otherwise: 'that what stands in for CUDA here replaces the new names as well',
     },
     {
-      answer: /\btorch\.jit\b|\bfrom torch import[^\n]*\bjit\b/.test(module.text) ? 'unknown' : 'yes',
+      answer: module.mentions(/\btorch\.jit\b|\bfrom torch import[^\n]*\bjit\b/) ? 'unknown' : 'yes',
       otherwise: 'that TorchScript, which this file uses, takes it',
     },
   ];
@@ -201,7 +201,7 @@ export function reachGates(module: PyModule, bound: readonly PyNode[]): readonly
       'the name is an attribute of a class as well',
     ),
     {
-      answer: /(?<![.\w])(?:globals|locals|vars|eval|exec)\(/.test(module.text) ? 'unknown' : 'yes',
+      answer: module.mentions(/(?<![.\w])(?:globals|locals|vars|eval|exec)\(/) ? 'unknown' : 'yes',
       otherwise: 'that nothing reads the name by way of `globals()`, `locals()` or `eval()`',
     },
   ];
