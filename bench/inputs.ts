@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
+import type { Shape } from './shapes.js';
 
 export interface Repository {
   readonly name: string;
@@ -66,6 +67,24 @@ export function filesBySize(folder: string, sizes: readonly number[]): readonly 
       length += part.length;
     }
     writeFileSync(at, parts.join(''));
+    return { size, at, home };
+  });
+}
+
+/** Files of one shape: of a function, a class or a line of growing size. */
+export function filesOfShape(
+  folder: string,
+  { id, text }: Shape,
+  sizes: readonly number[],
+): readonly Sized[] {
+  const few = 10;
+  const least = text(few).length;
+  const perPart = (text(2 * few).length - least) / few;
+  return sizes.map((size) => {
+    const home = join(folder, id, `${size}`);
+    mkdirSync(home, { recursive: true });
+    const at = join(home, 'train.py');
+    writeFileSync(at, text(Math.max(1, few + Math.round((size - least) / perPart))));
     return { size, at, home };
   });
 }

@@ -5,15 +5,16 @@ import { availableParallelism, cpus, loadavg, release, tmpdir, totalmem } from '
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { filesBySize, foldersByCount, type Repository, repositoriesIn } from './inputs.js';
+import { filesBySize, filesOfShape, foldersByCount, type Repository, repositoriesIn } from './inputs.js';
 import { type Conditions, interleave } from './measure.js';
 import { obtain, PEERS, type PeerName, peersFolder } from './peers.js';
 import { growing, type Memfix, ruleIds, type Stage, scanning, starting, type Work } from './plan.js';
 import { markdown, type Results } from './report.js';
+import { SHAPES } from './shapes.js';
 import { judge, type WorkResult } from './targets.js';
 
 /** Kinds of work. */
-const WORKS = ['start-up', 'scans', 'growth'] as const;
+const WORKS = ['start-up', 'scans', 'growth', 'shapes'] as const;
 const USAGE = 'npm run bench -- <folder of repositories> [options]; --help tells them';
 const HELP = `npm run bench -- <folder of repositories> [options]
 
@@ -116,8 +117,14 @@ function* planned(stage: Stage, chosen: readonly Repository[]): Generator<Work> 
   const [home] = [...chosen].filter(({ script }) => script !== undefined).sort((a, b) => b.files - a.files);
   if (works.includes('start-up') && home?.script !== undefined) yield starting(stage, home, home.script);
   if (works.includes('scans')) for (const repository of chosen) yield scanning(stage, repository);
-  if (!works.includes('growth')) return;
   const limit = whole('timeout');
+  // Their ratio shows how time grows; V8 runs differently below 64 KB.
+  const bytes = [1e3, 7e4, 2.8e5];
+  for (const shape of works.includes('shapes') ? SHAPES : []) {
+    const files = filesOfShape(join(scratch, 'shapes'), shape, bytes);
+    yield growing(stage, shape.id, `${shape.title}, in so many bytes`, files, limit);
+  }
+  if (!works.includes('growth')) return;
   const sizes = [1e3, 1e4, 1e5, 1e6, 1e7];
   yield growing(
     stage,

@@ -1,5 +1,6 @@
 import { isCalled } from './inputs.js';
 import type { Measurement } from './measure.js';
+import { SHAPES } from './shapes.js';
 import { growth, median, type Point, ratios } from './statistics.js';
 
 export interface WorkResult {
@@ -72,6 +73,7 @@ const TARGETS: readonly Target[] = [
   ),
   linear('time by size of one file', 'file size'),
   linear('time by number of files', 'file count'),
+  ...SHAPES.map(({ id, title }) => linear(`time by size of ${title}`, id)),
 ];
 
 export function judge(results: readonly WorkResult[]): readonly Judgement[] {
