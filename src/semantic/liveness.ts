@@ -2,7 +2,7 @@ import type { PyNode } from '../syntax/node.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
 import { scopeKind } from './scope.js';
-import { argumentsOf, enclosingFunction, ownNodes, swallowsErrors } from './statements.js';
+import { argumentsOf, enclosingFunction, isOwnNode, swallowsErrors } from './statements.js';
 
 const REFLECTION: ReadonlySet<string> = new Set(['eval', 'exec', 'globals', 'locals']);
 const COMPREHENSION = /^(?:list|set|dictionary)_comprehension$/;
@@ -91,11 +91,15 @@ function isConsumed(generator: PyNode): boolean {
   return generator.type === 'generator_expression' && CONSUMERS.has(callee?.text ?? '');
 }
 
-const MAY_REFLECT = /(?<![\w.\u0080-\uffff])(?:dir|eval|exec|globals|locals|vars)(?![\w\u0080-\uffff])/;
+const MAY_REFLECT = /(?<![\w.\u0080-\uffff])(?:dir|eval|exec|globals|locals|vars)(?![\w\u0080-\uffff])/g;
 
+/** Found by its word: a function may be long. */
 function reflectionIn(module: PyModule, owner: PyNode): PyNode | undefined {
-  if (!MAY_REFLECT.test(owner.text)) return undefined;
-  return [...ownNodes(owner)].find((node) => isReflection(module, node));
+  for (const { index } of owner.text.matchAll(MAY_REFLECT)) {
+    const call = module.root.descendantAt(owner.start + index).parent;
+    if (call !== undefined && isOwnNode(owner, call) && isReflection(module, call)) return call;
+  }
+  return undefined;
 }
 
 /** `locals()`, `eval(…)`; `vars(x)` and `dir(x)` look at `x` alone. */

@@ -99,6 +99,16 @@ export function ownNodes(functionNode: PyNode): Generator<PyNode> {
   return body.walk((node) => !DEFINITIONS.includes(node.type));
 }
 
+/** Whether a node is one of them. */
+export function isOwnNode(functionNode: PyNode, node: PyNode): boolean {
+  const body = functionNode.field('body') ?? functionNode;
+  for (const ancestor of node.ancestors()) {
+    if (ancestor === body) return true;
+    if (DEFINITIONS.includes(ancestor.type)) return false;
+  }
+  return false;
+}
+
 /** Nested functions, lambdas and classes included. */
 export function allNodes(node: PyNode): Generator<PyNode> {
   return (node.field('body') ?? node).walk();
