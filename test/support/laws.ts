@@ -144,7 +144,7 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
       const transform = court.transforms.find(({ meta }) => meta.id === id);
       expect(transform).toBeDefined();
       if (transform === undefined) continue;
-      expect(engineFor(court, [transform], options).among(fixture.input)).toEqual([transform]);
+      expect(engineFor(court, [transform], options).among(fixture.input).transforms).toEqual([transform]);
       for (const literal of transform.prefilter) {
         expect([literal].flat().some((one) => file.source.text.includes(one))).toBe(true);
       }
