@@ -37,11 +37,17 @@ const WIDE: readonly (readonly [first: number, last: number])[] = [
 
 /** The cells of one line, starting at `column`, from the character at `offset` on. */
 export function cellsOf(text: string, offset = 0, column = 0): Cell[] {
+  if (PLAIN.test(text))
+    return Array.from(text, (part, at) => ({
+      text: part,
+      offset: offset + at,
+      column: column + at,
+      width: 1,
+    }));
   const cells: Cell[] = [];
-  const parts = PLAIN.test(text) ? text : segments(text);
   let at = offset;
   let to = column;
-  for (const part of parts) {
+  for (const part of segments(text)) {
     const cell =
       part === '\t' ? tab(at, to) : { text: shown(part), offset: at, column: to, width: columnsOf(part) };
     cells.push(cell);
