@@ -74,7 +74,7 @@ export const ampApi: Transform<AmpSite> = {
       ],
       limits: [
         'No effect on memory or speed.',
-        'On torch before 2.3 there is no `torch.amp.GradScaler`, before 2.4 no `torch.amp.custom_fwd`.',
+        'On torch before 1.12 there is no `torch.amp.autocast`, before 2.3 no `torch.amp.GradScaler`, before 2.4 no `torch.amp.custom_fwd`.',
         'Annotations keep the old class: the new `GradScaler` is its base.',
       ],
     },

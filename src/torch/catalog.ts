@@ -180,7 +180,7 @@ export const AMP_NAMES: ReadonlyMap<
   string,
   { readonly since: string; readonly positional: readonly string[] }
 > = new Map([
-  ['autocast', { since: '1.10', positional: ['enabled', 'dtype', 'cache_enabled'] }],
+  ['autocast', { since: '1.12', positional: ['enabled', 'dtype', 'cache_enabled'] }],
   ['GradScaler', { since: '2.3', positional: [] }],
   ['custom_fwd', { since: '2.4', positional: [] }],
   ['custom_bwd', { since: '2.4', positional: [] }],
