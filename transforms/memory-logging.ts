@@ -23,10 +23,10 @@ import {
   mayTrain,
   nameFor,
   type Options,
+  ownCounter,
   Proof,
   type PyModule,
   type PyNode,
-  passOf,
   type Site,
   statementOf,
   stepCounter,
@@ -117,9 +117,7 @@ export const memoryLogging: Transform<LoggingSite> = {
     const owner = enclosingFunction(loop);
     const compiler = owner && compilerOf(module, owner);
     const counter =
-      passOf(module, loop)?.counter?.text ??
-      stepCounter(module, body)?.text ??
-      countPasses(edit, module, loop, INDEX);
+      ownCounter(module, loop) ?? stepCounter(module, body)?.text ?? countPasses(edit, module, loop, INDEX);
     if (counter === undefined) return edit.refuse('it counts nothing, and no counter can be added');
     edit.defineFunction(HELPER, helper(edit, module, loop, options), loop);
     const outermost = enclosingLoops(loop).at(-1) ?? loop;

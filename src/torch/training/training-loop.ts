@@ -162,6 +162,15 @@ export function passOf(module: PyModule, loop: PyNode): Pass | undefined {
   };
 }
 
+/** The variable by which a `for` counts its passes, where it has a name and its body leaves it alone. */
+export function ownCounter(module: PyModule, loop: PyNode): string | undefined {
+  const counter = passOf(module, loop)?.counter;
+  const scope = counter && module.resolve(counter);
+  if (counter === undefined || scope === undefined || counter.text === '_') return undefined;
+  const isKept = module.writes(scope, counter.text).every((write) => !loop.field('body')?.contains(write));
+  return isKept ? counter.text : undefined;
+}
+
 function builtinCalled(module: PyModule, node: PyNode): string | undefined {
   const callee = node.type === 'call' ? node.field('function') : undefined;
   return callee?.type === 'identifier' && module.resolve(callee) === undefined ? callee.text : undefined;
