@@ -142,7 +142,7 @@ export async function lookThrough(
 
 function nameGenerated(context: Context, { generated }: Visit): void {
   if (!context.isVerbose) return;
-  for (const path of generated) context.say(`${path}: passed over: it is marked @generated`);
+  for (const path of generated) context.say(`${path}: passed over: it says that it is generated`);
 }
 
 /** The program itself, started again in threads. The native parser cannot be stopped without ending the process. */

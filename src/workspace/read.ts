@@ -10,7 +10,9 @@ export const LONGEST_LINE = 1024 * 1024;
 /** Opening a named pipe must not wait for a writer that never comes. */
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-const GENERATED = /^[ \t]*#.*@generated\b/m;
+const COMMENT = /^[ \t]*#.*$/gm;
+/** How much of a file's head may say that a tool wrote it. */
+const HEAD = 1024;
 
 /** What the system says about a file without reading it: modified, changed, size, inode. */
 export type Stamp = readonly [number, number, number, number];
@@ -131,8 +133,11 @@ export function startOf(path: string, length: number): string | undefined {
   }
 }
 
+/** Marked `@generated`, or said to be generated and not to be edited: what changes it is its source. */
 function isGenerated(bytes: Buffer): boolean {
-  return GENERATED.test(bytes.toString('latin1', 0, Math.min(bytes.length, 1024)));
+  const head = bytes.toString('latin1', 0, Math.min(bytes.length, HEAD));
+  const comments = head.match(COMMENT)?.join('\n') ?? '';
+  return /@generated\b|generated[^]*\bdo not edit\b|\bdo not edit\b[^]*generated/i.test(comments);
 }
 
 function longestLine(bytes: Uint8Array): number {
