@@ -63,6 +63,12 @@ export const INTEGER_DTYPES: ReadonlySet<string> = new Set(
   ['bool', 'int', 'int16', 'int32', 'int64', 'int8', 'long', 'short', 'uint8'].map((name) => `torch.${name}`),
 );
 
+/** What they do to a tensor, they do without gradients. */
+export const INITIALIZERS = 'torch.nn.init.';
+
+/** They copy no tensor: what they are given, they give back. */
+export const HANDS_BACK: ReadonlySet<string> = new Set(['torch.as_tensor', 'torch.asarray']);
+
 /** Functions that differentiate: gradients must be on, or are switched on inside. */
 export function isDifferentiation(path: string): boolean {
   return (

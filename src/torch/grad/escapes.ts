@@ -1,10 +1,11 @@
 import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
-import { definitionOf } from '../../semantic/flow.js';
+import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { shown } from '../gate.js';
+import { changedInPlace } from './in-place.js';
 import { KEEPS, METER } from './names.js';
 import { givenTo, isPlainParameter } from './parts.js';
 import type { GradTrace } from './trace.js';
@@ -33,6 +34,7 @@ export function* escapesOf(
     const found =
       (own ? handedBack(node, trace) : undefined) ??
       stored(module, functionNode, node, trace) ??
+      written(module, functionNode, node, trace) ??
       (node.type === 'call' ? keptByCalled(module, node, trace, running) : undefined);
     if (found !== undefined) yield found;
   }
@@ -113,6 +115,29 @@ function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gra
     return undefined;
   const value = givenTo(node).find((given) => trace.mayCarryGraph(given));
   return value === undefined ? undefined : kept(value, receiver);
+}
+
+/** A parameter has no graph; a tensor that it changes in place gets one, and so does one that is changed itself. */
+function written(module: PyModule, functionNode: PyNode, node: PyNode, trace: GradTrace): Escape | undefined {
+  const change = changedInPlace(module, node);
+  if (change === undefined) return undefined;
+  const { target, values } = change;
+  const isOwn = target.type === 'identifier' || node.type === 'call';
+  const changesNetwork = isOwn && node.type !== 'assignment' && isOfNetwork(module, target, trace);
+  const byNetwork = values.some((value) => trace.of(value) === 'network');
+  if (!changesNetwork && !(byNetwork && isHeldOutside(module, functionNode, target))) return undefined;
+  return {
+    node,
+    words: `that nobody differentiates \`${shown(target)}\`, which \`${shown(node)}\` changes in place`,
+    into: target,
+  };
+}
+
+/** The network's own, whatever has become of it since. */
+function isOfNetwork(module: PyModule, target: PyNode, trace: GradTrace): boolean {
+  const definitions = target.type === 'identifier' ? (reachingDefinitions(module, target) ?? []) : [];
+  const walked = definitions.flatMap((found) => (found.kind === 'loop' ? found.iterable : []));
+  return [target, ...walked].some((each) => trace.of(each) === 'network');
 }
 
 /** Meters and metrics turn what they get into numbers for a report; lists and dicts do not, whatever their name. */

@@ -1,3 +1,5 @@
+import { definitionOf } from '../../semantic/flow.js';
+import { roleOf } from '../../semantic/names.js';
 import { methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { KEEPS, METER } from './names.js';
@@ -60,4 +62,17 @@ export function valuesPutInto(use: PyNode): readonly PyNode[] {
     } else return [];
   }
   return [];
+}
+
+/** A function, a class, a module, or once a number, a text, `True` or `None`, as written. */
+export function isDefinedOrConstant(writes: readonly PyNode[]): boolean {
+  const [only, ...others] = writes;
+  if (only === undefined) return false;
+  if (writes.every((write) => /^(?:def|class|import)$/.test(roleOf(write)))) return true;
+  const definition = definitionOf(only);
+  return (
+    others.length === 0 &&
+    definition.kind === 'value' &&
+    /^(?:integer|float|string|true|false|none|unary_operator)$/.test(definition.value.type)
+  );
 }

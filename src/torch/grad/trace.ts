@@ -8,7 +8,14 @@ import { methodName, ownNodes, receiverOf, unparenthesized } from '../../semanti
 import type { PyNode } from '../../syntax/node.js';
 import { kindOf } from '../tensor/tensor.js';
 import { COLLECTS, DATA, METER, NETWORK } from './names.js';
-import { givenTo, givesIndices, isPlainParameter, isTextReceiver, valuesPutInto } from './parts.js';
+import {
+  givenTo,
+  givesIndices,
+  isDefinedOrConstant,
+  isPlainParameter,
+  isTextReceiver,
+  valuesPutInto,
+} from './parts.js';
 import * as known from './values.js';
 
 /**
@@ -181,17 +188,20 @@ export class GradTrace {
     const scope = this.module.resolve(identifier);
     const writes = scope === undefined ? [] : this.module.writes(scope, identifier.text);
     if (scope === undefined || !this.functionNode.contains(scope.node)) {
-      const named =
-        writes.length > 0 && writes.every((write) => /^(?:def|class|import)$/.test(roleOf(write)));
-      const constant = writes.some((write) => isConstant(definitionOf(write))) && writes.length === 1;
-      if (named || constant) return 'plain';
+      if (isDefinedOrConstant(writes)) return 'plain';
       const origin = DATA.test(identifier.text) ? 'plain' : 'outside';
-      return worst([origin, ...this.#all(this.#puts(identifier))]);
+      return worst([origin, this.#held(identifier)]);
     }
     const definitions = reachingDefinitions(this.module, identifier) ?? writes.map(definitionOf);
     const found = definitions.length > 0 ? definitions : writes.map(definitionOf);
     const origin = worst(found.map((definition) => this.#defined(definition)));
-    return origin === 'graph' ? origin : worst([origin, ...this.#all(this.#puts(identifier))]);
+    return origin === 'graph' ? origin : worst([origin, this.#held(identifier)]);
+  }
+
+  /** What was put into an object. A tensor does not hold a parameter but what was computed with it. */
+  #held(identifier: PyNode): Trace {
+    const held = worst(this.#all(this.#puts(identifier)));
+    return held === 'network' && kindOf(this.module, identifier).endsWith('tensor') ? 'graph' : held;
   }
 
   #defined(definition: Definition): Trace {
@@ -336,11 +346,4 @@ export class GradTrace {
 function withoutPlain(given: Given): Given {
   if (typeof given === 'string') return given === 'plain' ? new Map() : given;
   return new Map([...given].filter(([, trace]) => trace !== 'plain'));
-}
-
-function isConstant(definition: Definition): boolean {
-  return (
-    definition.kind === 'value' &&
-    ['integer', 'float', 'string', 'true', 'false', 'none', 'unary_operator'].includes(definition.value.type)
-  );
 }

@@ -1,4 +1,4 @@
-import { TENSOR_NAMESPACES } from '../catalog.js';
+import { HANDS_BACK, TENSOR_NAMESPACES } from '../catalog.js';
 
 /** Which calls and attributes give values without a graph, whatever they are given. */
 
@@ -169,7 +169,6 @@ const PLAIN_FUNCTIONS: ReadonlySet<string> = new Set([
   'argmax',
   'argmin',
   'argsort',
-  'as_tensor',
   'bernoulli',
   'bincount',
   'count_nonzero',
@@ -218,7 +217,7 @@ const PLAIN_FUNCTIONS: ReadonlySet<string> = new Set([
 /** What a function of a known package hands back: nothing with a graph, what it was given, or something computed from it. */
 export function resultOf(path: string): 'plain' | 'passed' | 'computed' | 'unknown' {
   if (PLAIN_PACKAGES.test(path)) return 'plain';
-  if (PASSING_PACKAGES.test(path)) return 'passed';
+  if (PASSING_PACKAGES.test(path) || HANDS_BACK.has(path)) return 'passed';
   if (/^torch(?:vision|audio|metrics)?\./.test(path)) {
     const space = TENSOR_NAMESPACES.find((prefix) => path.startsWith(prefix));
     return PLAIN_FUNCTIONS.has(path.slice(space?.length ?? 0)) ? 'plain' : 'computed';
