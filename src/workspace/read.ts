@@ -72,14 +72,17 @@ export class Reader {
     }
   }
 
-  /** A file may grow while it is read, and `/proc` files claim to be empty: read until there is no more. */
+  /**
+   * A file may grow while it is read, and `/proc` files claim to be empty: read until there is no more. Where there was room
+   * for more than the file has, and no more came, there is none.
+   */
   #drain(descriptor: number, expected: number): Buffer | string {
     this.#reserve(expected + 1, 0);
     let length = 0;
     for (;;) {
       const read = readSync(descriptor, this.#memory, length, this.#memory.length - length, null);
-      if (read === 0) return this.#memory.subarray(0, length);
       length += read;
+      if (read === 0 || length === expected) return this.#memory.subarray(0, length);
       if (length > LARGEST_FILE) return tooLarge(length);
       if (length === this.#memory.length) this.#reserve(length * 2, length);
     }
