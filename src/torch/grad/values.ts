@@ -31,7 +31,6 @@ export const PLAIN_METHODS: ReadonlySet<string> = new Set([
   'eq',
   'equal',
   'ge',
-  'generate',
   'get_device',
   'gt',
   'int',
@@ -153,8 +152,10 @@ export const COMPUTING_BUILTINS: ReadonlySet<string> = new Set(['abs', 'pow', 'r
 
 /** Packages whose values never carry a graph of torch. */
 const PLAIN_PACKAGES =
-  /^(?:numpy|math|cmath|time|os|sys|json|re|random|datetime|logging|pathlib|pickle|csv|sklearn|scipy|pandas|PIL|cv2|skimage|imageio|matplotlib|seaborn|wandb|evaluate|datasets|sacrebleu|nltk|rouge_score|jiwer|editdistance|argparse|string|shutil|psutil|tensorboardX|torchtext|prettytable|tabulate)(?:\.|$)/;
-const PASSING_PACKAGES = /^(?:tqdm|itertools|collections|copy|more_itertools|rich|functools)(?:\.|$)/;
+  /^(?:numpy|math|cmath|time|os|sys|json|re|datetime|logging|pathlib|pickle|csv|sklearn|scipy|pandas|PIL|cv2|skimage|imageio|matplotlib|seaborn|wandb|evaluate|datasets|sacrebleu|nltk|rouge_score|jiwer|editdistance|argparse|string|shutil|psutil|tensorboardX|torchtext|prettytable|tabulate)(?:\.|$)/;
+const PASSING_PACKAGES = /^(?:tqdm|itertools|collections|copy|more_itertools|random|rich|functools)(?:\.|$)/;
+/** They join what they are given by a function. */
+const JOINS = /^(?:functools\.reduce|itertools\.accumulate)$/;
 
 /** Packages whose functions neither train a network they are handed nor differentiate what they get. */
 export const KNOWN_PACKAGES =
@@ -169,7 +170,6 @@ const PLAIN_FUNCTIONS: ReadonlySet<string> = new Set([
   'argmax',
   'argmin',
   'argsort',
-  'bernoulli',
   'bincount',
   'count_nonzero',
   'device',
@@ -198,7 +198,6 @@ const PLAIN_FUNCTIONS: ReadonlySet<string> = new Set([
   'multinomial',
   'ne',
   'nonzero',
-  'normal',
   'numel',
   'ones',
   'ones_like',
@@ -217,6 +216,7 @@ const PLAIN_FUNCTIONS: ReadonlySet<string> = new Set([
 /** What a function of a known package hands back: nothing with a graph, what it was given, or something computed from it. */
 export function resultOf(path: string): 'plain' | 'passed' | 'computed' | 'unknown' {
   if (PLAIN_PACKAGES.test(path)) return 'plain';
+  if (JOINS.test(path)) return 'computed';
   if (PASSING_PACKAGES.test(path) || HANDS_BACK.has(path)) return 'passed';
   if (/^torch(?:vision|audio|metrics)?\./.test(path)) {
     const space = TENSOR_NAMESPACES.find((prefix) => path.startsWith(prefix));
