@@ -2,6 +2,7 @@ import { namesBeside } from '../syntax/beside.js';
 import { restOfLine } from '../syntax/code-text.js';
 import type { Glimpse } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
+import { placesOf } from '../text/words.js';
 import { type Counter, runsOnlyEmpty, zeroGiven } from './counter.js';
 import { countProblem, denominatorOf } from './denominator.js';
 import type { PyModule } from './module.js';
@@ -57,13 +58,6 @@ export function* accumulatedNames(text: string): Generator<string> {
     const grows = own.some((at, nth) => isAddedTo(text, at + name.length, own[nth + 1]));
     if (grows && own.some((at) => ZEROED.test(restOfLine(text, at)))) yield name;
   }
-}
-
-/** Where names stand that are no attributes: one look at the text for all of them. */
-function placesOf(names: ReadonlySet<string>, text: string): ReadonlyMap<string, readonly number[]> {
-  const places = new Map<string, number[]>([...names].map((name) => [name, []]));
-  for (const { 0: word, index } of text.matchAll(/(?<!\.)[\w\u0080-\uffff]+/g)) places.get(word)?.push(index);
-  return places;
 }
 
 const SET = /\s*(?:\+=|=(?!=))/y;

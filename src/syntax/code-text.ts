@@ -124,14 +124,47 @@ export function loopAround(line: CodeLine): CodeLine | undefined {
   return loop;
 }
 
-/** The lines of a loop, and more: an `else` beside it may be its own. */
-export function linesOfLoop(lines: readonly CodeLine[], loop: CodeLine | undefined): readonly CodeLine[] {
-  const belongs = (line: CodeLine): boolean =>
-    line === loop || (line.outer === loop?.outer && ELSE.test(line.text));
-  return lines.filter((line) => {
-    for (let at: CodeLine | undefined = line; at !== undefined; at = at.outer) if (belongs(at)) return true;
-    return false;
-  });
+/** Tells the lines of a loop, and more: an `else` beside it may be its own. */
+export function loopsAmong(lines: readonly CodeLine[]): (loop: CodeLine | undefined) => readonly CodeLine[] {
+  const places = new Map(lines.map((line, at) => [line, at]));
+  const elses = new Map<CodeLine | undefined, CodeLine[]>();
+  for (const line of lines) {
+    if (!ELSE.test(line.text)) continue;
+    const others = elses.get(line.outer);
+    if (others === undefined) elses.set(line.outer, [line]);
+    else others.push(line);
+  }
+  return (loop) => {
+    const headers = [...(loop === undefined ? [] : [loop]), ...(elses.get(loop?.outer) ?? [])];
+    return headers.flatMap((header) => {
+      const first = places.get(header) ?? lines.length;
+      let end = first + 1;
+      while (isInside(lines[end], header)) end++;
+      return lines.slice(first, end);
+    });
+  };
+}
+
+function isInside(line: CodeLine | undefined, header: CodeLine): boolean {
+  let outer = line?.outer;
+  while (outer !== undefined && outer !== header) outer = outer.outer;
+  return outer !== undefined;
+}
+
+/** Lines by words that are found in them, in order. */
+export function linesBy(
+  lines: readonly CodeLine[],
+  wordsIn: (text: string) => readonly string[],
+): ReadonlyMap<string, readonly CodeLine[]> {
+  const found = new Map<string, CodeLine[]>();
+  for (const line of lines) {
+    for (const word of new Set(wordsIn(line.text))) {
+      const known = found.get(word);
+      if (known === undefined) found.set(word, [line]);
+      else known.push(line);
+    }
+  }
+  return found;
 }
 
 /** Whether a line, or one whose block it stands in, reads so. */

@@ -87,3 +87,10 @@ function mix(hash: number): number {
 export function wholeWord(word: string): RegExp {
   return new RegExp(`(?<![\\w\\u0080-\\uffff])${word}(?![\\w\\u0080-\\uffff])`);
 }
+
+/** Where names stand that are no attributes: one look at the text for all of them. */
+export function placesOf(names: ReadonlySet<string>, text: string): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>([...names].map((name) => [name, []]));
+  for (const { 0: word, index } of text.matchAll(/(?<!\.)[\w\u0080-\uffff]+/g)) places.get(word)?.push(index);
+  return places;
+}

@@ -8,16 +8,17 @@ import {
   type CodeLine,
   functionAround,
   isInLoop,
+  linesBy,
   linesOf,
-  linesOfLoop,
   loopAround,
+  loopsAmong,
 } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
-import { wholeWord } from '../../text/words.js';
+import { placesOf, wholeWord } from '../../text/words.js';
 import { gradlessAmong } from '../grad/gradless-lines.js';
 import { isFreshContainer } from './record-fate.js';
-import { isHandedBack, isOneFunction, recordingStretches } from './running-total.js';
+import { isHandedBack, isOneFunction, linesNaming, recordingStretches } from './running-total.js';
 
 /** A variable that starts as an empty list and is appended to from one round of a loop to the next. */
 export interface KeptList {
@@ -38,10 +39,19 @@ const PLAIN =
 /** Functions whose lists go with one pass of a network, or hold no tensors: nothing piles up. */
 const SHORT_LIVED = /^(?:forward|__init__|__getitem__|__call__|_?(?:pre|post)_?process\w*|_?convert\w*)$/;
 
+/** `x` of what follows `.append(` in `….append(x)`. */
+function bareName(value: string): string | undefined {
+  return /^(\w+)[ \t]*\)/.exec(value)?.[1];
+}
+
+const SET_BEHIND = /[^=]{0,120}=(?!=)/y;
+
 /** A bare name that the text never sets is a loop variable or an argument. */
-function isNeverSet(text: string, value: string): boolean {
-  const name = /^(\w+)[ \t]*\)/.exec(value)?.[1];
-  return name !== undefined && !new RegExp(`(?<![\\w.])${name}(?!\\w)[^=]{0,120}=(?!=)`).test(text);
+function isNeverSet(text: string, name: string, places: readonly number[]): boolean {
+  return !places.some((place) => {
+    SET_BEHIND.lastIndex = place + name.length;
+    return SET_BEHIND.test(text);
+  });
 }
 
 /**
@@ -49,36 +59,49 @@ function isNeverSet(text: string, value: string): boolean {
  * strings have been left out.
  */
 function* listNames(text: string, isCode: boolean): Generator<string> {
-  if (isOneFunction(text) && SHORT_LIVED.test(/\bdef[ \t]+(\w+)/.exec(text)?.[1] ?? '')) return;
+  const isOne = isOneFunction(text);
+  if (isOne && SHORT_LIVED.test(/\bdef[ \t]+(\w+)/.exec(text)?.[1] ?? '')) return;
   const seen = new Set<string>();
   const lines = linesOf(text);
   const isGraphless = isCode ? graphlessAmong(lines) : () => false;
-  const appends = lines.filter((line) => line.text.includes('.append(') && isInLoop(line));
-  for (const [, name = '', value = ''] of appends.flatMap((line) => [...line.text.matchAll(APPEND)])) {
-    if (seen.has(name) || PLAIN.test(value) || isNeverSet(text, value)) continue;
+  const appends = lines
+    .filter((line) => line.text.includes('.append(') && isInLoop(line))
+    .flatMap(({ text: line }) => [...line.matchAll(APPEND)])
+    .filter(([, , value = '']) => !PLAIN.test(value));
+  const given = placesOf(new Set(appends.flatMap(([, , value = '']) => bareName(value) ?? [])), text);
+  const naming = linesNaming(
+    text,
+    appends.map(([, name = '']) => name),
+  );
+  for (const [, name = '', value = ''] of appends) {
+    const bare = bareName(value);
+    if (seen.has(name) || (bare !== undefined && isNeverSet(text, bare, given.get(bare) ?? []))) continue;
     seen.add(name);
     const made = new RegExp(
       `(?<![\\w.])${name}(?!\\w)[^\\r\\n]*=[ \\t(]*(?:[^\\r\\n]*,)?[ \\t]*(?:\\[|list\\(|[\\w.]*deque\\()`,
     );
-    if (made.test(text) && !isSomethingElse(text, name) && !isGraphless(name)) yield name;
+    const own = naming.get(name) ?? [];
+    const isMade = own.some((line) => made.test(line));
+    if (isMade && !(isOne && isSomethingElse(text, name, own)) && !isGraphless(name)) yield name;
   }
 }
 
 /** What `isFreshContainer` takes for one. */
 const FRESH_CALL = '(?:collections\\.)?(?:list|dict|set|defaultdict|deque|OrderedDict)\\(';
+const OTHERWISE = new RegExp(`^([\\w\\u0080-\\uffff]+)[ \\t]*=(?!=)[ \\t]*(?!${FRESH_CALL})[\\w.]+\\(`);
+const APPENDED = /(?<![\w.\u0080-\uffff])([\w\u0080-\uffff]+)[\s\\]*\.[\s\\]*append(?!\w)/g;
 
 /** Whether nothing that is appended to a list is computed in its round with gradients on, or it is no list, going by the lines. */
 function graphlessAmong(lines: readonly CodeLine[]): (name: string) => boolean {
   const isGradless = gradlessAmong(lines);
   const isSetInLoop = settingAmong(lines);
+  const appending = linesBy(lines, (text) => [...text.matchAll(APPENDED)].map(([, name = '']) => name));
+  const setting = linesBy(lines, (text) => OTHERWISE.exec(text)?.slice(1) ?? []);
   return (name) => {
-    const appends = new RegExp(`(?<![\\w.])${name}[\\s\\\\]*\\.[\\s\\\\]*append(?!\\w)`);
-    const otherwise = new RegExp(`^${name}[ \\t]*=(?!=)[ \\t]*(?!${FRESH_CALL})[\\w.]+\\(`);
-    const others = new Set(lines.filter(({ text }) => otherwise.test(text)).map(functionAround));
+    const others = new Set((setting.get(name) ?? []).map(functionAround));
     others.delete(undefined);
-    return lines.every((line) => {
-      if (others.has(functionAround(line))) return true;
-      if (!appends.test(line.text) || !isInLoop(line) || isGradless(line)) return true;
+    return (appending.get(name) ?? []).every((line) => {
+      if (others.has(functionAround(line)) || !isInLoop(line) || isGradless(line)) return true;
       const value = line.text.startsWith(`${name}.append(`) ? givenAlone(line.text) : undefined;
       return value !== undefined && isNotComputed(value, (variable) => isSetInLoop(line, variable));
     });
@@ -106,21 +129,26 @@ function isNotComputed(value: string, isSetInLoop: (variable: string) => boolean
 /** Whether the innermost loop around a line may set a variable otherwise than by its header. */
 function settingAmong(lines: readonly CodeLine[]): (line: CodeLine, variable: string) => boolean {
   const around = new Map<CodeLine | undefined, readonly CodeLine[]>();
+  const linesOfLoop = loopsAmong(lines);
   const answers = new Map<readonly CodeLine[], Map<string, boolean>>();
   return (line, variable) => {
     const loop = loopAround(line);
-    const own = around.get(loop) ?? linesOfLoop(lines, loop);
+    const own = around.get(loop) ?? linesOfLoop(loop);
     around.set(loop, own);
     const known = answers.get(own) ?? new Map<string, boolean>();
     answers.set(own, known);
-    const mention = wholeWord(variable);
-    const walrus = new RegExp(`${mention.source}[\\s\\\\]*:=`);
-    const answer =
-      known.get(variable) ??
-      own.some(({ text }) => mention.test(text) && (walrus.test(text) || mention.test(beforeAssigned(text))));
+    const answer = known.get(variable) ?? isSetIn(own, variable);
     known.set(variable, answer);
     return answer;
   };
+}
+
+function isSetIn(lines: readonly CodeLine[], variable: string): boolean {
+  const mention = wholeWord(variable);
+  const walrus = new RegExp(`${mention.source}[\\s\\\\]*:=`);
+  return lines.some(
+    ({ text }) => mention.test(text) && (walrus.test(text) || mention.test(beforeAssigned(text))),
+  );
 }
 
 /** What stands before the last `=` of a line that is in no bracket: the targets, where it assigns. */
@@ -144,10 +172,10 @@ function hasCommaOutside(code: string): boolean {
 }
 
 /** The text of one function says it: the name is given something else than a list, or is handed back with its graphs. */
-function isSomethingElse(text: string, name: string): boolean {
-  if (!isOneFunction(text)) return false;
+function isSomethingElse(text: string, name: string, naming: readonly string[]): boolean {
   const other = `^[ \\t]*${name}[ \\t]*=(?!=)(?![ \\t]*(?:\\(|\\[|list\\(|[\\w.]*deque\\())`;
-  return new RegExp(other, 'm').test(text) || isHandedBack(text, name);
+  const sets = new RegExp(other);
+  return naming.some((line) => sets.test(line)) || isHandedBack(text, name, naming);
 }
 
 /** Whether some function of the file could have such a list. */

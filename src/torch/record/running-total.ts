@@ -13,9 +13,10 @@ import {
   statementOf,
   unparenthesized,
 } from '../../semantic/statements.js';
-import { type CodeLine, functionAround, isInLoop, linesOf } from '../../syntax/code-text.js';
+import { type CodeLine, functionAround, isInLoop, linesBy, linesOf } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
+import { placesOf } from '../../text/words.js';
 import { isZeroFactory } from '../catalog.js';
 import { gradlessAmong } from '../grad/gradless-lines.js';
 
@@ -53,10 +54,12 @@ function* totalNames(code: string, isCode: boolean): Generator<string> {
   );
   if (added.size === 0) return;
   const zeroed = new Set(lines.flatMap(({ text }) => (ZERO.test(text) ? namesSet(text) : [])));
+  const names = [...added].filter((name) => zeroed.has(name));
   const isOne = isOneFunction(code);
+  const naming = isOne ? linesNaming(code, names) : new Map<string, readonly string[]>();
   const ledger = new Ledger(lines);
-  for (const name of added) {
-    if (!zeroed.has(name) || (isOne && isHandedBack(code, name))) continue;
+  for (const name of names) {
+    if (isOne && isHandedBack(code, name, naming.get(name) ?? [])) continue;
     if (!isCode || !ledger.addsNoneWithGraph(name)) yield name;
   }
 }
@@ -78,7 +81,7 @@ class Ledger {
   /** What is added to the name is detached, or computed without gradients, going by the lines. */
   addsNoneWithGraph(name: string): boolean {
     this.#isGradless ??= gradlessAmong(this.lines);
-    this.#adding ??= byWord(this.lines, ({ text }) => (text.includes('+') ? (text.match(WORD) ?? []) : []));
+    this.#adding ??= linesBy(this.lines, (text) => (text.includes('+') ? (text.match(WORD) ?? []) : []));
     const isGradless = this.#isGradless;
     const start = new RegExp(`^${name}[ \\t]*\\+=[ \\t]*`);
     return (this.#adding.get(name) ?? []).every((line) => {
@@ -93,7 +96,7 @@ class Ledger {
   #isComputedBeside(line: CodeLine, name: string, hops: number): boolean {
     const owner = functionAround(line);
     if (owner === undefined || hops > MAX_HOPS) return false;
-    this.#setting ??= byWord(this.lines, ({ text }) => SET.exec(text)?.slice(1, 2) ?? []);
+    this.#setting ??= linesBy(this.lines, (text) => SET.exec(text)?.slice(1, 2) ?? []);
     return (this.#setting.get(name) ?? []).some((each) => {
       const value = functionAround(each) === owner ? SET.exec(each.text)?.[2] : undefined;
       if (value === undefined) return false;
@@ -103,21 +106,6 @@ class Ledger {
         : whole !== name && this.#isComputedBeside(each, whole, hops + 1);
     });
   }
-}
-
-function byWord(
-  lines: readonly CodeLine[],
-  wordsOf: (line: CodeLine) => readonly string[],
-): ReadonlyMap<string, readonly CodeLine[]> {
-  const found = new Map<string, CodeLine[]>();
-  for (const line of lines) {
-    for (const word of new Set(wordsOf(line))) {
-      const known = found.get(word);
-      if (known === undefined) found.set(word, [line]);
-      else known.push(line);
-    }
-  }
-  return found;
 }
 
 const MAX_HOPS = 2;
@@ -162,14 +150,36 @@ export function isOneFunction(text: string): boolean {
   return text.indexOf('def ') === text.lastIndexOf('def ') && !text.includes('lambda');
 }
 
-/** A function without a backward returns what is in the variable, perhaps joined or divided: it may well be the loss. */
-export function isHandedBack(text: string, name: string): boolean {
+/**
+ * A function without a backward returns what is in the variable, perhaps joined or divided: it may well be the loss.
+ * `naming`: the lines of its text that name the variable.
+ */
+export function isHandedBack(text: string, name: string, naming: readonly string[]): boolean {
   const again = new RegExp(`(?<![\\w.])${name}[ \\t]*=(?!=)[^\\r\\n]*(?<![\\w.])${name}(?!\\w)`);
-  if (text.includes('backward(') || again.test(text)) return false;
+  if (text.includes('backward(') || naming.some((line) => again.test(line))) return false;
   if (EVALUATION_NAME.test(/\bdef[ \t]+(\w+)/.exec(text)?.[1] ?? '')) return false;
   const joined = `torch\\.(?:cat|stack)\\(${name}(?:,[^()\\r\\n]*)?\\)`;
   const plain = `(?:\\w+,[ \\t]*)*${name}(?!\\w)(?:[ \\t]*[-+*/][^.()\\r\\n]*)?`;
-  return new RegExp(`^[ \\t]+return[ \\t]+(?:${plain}|${joined})[ \\t]*(?:#.*)?\\r?$`, 'm').test(text);
+  const returns = new RegExp(`^[ \\t]+return[ \\t]+(?:${plain}|${joined})[ \\t]*(?:#.*)?\\r?$`);
+  return naming.some((line) => returns.test(line));
+}
+
+/** By name, the lines of a text that have it otherwise than as an attribute: one look at the text for all of them. */
+export function linesNaming(text: string, names: Iterable<string>): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const [name, places] of placesOf(new Set(names), text)) {
+    const lines: string[] = [];
+    let end = -1;
+    for (const place of places) {
+      if (place < end) continue;
+      const start = text.lastIndexOf('\n', place) + 1;
+      end = text.indexOf('\n', place);
+      if (end === -1) end = text.length;
+      lines.push(text.slice(start, end));
+    }
+    found.set(name, lines);
+  }
+  return found;
 }
 
 /** Whether some function of the file could have such a total. */
