@@ -71,6 +71,7 @@ export const detachLoggedTensor: Transform<LogSite> = {
 
   skipsTests: true,
   prefilter: ['torch', 'backward('],
+  cue: (_text, _path, glimpse) => glimpse.repeatingWith('backward(').length > 0,
 
   *detect(module) {
     for (const logged of loggedTensors(module)) {
