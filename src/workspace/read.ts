@@ -140,7 +140,7 @@ export function startOf(path: string, length: number): string | undefined {
 function isGenerated(bytes: Buffer): boolean {
   const head = bytes.toString('latin1', 0, Math.min(bytes.length, HEAD));
   const comments = head.match(COMMENT)?.join('\n') ?? '';
-  return /@generated\b|generated[^]*\bdo not edit\b|\bdo not edit\b[^]*generated/i.test(comments);
+  return /@generated\b|generated[\s\S]*\bdo not edit\b|\bdo not edit\b[\s\S]*generated/i.test(comments);
 }
 
 function longestLine(bytes: Uint8Array): number {
