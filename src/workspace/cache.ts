@@ -17,7 +17,7 @@ export interface Findings {
 
 export type Lesson =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'generated' }
+  | { readonly kind: 'foreign' }
   | { readonly kind: 'skipped'; readonly skipped: Omit<Skipped, 'path'> }
   | { readonly kind: 'scan'; readonly scan: Findings };
 

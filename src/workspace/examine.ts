@@ -26,7 +26,7 @@ export interface Crash {
 /** What a file shows; a scan that has nothing to say is `nothing`, one that is left to the main thread `left`. All of it can travel between threads. */
 export type Sight =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'generated' }
+  | { readonly kind: 'foreign' }
   | { readonly kind: 'known'; readonly file: SourceFile }
   | { readonly kind: 'left' }
   | Skipped

@@ -39,6 +39,13 @@ export function repositoryRoot(folder: string): string | undefined {
   return undefined;
 }
 
+const VENDORED = /(?:^|[\\/])(?:third[-_]?party|3rd[-_]?party|_?vendor(?:ed)?)[\\/]/i;
+
+/** Whether a path leads through a folder for the code of others, which is theirs to change. */
+export function isVendored(path: string): boolean {
+  return VENDORED.test(path);
+}
+
 /** Where a work tree keeps what all its linked work trees share, such as `info/exclude`. */
 export function commonGitFolder(root: string, read = textOf): string | undefined {
   const own = gitFolder(root, read);

@@ -12,7 +12,7 @@ import { Failure } from './failure.js';
 import { changedFiles, type Since } from './git.js';
 import { Ground } from './ground.js';
 import { Neighbourhood } from './neighbourhood.js';
-import { commonFolder, isFolder, isInside, repositoryRoot } from './places.js';
+import { commonFolder, isFolder, isInside, isVendored, repositoryRoot, shownFrom } from './places.js';
 import { Vocabulary } from './selection.js';
 
 /** What the command line wishes; a config file answers for what it leaves out. */
@@ -96,7 +96,7 @@ export class Project {
     const { cwd, paths, since } = this.request;
     const [only = cwd, ...others] = paths.map((path) => resolve(cwd, path));
     const isPlain = others.length === 0 && since === undefined && this.config.exclude.length === 0;
-    return isPlain && isFolder(only) ? only : undefined;
+    return isPlain && isFolder(only) && !isVendored(`${shownFrom(cwd, only)}/`) ? only : undefined;
   }
 
   discover(): Discovery {
@@ -106,7 +106,8 @@ export class Project {
     const excludes = (path: string, isFolder: boolean) =>
       this.config.exclude.some((patterns) => patterns.matches(path, isFolder));
     const changed = since && changedUnder(cwd, since);
-    return discover(paths.length === 0 ? ['.'] : paths, { cwd, excludes, ...(changed && { only: changed }) });
+    const rules = { cwd, excludes, ...(changed && { only: changed }) };
+    return withNamed(discover(paths.length === 0 ? ['.'] : paths, rules), cwd, paths);
   }
 
   /**
@@ -194,6 +195,16 @@ export class Project {
     this.vocabulary.check(fixable ?? [], '`--fixable`');
     this.vocabulary.check(unfixable, '`--unfixable`');
   }
+}
+
+/** A folder of vendored code that is named is asked for, and so are its files. */
+function withNamed(found: Discovery, cwd: string, paths: readonly string[]): Discovery {
+  const named = paths.map((path) => `${shownFrom(cwd, resolve(cwd, path))}/`).filter(isVendored);
+  if (named.length === 0) return found;
+  const candidates = found.candidates.map((candidate) =>
+    named.some((folder) => candidate.path.startsWith(folder)) ? { ...candidate, explicit: true } : candidate,
+  );
+  return { ...found, candidates };
 }
 
 /** `--select` starts afresh; `--extend-select` and `--ignore` add to what the config says. */

@@ -3,6 +3,7 @@ import type { Skipped, SourceFile } from '../engine/outcome.js';
 import { decode } from '../text/decode.js';
 import type { Candidate } from './discover.js';
 import { reasonOf } from './failure.js';
+import { isVendored } from './places.js';
 
 export const LARGEST_FILE = 20 * 1024 * 1024;
 export const LONGEST_LINE = 1024 * 1024;
@@ -98,13 +99,13 @@ export class Reader {
 
 /** Whoever names a file hears why it cannot be read, also where no transform would look at it. */
 export function isWorthReading(
-  { explicit }: Candidate,
+  { explicit, path }: Candidate,
   bytes: Buffer,
   mayMatch: boolean,
-): 'yes' | 'nothing' | 'generated' {
+): 'yes' | 'nothing' | 'foreign' {
   if (explicit) return 'yes';
   if (!mayMatch) return 'nothing';
-  return isGenerated(bytes) ? 'generated' : 'yes';
+  return isVendored(path) || isGenerated(bytes) ? 'foreign' : 'yes';
 }
 
 /** The text of bytes from anywhere, or why they cannot be Python source. */

@@ -18,11 +18,11 @@ export function unchanged(folder: string, lead: Lead, isTextWanted: boolean): Vi
   const reader = new Reader();
   const scans: Scan[] = [];
   const skipped: Skipped[] = [];
-  const generated: string[] = [];
+  const foreign: string[] = [];
   for (const [row, lesson] of lead.lessons) {
     const path = lead.names[row];
     if (row >= lead.files || path === undefined) continue;
-    if (lesson.kind === 'generated') generated.push(path);
+    if (lesson.kind === 'foreign') foreign.push(path);
     else if (lesson.kind === 'skipped') skipped.push({ ...lesson.skipped, path });
     else if (lesson.kind === 'scan') {
       const file = isTextWanted ? read(reader, path, targetOf(row), lead, row) : { path, source: UNREAD };
@@ -30,7 +30,7 @@ export function unchanged(folder: string, lead: Lead, isTextWanted: boolean): Vi
       scans.push(withFile(lesson.scan, file));
     }
   }
-  return { scans, outcomes: [], skipped, generated, crashes: [], files: lead.files };
+  return { scans, outcomes: [], skipped, foreign, crashes: [], files: lead.files };
 }
 
 function isAsItWas(folder: string, lead: Lead, targetOf: (row: number) => string): boolean {
