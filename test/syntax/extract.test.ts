@@ -4,8 +4,8 @@ import { statementOf } from '../../src/semantic/statements.js';
 import { extractLoopBody } from '../../src/syntax/extract.js';
 import { moduleOf, nodeAt } from '../support/module.js';
 
-/** The body of the loop in `f` as a method `g`. */
-function extracted(text: string): string | undefined {
+/** The body of the loop in `f` as a method `g`; `header`: what stands where the loop was, behind which nothing comes. */
+function extracted(text: string, header?: string): string | undefined {
   const module = moduleOf(text);
   const append = nodeAt(module, 'append').closest('call');
   const loop = nodeAt(module, 'for ').closest('for_statement');
@@ -18,7 +18,8 @@ function extracted(text: string): string | undefined {
     loop,
     append: statementOf(append),
     value,
-    result: nodeAt(module, 'return').closest('return_statement') ?? loop,
+    result: header === undefined ? nodeAt(module, 'return').closest('return_statement') : undefined,
+    ...(header !== undefined && { header }),
     instead: 'out.append(self.g(x))',
     definition: 'def g(self, x):',
   });
@@ -58,26 +59,9 @@ describe('extractLoopBody', () => {
   });
 
   it('may put something else where the loop was, behind which nothing comes', () => {
-    const text = 'class C:\n  def f(self):\n    for x in self.xs:\n      # a\n      self.out.append(x)\n';
-    const module = moduleOf(text);
-    const append = nodeAt(module, 'append').closest('call');
-    const loop = nodeAt(module, 'for ').closest('for_statement');
-    const method = nodeAt(module, 'def ').closest('function_definition');
-    const value = append?.field('arguments')?.named[0];
-    if (append === undefined || loop === undefined || method === undefined || value === undefined)
-      throw new Error('the sample has no loop that appends');
-    const edits = extractLoopBody(module, {
-      method,
-      loop,
-      append: statementOf(append),
-      value,
-      result: undefined,
-      header: 'if all',
-      instead: 'self.out = 1',
-      definition: 'def g(self, x):',
-    });
-    expect(edits && applyEdits(text, edits)).toBe(
-      'class C:\n  def f(self):\n    if all:\n      self.out = 1\n\n  def g(self, x):\n    # a\n    return x\n',
+    const text = 'class C:\n  def f(self):\n    for x in self.xs:\n      # a\n      out.append(x)\n';
+    expect(extracted(text, 'if all')).toBe(
+      'class C:\n  def f(self):\n    if all:\n      out.append(self.g(x))\n\n  def g(self, x):\n    # a\n    return x\n',
     );
   });
 
