@@ -25,6 +25,16 @@ export const SHAPES: readonly Shape[] = [
     text: (count) => `${HEAD}class Base(nn.Module):\n    pass\n${times(count, subclass)}`,
   },
   {
+    id: 'heirs',
+    title: 'so many subclasses that average an attribute of their base',
+    text: (count) => `${HEAD}${averaging}${times(count, heir)}`,
+  },
+  {
+    id: 'strangers',
+    title: 'so many classes with an attribute of one name, each read by who knows whom',
+    text: (count) => `${HEAD}${times(count, (at) => subclass(at, 'nn.Module') + reader(at))}`,
+  },
+  {
     id: 'totals',
     title: 'one loop with so many running totals',
     text: (count) => `${HEAD}def train(model, batches, optimizer):
@@ -37,6 +47,16 @@ ${times(count, total)}        optimizer.step()
     id: 'loops',
     title: 'one function with so many loops',
     text: (count) => `${HEAD}def train(model, batches, optimizer):\n${times(count, loop)}`,
+  },
+  {
+    id: 'evaluations',
+    title: 'one function with so many loops that evaluate',
+    text: (count) => `${HEAD}def run(model, batches, report):\n${times(count, evaluation)}`,
+  },
+  {
+    id: 'validations',
+    title: 'so many functions that evaluate, called by one another',
+    text: (count) => `${HEAD}${times(count, validation)}`,
   },
   {
     id: 'calls',
@@ -90,10 +110,10 @@ function method(at: number): string {
 `;
 }
 
-function subclass(at: number): string {
+function subclass(at: number, base = 'Base'): string {
   return `
 
-class Net${at}(Base):
+class Net${at}(${base}):
     def __init__(self):
         super().__init__()
         self.linear = nn.Linear(8, 8)
@@ -102,6 +122,52 @@ class Net${at}(Base):
     def forward(self, x):
         self.mean = 0.9 * self.mean + 0.1 * x.mean(0)
         return self.linear(x) - self.mean.to(x.device)
+`;
+}
+
+const averaging = `class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean = torch.zeros(8)
+`;
+
+function heir(at: number): string {
+  return `
+
+class Net${at}(Base):
+    def forward(self, x):
+        self.mean = 0.9 * self.mean + 0.1 * x.mean(0)
+        return x - self.mean
+`;
+}
+
+function reader(at: number): string {
+  return `
+
+def shown_${at}(net):
+    return float(net.mean.sum())
+`;
+}
+
+function evaluation(at: number): string {
+  return `    model.eval()
+    hits_${at} = 0
+    for batch in batches:
+        output = model(batch["x"])
+        hits_${at} += (output.argmax(1) == batch["y"]).sum().item()
+    report(hits_${at} / len(batches))
+`;
+}
+
+function validation(at: number): string {
+  return `
+def validate_${at}(model, batches):
+    model.eval()
+    losses = []
+    for batch in batches:
+        losses.append(model(batch["x"]).pow(2).mean().item())
+    return sum(losses) / len(losses) + validate_${at + 1}(model, batches)
+
 `;
 }
 

@@ -1,5 +1,5 @@
 import type { PyNode } from '../syntax/node.js';
-import { ancestryOf, classAround, classBehind } from './definitions.js';
+import { classAround, classBehind, kinOf } from './definitions.js';
 import type { PyModule } from './module.js';
 
 /**
@@ -31,51 +31,34 @@ const WRITING: ReadonlySet<string> = new Set([
 ]);
 
 /** Where attributes of some name are written: found once, since a file may have many classes with the same attributes. */
-interface Places {
-  /** Of who knows what. */
-  readonly unowned: readonly PyNode[];
-  /** Of instances of a class. */
-  readonly of: ReadonlyMap<PyNode, readonly PyNode[]>;
-  /** Of instances of a class or its subclasses. */
-  readonly below: ReadonlyMap<PyNode, readonly PyNode[]>;
-}
+type Places = ReadonlyMap<PyNode | undefined, readonly PyNode[]>;
 
-/** Those of the class, of its bases, of its subclasses, and those that may be, in source order. */
+/** Those of whatever an instance of the class may be, and those of who knows what, in source order. */
 function relatedPlaces(module: PyModule, name: string, classNode: PyNode): readonly PyNode[] {
   const known = module.memo(placesByName, module);
   const places = known.get(name) ?? placesOf(module, name);
   known.set(name, places);
-  const related = new Set([...places.unowned, ...(places.below.get(classNode) ?? [])]);
-  for (const base of ancestryOf(module, classNode).classes)
-    for (const place of places.of.get(base) ?? []) related.add(place);
-  return [...related].sort((a, b) => a.start - b.start);
+  return [undefined, ...kinOf(module, classNode)]
+    .flatMap((owner) => places.get(owner) ?? [])
+    .sort((a, b) => a.start - b.start);
 }
 
 function placesByName(): Map<string, Places> {
   return new Map();
 }
 
+/** By the class where it shows. */
 function placesOf(module: PyModule, name: string): Places {
-  const unowned: PyNode[] = [];
-  const own = new Map<PyNode, PyNode[]>();
-  const below = new Map<PyNode, PyNode[]>();
+  const places = new Map<PyNode | undefined, PyNode[]>();
   for (const hit of module.words(`.${name}`)) {
     const place = hit.parent;
     if (hit.text !== name || place?.type !== 'attribute' || place.field('attribute') !== hit) continue;
     if (!WRITING.has(place.parent?.type ?? '')) continue;
     const holder = place.field('object');
     const owner = holder && classBehind(module, holder);
-    if (owner === undefined) unowned.push(place);
-    else {
-      add(own, owner, place);
-      for (const base of ancestryOf(module, owner).classes) add(below, base, place);
-    }
+    const known = places.get(owner);
+    if (known === undefined) places.set(owner, [place]);
+    else known.push(place);
   }
-  return { unowned, of: own, below };
-}
-
-function add(places: Map<PyNode, PyNode[]>, classNode: PyNode, place: PyNode): void {
-  const known = places.get(classNode);
-  if (known === undefined) places.set(classNode, [place]);
-  else known.push(place);
+  return places;
 }

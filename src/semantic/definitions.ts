@@ -56,6 +56,34 @@ function findAncestry(module: PyModule, classNode: PyNode): Ancestry {
   return { classes, imported, unknown };
 }
 
+/** The same-file classes that inherit this one, itself among them, in source order. */
+export function heirsOf(module: PyModule, classNode: PyNode): readonly PyNode[] {
+  return module.alone.memo(heirsByClass, module.alone).get(classNode) ?? [classNode];
+}
+
+function heirsByClass(module: PyModule): ReadonlyMap<PyNode, readonly PyNode[]> {
+  const found = new Map<PyNode, PyNode[]>();
+  for (const { parent } of module.at('class ')) {
+    if (parent?.type !== 'class_definition') continue;
+    for (const base of ancestryOf(module, parent).classes) {
+      const heirs = found.get(base);
+      if (heirs === undefined) found.set(base, [parent]);
+      else heirs.push(parent);
+    }
+  }
+  return found;
+}
+
+/** The same-file classes that an instance of this one may be of as well: its bases, its heirs and their other bases. */
+export function kinOf(module: PyModule, classNode: PyNode): readonly PyNode[] {
+  return module.alone.memo(findKin, classNode);
+}
+
+function findKin(module: PyModule, classNode: PyNode): readonly PyNode[] {
+  const heirs = heirsOf(module, classNode);
+  return [...new Set(heirs.flatMap((heir) => ancestryOf(module, heir).classes))];
+}
+
 /** A method by name in the class or its same-file bases. Two `def`s of one name in one class are no answer. */
 export function methodNamed(module: PyModule, classNode: PyNode, name: string): PyNode | undefined {
   for (const at of ancestryOf(module, classNode).classes) {
@@ -94,12 +122,9 @@ export function overridesOf(module: PyModule, call: PyNode, method: PyNode): rea
     return text === name && assignment?.type === 'assignment' && assignment.field('left') === parent;
   });
   if (replaced) return undefined;
-  const classes = module
-    .at('class ')
-    .flatMap(({ parent }) => (parent?.type === 'class_definition' && parent !== owner ? [parent] : []));
-  return classes
-    .filter((each) => ancestryOf(module, each).classes.includes(owner))
-    .flatMap((each) => methodsOf(each).filter((other) => other.field('name')?.text === name));
+  return heirsOf(module, owner).flatMap((heir) =>
+    heir === owner ? [] : methodsOf(heir).filter((other) => other.field('name')?.text === name),
+  );
 }
 
 /** The name of the first parameter of a method (`self`); undefined for plain functions and static methods. */

@@ -59,11 +59,17 @@ export function suspicionsOf(
 /** The same for what the function runs in its own file. */
 export function trainingCallReached(module: PyModule, functionNode: PyNode): Suspicion | undefined {
   for (const via of reachedFrom(module, functionNode)) {
-    for (const node of (via.field('body') ?? via).walk()) {
-      const found = node.type === 'call' ? trainingCall(module, node) : undefined;
-      if (found !== undefined)
-        return { ...found, words: `it runs \`${via.field('name')?.text}\`, and ${found.words}` };
-    }
+    const found = module.memo(findTrainingCall, via);
+    if (found !== undefined)
+      return { ...found, words: `it runs \`${via.field('name')?.text}\`, and ${found.words}` };
+  }
+  return undefined;
+}
+
+function findTrainingCall(module: PyModule, functionNode: PyNode): Suspicion | undefined {
+  for (const node of (functionNode.field('body') ?? functionNode).walk()) {
+    const found = node.type === 'call' ? trainingCall(module, node) : undefined;
+    if (found !== undefined) return found;
   }
   return undefined;
 }

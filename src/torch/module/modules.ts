@@ -1,5 +1,12 @@
 import type { Answer } from '../../semantic/answer.js';
-import { ancestryOf, classAround, classBehind, methodsOf } from '../../semantic/definitions.js';
+import {
+  ancestryOf,
+  classAround,
+  classBehind,
+  heirsOf,
+  kinOf,
+  methodsOf,
+} from '../../semantic/definitions.js';
 import { type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -45,35 +52,6 @@ export function attributeElsewhere(module: PyModule, classNode: PyNode, name: st
   );
 }
 
-/** The same-file classes that an instance's attributes may be shared with: bases, subclasses, and subclasses of bases. */
-export function familyOf(module: PyModule, classNode: PyNode): readonly PyNode[] {
-  return module.alone.memo(findFamily, classNode);
-}
-
-function findFamily(module: PyModule, classNode: PyNode): readonly PyNode[] {
-  return module.memo(familiesByMember, module).get(classNode) ?? [classNode];
-}
-
-/** Classes that lines of inheritance join, in source order; all members of a family share one list. */
-function familiesByMember(module: PyModule): ReadonlyMap<PyNode, readonly PyNode[]> {
-  const joined = new Map<PyNode, Set<PyNode>>();
-  for (const { parent } of module.at('class ')) {
-    if (parent?.type !== 'class_definition') continue;
-    const line = ancestryOf(module, parent).classes;
-    const [largest = new Set<PyNode>(), ...others] = [
-      ...new Set(line.flatMap((each) => joined.get(each) ?? [])),
-    ].sort((a, b) => b.size - a.size);
-    for (const each of [...line, ...others.flatMap((other) => [...other])]) {
-      largest.add(each);
-      joined.set(each, largest);
-    }
-  }
-  const listed = new Map(
-    [...new Set(joined.values())].map((family) => [family, [...family].sort((a, b) => a.start - b.start)]),
-  );
-  return new Map([...joined].map(([each, family]) => [each, listed.get(family) ?? []]));
-}
-
 export interface AttributeUse {
   /** The whole `self.name`. */
   readonly node: PyNode;
@@ -85,7 +63,7 @@ export interface AttributeUse {
 /** Every `.name` in the file that may be this class's attribute, in source order. */
 export function attributeUses(module: PyModule, classNode: PyNode, name: string): readonly AttributeUse[] {
   const { byOwner, byFamily } = usesNamed(module, name);
-  const family = familyOf(module, classNode);
+  const family = familyOf(module, classNode, name);
   const known = byFamily.get(family);
   if (known !== undefined) return known;
   const lists = [undefined, ...family].flatMap((owner) => {
@@ -98,9 +76,33 @@ export function attributeUses(module: PyModule, classNode: PyNode, name: string)
   return uses;
 }
 
+/**
+ * The same-file classes that an attribute belongs to: what an instance of this one may be as well, and where one of those
+ * writes the attribute, which touches all that has it from there, what instances of that one may be. In source order.
+ */
+export function familyOf(module: PyModule, classNode: PyNode, name: string): readonly PyNode[] {
+  const { byOwner, families } = usesNamed(module, name);
+  const known = families.get(classNode);
+  if (known !== undefined) return known;
+  const writes = (each: PyNode): boolean => byOwner.get(each)?.some(({ kind }) => kind !== 'read') ?? false;
+  const found = new Set(kinOf(module, classNode));
+  const writers: PyNode[] = [];
+  for (const each of found) {
+    if (!writes(each)) continue;
+    writers.push(each);
+    for (const kin of kinOf(module, each)) found.add(kin);
+  }
+  const family = [...found].sort((a, b) => a.start - b.start);
+  // Those that a class which does not write it joins may be families of their own.
+  for (const each of writes(classNode) ? writers : [classNode]) families.set(each, family);
+  return family;
+}
+
 /** The uses of one name. */
 interface NamedUses {
   readonly byOwner: ReadonlyMap<PyNode | undefined, readonly AttributeUse[]>;
+  /** By class. Those that were asked for; classes that write the attribute share theirs. */
+  readonly families: Map<PyNode, readonly PyNode[]>;
   /** Those that were asked for. */
   readonly byFamily: Map<readonly PyNode[], readonly AttributeUse[]>;
 }
@@ -125,7 +127,7 @@ function usesNamed(module: PyModule, name: string): NamedUses {
     if (others === undefined) found.set(owner, [use]);
     else others.push(use);
   }
-  const uses = { byOwner: found, byFamily: new Map() };
+  const uses = { byOwner: found, families: new Map(), byFamily: new Map() };
   byName.set(name, uses);
   return uses;
 }
@@ -174,7 +176,7 @@ const REGISTERS: ReadonlyMap<string, Registration> = new Map([
 ]);
 
 export function registrationOf(module: PyModule, classNode: PyNode, name: string): Registration {
-  const family = familyOf(module, classNode);
+  const family = familyOf(module, classNode, name);
   let dynamic = false;
   for (const [method, registration] of REGISTERS) {
     for (const hit of module.at(method)) {
@@ -207,7 +209,7 @@ export function plainAttributes(
   classNode: PyNode,
   name: string,
 ): { readonly answer: Answer; readonly because: string } {
-  const family = familyOf(module, classNode);
+  const family = familyOf(module, classNode, name);
   for (const each of [classNode, ...family]) {
     const scope = module.scopeOf(each);
     const hook = ['__setattr__', '__getattr__', '__getattribute__', '__slots__'].find((it) => scope.has(it));
@@ -241,12 +243,9 @@ export function plainAttributes(
 export function runsInForward(module: PyModule, functionNode: PyNode): boolean {
   const classNode = enclosingClass(functionNode);
   if (classNode === undefined) return false;
-  const [eldest = classNode] = familyOf(module, classNode);
-  return module.alone.memo(findFamilysForwards, eldest).has(functionNode);
-}
-
-function findFamilysForwards(module: PyModule, eldest: PyNode): ReadonlySet<PyNode> {
-  return new Set(familyOf(module, eldest).flatMap((each) => [...findForwardMethods(module, each)]));
+  return heirsOf(module, classNode).some((heir) =>
+    module.alone.memo(findForwardMethods, heir).has(functionNode),
+  );
 }
 
 const FORWARDS: ReadonlySet<string> = new Set(['forward', 'training_step', '__call__']);

@@ -54,6 +54,8 @@ export interface RunningStatistic {
 const PRODUCT = /(?<!\*)\*(?!\*)|lerp/;
 /** How long the value of an update may be. */
 const REACH = 800;
+/** How often an attribute may be used: with more, every finding would have to look at all of them. */
+const MAX_USES = 250;
 
 export function runningStatistics(module: PyModule): readonly RunningStatistic[] {
   return module.memo(findStatistics, module);
@@ -130,6 +132,7 @@ function statisticOf(
   const resembles = module.scopeOf(classNode).has('forward') && importsPackage(module, 'torch');
   if (isModule === 'unknown' && !resembles) return undefined;
   const uses = attributeUses(module, classNode, name);
+  if (uses.length > MAX_USES) return undefined;
   const isOwn = ({ node }: AttributeUse): boolean =>
     updates.some(({ statement }) => statement.contains(node));
   return {

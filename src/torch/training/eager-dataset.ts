@@ -1,5 +1,5 @@
 import type { Answer } from '../../semantic/answer.js';
-import { ancestryOf, classAround, methodNamed, selfName } from '../../semantic/definitions.js';
+import { ancestryOf, classAround, heirsOf, methodNamed, selfName } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
@@ -287,15 +287,7 @@ function otherUses(
   }
   const calls = method === undefined ? [] : module.at(`.${method}`).filter(({ text }) => text === method);
   if (calls.length > 1) return `\`${method}\` is called elsewhere`;
-  const derived = module
-    .at('class ')
-    .some(
-      ({ parent }) =>
-        parent !== classNode &&
-        parent?.type === 'class_definition' &&
-        ancestryOf(module, parent).classes.includes(classNode),
-    );
-  return derived ? 'another class of the file derives from it' : lengths;
+  return heirsOf(module, classNode).length > 1 ? 'another class of the file derives from it' : lengths;
 }
 
 /** An attribute of the `self` of a class that has nothing to do with this one. */
