@@ -34,6 +34,21 @@ function qualify(module: PyModule, expression: PyNode, hops: number): string | u
 /** What a variable of a scope stands for, when every binding of it is an import (or alias) of the same path. */
 function boundPath(module: PyModule, scope: Scope, name: string, hops: number): string | undefined {
   if (hops > MAX_ALIAS_HOPS) return undefined;
+  const byHops = module.alone.memo(noPathsYet, scope.node);
+  byHops[hops] ??= new Map();
+  const known = byHops[hops];
+  if (known.has(name)) return known.get(name);
+  const path = findBoundPath(module, scope, name, hops);
+  known.set(name, path);
+  return path;
+}
+
+/** Of the variables of a scope, by their names. */
+function noPathsYet(): Map<string, string | undefined>[] {
+  return [];
+}
+
+function findBoundPath(module: PyModule, scope: Scope, name: string, hops: number): string | undefined {
   let path: string | undefined;
   for (const binding of module.writes(scope, name)) {
     if (isNoneFallback(binding)) continue;
