@@ -36,24 +36,29 @@ export function caughtElsewhere(module: PyModule, functionNode: PyNode, errors: 
 
 /** The name, and those of the file's classes and functions that have it inside, or have one of these inside. */
 function carriersOf(module: PyModule, name: PyNode): readonly PyNode[] {
-  const definitions = module.root.named
-    .map((node) => node.field('definition') ?? node)
-    .filter(({ type }) => type === 'class_definition' || type === 'function_definition');
-  const carriers = [name];
-  for (const carrier of carriers) {
-    const word = new RegExp(`\\b${carrier.text}\\b`);
-    for (const definition of definitions) {
+  const byWord = module.alone.memo(definitionsByWord, module.alone);
+  const carriers = new Set([name]);
+  for (const carrier of carriers)
+    for (const definition of byWord.get(carrier.text) ?? []) {
       const own = definition.field('name');
-      if (
-        own !== undefined &&
-        !carriers.includes(own) &&
-        !definition.contains(name) &&
-        word.test(definition.text)
-      )
-        carriers.push(own);
+      if (own !== undefined && !definition.contains(name)) carriers.add(own);
+    }
+  return [...carriers];
+}
+
+/** The classes and functions at the top of the file, by the words that they have inside. */
+function definitionsByWord(module: PyModule): ReadonlyMap<string, readonly PyNode[]> {
+  const found = new Map<string, PyNode[]>();
+  for (const node of module.root.named) {
+    const definition = node.field('definition') ?? node;
+    if (definition.type !== 'class_definition' && definition.type !== 'function_definition') continue;
+    for (const word of new Set(definition.text.match(/[\w\u0080-\uffff]+/g))) {
+      const others = found.get(word);
+      if (others === undefined) found.set(word, [definition]);
+      else others.push(definition);
     }
   }
-  return carriers;
+  return found;
 }
 
 /** The handler around a node, in its own function, that may get an error of it and goes on without raising it again. */

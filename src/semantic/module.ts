@@ -155,6 +155,11 @@ export class PyModule {
     return answer;
   }
 
+  /** The text without what looks like a comment. */
+  get uncommented(): string {
+    return this.alone.memo(withoutComments, this.alone);
+  }
+
   /** A fact about a node or the file that is computed once: `make` must be a module-level function. */
   memo<K extends PyNode | PyModule, V>(make: (module: PyModule, key: K) => V, key: K): V {
     let byKey = this.#facts.get(make) as Map<K, V> | undefined;
@@ -305,6 +310,10 @@ const LONG_TEXT = 128 * 1024;
 /** By pattern. */
 function nothingMentioned(): Map<string, boolean> {
   return new Map();
+}
+
+function withoutComments({ text }: PyModule): string {
+  return text.replace(/#.*/g, '');
 }
 
 function noHitsYet(): Map<string, readonly PyNode[]> {

@@ -146,12 +146,21 @@ export function differentiatingReader(
 ): PyNode | undefined {
   const name = placeName(place);
   if (name === undefined) return undefined;
-  for (const reader of functionsOf(module)) {
-    if (reader === functionNode || functionNode.contains(reader)) continue;
+  const byName = module.memo(noReadersYet, module);
+  const readers = byName.get(name) ?? differentiatingReaders(module, name);
+  byName.set(name, readers);
+  return readers.find((reader) => reader !== functionNode && !functionNode.contains(reader));
+}
+
+function noReadersYet(): Map<string, readonly PyNode[]> {
+  return new Map();
+}
+
+function differentiatingReaders(module: PyModule, name: string): readonly PyNode[] {
+  return functionsOf(module).filter((reader) => {
     const uses = module.atWithin(name, reader).filter((node) => node.text === name);
-    if (uses.some((use) => differentiates(module, reader, use))) return reader;
-  }
-  return undefined;
+    return uses.some((use) => differentiates(module, reader, use));
+  });
 }
 
 /** `loss` of `self.loss`, `losses` of `losses["x"]`. */

@@ -2,6 +2,7 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
 import { isProgram } from '../../semantic/program.js';
+import type { Scope } from '../../semantic/scope.js';
 import { methodName, receiverOf } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -50,20 +51,39 @@ export function ampImport(module: PyModule, statement: PyNode): AmpImport | unde
   const isOurs = (each: string): boolean =>
     each === OLD_AMP || (each.startsWith(`${OLD_AMP}.`) && AMP_NAMES.has(each.slice(OLD_AMP.length + 1)));
   if (path === undefined || bound.length === 0 || !paths.every(isOurs)) return undefined;
-  const uses: AmpUse[] = [];
-  let known = true;
+  const uses: (AmpUse | undefined)[] = [];
   let isOnlyBinding = true;
   for (const [index, each] of bound.entries()) {
     const scope = module.resolve(each);
     if (scope === undefined) return undefined;
     isOnlyBinding &&= module.writes(scope, each.text).length === 1;
-    for (const read of module.reads(scope, each.text)) {
-      const use = paths[index] === OLD_AMP ? dottedAmpUse(module, read) : bareUse(read, paths[index]);
-      if (use === undefined) known = false;
-      else uses.push(use);
-    }
+    uses.push(...usesOfName(module, scope, each.text, paths[index]));
   }
-  return { statement, path, bound, uses: known ? uses : undefined, isOnlyBinding };
+  const known = uses.flatMap((use) => use ?? []);
+  return { statement, path, bound, uses: known.length === uses.length ? known : undefined, isOnlyBinding };
+}
+
+/** What the reads of a name are that stands for a path; undefined where one is none of the names that moved. */
+function usesOfName(
+  module: PyModule,
+  scope: Scope,
+  name: string,
+  path: string | undefined,
+): readonly (AmpUse | undefined)[] {
+  const byName = module.memo(noUsesYet, scope.node);
+  const key = `${name} ${path}`;
+  const known = byName.get(key);
+  if (known !== undefined) return known;
+  const uses = module
+    .reads(scope, name)
+    .map((read) => (path === OLD_AMP ? dottedAmpUse(module, read) : bareUse(read, path)));
+  byName.set(key, uses);
+  return uses;
+}
+
+/** By name and path: a file may import the same again and again. */
+function noUsesYet(): Map<string, readonly (AmpUse | undefined)[]> {
+  return new Map();
 }
 
 function bareUse(read: PyNode, path = ''): AmpUse | undefined {

@@ -48,14 +48,18 @@ export function optimizerDoes(
 ): boolean {
   const ending = given ? '\\(\\s*[^)\\s]' : '\\(';
   const receiver = holder === undefined ? '\\w*optim\\w*' : holder.replace(/[^\w]/g, '\\$&');
-  return new RegExp(`(?<![\\w.])${receiver}\\.${method}${ending}`).test(module.text);
+  return module.mentions(new RegExp(`(?<![\\w.])${receiver}\\.${method}${ending}`));
 }
 
 /** What takes the optimizer's place or splits its state, by the words of the file. */
 export function otherEngine(module: PyModule): string | undefined {
+  return module.alone.memo(findOtherEngine, module.alone);
+}
+
+function findOtherEngine({ uncommented }: PyModule): string | undefined {
   const found =
     /\b(?:deepspeed|FullyShardedDataParallel|fully_shard|FSDP|ZeroRedundancyOptimizer|torch_xla|tensor_parallel|Megatron\w*|megatron\w*|cpu_offload|CPUOffload)\b/.exec(
-      module.text.replace(/#.*/g, ''),
+      uncommented,
     );
   return found?.[0];
 }
@@ -64,10 +68,13 @@ const MOVED =
   /\.cuda\(|\.to\(\s*(?:\w+\.)*(?:device\w*|gpu\w*|local_rank|rank|args\.gpu)\b|\.to\(\s*f?["']cuda|device_map\s*=|device\s*=\s*["']cuda/;
 const OFF_GPU = /torch_xla|["'](?:mps|xla)["']|(?:device\(\s*|\.to\(\s*|device\s*=\s*)["']cpu["']/;
 
+function isOffGpu({ uncommented }: PyModule): boolean {
+  return !/cuda|ccelerat|device_map|gpu/i.test(uncommented) && OFF_GPU.test(uncommented);
+}
+
 /** Whether the parameters are on a GPU when the optimizer is made, by what stands above it; `no` where the file has none. */
 export function isMadeOnGpu(module: PyModule, { call }: AdamCall): Answer {
-  const text = module.text.replace(/#.*/g, '');
-  if (!/cuda|ccelerat|device_map|gpu/i.test(text) && OFF_GPU.test(text)) return 'no';
+  if (module.alone.memo(isOffGpu, module.alone)) return 'no';
   const owner = call.closest('function_definition') ?? module.root;
   const above = owner.text.slice(0, call.start - owner.start).replace(/#.*/g, '');
   return MOVED.test(above) ? 'yes' : 'unknown';
