@@ -79,6 +79,12 @@ interface Task {
   readonly job: Job;
 }
 
+/**
+ * Larger files come first, the largest before all others, so that no thread is left alone with one at the end. The others
+ * stay folder by folder: a file asks about those around it, which are kept for a while.
+ */
+const LARGE = 64 * 1024;
+
 /** Looks at every candidate that could matter; one file's failure never ends the run. In the order of the candidates. */
 export async function visit(discovery: Discovery, means: Means, hooks: VisitHooks): Promise<Visit> {
   const { candidates } = discovery;
@@ -101,8 +107,7 @@ export async function visit(discovery: Discovery, means: Means, hooks: VisitHook
     sights[index] = sight;
     if (sight === undefined) todo.push(taskFor(index, stamp, candidate, memory, means.decide));
   }
-  // The largest first, so that no thread is left alone with one at the end.
-  if (means.threads !== undefined) todo.sort((a, b) => b.size - a.size);
+  if (means.threads !== undefined) todo.sort((a, b) => Math.max(b.size, LARGE) - Math.max(a.size, LARGE));
   const progress = (done: number) =>
     hooks.progress(candidates.length - todo.length + done, candidates.length);
   await workThrough(

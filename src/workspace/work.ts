@@ -19,6 +19,8 @@ export interface WorkHooks {
 const PATIENCE = 40;
 /** Work for less than this is done before another thread has got going. */
 const WORTH_A_THREAD = 150;
+/** Bytes of files that are worth one from the start: it gets going while the first of them are looked into. */
+const MANY = 4 * 1024 * 1024;
 
 /** Does all jobs, here and, where that is faster, in other threads; `tell` hears of each once, in any order. */
 export async function workThrough(
@@ -37,6 +39,7 @@ export async function workThrough(
   });
   prepareFor(whole);
   const here = new Hand(crew, jobs, examiner, threads?.limit);
+  const others = availableParallelism() - 1;
   const began = now();
   const dismiss = () => crew.dismiss();
   hooks.signal.addEventListener('abort', dismiss);
@@ -44,6 +47,7 @@ export async function workThrough(
     // A signal that came meanwhile is heard only when the event loop gets its turn.
     await turn();
     hooks.signal.throwIfAborted();
+    if (whole >= MANY && threads?.worth === undefined) crew.grow(Math.min(1, others));
     while (crew.left > 0) {
       const didSome = await here.work();
       await turn();
@@ -52,7 +56,7 @@ export async function workThrough(
       if (didSome) {
         const pace = (whole - undone) / (now() - began);
         const worth = pace > 0 ? Math.floor(undone / pace / (threads?.worth ?? WORTH_A_THREAD)) : 0;
-        const helpers = Math.min(availableParallelism() - 1, crew.untaken, worth);
+        const helpers = Math.min(others, crew.untaken, worth);
         crew.grow(here.isLost ? Math.max(1, helpers) : helpers);
       } else if (here.isLost || crew.untaken === 0) {
         if (here.isLost) crew.abandon();
