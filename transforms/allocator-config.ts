@@ -5,7 +5,7 @@
  * import torch
  * os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
  *
- * In programs that train, once, right behind the imports and so before the first allocation on the GPU, after which the
+ * In programs that work on a GPU, once, right behind the imports and so before the first allocation on the GPU, after which the
  * variable is silently ignored; a setting that comes too late is moved there. `setdefault`, so that the environment wins.
  * The old name is kept: the new one is unknown before torch 2.8 and ignored by 2.9.
  */
@@ -27,7 +27,7 @@ import {
   sharesGpuMemory,
   speaksOfAllocator,
   startingScript,
-  trainsOnGpu,
+  worksOnGpu,
 } from '../src/toolkit/index.js';
 
 interface AllocatorSite extends Site {
@@ -57,7 +57,7 @@ export const allocatorConfig: Transform<AllocatorSite> = {
     requires: { torch: '2.1' },
     docs: {
       why: 'The CUDA allocator cuts its memory into segments of fixed size. Freed pieces of different sizes cannot be joined across segments, so a run whose shapes vary can fail with memory that is reserved and unused. With `expandable_segments:True` a segment grows instead. The variable is read at the first allocation on the GPU; set later it is silently ignored.',
-      does: 'Inserts `os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", …)` behind the imports of a program that trains on a GPU, or moves a setting there that stands below the first use of the GPU. Where a shell script starts the program, the variable is exported there instead; a value that the script sets without `export` gets it.',
+      does: 'Inserts `os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", …)` behind the imports of a program that works on a GPU, or moves a setting there that stands below the first use of the GPU. Where a shell script starts the program, the variable is exported there instead; a value that the script sets without `export` gets it.',
       refuses: [
         'the file shares GPU memory between processes or brings an allocator of its own (`torch.multiprocessing`, vLLM, RMM, cudaMallocAsync): growing segments cannot be shared',
         'a shell script that starts the program sets the variable already, or does so in a way that is not understood',
@@ -89,9 +89,9 @@ export const allocatorConfig: Transform<AllocatorSite> = {
   prefilter: [
     'torch',
     ['ALLOC_CONF', '__name__', 'parse_args('],
-    ['ALLOC_CONF', '.backward(', 'train(', 'rainer.fit('],
+    ['ALLOC_CONF', 'cuda', 'Accelerator(', 'Trainer(', 'device_map'],
   ],
-  cue: (text, path) => speaksOfAllocator(text) || (trainsOnGpu(text) && isProgram({ path, text })),
+  cue: (text, path) => speaksOfAllocator(text) || (worksOnGpu(text) && isProgram({ path, text })),
 
   *detect(module) {
     for (const late of allocatorSettings(module)) {
@@ -102,7 +102,7 @@ export const allocatorConfig: Transform<AllocatorSite> = {
         message: 'the allocator variable is set after the first use of the GPU, and is ignored',
       };
     }
-    if (speaksOfAllocator(module.text) || !isProgram(module) || !trainsOnGpu(module.text)) return;
+    if (speaksOfAllocator(module.text) || !isProgram(module) || !worksOnGpu(module.text)) return;
     const torch = module.at('import torch').find(({ parent }) => parent?.type.startsWith('import'));
     if (torch === undefined || isTestFile(module.path, module.text)) return;
     yield {

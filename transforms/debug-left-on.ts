@@ -19,6 +19,8 @@ interface DebugSite extends Site {
 }
 
 const DEBUGS = /debug|profil|anomal|snapshot|trace|inspect|diagnos|memory|leak|bench|(?:^|_)nans?(?:_|$)/i;
+/** The first or last word of a file's name: one between (`train_anomaly_detector`) is what the program is about. */
+const DEBUGGING_FILE = /^(?:debug|profil|bench|diagnos)|(?:^|_)(?:debug|profil|bench|diagnos)[a-z]*$/i;
 const CONDITIONS: readonly string[] = [
   'if_statement',
   'elif_clause',
@@ -140,5 +142,5 @@ function isMainGuard(statement: PyNode): boolean {
 }
 
 function isDebuggingFile(path: string): boolean {
-  return DEBUGS.test(path.replace(/^.*[\\/]/, ''));
+  return DEBUGGING_FILE.test(path.replace(/^.*[\\/]|\.py$/g, ''));
 }

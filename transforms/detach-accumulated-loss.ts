@@ -13,9 +13,10 @@
 import type { Addition, Answer, LossRecord, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   graphCarrier,
-  importsPackage,
+  IS_TORCH,
   isDetachable,
   isTestCode,
+  isTorchCode,
   isWithoutGrad,
   lossRecord,
   mayTotal,
@@ -46,7 +47,7 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
       does: 'Adds `.detach()` to each term, where possible to the tensor in it (`loss.detach() * n`). No `.item()` is added: that would wait for the GPU in every step. The numbers stay the same; printed as a tensor, the total no longer shows a `grad_fn`.',
       refuses: [
         'a term is a Python number on one path: it has no `.detach()`',
-        'not proven to be a tensor, only likely: unsafe',
+        'not proven to be a tensor, only likely, or torch is not imported by a file that trains as it does: unsafe',
         'the total leaves the function or is given to other code while its graph could still be used: unsafe in a loop that trains, no finding elsewhere',
         'it leaves the function, and nothing shows that backward or the step has spoiled its graph for good: a sum of weights can be differentiated again, and one layer alone after a step as well: unsafe',
         'the total is differentiated, by the function or by a caller in the file: no finding, it is a loss',
@@ -79,11 +80,14 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
   },
 
   skipsTests: true,
-  prefilter: ['torch', ['for', 'while']],
+  prefilter: [
+    ['torch', '.zero_grad('],
+    ['for', 'while'],
+  ],
   cue: (_text, _path, glimpse) => mayTotal(glimpse),
 
   *detect(module) {
-    if (!importsPackage(module, 'torch')) return;
+    if (isTorchCode(module) === 'no') return;
     for (const total of runningTotals(module)) {
       const [first] = total.additions;
       if (first === undefined || isTestCode(module, first.statement)) continue;
@@ -104,7 +108,7 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
   },
 
   fix({ total, kept, record }, edit, module) {
-    const proof = new Proof();
+    const proof = new Proof().require(isTorchCode(module), IS_TORCH);
     for (const { value, tensor } of kept) {
       proof.require(tensor, {
         no: `\`${shown(value)}\` is a Python number on one path, which has no \`.detach()\``,

@@ -14,10 +14,11 @@
 import type { KeptList, LossRecord, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   graphCarrier,
-  importsPackage,
+  IS_TORCH,
   isComputedHere,
   isDetachable,
   isTestCode,
+  isTorchCode,
   isWithoutGrad,
   keptLists,
   lossRecord,
@@ -46,6 +47,7 @@ export const detachAppendedLoss: Transform<ListSite> = {
       does: 'Adds `.detach()` to what is appended. No `.item()` is added: that would wait for the GPU in every step. The numbers stay the same; printed as a tensor, an element no longer shows a `grad_fn`.',
       refuses: [
         'the value is not proven to be a tensor: no finding, since most such lists hold Python floats',
+        'torch is not imported by a file that trains as it does: unsafe',
         'the value is a parameter, or any tensor that is not computed in the same round, or its `.grad` is read: no finding',
         'the tensor is more than its numbers: something is written on it, it is a key, or it is told from others by `is`, `in` or `id()`: no finding',
         'the list is stacked, summed or looped over and then differentiated, by the function or by a caller in the file: no finding',
@@ -74,11 +76,11 @@ export const detachAppendedLoss: Transform<ListSite> = {
   },
 
   skipsTests: true,
-  prefilter: ['torch', '.append(', ['for', 'while']],
+  prefilter: [['torch', '.zero_grad('], '.append(', ['for', 'while']],
   cue: (_text, _path, glimpse) => mayKeepList(glimpse),
 
   *detect(module) {
-    if (!importsPackage(module, 'torch')) return;
+    if (isTorchCode(module) === 'no') return;
     for (const list of keptLists(module)) {
       const [first] = list.appends;
       if (first === undefined || isTestCode(module, first.target)) continue;
@@ -100,7 +102,7 @@ export const detachAppendedLoss: Transform<ListSite> = {
   },
 
   fix({ list, values, record }, edit, module) {
-    const proof = new Proof();
+    const proof = new Proof().require(isTorchCode(module), IS_TORCH);
     for (const { answer, otherwise } of record.gates) proof.require(answer, otherwise);
     if (list.scope.kind === 'module' && !record.spent)
       proof.require('unknown', `no other file imports \`${list.name}\` to differentiate it`);

@@ -14,9 +14,11 @@ import {
   differentiatingReader,
   enclosingFunction,
   graphCarrier,
+  IS_TORCH,
   isComputedHere,
   isDetachable,
   isTestCode,
+  isTorchCode,
   isWithoutGrad,
   loggedTensors,
   lossRecord,
@@ -45,6 +47,7 @@ export const detachLoggedTensor: Transform<LogSite> = {
       does: 'Adds `.detach()` to the value in `history["loss"] = loss`, `history[k].append(loss)`, `self.losses.append(loss)`, `rows.append((step, loss))` and `meter.update(loss, n)`, in loops that call `backward()`. Never `.item()`, which would wait for the GPU.',
       refuses: [
         'the value is a Python number on one path: it has no `.detach()`',
+        'torch is not imported by a file that trains as it does: unsafe',
         'the store is differentiated, here or by another function of the file: no finding; by another file of the project: left alone',
         'the store is made anew in each round, the value is a parameter, or its `.grad` is read: no finding',
         'the class of the meter is in the file and takes the number itself: no finding',
@@ -70,7 +73,7 @@ export const detachLoggedTensor: Transform<LogSite> = {
   },
 
   skipsTests: true,
-  prefilter: ['torch', 'backward('],
+  prefilter: [['torch', '.zero_grad('], 'backward('],
   cue: (_text, _path, glimpse) => glimpse.repeatingWith('backward(').length > 0,
 
   *detect(module) {
@@ -92,7 +95,7 @@ export const detachLoggedTensor: Transform<LogSite> = {
   },
 
   fix({ logged: { values, store, root, kind } }, edit, module) {
-    const proof = new Proof();
+    const proof = new Proof().require(isTorchCode(module), IS_TORCH);
     for (const value of values) {
       proof.require(isDetachable(module, value) ?? 'unknown', {
         no: `\`${shown(value)}\` is a Python number on one path, which has no \`.detach()\``,

@@ -9,7 +9,7 @@
  * local name is bound; nothing is written to `.data`, which would move the tensor behind the optimizer's back. A plain
  * tensor attribute is copied at every call, guard or not: it belongs in a buffer, so it is left to `register-tensor-buffer`.
  */
-import type { Held, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { Held, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
   enclosingClass,
@@ -55,6 +55,7 @@ export const deviceGuard: Transform<GuardSite> = {
       does: 'Takes the tensor as it is and moves it only if its device differs, into the local name. The parameter itself stays where it is: the documented `param.data = param.data.to(…)` is never written, since it moves the tensor away from under the optimizer and other users of it.',
       refuses: [
         'the tensor is a plain attribute, which stays behind when the module moves: `register-tensor-buffer` is the cure',
+        'the file does not show that it is a tensor (it is put there from elsewhere): unsafe; where it is called, no finding',
         'the statement shares its line with other code, or a comment stands inside it',
       ],
       limits: [
@@ -96,7 +97,8 @@ export const deviceGuard: Transform<GuardSite> = {
       const used = argumentsOf(call).flatMap((each) => names(each.field('value') ?? each));
       if (used.includes(target.text) || module.resolve(target)?.node !== method) continue;
       const held = heldTensor(module, source);
-      if (held === 'unknown' || !runsInForward(module, method)) continue;
+      if (held === 'unknown' || (held === 'likely' && isCalled(module, target))) continue;
+      if (!runsInForward(module, method)) continue;
       const move = (call.field('arguments')?.text ?? '').slice(1, -1);
       const message = `\`${shown(source)}\` is asked to move at every call, though it is nearly always there already`;
       yield { node: hit, statement, target, source, held, move, device, message };
@@ -163,6 +165,13 @@ function deviceOf(call: PyNode): PyNode | undefined {
   // Read twice now: nothing that runs code, nothing of the module itself.
   const object = device.field('object');
   return object?.type === 'identifier' && object.text !== 'self' ? device : undefined;
+}
+
+/** What is called is a module, and has no device. */
+function isCalled(module: PyModule, name: PyNode): boolean {
+  return module
+    .occurrences(module.scopeAt(name), name.text)
+    .some((use) => use.parent?.type === 'call' && use.parent.field('function') === use);
 }
 
 function names(node: PyNode): readonly string[] {

@@ -8,10 +8,11 @@
 import type { PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
-  importsPackage,
+  IS_TORCH,
   isDetachable,
   isProvenTensor,
   isTestCode,
+  isTorchCode,
   isWithoutGrad,
   kindOf,
   mayCarryGradient,
@@ -40,6 +41,7 @@ export const explicitDetachItem: Transform<ItemSite> = {
       refuses: [
         'the loss is detached already, or computed without gradients: no finding',
         'the loss is not proven to be a tensor: unsafe, since numbers of numpy have no `.detach()`',
+        'torch is not imported by a file that trains as it does: unsafe',
       ],
       limits: ['It makes one more view per call, and nothing else.'],
     },
@@ -64,11 +66,11 @@ export const explicitDetachItem: Transform<ItemSite> = {
   },
 
   skipsTests: true,
-  prefilter: ['torch', '.item()', ['oss', 'OSS']],
+  prefilter: [['torch', '.zero_grad('], '.item()', ['oss', 'OSS']],
   cue: (text) => /loss\w*(?:["']\])?\s*\.item\(\)/i.test(text),
 
   *detect(module) {
-    if (!importsPackage(module, 'torch')) return;
+    if (isTorchCode(module) === 'no') return;
     for (const hit of module.at('.item()')) {
       const call = hit.parent?.parent;
       const loss = call?.type === 'call' && argumentsOf(call).length === 0 ? receiverOf(call) : undefined;
@@ -82,10 +84,12 @@ export const explicitDetachItem: Transform<ItemSite> = {
 
   fix({ loss }, edit, module) {
     const proven = isProvenTensor(module, loss) || isDetachable(module, loss) === 'yes';
-    const proof = new Proof().require(
-      proven ? 'yes' : 'unknown',
-      `\`${shown(loss)}\` is a tensor (a number of numpy has no \`.detach()\`)`,
-    );
+    const proof = new Proof()
+      .require(isTorchCode(module), IS_TORCH)
+      .require(
+        proven ? 'yes' : 'unknown',
+        `\`${shown(loss)}\` is a tensor (a number of numpy has no \`.detach()\`)`,
+      );
     edit.appendCall(loss, '.detach()');
     return edit.done('Detach the loss before taking its number', proof);
   },

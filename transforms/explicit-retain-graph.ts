@@ -11,9 +11,10 @@ import {
   backwards,
   classBehind,
   hasSplat,
-  importsPackage,
+  IS_TORCH,
   isProvenTensor,
   isTestCode,
+  isTorchCode,
   keywordArgument,
   methodName,
   Proof,
@@ -43,6 +44,7 @@ export const explicitRetainGraph: Transform<BackwardSite> = {
         '`retain_graph` or `create_graph` is given, by keyword, by position or by `**`: no finding',
         'the receiver is an engine, `self` or an object of a class of the file: no finding',
         'the receiver is not proven to be a tensor: unsafe',
+        'torch is not imported by a file that trains as it does: unsafe',
       ],
       limits: ['It is noise in a review: nothing is gained.'],
     },
@@ -61,10 +63,10 @@ export const explicitRetainGraph: Transform<BackwardSite> = {
   },
 
   skipsTests: true,
-  prefilter: ['torch', '.backward('],
+  prefilter: [['torch', '.zero_grad('], '.backward('],
 
   *detect(module) {
-    if (!importsPackage(module, 'torch')) return;
+    if (isTorchCode(module) === 'no') return;
     for (const { call, value } of backwards(module)) {
       const receiver = receiverOf(call);
       if (receiver === undefined || receiver !== value || methodName(call) !== 'backward') continue;
@@ -75,10 +77,12 @@ export const explicitRetainGraph: Transform<BackwardSite> = {
   },
 
   fix({ call, value }, edit, module) {
-    const proof = new Proof().require(
-      isTensor(module, value) ? 'yes' : 'unknown',
-      `\`${shown(value)}\` is a tensor, whose \`backward\` takes \`retain_graph\``,
-    );
+    const proof = new Proof()
+      .require(isTorchCode(module), IS_TORCH)
+      .require(
+        isTensor(module, value) ? 'yes' : 'unknown',
+        `\`${shown(value)}\` is a tensor, whose \`backward\` takes \`retain_graph\``,
+      );
     edit.appendKeyword(call, 'retain_graph', 'False');
     return edit.done('Say that the graph is not retained', proof);
   },

@@ -20,8 +20,12 @@ import {
   recordsNoGraph,
 } from '../src/toolkit/index.js';
 
-/** Written on the way to the loss: a size of the vocabulary, or the shift by one token of a language model. */
-const VOCABULARY = /vocab|(?:\[\s*\.\.\.\s*,|\[\s*:\s*,)\s*:\s*-\s*1\s*[,\]]/i;
+/**
+ * Written on the way to the loss: a size of the vocabulary, the shift by one token of a language model, or the tokens of a
+ * batch in one row, each with its own number of logits.
+ */
+const VOCABULARY =
+  /vocab|(?:\[\s*\.\.\.\s*,|\[\s*:\s*,)\s*:\s*-\s*1\s*[,\]]|\(\s*-\s*1\s*,\s*\w*logits\s*\.\s*(?:size\(\s*-\s*1\s*\)|shape\s*\[\s*-\s*1\s*\])/i;
 const CAST = /\.(?:float\s*\(\s*\)|to\s*\(\s*(?:dtype\s*=\s*)?(?:\w+|[\w.]*\.float(?:32)?)\s*(?:,\s*)?\))/g;
 /** A string that may name the size or the layer: one that is no message. */
 const NAMES_BY_STRING = /(?:[[,=]|(?<!Error|Exception|warn|warning|warning_once|info)\()\s*[fFrRbBuU]{0,2}"/;
@@ -43,7 +47,7 @@ export const logitsUpcast: Transform = {
       does: 'Says where that happens. It edits nothing: without the cast the loss is computed in half precision, which changes the training.',
       refuses: [],
       limits: [
-        'Only casts that reach `cross_entropy` or `CrossEntropyLoss` in the same function, with a sign of a vocabulary on the way: `vocab_size`, a shift by one token, or `lm_head`.',
+        'Only casts that reach `cross_entropy` or `CrossEntropyLoss` in the same function, with a sign of a vocabulary on the way: `vocab_size`, a shift by one token, rows of `logits.size(-1)`, or `lm_head`.',
         'With fp32 logits the cast is free, and so is what stands here; the dtype is not known from the code.',
         'Code under `no_grad` and tests are not looked at.',
       ],

@@ -55,7 +55,7 @@ export const retainGraph: Transform<RetainSite> = {
   },
 
   skipsTests: true,
-  prefilter: ['torch', 'retain_graph', 'backward('],
+  prefilter: ['retain_graph', 'backward('],
   cue: (text) => /\bretain_graph\s*=\s*True\b/.test(text),
 
   *detect(module) {

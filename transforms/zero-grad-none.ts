@@ -10,7 +10,6 @@ import {
   argumentsOf,
   calledDefinition,
   hasSplat,
-  importsTorch,
   isModel,
   isOptimizer,
   isTestCode,
@@ -72,7 +71,6 @@ export const zeroGradNone: Transform<ZeroGradSite> = {
   cue: (text) => /zero_grad\(\s*(?:set_to_none\s*=\s*)?False/.test(text),
 
   *detect(module) {
-    if (importsTorch(module) === 'no' && !module.mentions(/optim|torch/)) return;
     for (const node of module.at(METHOD)) {
       const call = node.parent?.parent;
       if (call?.type !== 'call' || methodName(call) !== METHOD || node.text !== METHOD) continue;

@@ -67,7 +67,8 @@ export function* statementsAbove(statement: PyNode): Generator<PyNode> {
   for (let at: PyNode | undefined = statement; at !== undefined; at = at.parent) {
     const block: PyNode | undefined = at.parent;
     if (at.type === 'function_definition' || at.type === 'class_definition') return;
-    if (block?.type !== 'block' && block?.type !== 'module') continue;
+    // The clauses of a `match` are alternatives: none runs before another.
+    if (at.type === 'case_clause' || (block?.type !== 'block' && block?.type !== 'module')) continue;
     for (const above of block.named) {
       if (above === at) break;
       yield above;

@@ -150,6 +150,7 @@ export { mayRepeatConstant } from '../torch/tensor/constant-cue.js';
 export { type ConstantUse, constantUse, usesOfName } from '../torch/tensor/constant-use.js';
 export { isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
 export { cutsAlike, isExactOnAnyDevice, isFilled, roundsAlike } from '../torch/tensor/factory-numbers.js';
+export { IS_TORCH, isTorchCode } from '../torch/tensor/framework.js';
 export { type HalfPlace, halfPlaces, halfSpread, strayHalf } from '../torch/tensor/half-precision.js';
 export { type Held, heldTensor } from '../torch/tensor/held-tensor.js';
 export {

@@ -92,3 +92,19 @@ function ends(run: () => unknown): boolean {
     throw error;
   }
 }
+
+describe('the cue of debug-left-on', () => {
+  const debugLeftOn = transforms.find(({ meta }) => meta.id === 'debug-left-on');
+  const text = 'torch.autograd.set_detect_anomaly(True)\n';
+
+  it.each([
+    ['debug_nans.py', false],
+    ['tools/memory_profiler.py', false],
+    ['train_debug.py', false],
+    ['train_anomaly_detector.py', true],
+    ['memory_bank.py', true],
+    ['train.py', true],
+  ])('looks at %s: %s', (path, looksAt) => {
+    expect(debugLeftOn?.cue?.(text, path, new Glimpse(text), {})).toBe(looksAt);
+  });
+});

@@ -1,5 +1,4 @@
 import type { Answer } from '../../semantic/answer.js';
-import { importsPackage } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -24,6 +23,7 @@ import {
 } from '../grad/spent-graph.js';
 import { walks } from '../grad/walks.js';
 import { networksOf } from '../module/networks.js';
+import { isTorchCode } from '../tensor/framework.js';
 import { isProvenTensor } from '../tensor/proven-tensor.js';
 import { kindOf } from '../tensor/tensor.js';
 import { callersElsewhere, partReturned } from './callers.js';
@@ -144,7 +144,7 @@ export function isWithoutGrad(module: PyModule, place: PyNode): boolean {
 
 /** Whether a value that may hang on a graph has `.detach()`; undefined where nothing says that it is a tensor at all. */
 export function isDetachable(module: PyModule, value: PyNode): Answer | undefined {
-  if (!importsPackage(module, 'torch') || !mayCarryGradient(module, value)) return undefined;
+  if (isTorchCode(module) === 'no' || !mayCarryGradient(module, value)) return undefined;
   // Data that nobody trains on have no graph, whatever is done with them.
   if (spendingBackward(module, value) === undefined && networksOf(module, value).size === 0) return undefined;
   if (isTensorHere(module, value)) return 'yes';

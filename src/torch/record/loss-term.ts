@@ -1,11 +1,12 @@
 import type { Answer } from '../../semantic/answer.js';
 import { calledDefinition } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
-import { importsPackage, qualifiedName } from '../../semantic/imports.js';
+import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { isTorchCode } from '../tensor/framework.js';
 import { isFloating, isScalarTensor, kindOf } from '../tensor/tensor.js';
 import { FLOAT_REDUCTIONS, SAME_REDUCTIONS } from '../tensor/tensor-methods.js';
 
@@ -24,7 +25,7 @@ export function lossTerm(module: PyModule, value: PyNode): LossTerm | undefined 
   if (kind === 'number') return undefined;
   if (kind !== 'unknown')
     return { scalar: isScalarTensor(module, value), floating: isFloating(module, value) };
-  if (!importsPackage(module, 'torch')) return undefined;
+  if (isTorchCode(module) === 'no') return undefined;
   switch (clue(module, value, 0)) {
     case 'tensor':
       return { scalar: 'unknown', floating: countsTruths(module, value) ? 'no' : isFloating(module, value) };

@@ -44,7 +44,10 @@ function ownerOf(module: PyModule, expression: PyNode): PyNode | 'element' | und
   const node = unparenthesized(expression);
   if (node.type === 'subscript') {
     const container = node.field('value');
-    return container !== undefined && madeBy(module, container, MODULE_CONTAINERS) ? 'element' : undefined;
+    if (container === undefined) return undefined;
+    return madeBy(module, container, MODULE_CONTAINERS) || isMadeElsewhere(module, container)
+      ? 'element'
+      : undefined;
   }
   if (node.type === 'identifier') {
     const [only, ...others] = reachingDefinitions(module, node) ?? [];
@@ -66,7 +69,8 @@ function attributeHeld(module: PyModule, classNode: PyNode, name: string): Held 
   const kinds = valuesOf(module, classNode, name).map((value) => kindOfValue(module, value));
   if (registration !== 'none') return kinds.length === 0 ? registration : 'unknown';
   const [first] = kinds;
-  return first !== undefined && kinds.every((kind) => kind === first) ? first : 'unknown';
+  if (first === undefined) return 'likely';
+  return kinds.every((kind) => kind === first) ? first : 'unknown';
 }
 
 /** All that is assigned to the attribute; an assignment that cannot be read makes it unknown. */
@@ -86,6 +90,15 @@ function kindOfValue(module: PyModule, value: PyNode | undefined): Held {
   return ['tensor', 'scalar-tensor'].includes(kindOf(module, value)) ? 'plain' : 'unknown';
 }
 
+/** An attribute of this object that its class leaves to others: to a base, or to whoever wraps the layer. */
+function isMadeElsewhere(module: PyModule, container: PyNode): boolean {
+  const around = container.type === 'attribute' ? classAround(container) : undefined;
+  const name = container.field('attribute')?.text;
+  if (around === undefined || name === undefined || container.field('object')?.text !== around.self)
+    return false;
+  return valuesOf(module, around.classNode, name).length === 0;
+}
+
 /** An attribute of some module of a container: the file's classes that have it tell what it is. */
 function elementHeld(module: PyModule, name: string): Held {
   const values = module.wordsSet(`.${name}`).flatMap((hit) => {
@@ -96,7 +109,7 @@ function elementHeld(module: PyModule, name: string): Held {
   });
   if (values.length > 0)
     return values.every((value) => kindOfValue(module, value) === 'parameter') ? 'parameter' : 'unknown';
-  return isWeight(name) ? 'likely' : 'unknown';
+  return 'likely';
 }
 
 function madeBy(module: PyModule, expression: PyNode, classes: ReadonlySet<string>): boolean {

@@ -53,10 +53,10 @@ export function sharesGpuMemory(module: PyModule): string | undefined {
   )?.[0];
 }
 
-/** The file trains on a GPU: a backward pass or a trainer, and a word of CUDA or of what uses it by itself. */
-export function trainsOnGpu(text: string): boolean {
-  const trains = /\.backward\(|rainer\.train\(|rainer\.fit\(|\btrain\(/.test(text);
-  return trains && /\bcuda\b|Accelerator\(|Trainer\(|device_map\s*=/.test(text);
+/** The file works on a GPU: it trains or puts something there, and says a word of CUDA or of what uses it by itself. */
+export function worksOnGpu(text: string): boolean {
+  const works = /\.backward\(|rainer\.train\(|rainer\.fit\(|\btrain\(/.test(text) || ALLOCATION.test(text);
+  return works && /\bcuda\b|Accelerator\(|Trainer\(|device_map\s*=/.test(text);
 }
 
 /** The shell script beside the program that starts it, by the names that such scripts have. */

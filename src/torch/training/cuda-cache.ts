@@ -22,7 +22,8 @@ function* statementsBefore(statement: PyNode): Generator<PyNode> {
   let at = statement;
   for (;;) {
     const block = at.parent;
-    const siblings = block?.named ?? [];
+    // The clauses of a `match` are alternatives: none runs before another.
+    const siblings = at.type === 'case_clause' ? [] : (block?.named ?? []);
     for (let index = siblings.indexOf(at) - 1; index >= 0; index--) {
       const before = siblings[index];
       if (before !== undefined) yield before;

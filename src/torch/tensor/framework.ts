@@ -1,0 +1,16 @@
+import type { Answer } from '../../semantic/answer.js';
+import { importsPackage } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+
+/** Frameworks whose tensors are differentiated like torch's, and may lack what those can do. */
+const OTHERS =
+  /^[ \t]*(?:import|from)[ \t]+(?:autograd|chainer|jax|jittor|keras|megengine|micrograd|mindspore|minitorch|mxnet|needle|oneflow|paddle|tensorflow|tinygrad)\b/m;
+
+/** Named where `isTorchCode` is unknown. */
+export const IS_TORCH = 'that this is torch, which the file does not import';
+
+/** Whether the tensors of this file are torch's: it imports torch, or it trains as torch does and imports no other framework. */
+export function isTorchCode(module: PyModule): Answer {
+  if (importsPackage(module, 'torch')) return 'yes';
+  return module.text.includes('.zero_grad(') && !OTHERS.test(module.text) ? 'unknown' : 'no';
+}
