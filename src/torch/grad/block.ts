@@ -97,7 +97,7 @@ function isOurs(module: PyModule, { loop, owner, models }: EvaluationLoop): bool
   if (isTestCode(module, loop) || isGradOff(module, loop)) return false;
   // It trains: evaluation mode only keeps batch norm and dropout as they are.
   if (gradUseIn(module, loop) !== undefined) return false;
-  const evaluation = { functionNode: owner, evals: [], trains: [], forwards: [], partly: false };
+  const evaluation = { functionNode: owner, evals: [], trains: [], forwards: [], gradless: [] };
   if (models.every((model) => isFrozen(module, { ...evaluation, model }))) return false;
   if (owner === module.root) return true;
   if (isCalledByTraining(module, owner) || onlyRunsGradOff(module, owner) || entersGradOff(module, owner))

@@ -11,8 +11,10 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { OPTIMIZERS, TORCH_JIT } from '../catalog.js';
+import { isModuleClass, OPTIMIZERS, TORCH_JIT } from '../catalog.js';
+import { holdsModules } from '../catalog-modules.js';
 import { shown } from '../gate.js';
+import { type Maker, madeBy } from '../module/made-by.js';
 import { functionElsewhere, gradUseElsewhere } from './elsewhere.js';
 import { escapesOf } from './escapes.js';
 import { gradUseReached, reachedFrom } from './grad.js';
@@ -113,6 +115,13 @@ function isModeSwitch(call: PyNode): boolean {
   );
 }
 
+/** A layer of torch without parts of somebody else: `nn.Softmax(dim=1)`, and a name for it. */
+const LAYER: Maker = {
+  gives: (path) => isModuleClass(path) && !holdsModules(path),
+  isClass: () => 'unknown',
+  outlivesOthers: false,
+};
+
 function opaqueCall(
   module: PyModule,
   functionNode: PyNode,
@@ -160,7 +169,7 @@ function opaqueCall(
   if (mayTrain || (isEntry(functionNode) && isForItsEffect(call)))
     return `that \`${shown(callee)}\`, which is not in this file, does not train`;
   const graph = given.find((each) => trace.of(each) === 'graph');
-  return graph === undefined
+  return graph === undefined || madeBy(module, callee, LAYER) === 'yes'
     ? undefined
     : `that \`${shown(callee)}\`, which is not in this file, does not differentiate \`${shown(graph)}\``;
 }

@@ -12,7 +12,7 @@ import {
   differentiatingModuleAround,
 } from './elsewhere.js';
 import { escapesOf } from './escapes.js';
-import { type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
+import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { fastPathGivenIn, hasInferenceFastPath } from './fast-path.js';
 import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './forward.js';
 import { gradUseReached } from './grad.js';
@@ -155,7 +155,9 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt
   if (mode === 'no') yield { answer: 'no', words: `\`${text}\` may be in training mode when it runs` };
   if (mode === 'unknown')
     yield { answer: 'unknown', words: `that every forward of \`${text}\` runs in evaluation mode` };
-  if (run.partly) {
+  if (choosesGradMode(run))
+    yield { answer: 'no', words: `one branch runs \`${text}\` with gradients, and the other without` };
+  if (run.gradless.length > 0) {
     yield {
       answer: 'unknown',
       words: `that this call of \`${text}\` needs no gradients, while others here run under no-grad`,

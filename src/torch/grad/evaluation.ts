@@ -25,8 +25,8 @@ export interface Evaluation {
   readonly trains: readonly PyNode[];
   /** Its calls that record a graph. */
   readonly forwards: readonly PyNode[];
-  /** Some of its calls run under no-grad already. */
-  readonly partly: boolean;
+  /** Its calls that run under no-grad already. */
+  readonly gradless: readonly PyNode[];
 }
 
 /** The evaluations of a file, one per function and network. */
@@ -85,10 +85,11 @@ function findEvaluations(module: PyModule): readonly Evaluation[] {
     return [...models.values()].flatMap(({ model, evals }) => {
       const runs = calls.filter((call) => isForward(call, model.text));
       const forwards = runs.filter((call) => !isGradOff(module, call));
+      const gradless = runs.filter((call) => !forwards.includes(call));
       const trains = calls.filter((call) => isTrainMode(call, model.text));
       // Where all that records a graph is the training part, there is nothing to say.
       if (!forwards.some((forward) => followsEval(forward, evals, trains))) return [];
-      return [{ functionNode, model, evals, trains, forwards, partly: forwards.length < runs.length }];
+      return [{ functionNode, model, evals, trains, forwards, gradless }];
     });
   });
 }
@@ -191,6 +192,18 @@ function dependsOnTraining(call: PyNode): boolean {
 /** A `train()` at the end of a loop body comes before the next round's forward, and the `eval()` stands outside. */
 function repeats(train: PyNode, forward: PyNode, evaluation: PyNode): boolean {
   return enclosingLoops(forward).some((loop) => loop.contains(train) && !loop.contains(evaluation));
+}
+
+/** `if frozen:` runs under no-grad what `else:` runs with gradients. */
+export function choosesGradMode({ forwards, gradless }: Evaluation): boolean {
+  return forwards.some((forward) =>
+    gradless.some((other) => other.text === forward.text && isOtherBranch(forward, other)),
+  );
+}
+
+function isOtherBranch(node: PyNode, other: PyNode): boolean {
+  const choice = [...node.ancestors()].find((at) => at.type === 'if_statement' && at.contains(other));
+  return choice?.children.some((branch) => branch.contains(node) && !branch.contains(other)) ?? false;
 }
 
 /** The function, or the class for `self.net`, switches the network's gradients off for good: it records nothing anyway. */
