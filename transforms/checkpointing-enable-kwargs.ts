@@ -83,9 +83,10 @@ export const checkpointingEnableKwargs: Transform<EnableSite> = {
       if (receiver === undefined || argumentsOf(call).length > 0 || receiver.text === 'super()') continue;
       const isTaken = takesKwargs(module, call, receiver);
       if (isTaken === 'no' || isTestCode(module, call)) continue;
-      const message = hasAdapters(module, receiver)
-        ? `transformers 4 recomputes in the re-entrant form, which gives the adapters of \`${shown(receiver)}\` no gradient behind frozen embeddings`
-        : "`use_reentrant` is left to the installed transformers: 4.x recomputes in the re-entrant form, which loses the gradient where a block's inputs need none";
+      const message =
+        hasAdapters(module, receiver) && !module.mentions(/\.enable_input_require_grads\s*\(/)
+          ? `transformers 4 recomputes in the re-entrant form, which gives the adapters of \`${shown(receiver)}\` no gradient behind frozen embeddings`
+          : "`use_reentrant` is left to the installed transformers: 4.x recomputes in the re-entrant form, which loses the gradient where a block's inputs need none";
       yield { node, call, isTaken, receiver, message };
     }
   },

@@ -87,12 +87,14 @@ export const delStepTensors: Transform<StepSite> = {
       const bodies = new Set(tensors.results.map(bodyAround));
       for (const body of bodies) {
         const inside = (name: PyNode): boolean => bodyAround(name) === body;
-        const [node] = tensors.results.filter(inside);
-        if (node === undefined || body === undefined || isDeleted(body, node.text)) continue;
+        const results = tensors.results.filter(inside);
+        const [first] = results;
+        if (first === undefined || body === undefined || isDeleted(body, first.text)) continue;
+        const node = results.find(({ text }) => neededBehind(module, body, text) === undefined) ?? first;
         yield {
           node,
           body,
-          tensors: { results: tensors.results.filter(inside), derived: tensors.derived.filter(inside) },
+          tensors: { results, derived: tensors.derived.filter(inside) },
           message: `\`${node.text}\` of one step stays alive through the forward of the next, which then holds both`,
         };
       }
