@@ -1,5 +1,7 @@
+import type { PyModule } from '../semantic/module.js';
 import type { Versions } from '../semantic/versions.js';
 import type { TransformMeta } from '../toolkit/contract.js';
+import { isWrittenForOldTorch } from '../torch/idioms.js';
 
 /** Why a transform has no place in a project that pins a package below what the fix needs. */
 export function belowFloor({ requires }: TransformMeta, versions: () => Versions): string | undefined {
@@ -11,14 +13,19 @@ export function belowFloor({ requires }: TransformMeta, versions: () => Versions
   return undefined;
 }
 
-/** What the fix needs and the project does not show: it takes a package from one revision, which may be an older one. */
-export function floorDoubts({ requires }: TransformMeta, versions: () => Versions): readonly string[] {
+/** What the fix needs and the project does not show: one revision of a package, or code of old, may stand for an older one. */
+export function floorDoubts({ requires }: TransformMeta, module: PyModule): readonly string[] {
   return Object.entries(requires).flatMap(([name, floor]) => {
-    const frozen = versions()
-      .pinsOf(name)
-      .find(({ isFrozen }) => isFrozen === true);
-    return frozen === undefined
-      ? []
-      : [`that ${name} is ${floor} or newer: ${frozen.source} takes one revision of it`];
+    const reason = doubtAbout(name, floor, module);
+    return reason === undefined ? [] : [`that ${name} is ${floor} or newer: ${reason}`];
   });
+}
+
+function doubtAbout(name: string, floor: string, module: PyModule): string | undefined {
+  const frozen = module.versions.pinsOf(name).find(({ isFrozen }) => isFrozen === true);
+  if (frozen !== undefined) return `${frozen.source} takes one revision of it`;
+  const isOld = name === 'torch' && isWrittenForOldTorch(module);
+  return isOld && module.versions.isAtLeast(name, floor) !== 'yes'
+    ? 'this file is written for 0.3'
+    : undefined;
 }

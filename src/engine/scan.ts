@@ -7,7 +7,7 @@ import { importEdit } from '../syntax/import-place.js';
 import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
 import { NotInPieces } from '../syntax/pieces.js';
-import { firstError, isPython2, pythonProblem } from '../syntax/soundness.js';
+import { firstError, isOldPython, pythonProblem } from '../syntax/soundness.js';
 import type { Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import type { EngineSetup } from './engine.js';
@@ -20,10 +20,10 @@ import { Suppressions } from './suppression.js';
 const TOO_DEEP = 'it is nested too deeply';
 
 /** Where to look for what tree-sitter takes and Python 3 does not, before a second parser is asked. */
-const PYTHON_2 = /(?:print|exec)[ \t]+[^=(\s]/g;
+const OLD_PYTHON = /(?:print|exec)[ \t]+[^=(\s]|\basync[ \t]*=/g;
 
-function speaksPython2({ text, root }: PyModule): boolean {
-  return [...text.matchAll(PYTHON_2)].some(({ index }) => isPython2(root.descendantAt(index)));
+function speaksOldPython({ text, root }: PyModule): boolean {
+  return [...text.matchAll(OLD_PYTHON)].some(({ index }) => isOldPython(root.descendantAt(index)));
 }
 
 /** What the second parser has against a file. tree-sitter forgives a lot, and nothing is changed on its word alone. */
@@ -96,7 +96,7 @@ function scanTree(
     if (error !== undefined) return error;
     if (isTooDeep(text, tree, glimpse.outline)) return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
     const found = candidates.flatMap((transform) => findingsOf(setup, transform, module));
-    const problem = speaksPython2(module) ? notPython(file) : undefined;
+    const problem = speaksOldPython(module) ? notPython(file) : undefined;
     if (problem !== undefined) return problem;
     found.sort((a, b) => a.span.start - b.span.start || a.transform.localeCompare(b.transform));
     const suppressions = new Suppressions(module, setup.transforms);
@@ -188,7 +188,7 @@ function findingFor(
   }
   const imports = result.imports.map((wanted) => `import ${wanted.module}`);
   const importing = importEdit(module, imports);
-  const doubts = floorDoubts(meta, () => module.versions);
+  const doubts = floorDoubts(meta, module);
   return {
     ...common,
     safety: doubts.length > 0 && result.safety === 'safe' ? 'unsafe' : result.safety,

@@ -79,9 +79,10 @@ export function firstError(tree: SyntaxTree): PyNode | undefined {
 
 const PYTHON_2: readonly string[] = ['print_statement', 'exec_statement'];
 
-/** Whether a node belongs to a statement that only Python 2 has; the grammar forgives them. */
-export function isPython2(node: PyNode): boolean {
-  return node.parent !== undefined && PYTHON_2.includes(node.parent.type);
+/** Whether a node belongs to a statement that only Python 2 has, or is an `async=` of before 3.7; the grammar forgives them. */
+export function isOldPython({ text, parent }: PyNode): boolean {
+  if (parent === undefined) return false;
+  return PYTHON_2.includes(parent.type) || (text === 'async' && parent.type === 'keyword_argument');
 }
 
 /** The tokens of a tree outside some spans, comments included, as one comparable list. */

@@ -59,6 +59,7 @@ describe('scan', () => {
       'not valid Python 3: Simple statements must be separated by newlines or semicolons',
       1,
     ],
+    ['aaa.cuda(async=True)\n', 'not valid Python 3: Expected `)`, found `async`', 1],
     ['aaa\ndef f(:\n', 'not valid Python 3: Expected a parameter or the end of the parameter list', 2],
   ])('skips %j with the reason and the place', (text, reason, line) => {
     const scan = engine.scan({ ...fileOf(text), named: true });
