@@ -18,6 +18,7 @@ import {
   isFrozen,
   isTestFile,
   mayEvaluate,
+  mayMeanTorch,
   mayWalk,
   NO_GRAD,
   Proof,
@@ -85,7 +86,7 @@ export const noGrad: Transform<NoGradSite> = {
 
   *detect(module) {
     if (isTestFile(module.path, module.text)) return;
-    if (importsTorch(module) === 'no' && !module.text.includes('torch')) return;
+    if (importsTorch(module) === 'no' && !mayMeanTorch(module)) return;
     const evaluated = new Map<PyNode, Evaluation[]>();
     for (const each of evaluations(module)) {
       if (isFrozen(module, each)) continue;

@@ -75,7 +75,7 @@ export { mayCarryGradient, recordsNoGraph } from '../torch/grad/gradient.js';
 export { differentiatingCaller, differentiatingReader } from '../torch/grad/mode.js';
 export { takesGradAsTensor } from '../torch/grad/none.js';
 export { isOnlyBackward } from '../torch/grad/repeated-backward.js';
-export { compilerOf, importsTorch } from '../torch/grad/roles.js';
+export { compilerOf, importsTorch, mayMeanTorch } from '../torch/grad/roles.js';
 export { spendingBackward } from '../torch/grad/spent-graph.js';
 export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';
 export * from '../torch/huggingface/huggingface.js';

@@ -76,6 +76,15 @@ export function importsTorch(module: PyModule): 'yes' | 'lazily' | 'related' | '
   return module.memo(findTorchImport, module);
 }
 
+/** Another framework's modules have an `eval()` too. */
+const RIVAL =
+  /^[ \t]*(?:import|from)[ \t]+(?:chainer|flax|jax|jittor|mindspore|mlx|oneflow|paddle|tensorflow)\b/m;
+
+/** Whether the file may speak of torch although it does not import it. */
+export function mayMeanTorch({ text }: PyModule): boolean {
+  return text.includes('torch') && !RIVAL.test(text);
+}
+
 /** Where most files that import it do: no other import needs to be looked at. */
 const AT_THE_START = /^(?:import|from)[ \t]+torch\b/gm;
 

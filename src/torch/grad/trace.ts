@@ -7,6 +7,7 @@ import { argumentsByParameter } from '../../semantic/parameters.js';
 import { methodName, ownNodes, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { kindOf } from '../tensor/tensor.js';
+import { meterMadeIn } from './meters.js';
 import { COLLECTS, DATA, METER, NETWORK } from './names.js';
 import {
   givenTo,
@@ -16,32 +17,8 @@ import {
   isTextReceiver,
   valuesPutInto,
 } from './parts.js';
+import { mayCarryGraph, operation, type Trace, worst } from './trace-kinds.js';
 import * as known from './values.js';
-
-/**
- * What grad mode means to a value. `plain`: it carries no graph either way. `outside`: it came in untouched and keeps what
- * it had. `unknown`: made from such, or by code elsewhere. `network`: the network or a part of it. `graph`: computed with it.
- */
-export type Trace = 'plain' | 'outside' | 'unknown' | 'network' | 'graph';
-
-const ORDER: readonly Trace[] = ['plain', 'outside', 'unknown', 'network', 'graph'];
-
-/** Leaving the function with it may leave with a graph. */
-function mayCarryGraph(trace: Trace): boolean {
-  return trace === 'unknown' || trace === 'graph';
-}
-
-function worst(traces: readonly Trace[]): Trace {
-  if (traces.includes('network') && traces.includes('unknown')) return 'graph';
-  return ORDER[Math.max(0, ...traces.map((trace) => ORDER.indexOf(trace)))] ?? 'graph';
-}
-
-/** What an operation on these records. */
-function operation(traces: readonly Trace[]): Trace {
-  const most = worst(traces);
-  if (most === 'network') return 'graph';
-  return most === 'outside' ? 'unknown' : most;
-}
 
 /** By parameter, or one for all of them where a call does not tell which gets what. */
 type Given = Trace | ReadonlyMap<string, Trace>;
@@ -320,7 +297,11 @@ export class GradTrace {
   #givenTo(definition: PyNode, call: PyNode): Given {
     const given = argumentsByParameter(this.module, definition, call);
     if (given === undefined) return worst(this.#all(givenTo(call)));
-    return new Map([...given].map(([name, value]) => [name, this.of(value)]));
+    const traces = new Map([...given].map(([name, value]) => [name, this.of(value)]));
+    const meter = meterMadeIn(this.module, this.functionNode, definition, call);
+    return meter !== undefined && this.of(meter.object) === 'plain'
+      ? traces.set(meter.self, 'plain')
+      : traces;
   }
 
   /** What a function of the file hands back, given what it is given. */
