@@ -35,6 +35,7 @@ import {
   isEvaluation,
   isPromoted,
   isReport,
+  isTestCode,
   keptFromElsewhere,
   looseComments,
   lossRecord,
@@ -91,6 +92,7 @@ export const stackLosses: Transform<SumSite> = {
     example: 'fix-counted-layers',
   },
 
+  skipsTests: true,
   prefilter: ['torch', ['for', 'while']],
   cue: (_text, _path, glimpse) => mayAccumulate(glimpse),
 
@@ -102,7 +104,7 @@ export const stackLosses: Transform<SumSite> = {
       const [first] = sum?.additions ?? [];
       if (sum === undefined || first === undefined || seen.has(sum.zeroed)) continue;
       if (sum.additions.some(({ value }) => lossTerm(module, value) === undefined)) continue;
-      if (isEvaluation(module, first.statement)) continue;
+      if (isEvaluation(module, first.statement) || isTestCode(module, first.statement)) continue;
       seen.add(sum.zeroed);
       const message = `\`${sum.name}\` adds its terms one by one: a kernel launch, a graph node and a rounding for each`;
       yield { node: first.target, message, sum };
