@@ -87,9 +87,7 @@ export function trainingCall(module: PyModule, call: PyNode): Suspicion | undefi
       words: `it calls \`${shown(callee)}\`, which ${elsewhere.use.words} in ${elsewhere.path}`,
     };
   const name = nameOf(callee);
-  const optimizer = givenTo(call).find((given) =>
-    /^(?:self\.)?_?(?:optim\w*|opt|optimizers?|grad_scaler)$/i.test(bare(given).text),
-  );
+  const optimizer = givenTo(call).find((given) => isOptimizer(module, bare(given)));
   if (
     optimizer !== undefined &&
     !/^(?:print|isinstance|len|str|repr|type|hasattr|save\w*|get_\w*lr)$/.test(name)
@@ -102,6 +100,16 @@ export function trainingCall(module: PyModule, call: PyNode): Suspicion | undefi
     words: `it calls \`${shown(callee)}\`, which needs gradients by its name`,
   };
 }
+
+/** By its name. `opt` with attributes that no optimizer has is what the command line says. */
+function isOptimizer(module: PyModule, given: PyNode): boolean {
+  if (!/^(?:self\.)?_?(?:optim\w*|opt|optimizers?|grad_scaler)$/i.test(given.text)) return false;
+  const around = given.closest('function_definition')?.text ?? module.text;
+  return !/^(?:self\.)?opt$/.test(given.text) || !OPTION.test(around);
+}
+
+const OPTION =
+  /\bopt\.(?!(?:add_param_group|defaults|load_state_dict|param_groups|parameters|register_\w+|state|state_dict|step|zero_grad)\b)\w/;
 
 /** `model.train()`, `model.train(was_training)`. */
 function isModeSwitch(call: PyNode): boolean {
