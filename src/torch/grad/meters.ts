@@ -1,7 +1,9 @@
-import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
+import { calledDefinition, selfName } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { methodName, ownNodes, receiverOf } from '../../semantic/statements.js';
+import { roleOf } from '../../semantic/names.js';
+import { receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 
 /** The object whose method a call runs, and its name in there. */
@@ -10,7 +12,7 @@ interface Meter {
   readonly self: string;
 }
 
-/** `losses` of `losses.update(x)`, where the function has made it and it holds only numbers before it is given something. */
+/** `losses` of `losses.update(x)`, where the function has made it and it knows nothing but what it is given. */
 export function meterMadeIn(
   module: PyModule,
   functionNode: PyNode,
@@ -22,34 +24,27 @@ export function meterMadeIn(
   const scope = object?.type === 'identifier' ? module.resolve(object) : undefined;
   if (object === undefined || self === undefined || scope?.node !== functionNode) return undefined;
   const made = module.writes(scope, object.text).map(definitionOf);
-  const isMeter = made.every((each) => each.kind === 'value' && startsWithNumbers(module, each.value));
+  const isMeter = made.every((each) => each.kind === 'value' && makesMeter(module, each.value));
   return isMeter && made.length > 0 ? { object, self } : undefined;
 }
 
-/** `AverageMeter()` of a class of the file without bases, whose constructor sets what is written there. */
-function startsWithNumbers(module: PyModule, making: PyNode): boolean {
+/** `AverageMeter()`, of a class of the file without bases. */
+function makesMeter(module: PyModule, making: PyNode): boolean {
   const classNode = making.type === 'call' ? calledDefinition(module, making) : undefined;
-  if (classNode?.type !== 'class_definition') return false;
+  return classNode?.type === 'class_definition' && module.memo(knowsNothingElse, classNode);
+}
+
+const WITHOUT_TENSORS = /^(?:collections|datetime|math|numpy|statistics|time)\./;
+const REFLECTION: ReadonlySet<string> = new Set(['eval', 'exec', 'getattr', 'globals', '__import__']);
+
+/** Nothing that a class names lies outside its methods, but for what has no tensors. */
+function knowsNothingElse(module: PyModule, classNode: PyNode): boolean {
   const bases = classNode.field('superclasses')?.named ?? [];
-  return bases.every(({ text }) => text === 'object') && setsNumbers(module, classNode, '__init__', []);
-}
-
-function setsNumbers(module: PyModule, classNode: PyNode, name: string, running: readonly PyNode[]): boolean {
-  const method = methodNamed(module, classNode, name);
-  if (method === undefined || running.includes(method)) return false;
-  return [...ownNodes(method)].every((node) => {
-    if (node.type === 'assignment') return isNumbers(module, method, node.field('right'));
-    if (node.type !== 'call') return true;
-    const isOwn = receiverOf(node)?.text === selfName(method);
-    return isOwn && setsNumbers(module, classNode, methodName(node) ?? '', [...running, method]);
+  if (!bases.every(({ text }) => text === 'object')) return false;
+  return [...(classNode.field('body') ?? classNode).walk()].every((node) => {
+    if (node.type !== 'identifier' || roleOf(node) !== 'read') return true;
+    const scope = module.resolve(node);
+    if (scope === undefined) return !REFLECTION.has(node.text) && !/^[A-Z]/.test(node.text);
+    return classNode.contains(scope.node) || WITHOUT_TENSORS.test(`${qualifiedName(module, node)}.`);
   });
-}
-
-/** A number, a text, nothing, an empty or filled container of such, or a parameter as it is. */
-function isNumbers(module: PyModule, method: PyNode, value: PyNode | undefined): boolean {
-  if (value === undefined) return true;
-  if (/^(?:integer|float|string|true|false|none|assignment)$/.test(value.type)) return true;
-  if (value.type === 'identifier') return module.resolve(value)?.node === method;
-  if (!/^(?:list|tuple|dictionary|pair|expression_list|unary_operator)$/.test(value.type)) return false;
-  return value.named.every((each) => isNumbers(module, method, each));
 }
