@@ -1,6 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import { classAround, classBehind, kinOf } from './definitions.js';
 import type { PyModule } from './module.js';
+import { isInExpressionScope, statementOf } from './statements.js';
 
 /**
  * All values that `self.name` gets in the file, by the class, its bases, its subclasses or somebody who holds an instance;
@@ -21,6 +22,38 @@ export function attributeValues(module: PyModule, attribute: PyNode): readonly P
     } else if (written?.type === 'pattern_list' || written?.type === 'tuple_pattern') return undefined;
   }
   return values.length === 0 ? undefined : values;
+}
+
+/** What leads into a block, and runs it at most once. */
+const ENTERED: ReadonlySet<string> = new Set([
+  'else_clause',
+  'if_statement',
+  'try_statement',
+  'with_statement',
+]);
+
+/**
+ * The value that the function has just given to `self.name`: nothing between the assignment and this place touches the
+ * object, so that it holds whatever class inherits the method.
+ */
+export function valueJustSet(attribute: PyNode): PyNode | undefined {
+  const self = attribute.field('object');
+  if (self?.type !== 'identifier' || isInExpressionScope(attribute)) return undefined;
+  const touches = new RegExp(`\\b${self.text}\\b`);
+  let statement = statementOf(attribute);
+  for (let block = statement.parent; block !== undefined; block = statement.parent) {
+    for (const before of block.named.slice(0, block.named.indexOf(statement)).toReversed()) {
+      const assignment = before.type === 'expression_statement' ? before.named[0] : undefined;
+      if (assignment?.type === 'assignment' && assignment.field('left')?.text === attribute.text)
+        return assignment.field('right');
+      if (touches.test(before.text)) return undefined;
+    }
+    const entered = block.parent;
+    if (entered === undefined || !ENTERED.has(entered.type)) return undefined;
+    statement = statementOf(entered);
+    if (touches.test(statement.text.slice(0, block.start - statement.start))) return undefined;
+  }
+  return undefined;
 }
 
 const WRITING: ReadonlySet<string> = new Set([

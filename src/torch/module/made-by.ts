@@ -1,5 +1,5 @@
 import { type Answer, all } from '../../semantic/answer.js';
-import { attributeValues } from '../../semantic/attributes.js';
+import { attributeValues, valueJustSet } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../semantic/flow.js';
@@ -65,6 +65,8 @@ class Trace {
   #attribute(module: PyModule, target: PyNode, hops: number): Answer {
     if (target.field('attribute')?.text === 'module')
       return this.value(module, target.field('object'), hops + 1);
+    const set = classAround(target)?.self === target.field('object')?.text ? valueJustSet(target) : undefined;
+    if (set !== undefined) return this.value(module, set, hops + 1);
     const values = this.#isOpen(module, target) ? undefined : attributeValues(module, target);
     return all(values?.map((each) => this.value(module, each, hops + 1)) ?? ['unknown']);
   }
