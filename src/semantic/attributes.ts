@@ -68,16 +68,10 @@ type Places = ReadonlyMap<PyNode | undefined, readonly PyNode[]>;
 
 /** Those of whatever an instance of the class may be, and those of who knows what, in source order. */
 function relatedPlaces(module: PyModule, name: string, classNode: PyNode): readonly PyNode[] {
-  const known = module.memo(placesByName, module);
-  const places = known.get(name) ?? placesOf(module, name);
-  known.set(name, places);
+  const places = module.memo(placesOf, name);
   return [undefined, ...kinOf(module, classNode)]
     .flatMap((owner) => places.get(owner) ?? [])
     .sort((a, b) => a.start - b.start);
-}
-
-function placesByName(): Map<string, Places> {
-  return new Map();
 }
 
 /** By the class where it shows. */

@@ -52,13 +52,11 @@ export function valueElsewhere(module: PyModule, path: string): Elsewhere | unde
 
 /** What a dotted path names in the project: a `def`, a `class` or the one assignment of a name. */
 export function boundElsewhere(module: PyModule, path: string): Elsewhere | undefined {
-  const known = module.memo(nothingYet, module);
-  if (!known.has(path)) known.set(path, find(module, path, 0));
-  return known.get(path);
+  return module.memo(findElsewhere, path);
 }
 
-function nothingYet(): Map<string, Elsewhere | undefined> {
-  return new Map();
+function findElsewhere(module: PyModule, path: string): Elsewhere | undefined {
+  return find(module, path, 0);
 }
 
 function find(module: PyModule, path: string, hops: number): Elsewhere | undefined {

@@ -64,7 +64,10 @@ export function flagDeclarations(module: PyModule, subject: PyNode): readonly Fl
   }
   const key = subject.type === 'subscript' ? subject.field('subscript') : undefined;
   const name = key === undefined ? subject.field('attribute')?.text : plainString(key);
-  if (name === undefined) return [];
+  return name === undefined ? [] : module.memo(declarationsNamed, name);
+}
+
+function declarationsNamed(module: PyModule, name: string): readonly FlagDeclaration[] {
   return [...fields(module, name), ...parsed(module, name), ...entries(module, name)];
 }
 

@@ -160,8 +160,8 @@ export class PyModule {
     return this.alone.memo(withoutComments, this.alone);
   }
 
-  /** A fact about a node or the file that is computed once: `make` must be a module-level function. */
-  memo<K extends PyNode | PyModule, V>(make: (module: PyModule, key: K) => V, key: K): V {
+  /** A fact about a node, a name or the file that is computed once: `make` must be a module-level function. */
+  memo<K extends PyNode | PyModule | string, V>(make: (module: PyModule, key: K) => V, key: K): V {
     let byKey = this.#facts.get(make) as Map<K, V> | undefined;
     if (byKey === undefined) {
       byKey = new Map<K, V>();

@@ -146,14 +146,8 @@ export function differentiatingReader(
 ): PyNode | undefined {
   const name = placeName(place);
   if (name === undefined) return undefined;
-  const byName = module.memo(noReadersYet, module);
-  const readers = byName.get(name) ?? differentiatingReaders(module, name);
-  byName.set(name, readers);
+  const readers = module.memo(differentiatingReaders, name);
   return readers.find((reader) => reader !== functionNode && !functionNode.contains(reader));
-}
-
-function noReadersYet(): Map<string, readonly PyNode[]> {
-  return new Map();
 }
 
 function differentiatingReaders(module: PyModule, name: string): readonly PyNode[] {

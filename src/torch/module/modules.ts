@@ -109,9 +109,10 @@ interface NamedUses {
 
 /** The uses of a name on any object, looked up once for all classes; by the class where it is certain. */
 function usesNamed(module: PyModule, name: string): NamedUses {
-  const byName = module.alone.memo(noUsesYet, module.alone);
-  const known = byName.get(name);
-  if (known !== undefined) return known;
+  return module.alone.memo(findUses, name);
+}
+
+function findUses(module: PyModule, name: string): NamedUses {
   const found = new Map<PyNode | undefined, AttributeUse[]>();
   for (const identifier of module.words(`.${name}`)) {
     const node = identifier.parent;
@@ -127,13 +128,7 @@ function usesNamed(module: PyModule, name: string): NamedUses {
     if (others === undefined) found.set(owner, [use]);
     else others.push(use);
   }
-  const uses = { byOwner: found, families: new Map(), byFamily: new Map() };
-  byName.set(name, uses);
-  return uses;
-}
-
-function noUsesYet(): Map<string, NamedUses> {
-  return new Map();
+  return { byOwner: found, families: new Map(), byFamily: new Map() };
 }
 
 function useKind(attribute: PyNode): AttributeUse['kind'] {
@@ -269,15 +264,7 @@ function findForwardMethods(module: PyModule, classNode: PyNode): ReadonlySet<Py
 /** The calls `….method(…)` in the file that may run a method. */
 export function callsOf(module: PyModule, functionNode: PyNode): readonly PyNode[] {
   const name = functionNode.field('name')?.text;
-  if (name === undefined) return [];
-  const known = module.alone.memo(callsByName, module.alone);
-  const calls = known.get(name) ?? findCalls(module, name);
-  known.set(name, calls);
-  return calls;
-}
-
-function callsByName(): Map<string, readonly PyNode[]> {
-  return new Map();
+  return name === undefined ? [] : module.alone.memo(findCalls, name);
 }
 
 function findCalls(module: PyModule, name: string): readonly PyNode[] {

@@ -230,12 +230,12 @@ function changedLater(
 
 /** Assignments to an attribute of that name in a class. */
 function writesOf(module: PyModule, classNode: PyNode, name: string): readonly PyNode[] {
-  return module.at(`.${name}`).flatMap((node) => {
+  return module.atWithin(`.${name}`, classNode).flatMap((node) => {
     const target = node.parent;
     const assignment = target?.parent;
     const isWritten =
       node.text === name && target?.type === 'attribute' && assignment?.field('left') === target;
-    return isWritten && assignment !== undefined && classNode.contains(node) ? [assignment] : [];
+    return isWritten && assignment !== undefined ? [assignment] : [];
   });
 }
 

@@ -41,10 +41,17 @@ function callsNamed(module: PyModule, name: string, paths: ReadonlySet<string>):
   });
 }
 
+interface AccumulatingLoop {
+  readonly loop: TrainingLoop;
+  readonly backward: PyNode;
+}
+
 /** Training loops that call `backward` more than once per step, where the code shows it, with the call that is repeated. */
-export function accumulatingLoops(
-  module: PyModule,
-): readonly { readonly loop: TrainingLoop; readonly backward: PyNode }[] {
+export function accumulatingLoops(module: PyModule): readonly AccumulatingLoop[] {
+  return module.memo(findAccumulating, module);
+}
+
+function findAccumulating(module: PyModule): readonly AccumulatingLoop[] {
   return trainingLoops(module).flatMap((loop) => {
     const backward = loop.backwards.find(
       (call) => enclosingLoops(call)[0] !== loop.loop || isSteppedSometimes(loop, call),
@@ -102,6 +109,10 @@ export interface OptimizerOver {
 }
 
 export function optimizersOver(module: PyModule): readonly OptimizerOver[] {
+  return module.memo(findOptimizersOver, module);
+}
+
+function findOptimizersOver(module: PyModule): readonly OptimizerOver[] {
   return module.at('.parameters(').flatMap((node): readonly OptimizerOver[] => {
     const given = node.closest('call');
     const model = given && receiverOf(given);
