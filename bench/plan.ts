@@ -145,14 +145,16 @@ export function starting(stage: Stage, repository: Repository, script: string): 
   };
 }
 
-/** `limit`: seconds that one file may take, so that none is passed over for taking long. */
+/** `limit`: seconds that one file may take, so that none is passed over for taking long; `select`: the one transform to run. */
 export function growing(
   stage: Stage,
   id: string,
   title: string,
   inputs: readonly Sized[],
   limit: number,
+  select?: string,
 ): Work {
+  const chosen = select === undefined ? [] : ['--select', select];
   return {
     id,
     title,
@@ -160,7 +162,7 @@ export function growing(
     contenders: inputs.map(({ size, at, home }) => ({
       name: size.toLocaleString('en'),
       command: {
-        ...memfixCommand(stage.memfix, home, ['check', ...cold(stage.memfix)], at),
+        ...memfixCommand(stage.memfix, home, ['check', ...cold(stage.memfix), ...chosen], at),
         env: { MEMFIX_FILE_LIMIT: `${limit}` },
       },
     })),

@@ -10,11 +10,11 @@ import { type Conditions, interleave } from './measure.js';
 import { obtain, PEERS, type PeerName, peersFolder } from './peers.js';
 import { growing, type Memfix, ruleIds, type Stage, scanning, starting, type Work } from './plan.js';
 import { markdown, type Results } from './report.js';
-import { SHAPES } from './shapes.js';
+import { exampleShapes, SHAPES } from './shapes.js';
 import { judge, type WorkResult } from './targets.js';
 
 /** Kinds of work. */
-const WORKS = ['start-up', 'scans', 'growth', 'shapes'] as const;
+const WORKS = ['start-up', 'scans', 'growth', 'shapes', 'examples'] as const;
 const USAGE = 'npm run bench -- <folder of repositories> [options]; --help tells them';
 const HELP = `npm run bench -- <folder of repositories> [options]
 
@@ -120,9 +120,11 @@ function* planned(stage: Stage, chosen: readonly Repository[]): Generator<Work> 
   const limit = whole('timeout');
   // Their ratio shows how time grows; V8 runs differently below 64 KB.
   const bytes = [1e3, 7e4, 2.8e5];
-  for (const shape of works.includes('shapes') ? SHAPES : []) {
+  const shapes = works.includes('shapes') ? SHAPES : [];
+  const examples = works.includes('examples') ? exampleShapes(join(root, 'fixtures')) : [];
+  for (const shape of [...shapes, ...examples]) {
     const files = filesOfShape(join(scratch, 'shapes'), shape, bytes);
-    yield growing(stage, shape.id, `${shape.title}, in so many bytes`, files, limit);
+    yield growing(stage, shape.id, `${shape.title}, in so many bytes`, files, limit, shape.select);
   }
   if (!works.includes('growth')) return;
   const sizes = [1e3, 1e4, 1e5, 1e6, 1e7];

@@ -1,9 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { transforms } from '../transforms/index.js';
+
 /** A file of one odd shape that grows: what a usual file has a few of, this one has very many of, in one place. */
 export interface Shape {
   readonly id: string;
   readonly title: string;
   /** So many times the part that is repeated. */
   readonly text: (count: number) => string;
+  /** The transform to run, where not all of the default set. */
+  readonly select?: string;
 }
 
 const HEAD = `import torch
@@ -91,6 +97,28 @@ ${times(count, total)}        optimizer.step()
     text: (count) => `${HEAD}${times(count, ignored)}`,
   },
 ];
+
+/** What each transform is about, so many times in one file: by and by any of its questions is asked very often. */
+export function exampleShapes(fixtures: string): readonly Shape[] {
+  return transforms.map(({ meta: { id, example } }) => {
+    const source = readFileSync(join(fixtures, id, example, 'input.py'), 'utf8');
+    return {
+      id: `example of ${id}`,
+      title: `so many times the example of ${id}`,
+      text: (count) => times(count, (at) => `${withOwnNames(source, at)}\n`),
+      select: id,
+    };
+  });
+}
+
+/** Its functions and classes get a number of their own. */
+function withOwnNames(source: string, at: number): string {
+  const defined = new Set(
+    Array.from(source.matchAll(/^(?:async )?(?:def|class) (\w+)/gm), ([, name]) => name),
+  );
+  const plain = source.replace(/^from __future__.*\n/gm, '');
+  return plain.replace(/\w+/g, (word) => (defined.has(word) ? `${word}_${at}` : word));
+}
 
 function times(count: number, part: (at: number) => string): string {
   return Array.from({ length: count }, (_, at) => part(at)).join('');

@@ -77,7 +77,10 @@ const TARGETS: readonly Target[] = [
 ];
 
 export function judge(results: readonly WorkResult[]): readonly Judgement[] {
-  return TARGETS.map(({ work, limit, unit, measure }) => {
+  const examples = results.flatMap(({ id }) =>
+    id.startsWith('example of ') ? [linear(`time by size of ${id}`, id)] : [],
+  );
+  return [...TARGETS, ...examples].map(({ work, limit, unit, measure }) => {
     const found = measure(results);
     const shown = { work, limit: `≤ ${limit}${unit}` };
     if (typeof found === 'string') {

@@ -82,12 +82,15 @@ export const rebalanceBatch: Transform<BatchSite> = {
 
   *detect(module, options) {
     const target = Number(options['batch-size']);
-    for (const given of givenAcross(module, BATCH)) {
+    const batches = givenAcross(module, BATCH);
+    const accumulations = batches.length === 0 ? [] : givenAcross(module, ACCUMULATION);
+    const byEntry = new Map(accumulations.map((each) => [each.entry, each]));
+    for (const given of batches) {
       if (isTestCode(module, given.name)) continue;
       const isLoose = given.dict !== undefined && given.calls.length === 0;
       if (!isLoose && argumentsCalls(module, given).length === 0) continue;
       const beside = siblingOf(given, ACCUMULATION)?.entry;
-      const accumulation = givenAcross(module, ACCUMULATION).find(({ entry }) => entry === beside);
+      const accumulation = beside && byEntry.get(beside);
       const batch = wholeNumber(given.value);
       const steps = accumulation && wholeNumber(accumulation.value);
       if (accumulation === undefined || batch === undefined || steps === undefined || batch <= target)
@@ -115,7 +118,7 @@ export const rebalanceBatch: Transform<BatchSite> = {
       const file = each === module ? 'this file' : `\`${each.path}\``;
       proof
         .forbid(
-          OVER_THE_BATCH.test(each.text),
+          each.mentions(OVER_THE_BATCH),
           `the loss is taken over the examples of a batch, as ${file} says`,
         )
         .require(not(usesDeepSpeed(each)), {
