@@ -5,6 +5,7 @@ import { decoratorsOf, enclosingClass } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { NN_MODULE, TORCH_COMPILE, TORCH_JIT } from '../catalog.js';
 import { placeOf } from '../gate.js';
+import { importsOtherFramework } from '../tensor/framework.js';
 import { usesInOtherModes, usesOf } from './mode.js';
 
 /** Functions whose grad mode is their caller's business: a framework or the training loop calls them. */
@@ -76,13 +77,9 @@ export function importsTorch(module: PyModule): 'yes' | 'lazily' | 'related' | '
   return module.memo(findTorchImport, module);
 }
 
-/** Another framework's modules have an `eval()` too. */
-const RIVAL =
-  /^[ \t]*(?:import|from)[ \t]+(?:chainer|flax|jax|jittor|mindspore|mlx|oneflow|paddle|tensorflow)\b/m;
-
 /** Whether the file may speak of torch although it does not import it. */
-export function mayMeanTorch({ text }: PyModule): boolean {
-  return text.includes('torch') && !RIVAL.test(text);
+export function mayMeanTorch(module: PyModule): boolean {
+  return module.text.includes('torch') && !importsOtherFramework(module);
 }
 
 /** Where most files that import it do: no other import needs to be looked at. */

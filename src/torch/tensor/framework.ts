@@ -2,9 +2,13 @@ import type { Answer } from '../../semantic/answer.js';
 import { importsPackage } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 
-/** Frameworks whose tensors are differentiated like torch's, and may lack what those can do. */
+/** Frameworks whose tensors are differentiated like torch's, and whose modules have an `eval()`, too. */
 const OTHERS =
-  /^[ \t]*(?:import|from)[ \t]+(?:autograd|chainer|jax|jittor|keras|megengine|micrograd|mindspore|minitorch|mxnet|needle|oneflow|paddle|tensorflow|tinygrad)\b/m;
+  /^[ \t]*(?:import|from)[ \t]+(?:autograd|chainer|flax|jax|jittor|keras|megengine|micrograd|mindspore|minitorch|mlx|mxnet|needle|oneflow|paddle|tensorflow|tinygrad)\b/m;
+
+export function importsOtherFramework(module: PyModule): boolean {
+  return module.mentions(OTHERS);
+}
 
 /** Named where `isTorchCode` is unknown. */
 export const IS_TORCH = 'that this is torch, which the file does not import';
@@ -12,5 +16,5 @@ export const IS_TORCH = 'that this is torch, which the file does not import';
 /** Whether the tensors of this file are torch's: it imports torch, or it trains as torch does and imports no other framework. */
 export function isTorchCode(module: PyModule): Answer {
   if (importsPackage(module, 'torch')) return 'yes';
-  return module.text.includes('.zero_grad(') && !OTHERS.test(module.text) ? 'unknown' : 'no';
+  return module.text.includes('.zero_grad(') && !importsOtherFramework(module) ? 'unknown' : 'no';
 }
