@@ -77,17 +77,31 @@ export function replaceStatement(layout: Layout, statement: PyNode, lines: reado
   return { start: statement.start, end: statement.end, text };
 }
 
-/** From the start of the statement's line to the start of the next; on a last line without newline, from the previous end. */
+/**
+ * From the start of the statement's line to the start of the next; on a last line without newline, from the previous end.
+ * Of the blank lines above and below it, which meet, only the longer run is left.
+ */
 export function removeStatement(layout: Layout, statement: PyNode): Edit {
   const { lines, text } = layout;
   const start = statement.start - indentationOf(layout, statement).length;
   const last = lines.lineAt(statement.end);
-  const end = lines.nextStart(last);
+  const [above, below] = [blankLines(layout, lines.lineAt(start), -1), blankLines(layout, last, 1)];
+  const end = lines.nextStart(last + Math.min(above, below));
   if (end === text.length && lines.newline(last) === undefined) {
-    const above = lines.lineAt(start) - 1;
-    return { start: above >= 1 ? lines.end(above) : start, end, text: '' };
+    const line = lines.lineAt(start) - 1;
+    return { start: line >= 1 ? lines.end(line) : start, end, text: '' };
   }
   return { start, end, text: '' };
+}
+
+/** How many of them follow a line in one direction. */
+function blankLines({ lines, text }: Layout, line: number, step: 1 | -1): number {
+  let count = 0;
+  for (let at = line + step; at >= 1 && at <= lines.lineAt(text.length); at += step) {
+    if (lines.content(at).trim() !== '') break;
+    count++;
+  }
+  return count;
 }
 
 /** The lines of a statement without its own indentation, with the comment behind it. */

@@ -181,6 +181,14 @@ describe('the other verbs', () => {
     expect(remove('a()\r\nHERE()')).toBe('a()');
   });
 
+  it('leave one run of blank lines where a statement stood alone', () => {
+    const remove = (text: string) => at(text, (m) => removeStatement(m, here(m)));
+    expect(remove('a()\n\nHERE()\n\nb()\n')).toBe('a()\n\nb()\n');
+    expect(remove('a()\r\n\r\nHERE()\r\n\r\n\r\ndef f(): pass\r\n')).toBe('a()\r\n\r\n\r\ndef f(): pass\r\n');
+    expect(remove('a()\n\nHERE()\nb()\n')).toBe('a()\n\nb()\n');
+    expect(remove('a()\nHERE()\n\nb()\n')).toBe('a()\n\nb()\n');
+  });
+
   it('replace a statement on its place', () => {
     const replace = (text: string) => at(text, (m) => replaceStatement(m, here(m), ['if b:', '\tNEW']));
     expect(replace('if a:\n  HERE()  # kept\n')).toBe('if a:\n  if b:\n    NEW  # kept\n');
