@@ -39,7 +39,6 @@ export async function workThrough(
   });
   prepareFor(whole);
   const here = new Hand(crew, jobs, examiner, threads?.limit);
-  const others = availableParallelism() - 1;
   const began = now();
   const dismiss = () => crew.dismiss();
   hooks.signal.addEventListener('abort', dismiss);
@@ -47,7 +46,7 @@ export async function workThrough(
     // A signal that came meanwhile is heard only when the event loop gets its turn.
     await turn();
     hooks.signal.throwIfAborted();
-    if (whole >= MANY && threads?.worth === undefined) crew.grow(Math.min(1, others));
+    if (whole >= MANY && threads?.worth === undefined) crew.grow(Math.min(1, otherCores()));
     while (crew.left > 0) {
       const didSome = await here.work();
       await turn();
@@ -56,7 +55,7 @@ export async function workThrough(
       if (didSome) {
         const pace = (whole - undone) / (now() - began);
         const worth = pace > 0 ? Math.floor(undone / pace / (threads?.worth ?? WORTH_A_THREAD)) : 0;
-        const helpers = Math.min(others, crew.untaken, worth);
+        const helpers = Math.min(otherCores(), crew.untaken, worth);
         crew.grow(here.isLost ? Math.max(1, helpers) : helpers);
       } else if (here.isLost || crew.untaken === 0) {
         if (here.isLost) crew.abandon();
@@ -68,6 +67,10 @@ export async function workThrough(
     hooks.signal.removeEventListener('abort', dismiss);
     dismiss();
   }
+}
+
+function otherCores(): number {
+  return availableParallelism() - 1;
 }
 
 function turn(): Promise<void> {
