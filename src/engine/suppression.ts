@@ -18,6 +18,8 @@ const DIRECTIVE = /#\s*memfix:\s*(file-ignore|ignore)\b(?:\[([^\]]*)\])?/g;
 /** The `# memfix:` comments of a file and which of them earn their keep. */
 export class Suppressions {
   readonly #directives: readonly Directive[];
+  /** By what they silence: a transform in the whole file, or on a line. */
+  readonly #byPlace = new Map<string, Directive[]>();
 
   /** `transforms`: those whose former ids a comment may use. */
   constructor(
@@ -31,18 +33,21 @@ export class Suppressions {
       ...directive,
       ids: directive.ids.map((id) => own.get(id) ?? id),
     }));
+    for (const directive of this.#directives)
+      for (const id of directive.ids) {
+        const place = directive.scope === 'file' ? id : placeOnLine(id, directive.line);
+        this.#byPlace.set(place, [...(this.#byPlace.get(place) ?? []), directive]);
+      }
   }
 
   /** Whether a comment silences this finding; remembers that it did. */
   silences(finding: Finding): boolean {
-    let silenced = false;
-    for (const directive of this.#directives) {
-      if (!directive.ids.includes(finding.transform)) continue;
-      if (directive.scope === 'line' && !linesOf(this.module, finding).includes(directive.line)) continue;
-      directive.used.add(finding.transform);
-      silenced = true;
-    }
-    return silenced;
+    if (this.#directives.length === 0) return false;
+    const { transform } = finding;
+    const places = [transform, ...linesOf(this.module, finding).map((line) => placeOnLine(transform, line))];
+    const silencing = places.flatMap((place) => this.#byPlace.get(place) ?? []);
+    for (const { used } of silencing) used.add(transform);
+    return silencing.length > 0;
   }
 
   /** Comments that name no transform, and those of the selected transforms that silenced nothing. */
@@ -60,6 +65,10 @@ export class Suppressions {
       });
     });
   }
+}
+
+function placeOnLine(id: string, line: number): string {
+  return `${id} on ${line}`;
 }
 
 /** The edit that silences a finding with a comment behind its line; undefined where no comment can stand. */
