@@ -25,6 +25,10 @@ export interface ModelLoad {
 }
 
 export function modelLoad(module: PyModule, call: PyNode): ModelLoad | undefined {
+  return module.memo(findLoad, call);
+}
+
+function findLoad(module: PyModule, call: PyNode): ModelLoad | undefined {
   const callee = call.field('function');
   const method = callee?.type === 'attribute' ? callee.field('attribute')?.text : undefined;
   const receiver = callee?.field('object');

@@ -159,7 +159,7 @@ export function staysNotReentrant(module: PyModule, call: PyNode): Answer {
   if (module.at('.enable_input_require_grads(').some((hook) => isSetBeside(hook, call))) return 'yes';
   const again = all([
     ...enabledAgain(module, call),
-    ...trainerForms(module),
+    ...module.memo(trainerForms, module),
     trainsHere(module, call),
     module.mentions(HIDDEN) ? 'unknown' : 'yes',
   ]);
@@ -199,7 +199,7 @@ export function hookGates(module: PyModule, call: PyNode): readonly Gate[] {
       otherwise: 'that the class of the model, which no library of this file gives, takes the form',
     },
     {
-      answer: isEnabledElsewhere(module) ? 'unknown' : 'yes',
+      answer: module.memo(isEnabledElsewhere, module) ? 'unknown' : 'yes',
       otherwise:
         'that the functions of other files that are called here do not enable checkpointing again in another form',
     },
