@@ -13,6 +13,7 @@
  * nothing when the tensor is there already. Random makers and tensors that require grad are no constants.
  */
 import type {
+  BufferPlace,
   Constant,
   ConstantUse,
   PyModule,
@@ -24,7 +25,9 @@ import type {
 import {
   alwaysRuns,
   argumentsOf,
+  bufferPlace,
   CONSTANT_MAKERS,
+  canLeave,
   changesModes,
   constantAt,
   constantUse,
@@ -36,12 +39,15 @@ import {
   keywordValue,
   loopToLeave,
   mayBeMissing,
+  mayBuildInForward,
   mayRepeatConstant,
   movesInLoops,
   Proof,
   shown,
   statementOf,
   usesOfName,
+  withoutDevice,
+  wrappingGates,
 } from '../src/toolkit/index.js';
 
 interface HoistSite extends Site {
@@ -54,6 +60,8 @@ interface HoistSite extends Site {
   readonly loop: PyNode | undefined;
   /** `identity.to(device)` in loops. */
   readonly moves: readonly PyNode[];
+  /** Where `forward` builds it at every call, outside loops. */
+  readonly buffer: BufferPlace | undefined;
 }
 
 /** Devices without memory, and those who put parameters there. */
@@ -86,7 +94,7 @@ export const hoistConstantTensor: Transform<HoistSite> = {
         'Only contents that are written as numbers count as constant, and only variables that get no other value.',
         'The constant exists even where the loop runs zero times.',
         'Where it is handed to code that this file does not show, the fix is unsafe: that code could change or keep it.',
-        'Constants built in `forward` outside a loop are not edited: they belong in a buffer.',
+        'What `forward` builds outside a loop and copies goes into a buffer that is not saved: unsafe, since buffers are cast with their module, and lost with one that is built on `meta`. `__init__` must be in the class, and call that of its base.',
       ],
     },
     evidence: {
@@ -106,14 +114,15 @@ export const hoistConstantTensor: Transform<HoistSite> = {
 
   skipsTests: true,
   prefilter: [
-    ['for ', 'while '],
+    ['for ', 'while ', 'def forward'],
     ['tensor(', 'zeros(', 'ones(', 'full(', 'eye(', 'arange(', 'linspace('],
   ],
-  cue: (_text, _path, { repeating }) => repeating.some(mayRepeatConstant),
+  cue: (_text, _path, glimpse) =>
+    glimpse.repeating.some(mayRepeatConstant) || glimpse.stretchesWith('def forward').some(mayBuildInForward),
 
   *detect(module) {
     const named = new Set<Scope>();
-    for (const hit of MAKERS.flatMap((literal) => module.atWhere(literal, mayRepeatConstant))) {
+    for (const hit of MAKERS.flatMap((literal) => module.atWhere(literal, mayBe))) {
       const constant = constantAt(module, hit);
       if (constant === undefined || isTestCode(module, constant.statement)) continue;
       const scope = module.scopeAt(constant.statement);
@@ -129,7 +138,7 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     }
   },
 
-  fix({ constant, name, use, loop, moves }, edit, module) {
+  fix({ constant, name, use, loop, moves, buffer }, edit, module) {
     const { statement, device, value } = constant;
     const proof = new Proof();
     if (use.kind === 'passed')
@@ -138,6 +147,15 @@ export const hoistConstantTensor: Transform<HoistSite> = {
       changesModes(module, loop ?? statement),
       'the function switches what tensors are made of, or looks at its variables by other ways than their names',
     );
+    if (buffer !== undefined) {
+      for (const { answer, otherwise } of wrappingGates(module, buffer.classNode, name))
+        proof.require(answer, otherwise);
+      proof.require('unknown', 'that nobody casts the module or builds it on `meta`: its buffers go along');
+      const made = `${buffer.owner}.register_buffer("${name}", ${withoutDevice(constant)}, persistent=False)`;
+      edit.insertStatementAfter(buffer.behind, [made]);
+      edit.replace(value, `${buffer.attribute}.${device === undefined ? 'cuda()' : `to(${device.text})`}`);
+      return edit.done(`Keep \`${name}\` in a buffer`, proof);
+    }
     const invariant = device === undefined || (loop !== undefined && isInvariant(module, device, loop));
     if (loop !== undefined && invariant && mayBeMissing(module, constant, loop))
       proof.require('unknown', `that \`${shown(value)}\` can also be made where the loop does not get to it`);
@@ -172,6 +190,10 @@ export const hoistConstantTensor: Transform<HoistSite> = {
   },
 };
 
+function mayBe(code: string): boolean {
+  return mayRepeatConstant(code) || mayBuildInForward(code);
+}
+
 /** `weight = torch.tensor(…)` in a loop, or above it and moved inside. */
 function ofName(module: PyModule, constant: Constant, scope: Scope): HoistSite | undefined {
   const { name, statement } = constant;
@@ -181,10 +203,12 @@ function ofName(module: PyModule, constant: Constant, scope: Scope): HoistSite |
   const moves = loop === undefined ? movesInLoops(module, constant, scope) : [];
   const [first] = moves;
   const free = loop !== undefined && !constant.copied && !constant.fromHost;
-  if (free || (loop === undefined && first === undefined)) return undefined;
+  const buffer = loop === undefined && first === undefined ? bufferPlace(module, constant) : undefined;
+  if (free || (loop === undefined && first === undefined && buffer === undefined)) return undefined;
   const use = usesOfName(module, scope, name.text);
-  const text = loop === undefined ? lying(name.text) : built(`\`${name.text}\``, constant);
-  return { node: first ?? name, constant, name: name.text, use, loop, moves, message: text };
+  const round = buffer === undefined ? 'in every iteration' : 'at every call';
+  const text = (loop ?? buffer) ? built(`\`${name.text}\``, constant, round) : lying(name.text);
+  return { node: first ?? name, constant, name: name.text, use, loop, moves, buffer, message: text };
 }
 
 /** `loss(x, weight=torch.tensor(…).to(device))` in a loop: it needs a name to stand above it. */
@@ -199,7 +223,7 @@ function inExpression(module: PyModule, constant: Constant, scope: Scope): Hoist
   const given = [device, keywordValue(maker, 'dtype')].filter((each) => each !== undefined);
   const loop = loopToLeave(statement, (each) => given.every((part) => isInvariant(module, part, each)));
   if (name === undefined || loop === undefined) return undefined;
-  const message = built('a constant', constant);
+  const message = built('a constant', constant, 'in every iteration');
   return {
     node: maker.field('function') ?? maker,
     constant,
@@ -207,6 +231,7 @@ function inExpression(module: PyModule, constant: Constant, scope: Scope): Hoist
     use: constantUse(module, value),
     loop,
     moves: [],
+    buffer: undefined,
     message,
   };
 }
@@ -215,32 +240,8 @@ function lying(name: string): string {
   return `\`${name}\` lies on the host and is copied to the device in every iteration, and the host waits for each copy`;
 }
 
-function built(what: string, { copied }: Constant): string {
+function built(what: string, { copied }: Constant, round: string): string {
   return copied
-    ? `${what} is built on the host and copied to the device in every iteration, and the host waits for each copy`
-    : `${what} is built anew in every iteration`;
-}
-
-/** Above this loop the assignment means the same, and no other use of the name comes before it. */
-function canLeave(
-  module: PyModule,
-  { name, statement, maker, value, made, device, copied }: Constant,
-  loop: PyNode,
-): boolean {
-  if (name === undefined) return false;
-  const scope = module.scopeAt(statement);
-  const dtype = keywordValue(maker, 'dtype');
-  if (dtype !== undefined && !isInvariant(module, dtype, loop)) return false;
-  if (module.occurrences(scope, name.text).some((place) => place !== name && !loop.contains(place)))
-    return false;
-  if (module.occurrences(scope, name.text)[0] !== name) return false;
-  if (device === undefined || isInvariant(module, device, loop)) return true;
-  // It is moved last, or made there by a call whose other arguments can be written anew.
-  return copied && !value.text.includes('\n') && (made !== value || value === maker);
-}
-
-function withoutDevice({ made, value, maker }: Constant): string {
-  if (made !== value) return made.text;
-  const kept = argumentsOf(maker).filter((argument) => argument.field('name')?.text !== 'device');
-  return `${maker.field('function')?.text}(${kept.map(({ text }) => text).join(', ')})`;
+    ? `${what} is built on the host and copied to the device ${round}, and the host waits for each copy`
+    : `${what} is built anew ${round}`;
 }

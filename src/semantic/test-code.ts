@@ -13,14 +13,16 @@ export function isTestFile(path: string, text: string): boolean {
 /** In a file of tests, or in a function or class that is one by its name. */
 export function isTestCode(module: PyModule, node: PyNode): boolean {
   if (isTestFile(module.path, module.text)) return true;
-  for (const ancestor of node.ancestors()) {
-    const pattern = TEST_NAMES.get(ancestor.type);
-    if (pattern?.test(ancestor.field('name')?.text ?? '')) return true;
-  }
+  for (const ancestor of node.ancestors()) if (isTestByName(module, ancestor)) return true;
   return false;
 }
 
-const TEST_NAMES: ReadonlyMap<string, RegExp> = new Map([
-  ['function_definition', /^test(?:_|[A-Z])/],
-  ['class_definition', /^Test[A-Z]|Tests?$|TestCase$|Tester$/],
-]);
+const TEST_LIBRARY =
+  /^[ \t]*(?:import|from)[ \t]+(?:\w+\.)*(?:unittest|pytest|testing\w*|absltest)\b|\bTestCase\b/m;
+
+function isTestByName(module: PyModule, definition: PyNode): boolean {
+  const name = /_definition$/.test(definition.type) ? (definition.field('name')?.text ?? '') : '';
+  if (definition.type === 'function_definition') return /^test(?:_|[A-Z])/.test(name);
+  // Where no library for tests is imported, a `Tester` evaluates a model.
+  return /^Test[A-Z]|Tests?$|TestCase$/.test(name) || (/Tester$/.test(name) && module.mentions(TEST_LIBRARY));
+}

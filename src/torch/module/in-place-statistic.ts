@@ -193,8 +193,13 @@ function floatingStart(module: PyModule, factory: PyNode): Answer {
 
 /** `super().__init__()`, `super(C, self).__init__()` or `Base.__init__(self)`, as a statement above. */
 export function initialisesBefore(module: PyModule, init: PyNode, statement: PyNode): boolean {
-  return (init.field('body')?.named ?? []).some((above) => {
-    if (above.start >= statement.start) return false;
+  const initialised = initialisation(module, init);
+  return initialised !== undefined && initialised.start < statement.start;
+}
+
+/** The statement of `__init__` behind which the object is a module. */
+export function initialisation(module: PyModule, init: PyNode): PyNode | undefined {
+  return init.field('body')?.named.find((above) => {
     const call = above.type === 'expression_statement' ? above.named[0] : undefined;
     if (call?.type !== 'call' || methodName(call) !== '__init__') return false;
     const receiver = receiverOf(call);

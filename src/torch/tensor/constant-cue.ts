@@ -25,6 +25,18 @@ export function mayRepeatConstant(code: string): boolean {
   return [...made].some((name = '') => moves.some((text) => text.includes(name)));
 }
 
+/** Whether `forward` makes a tensor of a list and moves it, by the code alone. */
+export function mayBuildInForward(code: string): boolean {
+  if (!code.includes('def forward') || !MAKES.test(code)) return false;
+  return linesOf(code).some(
+    ({ text }) =>
+      (MOVE.test(text) || /\bdevice\s*=/.test(text)) &&
+      [...text.matchAll(MAKER)].some(
+        ({ index, 0: maker }) => maker.endsWith('tensor(') && takesLiterals(text, index + maker.length - 1),
+      ),
+  );
+}
+
 /** Whether only numbers stand before the keywords. */
 function takesLiterals(code: string, open: number): boolean {
   const [positional = ''] = code.slice(open, behindBracket(code, open)).split(/\b[A-Za-z_]\w*\s*=(?!=)/, 1);
