@@ -105,11 +105,11 @@ export function trainingCall(module: PyModule, call: PyNode): Suspicion | undefi
 function isOptimizer(module: PyModule, given: PyNode): boolean {
   if (!/^(?:self\.)?_?(?:optim\w*|opt|optimizers?|grad_scaler)$/i.test(given.text)) return false;
   const around = given.closest('function_definition')?.text ?? module.text;
-  return !/^(?:self\.)?opt$/.test(given.text) || !OPTION.test(around);
+  return !/^(?:self\.)?opt$/.test(given.text) || !OPTION.test(around) || STEPS.test(around);
 }
 
-const OPTION =
-  /\bopt\.(?!(?:add_param_group|defaults|load_state_dict|param_groups|parameters|register_\w+|state|state_dict|step|zero_grad)\b)\w/;
+const OPTION = /\bopt\.(?!(?:defaults|load_state_dict|register_\w+|state|state_dict)\b)\w/;
+const STEPS = /\bopt\.(?:add_param_group|param_groups|step|zero_grad)\b/;
 
 /** `model.train()`, `model.train(was_training)`. */
 function isModeSwitch(call: PyNode): boolean {
