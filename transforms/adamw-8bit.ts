@@ -140,11 +140,11 @@ export const adamw8bit: Transform<OptimizerSite> = {
       [
         `def ${HELPER}():`,
         '\ttry:',
-        '\t\tfrom bitsandbytes.optim import AdamW8bit',
+        '\t\timport bitsandbytes as bnb',
         '\texcept ImportError:',
         '\t\tprint("bitsandbytes is not installed: AdamW keeps 32-bit state")',
         `\t\treturn ${edit.name(ADAMW, place)}`,
-        '\treturn AdamW8bit',
+        '\treturn bnb.optim.AdamW8bit',
       ],
       call,
     );
