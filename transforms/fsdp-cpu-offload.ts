@@ -22,7 +22,6 @@ import {
   isOptimizerAbove,
   isTestCode,
   keywordArgument,
-  nameFor,
   optimizersOver,
   ownsItsLines,
   Proof,
@@ -136,9 +135,8 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
         .forbid(isInExpressionScope(wrap), 'it stands in a lambda or a comprehension')
         .forbid(isOptimizerAbove(module, wrap), 'an optimizer is made before the wrap');
       if (proof.refuted !== undefined) return edit.done('', proof);
-      const known = nameFor(module, CPU_OFFLOAD_NAME, wrap);
-      if (known === undefined) edit.insertStatementBefore(statement, [`${LOCAL_IMPORT} CPUOffload`]);
-      edit.appendKeyword(wrap, 'cpu_offload', `${known ?? 'CPUOffload'}(offload_params=True)`);
+      const offload = edit.importedName(CPU_OFFLOAD_NAME, wrap);
+      edit.appendKeyword(wrap, 'cpu_offload', `${offload}(offload_params=True)`);
     } else {
       const isOwn = node.type !== 'identifier' || module.resolve(node) === module.scopeAt(node);
       proof

@@ -171,13 +171,13 @@ export class EditBuilder {
     this.#edits.push(...layout.entryAfter(this.module, pair, name, value));
   }
 
-  /** Like `name`, for a member of a package: an import that the file has of that package gets one more name. */
+  /** Like `name`, for a member of a package: an import that the file has of it gets one more name, unless a short one is there. */
   importedName(path: string, at: PyNode): string {
     const known = nameFor(this.module, path, at);
-    if (known !== undefined) return known;
+    if (known !== undefined && /^\w+(?:\.\w+)?$/.test(known)) return known;
     const [, packageName = path, member = path] = /^(.*)\.(\w+)$/.exec(path) ?? [];
     const last = extendableImport(this.module, packageName, at);
-    if (last === undefined || isNameTaken(this.module, member, at)) return this.name(path, at);
+    if (last === undefined || isNameTaken(this.module, member, at)) return known ?? this.name(path, at);
     this.#edits.push(...layout.itemAfter(this.module, last, member));
     return member;
   }
