@@ -58,7 +58,7 @@ export const loadMapLocation: Transform<LoadSite> = {
     numerics: 'bit-identical',
     group: 'default',
     options: {},
-    requires: {},
+    requires: { torch: '0.4' },
     docs: {
       why: '`torch.load(path)` puts every tensor back on the GPU that it was saved from. Until the result is dropped, that GPU holds the weights twice (and the optimizer state too, which is larger), and every process of a distributed run puts its copy on the same GPU.',
       does: 'Adds `map_location="cpu"` to the call. `load_state_dict` then copies each tensor from the host to where the model or optimizer has it; the values are the same, bit for bit.',
