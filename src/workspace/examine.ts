@@ -64,6 +64,11 @@ export class Examiner {
     private readonly leaves: () => boolean = () => false,
   ) {}
 
+  /** Some file was worth parsing. */
+  get parses(): boolean {
+    return this.tools.parser.isLoaded;
+  }
+
   async examine(job: Job): Promise<Examined> {
     return this.finish(job, this.glance(job));
   }

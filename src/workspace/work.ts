@@ -19,7 +19,7 @@ export interface WorkHooks {
 const PATIENCE = 40;
 /** Work for less than this is done before another thread has got going. */
 const WORTH_A_THREAD = 150;
-/** Bytes of files that are worth one from the start: it gets going while the first of them are looked into. */
+/** Bytes of files that are worth one as soon as any of them is worth parsing, before that shows how long it takes. */
 const MANY = 4 * 1024 * 1024;
 
 /** Does all jobs, here and, where that is faster, in other threads; `tell` hears of each once, in any order. */
@@ -46,7 +46,6 @@ export async function workThrough(
     // A signal that came meanwhile is heard only when the event loop gets its turn.
     await turn();
     hooks.signal.throwIfAborted();
-    if (whole >= MANY && threads?.worth === undefined) crew.grow(Math.min(1, otherCores()));
     while (crew.left > 0) {
       const didSome = await here.work();
       await turn();
@@ -55,7 +54,8 @@ export async function workThrough(
       if (didSome) {
         const pace = (whole - undone) / (now() - began);
         const worth = pace > 0 ? Math.floor(undone / pace / (threads?.worth ?? WORTH_A_THREAD)) : 0;
-        const helpers = Math.min(otherCores(), crew.untaken, worth);
+        const isLong = undone >= MANY && examiner.parses && threads?.worth === undefined;
+        const helpers = Math.min(otherCores(), crew.untaken, Math.max(worth, isLong ? 1 : 0));
         crew.grow(here.isLost ? Math.max(1, helpers) : helpers);
       } else if (here.isLost || crew.untaken === 0) {
         if (here.isLost) crew.abandon();
