@@ -121,6 +121,8 @@ export function mayCarryGradient(module: PyModule, expression: PyNode, besides =
     case 'tuple':
     case 'list':
       return node.named.some(may);
+    case 'list_comprehension':
+      return may(node.field('body'));
     case 'keyword_argument':
     case 'subscript':
       return may(node.field('value'));
@@ -141,6 +143,8 @@ function attributeMayCarry(module: PyModule, node: PyNode, may: May, depth: numb
   const name = node.field('attribute')?.text ?? '';
   if (['data', 'shape', 'dtype', 'device', 'ndim', 'training'].includes(name)) return false;
   if (['T', 'mT', 'values'].includes(name)) return may(node.field('object'));
+  // What a plain `backward()` of this file leaves there.
+  if (name === 'grad') return !module.mentions(/\.backward\(/) || module.mentions(/create_graph/);
   const around = classAround(node);
   if (around === undefined || node.field('object')?.text !== around.self) return true;
   const writes = attributeUses(module, around.classNode, name).filter(({ kind }) => kind !== 'read');
