@@ -33,6 +33,9 @@ interface HookSite extends Site {
   readonly stored: StoredOutput;
 }
 
+/** More than anybody would follow, for each of the hooks that store into it. */
+const MAX_READS = 100;
+
 export const hookDetach: Transform<HookSite> = {
   meta: {
     id: 'hook-detach',
@@ -83,6 +86,7 @@ export const hookDetach: Transform<HookSite> = {
   fix({ stored }, edit, module) {
     const { hook, value, store } = stored;
     const reads = readsOfStore(module, stored);
+    if (reads.length > MAX_READS) return edit.refuse(`\`${shown(store)}\` is read in ${reads.length} places`);
     const fates = fatesAt(module, reads);
     const reader = differentiatingReader(module, hook, store)?.field('name')?.text;
     const caller = fates

@@ -327,6 +327,14 @@ describe('curesFor', () => {
     const module = moduleWith(init, forward);
     return runningStatistics(module).map((statistic) => curesFor(module, statistic));
   };
+
+  it('leaves an attribute alone that is used more often than each finding can look at', () => {
+    const update = 'self.a = self.a * 0.9 + x.min() * 0.1';
+    const read = '; self.a.item()';
+    expect(cures('self.a = torch.zeros(1)', update + read.repeat(200))).toEqual([['buffer']]);
+    expect(cures('self.a = torch.zeros(1)', update + read.repeat(300))).toEqual([]);
+  });
+
   it.each([
     ['self.a = torch.zeros(1)', 'self.a = self.a * 0.9 + x.min() * 0.1', [['buffer']]],
     ['self.a = torch.zeros(1)', 'self.a = (1 - 0.1) * self.a + 0.1 * x.detach().min()', [['buffer']]],
