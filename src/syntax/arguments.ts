@@ -45,8 +45,10 @@ export function withoutArgument(layout: Layout, argument: PyNode): readonly Edit
     return [{ start: argument.start, end: next.start, text: '' }];
   // Nothing of the call stands behind it on its line; a comma in front stays where it has a comment or one follows.
   const commaBefore = before && commaAfter(before);
-  const gap = /\s*$/.exec(text.slice(0, argument.start))?.[0].length ?? 0;
-  const from = argument.start - (before === undefined ? 0 : gap);
+  const from =
+    before === undefined
+      ? argument.start
+      : before.end + text.slice(before.end, argument.start).trimEnd().length;
   const tight = commaBefore !== undefined && commaBefore.end === from;
   if (tight) return [{ start: comma === undefined ? commaBefore.start : from, end: last.end, text: '' }];
   return [{ start: argument.start, end: last.end, text: '' }];
