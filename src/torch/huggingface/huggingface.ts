@@ -142,6 +142,10 @@ export function setsField({ module, own }: ArgumentsCall, field: string): boolea
 
 /** Whether an expression names a transformers or trl trainer class, or one of the file that derives from it. */
 export function isTrainerClass(module: PyModule, expression: PyNode): boolean {
+  return module.memo(namesTrainer, expression);
+}
+
+function namesTrainer(module: PyModule, expression: PyNode): boolean {
   return listedClass(module, expression, TRAINER_CLASSES) !== undefined;
 }
 

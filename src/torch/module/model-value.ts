@@ -164,7 +164,13 @@ export function itemsOf(module: PyModule, name: PyNode): readonly PyNode[] {
 
 export function definitionsOf(module: PyModule, identifier: PyNode): readonly Definition[] {
   const scope = module.resolve(identifier);
-  return scope === undefined ? [] : module.writes(scope, identifier.text).map(definitionOf);
+  return scope === undefined
+    ? []
+    : module.writes(scope, identifier.text).map((each) => module.memo(defined, each));
+}
+
+function defined(_module: PyModule, binding: PyNode): Definition {
+  return definitionOf(binding);
 }
 
 /** `b` of `a.b`, `a` of `a`. */

@@ -51,7 +51,7 @@ function calledName(call: PyNode): string {
 /** Whether the statement empties the cache, by itself or by a function of the file. */
 export function emptiesCache(module: PyModule, statement: PyNode): boolean {
   // Most code says so nowhere.
-  if (!module.text.includes('empty_cache') && !MAY_EMPTY.test(statement.text)) return false;
+  if (!module.mentions(/empty_cache/) && !MAY_EMPTY.test(statement.text)) return false;
   for (const call of calledIn(statement)) {
     if (EMPTIES.test(calledName(call))) return true;
     if (calledDefinition(module, call)?.text.includes('empty_cache')) return true;
