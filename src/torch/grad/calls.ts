@@ -87,7 +87,7 @@ export function trainingCall(module: PyModule, call: PyNode): Suspicion | undefi
       words: `it calls \`${shown(callee)}\`, which ${elsewhere.use.words} in ${elsewhere.path}`,
     };
   const name = nameOf(callee);
-  const optimizer = givenTo(call).find((given) => isOptimizer(module, bare(given)));
+  const optimizer = givenTo(call).find((given) => soundsLikeOptimizer(module, bare(given)));
   if (
     optimizer !== undefined &&
     !/^(?:print|isinstance|len|str|repr|type|hasattr|save\w*|get_\w*lr)$/.test(name)
@@ -101,15 +101,24 @@ export function trainingCall(module: PyModule, call: PyNode): Suspicion | undefi
   };
 }
 
-/** By its name. `opt` with attributes that no optimizer has is what the command line says. */
-function isOptimizer(module: PyModule, given: PyNode): boolean {
+function soundsLikeOptimizer(module: PyModule, given: PyNode): boolean {
   if (!/^(?:self\.)?_?(?:optim\w*|opt|optimizers?|grad_scaler)$/i.test(given.text)) return false;
-  const around = given.closest('function_definition')?.text ?? module.text;
-  return !/^(?:self\.)?opt$/.test(given.text) || !OPTION.test(around) || STEPS.test(around);
+  return given.text !== 'opt' || !areOptions(module, given);
 }
 
-const OPTION = /\bopt\.(?!(?:defaults|load_state_dict|register_\w+|state|state_dict)\b)\w/;
-const STEPS = /\bopt\.(?:add_param_group|param_groups|step|zero_grad)\b/;
+const OF_OPTIMIZERS =
+  /^(?:_\w*|add_param_group|backward|clip\w*|defaults|eval|load_state_dict|lr|minimize|optim\w*|param_groups|register_\w+|scale|state|state_dict|step|train|unscale_|update\w*|zero_grad)$/;
+
+/** What the command line says, called `opt`: it has attributes, and none that an optimizer has. */
+function areOptions(module: PyModule, identifier: PyNode): boolean {
+  const scope = module.resolve(identifier);
+  const uses = scope === undefined ? [] : module.occurrences(scope, identifier.text);
+  const asked = uses.flatMap((use) => {
+    const name = use.parent?.field('object') === use ? use.parent.field('attribute')?.text : undefined;
+    return name ?? [];
+  });
+  return asked.length > 0 && !asked.some((name) => OF_OPTIMIZERS.test(name));
+}
 
 /** `model.train()`, `model.train(was_training)`. */
 function isModeSwitch(call: PyNode): boolean {
@@ -123,9 +132,11 @@ function isModeSwitch(call: PyNode): boolean {
   );
 }
 
+const TAKES_FUNCTION = /\.(?:Transformer\w*|TripletMarginWithDistanceLoss)$/;
+
 /** A layer of torch without parts of somebody else: `nn.Softmax(dim=1)`, and a name for it. */
 const LAYER: Maker = {
-  gives: (path) => isModuleClass(path) && !holdsModules(path),
+  gives: (path) => isModuleClass(path) && !holdsModules(path) && !TAKES_FUNCTION.test(path),
   isClass: () => 'unknown',
   outlivesOthers: false,
 };
@@ -177,7 +188,8 @@ function opaqueCall(
   if (mayTrain || (isEntry(functionNode) && isForItsEffect(call)))
     return `that \`${shown(callee)}\`, which is not in this file, does not train`;
   const graph = given.find((each) => trace.of(each) === 'graph');
-  return graph === undefined || madeBy(module, callee, LAYER) === 'yes'
+  const isLayer = !module.mentions(/\bregister_\w*hook/) && madeBy(module, callee, LAYER) === 'yes';
+  return graph === undefined || isLayer
     ? undefined
     : `that \`${shown(callee)}\`, which is not in this file, does not differentiate \`${shown(graph)}\``;
 }

@@ -143,8 +143,7 @@ function attributeMayCarry(module: PyModule, node: PyNode, may: May, depth: numb
   const name = node.field('attribute')?.text ?? '';
   if (['data', 'shape', 'dtype', 'device', 'ndim', 'training'].includes(name)) return false;
   if (['T', 'mT', 'values'].includes(name)) return may(node.field('object'));
-  // What a plain `backward()` of this file leaves there.
-  if (name === 'grad') return !module.mentions(/\.backward\(/) || module.mentions(/create_graph/);
+  if (name === 'grad') return !module.memo(leavesPlainGradients, module);
   const around = classAround(node);
   if (around === undefined || node.field('object')?.text !== around.self) return true;
   const writes = attributeUses(module, around.classNode, name).filter(({ kind }) => kind !== 'read');
@@ -155,6 +154,14 @@ function attributeMayCarry(module: PyModule, node: PyNode, may: May, depth: numb
     if (value === undefined || write.kind !== 'write') return true;
     return !recordsNoGraph(module, write.node) && mayCarryGradient(module, value, node.text, depth + 1);
   });
+}
+
+/** The file differentiates by a plain `backward()`, and nothing else that it says makes a `.grad`. */
+function leavesPlainGradients(module: PyModule): boolean {
+  return (
+    module.mentions(/\.backward\(\s*\)/) &&
+    !module.mentions(/create_graph|\.backward\(\s*[^)\s]|\.grad\s*=(?!=|\s*None\b)/)
+  );
 }
 
 function variableMayCarry(module: PyModule, identifier: PyNode, may: May): boolean {

@@ -1,6 +1,6 @@
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { receiverOf } from '../../semantic/statements.js';
@@ -25,7 +25,22 @@ export function meterMadeIn(
   if (object === undefined || self === undefined || scope?.node !== functionNode) return undefined;
   const made = module.writes(scope, object.text).map(definitionOf);
   const isMeter = made.every((each) => each.kind === 'value' && makesMeter(module, each.value));
-  return isMeter && made.length > 0 ? { object, self } : undefined;
+  const isOnlyAsked = module.reads(scope, object.text).every(isAsked);
+  return isMeter && made.length > 0 && isOnlyAsked ? { object, self } : undefined;
+}
+
+const READING: ReadonlySet<string> = new Set(
+  'argument_list binary_operator comparison_operator expression_list interpolation keyword_argument list pair parenthesized_expression return_statement tuple unary_operator'.split(
+    ' ',
+  ),
+);
+
+/** `losses.update(…)` or a plain read of `losses.avg`: by no other name, and nothing is written on it. */
+function isAsked(read: PyNode): boolean {
+  const attribute = read.parent?.field('object') === read ? read.parent : undefined;
+  const holder = attribute?.parent;
+  if (holder === undefined) return false;
+  return holder.type === 'call' ? holder.field('function') === attribute : READING.has(holder.type);
 }
 
 /** `AverageMeter()`, of a class of the file without bases. */
@@ -35,16 +50,20 @@ function makesMeter(module: PyModule, making: PyNode): boolean {
 }
 
 const WITHOUT_TENSORS = /^(?:collections|datetime|math|numpy|statistics|time)\./;
-const REFLECTION: ReadonlySet<string> = new Set(['eval', 'exec', 'getattr', 'globals', '__import__']);
+const PLAIN_BUILTINS: ReadonlySet<string> = new Set(
+  'abs bool dict enumerate float format int isinstance len list max min print range round set sorted str sum super tuple type zip'.split(
+    ' ',
+  ),
+);
 
 /** Nothing that a class names lies outside its methods, but for what has no tensors. */
 function knowsNothingElse(module: PyModule, classNode: PyNode): boolean {
   const bases = classNode.field('superclasses')?.named ?? [];
-  if (!bases.every(({ text }) => text === 'object')) return false;
+  if (!bases.every(({ text }) => text === 'object') || hasStarImport(module)) return false;
   return [...(classNode.field('body') ?? classNode).walk()].every((node) => {
     if (node.type !== 'identifier' || roleOf(node) !== 'read') return true;
     const scope = module.resolve(node);
-    if (scope === undefined) return !REFLECTION.has(node.text) && !/^[A-Z]/.test(node.text);
+    if (scope === undefined) return PLAIN_BUILTINS.has(node.text);
     return classNode.contains(scope.node) || WITHOUT_TENSORS.test(`${qualifiedName(module, node)}.`);
   });
 }

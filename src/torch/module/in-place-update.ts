@@ -53,7 +53,7 @@ export function updateGates(
     const call = methodName(node) ?? '';
     const callee = node.field('function');
     if (callee !== undefined && runsOtherCode(module, node)) {
-      const own = familyOf(module, classNode, name).some((each) => module.scopeOf(each).has(call));
+      const own = familyOf(module, classNode).some((each) => module.scopeOf(each).has(call));
       if (!gradOff)
         gates.push(refuse(`\`${shown(callee)}()\` would run inside \`torch.no_grad()\` as part of ${value}`));
       else if (own) gates.push(refuse(`\`${shown(callee)}()\` may read ${self} while it changes`));

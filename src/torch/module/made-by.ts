@@ -1,7 +1,7 @@
 import { type Answer, all } from '../../semantic/answer.js';
 import { attributeValues, valueJustSet } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
-import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
+import { definedElsewhere, type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -17,8 +17,24 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isKbitPreparation } from '../catalog.js';
+import { isKbitPreparation, isModuleClass, PLAIN_BASES } from '../catalog.js';
 import { ACCELERATOR, GIVES_ITSELF, UNWRAPS, WRAPS_MODULE } from '../catalog-modules.js';
+import { attributeElsewhere, plainAttributes } from './modules.js';
+
+/** `self.name`, which holds what it is given: neither the class nor a base of it makes more of that. */
+function isPlainOfSelf(module: PyModule, attribute: PyNode): boolean {
+  const around = classAround(attribute);
+  const name = attribute.field('attribute')?.text;
+  if (around === undefined || name === undefined || attribute.field('object')?.text !== around.self)
+    return false;
+  const { unknown, imported } = lineageOf(module, around.classNode);
+  return (
+    !unknown &&
+    imported.every((path) => isModuleClass(path) || PLAIN_BASES.has(path)) &&
+    attributeElsewhere(module, around.classNode, name) === undefined &&
+    plainAttributes(module, around.classNode, name).answer === 'yes'
+  );
+}
 
 /** What makes a value one of a kind. */
 export interface Maker {
@@ -65,7 +81,7 @@ class Trace {
   #attribute(module: PyModule, target: PyNode, hops: number): Answer {
     if (target.field('attribute')?.text === 'module')
       return this.value(module, target.field('object'), hops + 1);
-    const set = classAround(target)?.self === target.field('object')?.text ? valueJustSet(target) : undefined;
+    const set = isPlainOfSelf(module, target) ? valueJustSet(target) : undefined;
     if (set !== undefined) return this.value(module, set, hops + 1);
     const values = this.#isOpen(module, target) ? undefined : attributeValues(module, target);
     return all(values?.map((each) => this.value(module, each, hops + 1)) ?? ['unknown']);

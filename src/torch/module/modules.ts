@@ -63,7 +63,7 @@ export interface AttributeUse {
 /** Every `.name` in the file that may be this class's attribute, in source order. */
 export function attributeUses(module: PyModule, classNode: PyNode, name: string): readonly AttributeUse[] {
   const { byOwner, byFamily } = usesNamed(module, name);
-  const family = familyOf(module, classNode, name);
+  const family = familyOf(module, classNode);
   const known = byFamily.get(family);
   if (known !== undefined) return known;
   const lists = [undefined, ...family].flatMap((owner) => {
@@ -77,32 +77,36 @@ export function attributeUses(module: PyModule, classNode: PyNode, name: string)
 }
 
 /**
- * The same-file classes that an attribute belongs to: what an instance of this one may be as well, and where one of those
- * writes the attribute, which touches all that has it from there, what instances of that one may be. In source order.
+ * The same-file classes that an instance's attributes may be shared with: all that lines of inheritance join. Siblings are
+ * among them, since a class elsewhere may inherit two of them.
  */
-export function familyOf(module: PyModule, classNode: PyNode, name: string): readonly PyNode[] {
-  const { byOwner, families } = usesNamed(module, name);
-  const known = families.get(classNode);
-  if (known !== undefined) return known;
-  const writes = (each: PyNode): boolean => byOwner.get(each)?.some(({ kind }) => kind !== 'read') ?? false;
-  const found = new Set(kinOf(module, classNode));
-  const writers: PyNode[] = [];
-  for (const each of found) {
-    if (!writes(each)) continue;
-    writers.push(each);
-    for (const kin of kinOf(module, each)) found.add(kin);
+export function familyOf(module: PyModule, classNode: PyNode): readonly PyNode[] {
+  return module.alone.memo(familiesByMember, module.alone).get(classNode) ?? [classNode];
+}
+
+/** In source order; all members of a family share one list. */
+function familiesByMember(module: PyModule): ReadonlyMap<PyNode, readonly PyNode[]> {
+  const joined = new Map<PyNode, Set<PyNode>>();
+  for (const { parent } of module.at('class ')) {
+    if (parent?.type !== 'class_definition') continue;
+    const line = ancestryOf(module, parent).classes;
+    const [largest = new Set<PyNode>(), ...others] = [
+      ...new Set(line.flatMap((each) => joined.get(each) ?? [])),
+    ].sort((a, b) => b.size - a.size);
+    for (const each of [...line, ...others.flatMap((other) => [...other])]) {
+      largest.add(each);
+      joined.set(each, largest);
+    }
   }
-  const family = [...found].sort((a, b) => a.start - b.start);
-  // Those that a class which does not write it joins may be families of their own.
-  for (const each of writes(classNode) ? writers : [classNode]) families.set(each, family);
-  return family;
+  const listed = new Map(
+    [...new Set(joined.values())].map((family) => [family, [...family].sort((a, b) => a.start - b.start)]),
+  );
+  return new Map([...joined].map(([each, family]) => [each, listed.get(family) ?? []]));
 }
 
 /** The uses of one name. */
 interface NamedUses {
   readonly byOwner: ReadonlyMap<PyNode | undefined, readonly AttributeUse[]>;
-  /** By class. Those that were asked for; classes that write the attribute share theirs. */
-  readonly families: Map<PyNode, readonly PyNode[]>;
   /** Those that were asked for. */
   readonly byFamily: Map<readonly PyNode[], readonly AttributeUse[]>;
 }
@@ -128,7 +132,7 @@ function findUses(module: PyModule, name: string): NamedUses {
     if (others === undefined) found.set(owner, [use]);
     else others.push(use);
   }
-  return { byOwner: found, families: new Map(), byFamily: new Map() };
+  return { byOwner: found, byFamily: new Map() };
 }
 
 function useKind(attribute: PyNode): AttributeUse['kind'] {
@@ -171,7 +175,7 @@ const REGISTERS: ReadonlyMap<string, Registration> = new Map([
 ]);
 
 export function registrationOf(module: PyModule, classNode: PyNode, name: string): Registration {
-  const family = familyOf(module, classNode, name);
+  const family = familyOf(module, classNode);
   let dynamic = false;
   for (const [method, registration] of REGISTERS) {
     for (const hit of module.at(method)) {
@@ -204,7 +208,7 @@ export function plainAttributes(
   classNode: PyNode,
   name: string,
 ): { readonly answer: Answer; readonly because: string } {
-  const family = familyOf(module, classNode, name);
+  const family = familyOf(module, classNode);
   for (const each of [classNode, ...family]) {
     const scope = module.scopeOf(each);
     const hook = ['__setattr__', '__getattr__', '__getattribute__', '__slots__'].find((it) => scope.has(it));

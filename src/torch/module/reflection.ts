@@ -9,7 +9,7 @@ import { familyOf, stringValue } from './modules.js';
 
 /** That nobody gets at an attribute by other means than `object.name`, or has a class of its own that knows it. */
 export function reflectionGates(module: PyModule, classNode: PyNode, name: string): readonly Gate[] {
-  const here = reflectionIn(module, name, familyOf(module, classNode, name));
+  const here = reflectionIn(module, name, familyOf(module, classNode));
   if (here !== undefined) return [doubt(`\`${shown(here)}\` does not reach \`self.${name}\``)];
   const named = classNode.field('name');
   if (named === undefined) return [];

@@ -1,10 +1,10 @@
-import { classAround, methodNamed } from '../../semantic/definitions.js';
+import { classAround, kinOf, methodNamed } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, enclosingClass, enclosingFunction, enclosingLoops } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { initialisation } from '../module/in-place-statistic.js';
-import { attributeUses, moduleKind } from '../module/modules.js';
+import { attributeUses, moduleKind, registrationOf } from '../module/modules.js';
 import { type Constant, isInvariant, keywordValue } from './loop-constant.js';
 
 /** Above this loop the assignment means the same, and no other use of the name comes before it. */
@@ -62,6 +62,9 @@ export function bufferPlace(
   if (moduleKind(module, classNode).isModule !== 'yes' || OF_MODULES.test(name.text)) return undefined;
   if (attributeUses(module, classNode, name.text).length > 0 || module.scopeOf(classNode).has(name.text))
     return undefined;
+  if (registrationOf(module, classNode, name.text) !== 'none') return undefined;
+  const word = new RegExp(`\\b${name.text}\\b`);
+  if (kinOf(module, classNode).some((each) => each !== classNode && word.test(each.text))) return undefined;
   const init = methodNamed(module, classNode, '__init__');
   const behind = init && enclosingClass(init) === classNode ? initialisation(module, init) : undefined;
   const owner = behind && classAround(behind)?.self;

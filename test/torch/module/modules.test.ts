@@ -89,33 +89,9 @@ describe('attributes of a family of classes', () => {
       'def use(model):\n    print(model.level, torch.level, model.level())\n',
   );
 
-  const familyNames = (of: string, name: string, where = module): readonly (string | undefined)[] =>
-    familyOf(where, classNamed(where, of), name).map((each) => each.field('name')?.text);
-
-  it('takes bases, subclasses, and siblings where a base writes the attribute', () => {
-    expect(familyNames('One', 'level')).toEqual(['Base', 'One', 'Two']);
-  });
-
-  it('leaves siblings alone that each have an attribute of their own', () => {
-    expect(familyNames('One', 'other')).toEqual(['Base', 'One']);
-    expect(familyNames('Base', 'other')).toEqual(['Base', 'One', 'Two']);
-  });
-
-  it('takes what a subclass mixes in, and whom that writes for', () => {
-    const mixed = moduleOf(
-      `${HEADER}class Mixin:\n    def note(self):\n        self.level = 1\nclass One(nn.Module): pass\nclass Both(One, Mixin): pass\nclass Other(Mixin): pass\nclass Stranger(nn.Module): pass\n`,
-    );
-    expect(familyNames('One', 'level', mixed)).toEqual(['Mixin', 'One', 'Both', 'Other']);
-    expect(familyNames('One', 'name', mixed)).toEqual(['Mixin', 'One', 'Both']);
-  });
-
-  it('tells families apart that a base joins which does not write the attribute', () => {
-    const apart = moduleOf(
-      `${HEADER}class Base(nn.Module): pass\nclass One(Base):\n    def set(self):\n        self.level = 1\nclass Two(Base):\n    def set(self):\n        self.level = 2\n`,
-    );
-    expect(familyNames('Base', 'level', apart)).toEqual(['Base', 'One', 'Two']);
-    expect(familyNames('One', 'level', apart)).toEqual(['Base', 'One']);
-    expect(familyNames('Two', 'level', apart)).toEqual(['Base', 'Two']);
+  it('takes bases, subclasses and siblings', () => {
+    const names = familyOf(module, classNamed(module, 'One')).map((each) => each.field('name')?.text);
+    expect(names).toEqual(['Base', 'One', 'Two']);
   });
 
   it('finds every use, and none of a stranger', () => {
