@@ -7,26 +7,30 @@ import { receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 
 /** The object whose method a call runs, and its name in there. */
-interface Meter {
+interface Made {
   readonly object: PyNode;
   readonly self: string;
+  /** It knows nothing but what it is given by its methods. */
+  readonly isMeter: boolean;
 }
 
-/** `losses` of `losses.update(x)`, where the function has made it and it knows nothing but what it is given. */
-export function meterMadeIn(
+/** `losses` of `losses.update(x)`, where the function has made it. */
+export function objectMadeIn(
   module: PyModule,
   functionNode: PyNode,
   method: PyNode,
   call: PyNode,
-): Meter | undefined {
+): Made | undefined {
   const object = receiverOf(call);
   const self = selfName(method);
   const scope = object?.type === 'identifier' ? module.resolve(object) : undefined;
   if (object === undefined || self === undefined || scope?.node !== functionNode) return undefined;
   const made = module.writes(scope, object.text).map(definitionOf);
-  const isMeter = made.every((each) => each.kind === 'value' && makesMeter(module, each.value));
-  const isOnlyAsked = module.reads(scope, object.text).every(isAsked);
-  return isMeter && made.length > 0 && isOnlyAsked ? { object, self } : undefined;
+  if (made.length === 0 || made.some(({ kind }) => kind === 'parameter')) return undefined;
+  const isMeter =
+    made.every((each) => each.kind === 'value' && makesMeter(module, each.value)) &&
+    module.reads(scope, object.text).every(isAsked);
+  return { object, self, isMeter };
 }
 
 const READING: ReadonlySet<string> = new Set(

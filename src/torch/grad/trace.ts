@@ -7,7 +7,7 @@ import { argumentsByParameter } from '../../semantic/parameters.js';
 import { methodName, ownNodes, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { kindOf } from '../tensor/tensor.js';
-import { meterMadeIn } from './meters.js';
+import { objectMadeIn } from './meters.js';
 import { COLLECTS, DATA, METER, NETWORK } from './names.js';
 import {
   givenTo,
@@ -298,10 +298,11 @@ export class GradTrace {
     const given = argumentsByParameter(this.module, definition, call);
     if (given === undefined) return worst(this.#all(givenTo(call)));
     const traces = new Map([...given].map(([name, value]) => [name, this.of(value)]));
-    const meter = meterMadeIn(this.module, this.functionNode, definition, call);
-    return meter !== undefined && this.of(meter.object) === 'plain'
-      ? traces.set(meter.self, 'plain')
-      : traces;
+    const made = objectMadeIn(this.module, this.functionNode, definition, call);
+    const held = made && this.of(made.object);
+    if (made !== undefined && (held === 'graph' || (held === 'plain' && made.isMeter)))
+      traces.set(made.self, held);
+    return traces;
   }
 
   /** What a function of the file hands back, given what it is given. */
