@@ -1,12 +1,5 @@
 import type { Answer } from '../../semantic/answer.js';
-import {
-  ancestryOf,
-  classAround,
-  classBehind,
-  heirsOf,
-  kinOf,
-  methodsOf,
-} from '../../semantic/definitions.js';
+import { ancestryOf, classAround, classBehind, heirsOf, methodsOf } from '../../semantic/definitions.js';
 import { type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
