@@ -24,22 +24,27 @@ const MARGIN = '  ';
 /** Every finding with its place, reason, source and proposed change; then notes and skipped files. Each ends in a blank line. */
 export function renderFull(report: Report, view: View): string {
   const linesOf = new Map<Scan, Lines>();
-  const blocks: string[][] = report.oom === undefined ? [] : renderDiagnosis(report.oom, view);
+  const blocks = report.oom === undefined ? [] : renderDiagnosis(report.oom, view).map(textOf);
   const shown = shownFindings(report, view);
   for (const { scan, finding, ranked } of shown) {
     if (ranked !== undefined && report.oom?.related.has(ranked) === false) continue;
     const lines = linesOf.get(scan) ?? new Lines(scan.file.source.text);
     linesOf.set(scan, lines);
     const measured = report.proven?.measured(finding.transform);
-    blocks.push(findingBlock(scan.file, lines, finding, view, { ranked, measured }));
+    blocks.push(textOf(findingBlock(scan.file, lines, finding, view, { ranked, measured })));
   }
   const apart = shown.filter(
     ({ ranked }) => ranked !== undefined && report.oom?.related.has(ranked) === false,
   );
-  if (apart.length > 0) blocks.push(apartBlock(apart, view));
+  if (apart.length > 0) blocks.push(textOf(apartBlock(apart, view)));
   const last = remarks(report, view);
-  if (last.length > 0) blocks.push(last);
-  return blocks.map((block) => `${block.join('\n')}\n\n`).join('');
+  if (last.length > 0) blocks.push(textOf(last));
+  return blocks.join('');
+}
+
+/** Joined at once: a line of a diff would keep the whole changed text in memory that it is cut from. */
+function textOf(block: readonly string[]): string {
+  return `${block.join('\n')}\n\n`;
 }
 
 /** Findings that explain nothing of what happened, in a line each; those that free no memory are only counted. */
