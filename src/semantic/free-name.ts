@@ -5,6 +5,7 @@ import type { Scope } from './scope.js';
 /** Whether a function can take this name for a new local without hiding or meeting another variable. */
 export function freeName(module: PyModule, name: string, scope: Scope): boolean {
   if (module.lookup(name, scope) !== undefined) return false;
+  if (!module.alone.memo(wordsOf, module.alone).has(name)) return true;
   return !module
     .at(name)
     .some(
@@ -14,4 +15,9 @@ export function freeName(module: PyModule, name: string, scope: Scope): boolean 
         roleOf(node) !== 'none' &&
         scope.node.contains(node),
     );
+}
+
+/** Many ask for new names, which mostly stand nowhere in the file. */
+function wordsOf({ text }: PyModule): ReadonlySet<string> {
+  return new Set(text.match(/[\w\u0080-\uffff]+/g));
 }

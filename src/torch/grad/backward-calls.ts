@@ -23,6 +23,10 @@ export function backwards(module: PyModule): readonly Backward[] {
 
 /** Those in a node. */
 export function backwardsIn(module: PyModule, node: PyNode): readonly Backward[] {
+  return module.memo(findBackwardsIn, node);
+}
+
+function findBackwardsIn(module: PyModule, node: PyNode): readonly Backward[] {
   return within(module.memo(placesOfBackwards, module), node).map(({ backward }) => backward);
 }
 

@@ -45,9 +45,13 @@ export function isPromoted(module: PyModule, { additions, zeroed }: Accumulation
   if (!casts.has(undefined)) return casts.size === 1 ? 'yes' : 'no';
   const [only, ...others] = additions;
   const loop = only && enclosingLoops(only.statement).findLast((each) => !each.contains(zeroed));
-  if (only === undefined || others.length > 0 || loop === undefined || SWITCHES.test(loop.text))
+  if (only === undefined || others.length > 0 || loop === undefined || module.memo(switches, loop))
     return 'unknown';
   return isFixed({ module, region: loop }, only.value, 0) ? 'yes' : 'unknown';
+}
+
+function switches(_module: PyModule, region: PyNode): boolean {
+  return SWITCHES.test(region.text);
 }
 
 const SYNONYMS: ReadonlyMap<string, string> = new Map([
