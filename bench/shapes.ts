@@ -55,11 +55,6 @@ ${times(count, total)}        optimizer.step()
     text: (count) => `${HEAD}def train(model, batches, optimizer):\n${times(count, loop)}`,
   },
   {
-    id: 'evaluations',
-    title: 'one function with so many loops that evaluate',
-    text: (count) => `${HEAD}def run(model, batches, report):\n${times(count, evaluation)}`,
-  },
-  {
     id: 'validations',
     title: 'so many functions that evaluate, called by one another',
     text: (count) => `${HEAD}${times(count, validation)}`,
@@ -174,16 +169,6 @@ function reader(at: number): string {
 
 def shown_${at}(net):
     return float(net.mean.sum())
-`;
-}
-
-function evaluation(at: number): string {
-  return `    model.eval()
-    hits_${at} = 0
-    for batch in batches:
-        output = model(batch["x"])
-        hits_${at} += (output.argmax(1) == batch["y"]).sum().item()
-    report(hits_${at} / len(batches))
 `;
 }
 

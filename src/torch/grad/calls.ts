@@ -296,11 +296,20 @@ function isHandle(
   const writes = module.writes(scope, root.text);
   return (
     writes.every((write) => /^(?:parameter|import)$/.test(roleOf(write))) ||
-    writes.some((write) => isForeignObject(module, write, fromFunctions))
+    writes.some((write) => module.memo(fromFunctions ? isForeignResult : isForeignInstance, write))
   );
 }
 
-/** `thing = Thing(…)`, or `thing = get_thing(…)`, of code that neither the file nor a known package has. */
+/** `thing = Thing(…)` of code that neither the file nor a known package has. */
+function isForeignInstance(module: PyModule, write: PyNode): boolean {
+  return isForeignObject(module, write, false);
+}
+
+/** The same, and `thing = get_thing(…)`. */
+function isForeignResult(module: PyModule, write: PyNode): boolean {
+  return isForeignObject(module, write, true);
+}
+
 function isForeignObject(module: PyModule, write: PyNode, fromFunctions: boolean): boolean {
   const definition = definitionOf(write);
   if (definition.kind !== 'value' || definition.value.type !== 'call') return false;
