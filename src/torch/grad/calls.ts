@@ -141,6 +141,10 @@ const LAYER: Maker = {
   outlivesOthers: false,
 };
 
+function isLayer(module: PyModule, callee: PyNode): boolean {
+  return !module.mentions(/\bregister_\w*hook/) && madeBy(module, callee, LAYER) === 'yes';
+}
+
 function opaqueCall(
   module: PyModule,
   functionNode: PyNode,
@@ -188,8 +192,7 @@ function opaqueCall(
   if (mayTrain || (isEntry(functionNode) && isForItsEffect(call)))
     return `that \`${shown(callee)}\`, which is not in this file, does not train`;
   const graph = given.find((each) => trace.of(each) === 'graph');
-  const isLayer = !module.mentions(/\bregister_\w*hook/) && madeBy(module, callee, LAYER) === 'yes';
-  return graph === undefined || isLayer
+  return graph === undefined || isLayer(module, callee)
     ? undefined
     : `that \`${shown(callee)}\`, which is not in this file, does not differentiate \`${shown(graph)}\``;
 }
