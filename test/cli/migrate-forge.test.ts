@@ -48,7 +48,7 @@ interface Told {
     readonly name: string;
     readonly url: string;
     readonly proposed?: { readonly state: string; readonly checks: string; readonly isFound: boolean };
-    readonly failure?: { readonly stage: string; readonly title: string; readonly detail: string };
+    readonly failure?: Readonly<Record<'stage' | 'title' | 'detail' | 'next', string>>;
   }[];
 }
 
@@ -103,7 +103,7 @@ describe('sources', () => {
       'list.txt': `gitlab+${forge.base}/group/acme/ml\n`,
     });
     // Nothing can be cloned from there by ssh; the list is what counts.
-    await migrate(forge, camp, 'plan', '--limit', '1', '--repos', 'nothing');
+    await migrate(forge, camp, 'plan', '--limit', '1', '--repos', '*/one');
     expect((await told(camp)).repositories.map(({ url }) => url)).toEqual([
       'git@127.0.0.1:acme/ml/deep/two.git',
       'git@127.0.0.1:acme/ml/one.git',
@@ -459,7 +459,9 @@ describe.each(FORGES)('pull requests on %s', (_, forgeWith, kind, owner) => {
     expect((await told(camp)).repositories[0]?.failure).toMatchObject({ stage: 'pr' });
     const text = readFileSync(join(camp, 'campaign.toml'), 'utf8');
     put(camp, { 'campaign.toml': text.replace('stranger', 'ada') });
-    expect(await migrate(forge, camp, 'run', '--push', '--pr', '--failed')).toMatchObject({ code: 0 });
+    const { next = '' } = (await told(camp)).repositories[0]?.failure ?? {};
+    expect(next).toMatch(/Then run `memfix migrate pr --failed`\.$/);
+    expect(await migrate(forge, camp, 'pr', '--failed')).toMatchObject({ code: 0 });
     expect(forge.requests).toMatchObject([{ reviewers: ['ada'], isDraft: false }]);
   });
 

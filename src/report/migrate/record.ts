@@ -75,6 +75,8 @@ export interface StageFailure {
   readonly title: string;
   readonly detail: string;
   readonly next: string;
+  /** A later run has begun to try it again, and has not come to this stage yet. */
+  readonly isRetried?: true;
 }
 
 export interface Verified {
@@ -129,7 +131,7 @@ const PROPOSED = { merged: 'merged', open: 'pr open', closed: 'pr closed' } as c
 
 export function statusOf(record: RepositoryRecord): Status {
   if (record.proposed !== undefined) return PROPOSED[record.proposed.state];
-  if (record.failure !== undefined) return 'failed';
+  if (hasFailed(record)) return 'failed';
   if (record.pushed !== undefined) return 'pushed';
   if (record.base === null) return 'empty';
   if (record.taken !== undefined) return 'branch exists';
@@ -143,8 +145,19 @@ function planStatus({ steps, rejected }: Planned): Status {
   return rejected === undefined ? 'no change' : 'rejected';
 }
 
-/** Whether a run with this goal has nothing left to do there; a failure counts as an end. */
+/** A pull request is there whatever went wrong on the way to it. */
+export function hasFailed({ failure, proposed }: RepositoryRecord): boolean {
+  return failure !== undefined && proposed === undefined;
+}
+
+/** Whether a run with this goal comes to a stage. */
+export function reaches(goal: Goal, stage: StageName): boolean {
+  return STAGES.indexOf(stage) <= STAGES.indexOf(goal);
+}
+
+/** Whether a run with this goal has nothing left to do there; a failure counts as an end, unless it is tried again. */
 export function isFinished(record: RepositoryRecord, goal: Goal): boolean {
+  if (hasFailed(record)) return record.failure?.isRetried !== true;
   const status = statusOf(record);
   if (status === 'new' || status === 'cloned') return false;
   if (status === 'planned') return goal === 'plan';

@@ -3,7 +3,7 @@ import type { Tone } from '../paint.js';
 import { plural } from '../prose.js';
 import type { View } from '../report.js';
 import { table } from '../table.js';
-import { type RepositoryRecord, STATUSES, type Status, statusOf } from './record.js';
+import { hasFailed, type RepositoryRecord, STATUSES, type Status, statusOf } from './record.js';
 
 const TONES: Readonly<Partial<Record<Status, Tone>>> = {
   merged: 'green',
@@ -67,7 +67,20 @@ export function totals(records: readonly RepositoryRecord[]): string {
   return `${plural(records.length, 'repository', 'repositories')}: ${counts.flat().join(', ') || 'none'}.`;
 }
 
-/** Where every repository is, and what the campaign comes to for each transform. */
+/** What to do about failures, once for all that have the same to do. */
+function nextSteps(records: readonly RepositoryRecord[]): readonly string[] {
+  const names = new Map<string, string[]>();
+  for (const { name, failure } of records.filter(hasFailed)) {
+    const next = failure?.next ?? '';
+    names.set(next, [...(names.get(next) ?? []), name]);
+  }
+  return [...names].map(([next, [first = '', ...others]]) => {
+    const who = others.length === 0 ? first : plural(others.length + 1, 'repository', 'repositories');
+    return `Next (${printable(who)}): ${printable(next)}`;
+  });
+}
+
+/** Where every repository is, what to do about failures, and what the campaign comes to for each transform. */
 export function renderStatus(records: readonly RepositoryRecord[], view: View): string {
   const lines = records.map((record) => outcomeLine(record, view));
   const rows = perTransform(records).map(({ transform, repositories, fixes }) => [
@@ -76,7 +89,8 @@ export function renderStatus(records: readonly RepositoryRecord[], view: View): 
     { text: `in ${plural(repositories, 'repository', 'repositories')}` },
   ]);
   const counted = rows.length === 0 ? [] : ['', ...table(rows)];
-  return `${[...lines, ...counted].join('\n')}\n`;
+  const next = nextSteps(records);
+  return `${[...lines, ...(next.length === 0 ? [] : ['', ...next]), ...counted].join('\n')}\n`;
 }
 
 export interface TransformTotal {

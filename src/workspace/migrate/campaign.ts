@@ -36,6 +36,8 @@ export interface Campaign {
   readonly ignore: readonly string[];
   readonly unsafeFixes?: boolean;
   readonly branch: string;
+  /** The branches that fixes are made upon, by patterns for repositories; elsewhere it is the default branch. */
+  readonly baseBranches: Readonly<Record<string, string>>;
   /** One commit for each repository, or for each transform in it. */
   readonly commits: (typeof COMMIT_CHOICES)[number];
   readonly message?: string;
@@ -70,7 +72,7 @@ export const CAMPAIGN_FILE = 'campaign.toml';
 export const DEFAULT_BRANCH = 'memfix/fixes';
 const KEYS = [
   ...['repositories', 'select', 'extend-select', 'ignore', 'unsafe-fixes', 'branch', 'commits', 'message'],
-  ...['verify', 'mirrors', 'clone', 'limits', 'sources', 'forges', 'pull-request'],
+  ...['verify', 'mirrors', 'clone', 'limits', 'sources', 'forges', 'pull-request', 'base-branches'],
 ];
 /** GitHub takes no more from one account, and people still less. */
 export const MOST_PRS_PER_HOUR = 500;
@@ -123,6 +125,7 @@ class CampaignReader {
       ignore: this.#strings(this.table, 'ignore') ?? [],
       ...(unsafeFixes !== undefined && { unsafeFixes }),
       branch: this.#branch(),
+      baseBranches: this.#baseBranches(),
       commits,
       ...(message !== undefined && { message }),
       ...(verify !== undefined && { verify }),
@@ -143,6 +146,19 @@ class CampaignReader {
     const branch = this.#string(this.table, 'branch') ?? DEFAULT_BRANCH;
     const problem = branchProblem(branch);
     return problem === undefined ? branch : this.#fail(`\`branch\` ${problem}`);
+  }
+
+  #baseBranches(): Readonly<Record<string, string>> {
+    const table = this.#table('base-branches');
+    const branches = Object.keys(table).map((pattern) => {
+      const branch = this.#string(table, pattern) ?? '';
+      const problem = branchProblem(branch);
+      return [
+        pattern,
+        problem === undefined ? branch : this.#fail(`\`base-branches."${pattern}"\` ${problem}`),
+      ];
+    });
+    return Object.fromEntries(branches);
   }
 
   #filter(): Filter {

@@ -14,6 +14,7 @@ import type { Base } from '../../report/migrate/record.js';
 import { Failure } from '../failure.js';
 import { textOf } from '../places.js';
 import { type Git, type GitAnswer, gitFailure } from './git.js';
+import { Outdated } from './setback.js';
 import { writeWhole } from './whole-file.js';
 
 /** A commit to be made. */
@@ -34,6 +35,11 @@ const SOURCES = `${[
   ...['*.py', '*.pyi', '*.toml', '*.cfg', '*.ini', '*.txt', '*.in', '*.yml', '*.yaml', '*.lock', '*.sh'],
   ...['*.bash', '.gitignore', '.gitattributes'],
 ].join('\n')}\n`;
+
+/** Of each remote that has to be named one; the rest is counted. */
+const MOST_BRANCHES = 10;
+const CHOOSE_BRANCH =
+  'Set the default branch of the repository on its server, or name one for it in the table `[base-branches]` of campaign.toml.';
 
 /** How a mirror is filled. */
 export interface Manner {
@@ -63,18 +69,21 @@ export class Mirror {
     return (await this.#ask(['cat-file', '-e', object])).status === 0;
   }
 
-  /** Brings a commit, or else the one at the remote's HEAD; null when it has none. A clone fills the work tree, too. */
-  async bring(wanted: Base | undefined, tree: string): Promise<Base | null> {
-    if (!existsSync(this.folder)) return await this.#clone(wanted, tree);
-    const base = wanted ?? (await this.#head());
+  /**
+   * Brings a commit, or else the newest one of a branch of the remote, which is its default branch unless another is named;
+   * null when it has none. A clone fills the work tree, too.
+   */
+  async bring(wanted: Base | undefined, tree: string, branch?: string): Promise<Base | null> {
+    if (!existsSync(this.folder)) return await this.#clone(wanted, tree, branch);
+    const base = wanted ?? (await this.#head(branch));
     if (base === null) return null;
     if ((await this.has(base.commit)) || (await this.#fetched(this.folder, base.commit)).status === 0)
       return base;
-    return await this.#clone(base, tree);
+    return await this.#clone(base, tree, branch);
   }
 
   /** A clone that was cut off is thrown away. */
-  async #clone(wanted: Base | undefined, tree: string): Promise<Base | null> {
+  async #clone(wanted: Base | undefined, tree: string, branch: string | undefined): Promise<Base | null> {
     mkdirSync(dirname(this.folder), { recursive: true });
     const draft = `${this.folder}.draft`;
     remove(draft);
@@ -82,17 +91,18 @@ export class Mirror {
     const { timeout } = this.manner;
     const sparing = this.#isPartial ? [PARTIAL, '--no-checkout'] : [];
     const into = [`--template=${TEMPLATE}`, `--separate-git-dir=${draft}`, '--', this.url, tree];
-    const words = ['clone', ...SHALLOW, ...sparing, '--no-local', ...into];
+    // A branch that is gone is no reason not to bring a commit of it.
+    const of = branch === undefined || wanted !== undefined ? [] : ['--branch', branch];
+    const words = ['clone', ...SHALLOW, ...sparing, ...of, '--no-local', ...into];
     const answer = await this.git.ask(words, { timeout });
     try {
       if (answer.status !== 0) throw gitFailure('The repository cannot be cloned', answer, { timeout });
       // Of a template that is missing, git only says so.
       if (!existsSync(join(draft, 'info', 'attributes'))) throw new Error(`there is nothing in ${TEMPLATE}`);
       const head = headIn(draft);
-      if (wanted !== undefined && wanted.commit !== head?.commit)
-        await this.#fetchLocked(draft, wanted.commit);
-      const base = wanted ?? head;
+      const base = wanted ?? head ?? (await this.#onlyBranch());
       if (base === null) return null;
+      if (base.commit !== head?.commit) await this.#fetchOne(draft, base.commit, wanted !== undefined);
       writeAnew(join(draft, 'HEAD'), `${base.commit}\n`);
       remove(this.folder);
       renameSync(draft, this.folder);
@@ -106,13 +116,14 @@ export class Mirror {
     }
   }
 
-  async #fetchLocked(folder: string, commit: string): Promise<void> {
+  async #fetchOne(folder: string, commit: string, isLocked: boolean): Promise<void> {
     const answer = await this.#fetched(folder, commit);
     if (answer.status === 0) return;
-    throw new Failure(
+    if (!isLocked) throw gitFailure('The repository cannot be cloned', answer, this.manner);
+    throw new Outdated(
       'The locked commit is gone',
       `the remote does not give out ${commit}, which repos.lock names: ${answer.stderr}`,
-      'Run `memfix migrate plan --update` to take the commit that is there now.',
+      'Take the commits that are there now instead.',
     );
   }
 
@@ -123,12 +134,35 @@ export class Mirror {
     return this.git.ask(['--git-dir', folder, ...words], { timeout: this.manner.timeout });
   }
 
-  /** Where the remote's HEAD is; null when it has no commit. */
-  async #head(): Promise<Base | null> {
+  /** Where a branch of the remote is, or else its HEAD; null when it has no commit. */
+  async #head(wanted: string | undefined): Promise<Base | null> {
+    if (wanted !== undefined) {
+      const commit = await this.remoteBranch(wanted);
+      if (commit !== undefined) return { commit, branch: wanted };
+      throw new Failure('The branch does not exist', `the remote has no branch ${wanted}`, CHOOSE_BRANCH);
+    }
     const answer = await this.#listed(['--symref'], 'HEAD');
     const commit = /^([0-9a-f]{40,64})\tHEAD$/m.exec(answer)?.[1];
     const branch = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(answer)?.[1];
-    return commit === undefined ? null : { commit, branch: branch ?? null };
+    return commit === undefined ? await this.#onlyBranch() : { commit, branch: branch ?? null };
+  }
+
+  /** For a remote whose HEAD names a branch that does not exist: the one that does; null when there is none. */
+  async #onlyBranch(): Promise<Base | null> {
+    const lines = (await this.#listed(['--heads'], 'refs/heads/*')).split('\n').filter((line) => line !== '');
+    const found = lines.map((line): Base => {
+      const [commit = '', ref = ''] = line.split('\t');
+      return { commit, branch: ref.replace(/^refs\/heads\//, '') };
+    });
+    const [only, ...others] = found;
+    if (only === undefined || others.length === 0) return only ?? null;
+    const named = found.slice(0, MOST_BRANCHES).map(({ branch }) => branch);
+    const more = found.length > named.length ? ` and ${found.length - named.length} more` : '';
+    throw new Failure(
+      'The default branch does not exist',
+      `HEAD of the remote leads to no commit; its branches are ${named.join(', ')}${more}`,
+      CHOOSE_BRANCH,
+    );
   }
 
   /** Where a branch of the remote is now. */

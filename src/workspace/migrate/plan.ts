@@ -13,6 +13,7 @@ import { changesOf, eachBesideOnce, fixCounts, isChanged } from '../changes.js';
 import type { CrewSetting } from '../crew.js';
 import type { Discovery } from '../discover.js';
 import { Examiner, leftAsIs, takesAny } from '../examine.js';
+import { Failure } from '../failure.js';
 import type { ParserOnDemand, ParserStock } from '../parser-choice.js';
 import { isInside, slashed } from '../places.js';
 import { Project, type Request } from '../project.js';
@@ -21,6 +22,7 @@ import { visit } from '../visit.js';
 import { type Campaign, requestIn } from './campaign.js';
 import type { Decisions } from './decisions.js';
 import { OfferTable } from './offers.js';
+import { Outdated } from './setback.js';
 
 /** What looks through code: the same for every repository. */
 export interface Eyes {
@@ -60,7 +62,7 @@ async function findings(
 ): Promise<Findings> {
   const root = realpathSync.native(tree);
   const request = requestIn(root, campaign);
-  const project = new Project(request, eyes.catalogue);
+  const project = projectOf(request, eyes.catalogue);
   const tools = new Tools(project, parser);
   const engine = await tools.engine();
   const decide = await project.policy();
@@ -128,6 +130,16 @@ async function findings(
     patch,
     steps: patch.length === 0 ? [] : steps,
   };
+}
+
+/** Settings that are in a commit can only be corrected by another commit. */
+function projectOf(request: Request, catalogue: Catalogue): Project {
+  try {
+    return new Project(request, catalogue);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw new Outdated(error.title, error.detail, `${error.next} That is for the repository to do.`);
+  }
 }
 
 function leftAlone(finding: Finding & { readonly path: string }): Left {

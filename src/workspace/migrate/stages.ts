@@ -9,6 +9,7 @@ import {
 } from '../../report/migrate/record.js';
 import { Failure } from '../failure.js';
 import { type Campaign, planKey } from './campaign.js';
+import { baseBranchOf } from './choose.js';
 import type { CampaignFolder } from './folder.js';
 import type { Forges } from './forge/forges.js';
 import { propose } from './forge/propose.js';
@@ -48,19 +49,29 @@ const clone: Stage = {
   name: 'clone',
   lane: 'network',
   isFoundAgain: true,
-  async isDone({ folder, mirror }, { base, url }) {
+  async isDone(desk, record) {
+    const { base } = record;
     if (base === undefined || base === null) return false;
-    return folder.locked(url)?.commit === base.commit && (await mirror.has(base.commit));
+    return lockOf(desk, record)?.commit === base.commit && (await desk.mirror.has(base.commit));
   },
-  async run({ folder, mirror }, record) {
-    const locked = folder.locked(record.url);
-    const base = await mirror.bring(locked, folder.tree(record.id));
+  async run(desk, record) {
+    const { campaign, folder, mirror } = desk;
+    const locked = lockOf(desk, record);
+    const branch = baseBranchOf(campaign.baseBranches, record);
+    const base = await mirror.bring(locked, folder.tree(record.id), branch);
     if (base !== null && locked === undefined) folder.lock(record.url, base);
     return base !== null && record.base?.commit === base.commit
       ? { ...record, base }
       : { ...before('clone', record), base };
   },
 };
+
+/** The commit that a repository is held to; none where the campaign now wants one of another branch. */
+function lockOf({ campaign, folder }: Desk, record: RepositoryRecord): Base | undefined {
+  const locked = folder.locked(record.url);
+  const branch = baseBranchOf(campaign.baseBranches, record);
+  return branch === undefined || branch === locked?.branch ? locked : undefined;
+}
 
 const plan: Stage = {
   name: 'plan',
@@ -186,7 +197,7 @@ function reviewedMeanwhile(): Failure {
   return new Failure(
     'Reviewed while it was worked on',
     'what is to change was decided upon again after the commit was made; nothing was pushed',
-    'Run `memfix migrate run --push --failed` to do as was decided.',
+    'The next run does as was decided.',
   );
 }
 

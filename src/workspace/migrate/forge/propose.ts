@@ -54,7 +54,7 @@ async function dress(
     throw new Failure(
       'The pull request lacks its labels or reviewers',
       `${url} is open, but ${error.detail}`,
-      'Correct `[pull-request]` in campaign.toml, then `memfix migrate run --push --pr --failed`.',
+      'Correct `[pull-request]` in campaign.toml.',
     );
   }
 }
