@@ -9,6 +9,7 @@ import { type Campaign, readCampaign } from '../../workspace/migrate/campaign.js
 import { chosen } from '../../workspace/migrate/choose.js';
 import { driveHere } from '../../workspace/migrate/driver.js';
 import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
+import { countedIn } from '../../workspace/migrate/page.js';
 import { quoted } from '../../workspace/migrate/shell.js';
 import { ParserStock } from '../../workspace/parser-choice.js';
 import type { Request } from '../../workspace/project.js';
@@ -125,11 +126,13 @@ async function show(context: Context, campaign: Campaign, action: 'status' | 're
     return EXIT.clean;
   }
   const records = recordsOf(context, campaign);
+  const folder = new CampaignFolder(campaign.folder);
+  const counted = records.map((record) => countedIn(folder, record));
   if (action === 'status') {
-    context.out(renderStatus(records, context.view));
+    context.out(renderStatus(counted, context.view));
     context.say(totals(records));
-  } else if (context.args.flag('csv')) context.out(campaignCsv(records));
-  else context.out(`${JSON.stringify(campaignJson(records), undefined, 2)}\n`);
+  } else if (context.args.flag('csv')) context.out(campaignCsv(counted));
+  else context.out(`${JSON.stringify(campaignJson(counted), undefined, 2)}\n`);
   return isKnown ? EXIT.clean : EXIT.findings;
 }
 

@@ -33,13 +33,15 @@ export interface Planned {
   /** Files that change. */
   readonly files: number;
   readonly fixes: readonly FixCount[];
-  /** Findings that stay, since their fix is not safe or they are advice. */
+  /** Findings that stay although nobody rejected their fix: mostly since it is not safe, or they are advice. */
   readonly remaining: number;
   /** Sites that were seen and left alone. */
   readonly refused: number;
-  /** Fixes that a reviewer does not want, where there are some. */
+  /** Fixes that a person does not want, where there are some. */
   readonly rejected?: number;
-  /** The first of both, for who reads the change. */
+  /** Fixes that are held back until a person looks at them again, where there are some. */
+  readonly held?: number;
+  /** The first of each kind, for who reads the change. */
   readonly left?: readonly Left[];
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
   /** Where memfix itself failed: our bugs. */
@@ -53,7 +55,8 @@ export interface Left {
   readonly transform: string;
   readonly path: string;
   readonly line: number;
-  readonly kind: 'refused' | 'unsafe' | 'advice';
+  /** Rejected and held ones are by the line that they were found in; `unfixed` ones would be safe to fix. */
+  readonly kind: 'refused' | 'unsafe' | 'advice' | 'unfixed' | 'rejected' | 'held';
   /** As a clause or a list of clauses. */
   readonly because: string;
 }
@@ -140,9 +143,9 @@ export function statusOf(record: RepositoryRecord): Status {
   return record.base === undefined ? 'new' : 'cloned';
 }
 
-function planStatus({ steps, rejected }: Planned): Status {
+function planStatus({ steps, rejected = 0, held = 0 }: Planned): Status {
   if (steps.length > 0) return 'planned';
-  return rejected === undefined ? 'no change' : 'rejected';
+  return rejected + held === 0 ? 'no change' : 'rejected';
 }
 
 /** A pull request is there whatever went wrong on the way to it. */

@@ -3,7 +3,9 @@ import type { Tone } from '../paint.js';
 import { plural } from '../prose.js';
 import type { View } from '../report.js';
 import { table } from '../table.js';
+import type { Counted } from './data.js';
 import { hasFailed, type RepositoryRecord, STATUSES, type Status, statusOf } from './record.js';
+import { perTransform, type Tally, tallyIn, tallyWords } from './tally.js';
 
 const TONES: Readonly<Partial<Record<Status, Tone>>> = {
   merged: 'green',
@@ -17,15 +19,19 @@ const TONES: Readonly<Partial<Record<Status, Tone>>> = {
 };
 
 /** One repository in a line. */
-export function outcomeLine(record: RepositoryRecord, { paint }: Pick<View, 'paint'>): string {
+export function outcomeLine(
+  record: RepositoryRecord,
+  { paint }: Pick<View, 'paint'>,
+  tally = tallyIn(record.planned),
+): string {
   const status = statusOf(record);
   const tone = TONES[status];
   const word = tone === undefined ? status : paint[tone](status);
-  return `${printable(record.name)}: ${word}${said(record)}`;
+  return `${printable(record.name)}: ${word}${said(record, tally)}`;
 }
 
-function said(record: RepositoryRecord): string {
-  const { failure, taken, planned } = record;
+function said(record: RepositoryRecord, tally: Tally): string {
+  const { failure, taken } = record;
   const status = statusOf(record);
   if (status === 'failed' && failure !== undefined) {
     const [first = ''] = failure.detail.split('\n');
@@ -33,9 +39,7 @@ function said(record: RepositoryRecord): string {
   }
   if (status === 'branch exists' && taken !== undefined)
     return `: ${taken.branch} is there, and is not of this campaign`;
-  const rejected = planned?.rejected === undefined ? [] : [`${planned.rejected} rejected`];
-  const changes = planned?.steps.length ? [`${fixesIn(record)} in ${plural(planned.files, 'file')}`] : [];
-  const parts = [...proposedWords(record), ...changes, ...rejected].join(', ');
+  const parts = [...proposedWords(record), ...tallyWords(tally, plural)].join(', ');
   return parts === '' ? '' : `: ${parts}`;
 }
 
@@ -48,14 +52,6 @@ function proposedWords({ proposed }: RepositoryRecord): readonly string[] {
     ...(state === 'open' && checks !== 'unknown' && checks !== 'none' ? [`checks ${checks}`] : []),
   ];
   return [`${printable(url)}${more.length === 0 ? '' : ` (${more.join(', ')})`}`];
-}
-
-function fixesIn({ planned }: RepositoryRecord): string {
-  return plural(
-    (planned?.fixes ?? []).reduce((sum, { findings }) => sum + findings, 0),
-    'fix',
-    'fixes',
-  );
 }
 
 /** How many repositories are where. */
@@ -81,29 +77,14 @@ function nextSteps(records: readonly RepositoryRecord[]): readonly string[] {
 }
 
 /** Where every repository is, what to do about failures, and what the campaign comes to for each transform. */
-export function renderStatus(records: readonly RepositoryRecord[], view: View): string {
-  const lines = records.map((record) => outcomeLine(record, view));
-  const rows = perTransform(records).map(({ transform, repositories, fixes }) => [
+export function renderStatus(counted: readonly Counted[], view: View): string {
+  const lines = counted.map(({ record, tally }) => outcomeLine(record, view, tally));
+  const rows = perTransform(counted.map(({ tally }) => tally)).map(({ transform, repositories, fixes }) => [
     { text: transform },
     { text: plural(fixes, 'fix', 'fixes'), align: 'right' } as const,
     { text: `in ${plural(repositories, 'repository', 'repositories')}` },
   ]);
-  const counted = rows.length === 0 ? [] : ['', ...table(rows)];
-  const next = nextSteps(records);
-  return `${[...lines, ...(next.length === 0 ? [] : ['', ...next]), ...counted].join('\n')}\n`;
-}
-
-export interface TransformTotal {
-  readonly transform: string;
-  readonly fixes: number;
-  readonly repositories: number;
-}
-
-export function perTransform(records: readonly RepositoryRecord[]): readonly TransformTotal[] {
-  const totals = new Map<string, TransformTotal>();
-  for (const { transform, findings } of records.flatMap(({ planned }) => planned?.fixes ?? [])) {
-    const { fixes = 0, repositories = 0 } = totals.get(transform) ?? {};
-    totals.set(transform, { transform, fixes: fixes + findings, repositories: repositories + 1 });
-  }
-  return [...totals.values()].sort((a, b) => b.fixes - a.fixes || (a.transform < b.transform ? -1 : 1));
+  const totalled = rows.length === 0 ? [] : ['', ...table(rows)];
+  const next = nextSteps(counted.map(({ record }) => record));
+  return `${[...lines, ...(next.length === 0 ? [] : ['', ...next]), ...totalled].join('\n')}\n`;
 }

@@ -1,7 +1,7 @@
 import type { Decide, Finding, Outcome, Preview, SourceFile } from '../../engine/outcome.js';
 import { changeShown, type Offer } from '../../report/migrate/offer.js';
 import { contentHash } from '../answers.js';
-import type { Decisions } from './decisions.js';
+import { type Decisions, nameOf } from './decisions.js';
 import { sha256 } from './hash.js';
 
 type Draft = Omit<Offer, 'fate'>;
@@ -9,19 +9,33 @@ type Draft = Omit<Offer, 'fate'>;
 /** Takes what a policy takes, but for what a person does not want, and keeps what there was to choose from. */
 export class OfferTable {
   readonly #drafts = new Map<string, Map<Finding, Draft>>();
+  /** Files of which the fixes leave other texts than those that were decided about. */
+  readonly #changed = new Set<string>();
 
   constructor(
     private readonly policy: Decide,
     private readonly decisions: Decisions,
   ) {}
 
-  /** The answers for one file. */
-  answering(file: SourceFile): Decide {
-    return async (finding, preview) => {
+  /** The answers for one file, where all fixes are taken that are wanted or only some of them. */
+  answering(file: SourceFile, isWhole: boolean): Decide {
+    return this.#answers(file, isWhole && !this.#changed.has(file.path), () => undefined);
+  }
+
+  /** `seen` hears of each fix that there is to choose from. */
+  #answers(file: SourceFile, isSame: boolean, seen: (finding: Finding, draft: () => Draft) => void): Decide {
+    const hashOf = hasher(file);
+    const unwanted = new Set<Finding>();
+    return async (finding, preview, earlier) => {
+      // What a person does not want stays unwanted when other fixes make it safe, and is not offered twice.
+      if (earlier !== undefined && unwanted.has(earlier)) return { kind: 'skip' };
       const answer = await this.policy(finding, preview);
       if (answer.kind === 'skip') return answer;
-      const verdict = this.decisions.about(matterOf(file, finding, preview));
-      return isUnwanted(verdict) ? { kind: 'skip' } : answer;
+      const matter = matterOf(file, finding, preview, hashOf);
+      seen(finding, () => draftOf(file, finding, preview, matter));
+      if (!isUnwanted(this.decisions.about(matter, isSame))) return answer;
+      unwanted.add(finding);
+      return { kind: 'skip' };
     };
   }
 
@@ -29,23 +43,42 @@ export class OfferTable {
   offering(file: SourceFile): Decide {
     const drafts = new Map<Finding, Draft>();
     this.#drafts.set(file.path, drafts);
-    const answer = this.answering(file);
-    return async (finding, preview) => {
-      const isOffered = (await this.policy(finding, preview)).kind !== 'skip';
-      if (isOffered) drafts.set(finding, draftOf(file, finding, preview));
-      return answer(finding, preview);
-    };
+    return this.#answers(file, !this.#changed.has(file.path), (finding, draft) =>
+      drafts.set(finding, draft()),
+    );
+  }
+
+  /**
+   * Whether a file has to be repaired once more: something was rejected in a text that other fixes left of it, and these
+   * fixes now leave another text. Then its likes are held back.
+   */
+  isToBeRepeated(file: SourceFile): boolean {
+    if (this.#changed.has(file.path)) return false;
+    const drafts = [...(this.#drafts.get(file.path)?.values() ?? [])].map(nameOf);
+    const rejected = this.decisions.rejectedAfterOthers(file.path, contentHash(file.source));
+    if (rejected.every((each) => drafts.includes(nameOf(each)))) return false;
+    this.#changed.add(file.path);
+    return true;
+  }
+
+  /** The findings that are left of an outcome because a person does not want their fixes. */
+  unwanted({ file, settled }: Outcome): ReadonlySet<Finding> {
+    const drafts = this.#drafts.get(file.path);
+    return new Set(
+      settled.flatMap(({ finding, remains }) => (remains && drafts?.has(finding) ? [remains] : [])),
+    );
   }
 
   /** What was offered in the files of these outcomes, and what came of it. */
   of(outcomes: readonly Outcome[]): readonly Offer[] {
     return outcomes.flatMap(({ file, settled }) => {
       const drafts = [...(this.#drafts.get(file.path) ?? new Map<Finding, Draft>()).values()];
-      const wanted = drafts.filter((draft) => !isUnwanted(this.decisions.about(draft)));
+      const about = (draft: Draft) => this.decisions.about(draft, !this.#changed.has(file.path));
+      const wanted = drafts.filter((draft) => !isUnwanted(about(draft)));
       const applied = settled.filter(({ fate }) => fate === 'applied').map(({ finding }) => finding);
       const taken = takenOf(wanted, applied);
       return drafts.map((draft): Offer => {
-        const verdict = this.decisions.about(draft);
+        const verdict = about(draft);
         if (isUnwanted(verdict)) return { ...draft, fate: verdict === 'hold' ? 'held' : 'rejected' };
         return { ...draft, fate: taken.has(draft) ? 'taken' : 'dropped' };
       });
@@ -80,19 +113,35 @@ function isOfTransform(draft: Draft, { transform }: Finding): boolean {
   return draft.transform === transform;
 }
 
-function matterOf(file: SourceFile, finding: Finding, { before }: Preview) {
+/** Hashes of texts; findings come text by text. */
+function hasher({ source }: SourceFile): (text: string) => string {
+  const own = contentHash(source);
+  let [last, hash] = [source.text, own];
+  return (text) => {
+    if (text === source.text) return own;
+    if (text !== last) [last, hash] = [text, contentHash(source, text)];
+    return hash;
+  };
+}
+
+function matterOf(file: SourceFile, finding: Finding, { before }: Preview, hashOf: (text: string) => string) {
   const words = before.slice(finding.span.start, finding.span.end);
   return {
     path: file.path,
     // A fix that only another one makes possible is found in what that leaves of the file.
-    hash: contentHash(file.source, before),
+    hash: hashOf(before),
+    file: hashOf(file.source.text),
     key: finding.key,
     likeness: sha256(`${finding.transform}\0${words}`).slice(0, 16),
   };
 }
 
-function draftOf(file: SourceFile, finding: Finding, preview: Preview): Draft {
-  const matter = matterOf(file, finding, preview);
+function draftOf(
+  file: SourceFile,
+  finding: Finding,
+  preview: Preview,
+  matter: ReturnType<typeof matterOf>,
+): Draft {
   const { transform, at, message, safety, numerics, unproven, fix } = finding;
   const changes = [{ path: file.path, ...preview }, ...(preview.beside ?? [])];
   return {
