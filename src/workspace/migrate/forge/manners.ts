@@ -61,12 +61,16 @@ export class Manners {
     }
   }
 
-  /** `work` must come to the same when it is done again: what it asks for may have been done, and the answer lost. */
-  async ask<T>(what: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * What `work` asks for may have been done, and the answer lost: it must come to the same when it is done again, or
+   * `lookUp` finds what it did, before it is done again.
+   */
+  async ask<T>(what: string, work: () => Promise<T>, lookUp?: () => Promise<T | undefined>): Promise<T> {
     for (let tries = 0; ; tries++) {
       if (this.#refusal !== undefined) throw this.#refusal;
       try {
-        return await work();
+        const done = tries === 0 ? undefined : await lookUp?.();
+        return done ?? (await work());
       } catch (error) {
         this.line.signal.throwIfAborted();
         if (error instanceof Failure) throw error;

@@ -69,6 +69,7 @@ function proposalFor(
   const facts = { record, metas: eyes.catalogue.metas, version, choice: campaign };
   return {
     branch: record.pushed?.branch ?? '',
+    commit: record.pushed?.commit ?? '',
     into: record.base?.branch ?? null,
     title: proposalText(title, facts, limits.title).replaceAll(/\s+/g, ' ').trim(),
     body: proposalText(body, facts, limits.body),
