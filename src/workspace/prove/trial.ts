@@ -42,7 +42,7 @@ export async function runTrial(setting: Setting): Promise<Trial> {
   const records = join(folder, 'records');
   mkdirSync(records, { recursive: true });
   mkdirSync(cwd, { recursive: true });
-  const { ending, seconds } = await runToEnd({
+  const { ending, seconds, logged } = await runToEnd({
     command: command.map((word) => inCopy(word, tree, copy)),
     cwd,
     env: environmentOf(setting, records),
@@ -50,16 +50,17 @@ export async function runTrial(setting: Setting): Promise<Trial> {
     log: join(folder, LOG),
     signal,
     ...(timeout !== undefined && { timeout }),
+    ...(metric !== undefined && { metric }),
   });
-  return readTrial(folder, ending, metric, seconds);
+  return { ...readTrial(folder, ending), seconds, logged };
 }
 
 /** What a run left in its folder. */
-export function readTrial(folder: string, ending: Ending, metric?: RegExp, seconds?: number): Trial {
+export function readTrial(folder: string, ending: Ending, metric?: RegExp): Trial {
   const records = recordsIn(join(folder, 'records'));
   return {
     ending,
-    seconds: seconds ?? Math.max(0, ...records.map((record) => record.seconds)),
+    seconds: Math.max(0, ...records.map((record) => record.seconds)),
     records,
     ...readOutput(join(folder, LOG), metric),
   };
