@@ -78,6 +78,8 @@ export interface StageFailure {
   readonly title: string;
   readonly detail: string;
   readonly next: string;
+  /** The repository fails in the same way without the fixes. */
+  readonly isOfBase?: true;
   /** A later run has begun to try it again, and has not come to this stage yet. */
   readonly isRetried?: true;
 }
@@ -125,6 +127,7 @@ export const STATUSES = [
   'rejected',
   'empty',
   'failed',
+  'not verifiable',
   'cloned',
   'new',
 ] as const;
@@ -134,7 +137,7 @@ const PROPOSED = { merged: 'merged', open: 'pr open', closed: 'pr closed' } as c
 
 export function statusOf(record: RepositoryRecord): Status {
   if (record.proposed !== undefined) return PROPOSED[record.proposed.state];
-  if (hasFailed(record)) return 'failed';
+  if (hasFailed(record)) return record.failure?.isOfBase === true ? 'not verifiable' : 'failed';
   if (record.pushed !== undefined) return 'pushed';
   if (record.base === null) return 'empty';
   if (record.taken !== undefined) return 'branch exists';

@@ -16,6 +16,7 @@ const TONES: Readonly<Partial<Record<Status, Tone>>> = {
   planned: 'cyan',
   'branch exists': 'yellow',
   failed: 'red',
+  'not verifiable': 'red',
 };
 
 /** One repository in a line. */
@@ -33,7 +34,7 @@ export function outcomeLine(
 function said(record: RepositoryRecord, tally: Tally): string {
   const { failure, taken } = record;
   const status = statusOf(record);
-  if (status === 'failed' && failure !== undefined) {
+  if (hasFailed(record) && failure !== undefined) {
     const [first = ''] = failure.detail.split('\n');
     return ` (${failure.stage}): ${printable(`${failure.title}: ${first}`)}`;
   }

@@ -8,7 +8,7 @@ import {
 } from '../../report/migrate/record.js';
 import { RENEW_WORDS, retryWords } from '../../report/migrate/retry.js';
 import { codeOf, Failure, reasonOf } from '../failure.js';
-import { Outdated, Setback } from './setback.js';
+import { Outdated, Setback, Unverifiable } from './setback.js';
 import { ALL_STAGES, type Desk, type Stage } from './stages.js';
 
 /** How a driver takes a repository along. */
@@ -67,7 +67,8 @@ function isAtEnd({ taken, failure, base, planned }: RepositoryRecord, { name }: 
 export function failureIn(stage: StageName, goal: Goal, error: unknown): StageFailure {
   const words = error instanceof Outdated ? RENEW_WORDS : retryWords(goal, stage);
   const { title, detail, next } = told(error);
-  return { stage, title, detail, next: `${next} Then run \`memfix migrate ${words}\`.` };
+  const again = `${next} Then run \`memfix migrate ${words}\`.`;
+  return { stage, title, detail, next: again, ...(error instanceof Unverifiable && { isOfBase: true }) };
 }
 
 function told(error: unknown): { readonly title: string; readonly detail: string; readonly next: string } {

@@ -41,6 +41,9 @@ const MOST_BRANCHES = 10;
 const CHOOSE_BRANCH =
   'Set the default branch of the repository on its server, or name one for it in the table `[base-branches]` of campaign.toml.';
 
+/** Comes after the name of a work tree, for another one with the files of the base. */
+export const BASE_TREE = '.base';
+
 /** How a mirror is filled. */
 export interface Manner {
   readonly clone: 'shallow' | 'partial';
@@ -223,6 +226,7 @@ export class Mirror {
   removeTree(tree: string): void {
     this.touch();
     remove(tree);
+    remove(`${tree}${BASE_TREE}`);
   }
 
   /** Commits upon a base, on no branch. Made again with the same words at the same date, they are the same commits. */

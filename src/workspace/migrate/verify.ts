@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Verified } from '../../report/migrate/record.js';
 import { noColor } from '../../report/paint.js';
@@ -8,15 +8,15 @@ import { endingWords } from '../../report/prove/record.js';
 import { renderProve } from '../../report/prove/render.js';
 import type { FixCount } from '../../report/prove/report.js';
 import { Failure } from '../failure.js';
-import { runToEnd } from '../prove/child.js';
+import { type Finished, runToEnd } from '../prove/child.js';
 import type { Change } from '../prove/fixes.js';
 import { readOutput } from '../prove/output.js';
 import { runAll } from '../prove/runs.js';
 import { treeOf } from '../prove/tree.js';
 import { Workshop } from '../prove/workshop.js';
 import { MARK } from './git.js';
-import type { Mirror } from './mirror.js';
-import { quoted } from './shell.js';
+import { BASE_TREE, type Mirror } from './mirror.js';
+import { Unverifiable } from './setback.js';
 
 /** How the fixes of a repository are tried before they are committed; `verify` says it in words. */
 type Check =
@@ -61,39 +61,115 @@ export interface Trying {
 /** Tries the fixes; a failure says why they may not be committed. */
 export async function verified(trying: Trying): Promise<Verified> {
   mkdirSync(dirname(trying.log), { recursive: true });
+  rmSync(baseOf(trying).log, { force: true });
   const check = checkIn(trying.words);
   if (check.kind === 'proof') return await proven(trying, check.command);
-  const command = check.kind === 'command' ? check.command : await compiling(trying);
-  return await succeeded(trying, command);
+  return check.kind === 'command' ? await succeeded(trying, check.command) : await compiled(trying);
+}
+
+/** A work tree, and where the output of a command in it goes. */
+type Place = Pick<Trying, 'tree' | 'log'>;
+
+/** Where the command runs without the fixes. */
+function baseOf({ tree, log }: Place): Place {
+  return { tree: `${tree}${BASE_TREE}`, log: log.replace(/(?=\.log$)/, '.base') };
 }
 
 async function succeeded(trying: Trying, command: string): Promise<Verified> {
-  const { words, base, commit, tree, mirror, log, timeout, signal } = trying;
+  const { words, base, commit, tree, mirror } = trying;
   await mirror.checkOut(commit, tree, base);
+  const run = (place: Place) => attempt(trying, ['sh', '-c', command], place);
+  const fixed = await run(trying);
+  if (isSuccess(fixed)) return { commit, command: words, seconds: fixed.seconds };
+  throw failing(trying, fixed, await onBase(trying, run));
+}
+
+/** Does something in a work tree of the base, which is gone afterwards. */
+async function onBase<T>(trying: Trying, work: (place: Place) => Promise<T>): Promise<T> {
+  const { base, mirror } = trying;
+  const place = baseOf(trying);
+  try {
+    await mirror.checkOut(base, place.tree);
+    return await work(place);
+  } finally {
+    mirror.removeTree(place.tree);
+  }
+}
+
+async function attempt(trying: Trying, command: readonly string[], { tree, log }: Place): Promise<Finished> {
+  const { mirror, timeout, signal } = trying;
   mirror.touch();
-  const { ending, seconds } = await runToEnd({
-    command: ['sh', '-c', command],
-    cwd: tree,
-    env: { ...trying.env, [MARK]: trying.mark },
-    mark: MARK,
-    log,
-    timeout,
-    signal,
-  });
-  if (ending.kind === 'exited' && ending.code === 0) return { commit, command: words, seconds };
-  const { tail } = readOutput(log);
-  throw new Failure(
-    'The verify command fails with the fixes',
-    `\`${words}\`: exit ${endingWords(ending)}${tail === '' ? '' : `\n${tail}`}`,
-    `See ${log}. It may fail without the fixes, too: try it on a clean checkout.`,
+  const env = { ...trying.env, [MARK]: trying.mark };
+  return await runToEnd({ command, cwd: tree, env, mark: MARK, log, timeout, signal });
+}
+
+function isSuccess({ ending }: Finished): boolean {
+  return ending.kind === 'exited' && ending.code === 0;
+}
+
+function howEnded({ ending }: Finished): string {
+  return `${ending.kind === 'exited' ? 'exit ' : ''}${endingWords(ending)}`;
+}
+
+/** A command that fails without the fixes, too, says nothing about them. */
+function failing(trying: Trying, fixed: Finished, before: Finished): Failure {
+  const { words, log } = trying;
+  const base = baseOf(trying);
+  const { tail } = readOutput(isSuccess(before) ? log : base.log);
+  const said = tail === '' ? '' : `\n${tail}`;
+  const ends = `\`${words}\`: ${howEnded(fixed)} with the fixes`;
+  if (isSuccess(before))
+    return new Failure(
+      'The verify command fails with the fixes, and only with them',
+      `${ends}, ${howEnded(before)} without them${said}`,
+      `See ${log}, and reject what breaks it with \`memfix review\`, or correct the command.`,
+    );
+  return new Unverifiable(
+    'The verify command fails without the fixes, too',
+    `${ends}, ${howEnded(before)} without them${said}`,
+    `See ${base.log}, and correct the command or what it needs: as it is, nothing can be verified there.`,
   );
 }
 
-/** What was broken before is none of our business: only what changes is compiled. */
-async function compiling({ base, commit, mirror }: Trying): Promise<string> {
+/** Python with these words; none of them is read by a shell. */
+function python(...words: readonly string[]): readonly string[] {
+  const found = '"$(command -v python3 || command -v python || echo python3)"';
+  return ['sh', '-c', `exec ${found} "$@"`, 'sh', ...words];
+}
+
+/** Compiles files, and fails only where it could compile a file without the fixes. */
+const COMPILE_BESIDE = `
+import compileall, os, sys
+base, *paths = sys.argv[1:]
+compiles = lambda path, quiet: compileall.compile_file(path, force=True, quiet=quiet)
+broken = [path for path in paths if not compiles(path, 2)]
+ours = [path for path in broken if compiles(os.path.join(base, path), 2)]
+for path in broken:
+    if path not in ours:
+        print(path + ': it did not compile without the fixes either')
+for path in ours:
+    compiles(path, 1)
+sys.exit(1 if ours else 0)
+`;
+
+/** What was broken before is none of our business: only what changes is compiled, and compared with the base. */
+async function compiled(trying: Trying): Promise<Verified> {
+  const { words, base, commit, tree, log, mirror } = trying;
   const files = (await mirror.changed(base, commit)).filter((path) => path.endsWith('.py'));
-  const python = '"$(command -v python3 || command -v python || echo python3)"';
-  return `${python} -m compileall -q -- ${files.map(quoted).join(' ')}`;
+  await mirror.checkOut(commit, tree, base);
+  const alone = await attempt(trying, python('-m', 'compileall', '-q', '--', ...files), trying);
+  if (isSuccess(alone)) return { commit, command: words, seconds: alone.seconds };
+  const beside = await onBase(trying, (place) =>
+    attempt(trying, python('-c', COMPILE_BESIDE, place.tree, ...files), trying),
+  );
+  const seconds = alone.seconds + beside.seconds;
+  if (isSuccess(beside)) return { commit, command: words, seconds };
+  const { tail } = readOutput(log);
+  throw new Failure(
+    'Files do not compile with the fixes, and only with them',
+    `\`${words}\`: ${howEnded(beside)}${tail === '' ? '' : `\n${tail}`}`,
+    `See ${log}, and reject what breaks them with \`memfix review\`.`,
+  );
 }
 
 async function proven(trying: Trying, command: string): Promise<Verified> {
@@ -128,7 +204,8 @@ async function proven(trying: Trying, command: string): Promise<Verified> {
     const text = renderProve(report, { paint: noColor, width: 110 });
     writeFileSync(log, text);
     const why = REJECTED[verdict];
-    if (why !== undefined) throw new Failure(why, `\`${words}\`:\n${text.trimEnd()}`, `See ${log}.`);
+    const Kind = verdict === 'unproven' ? Unverifiable : Failure;
+    if (why !== undefined) throw new Kind(why, `\`${words}\`:\n${text.trimEnd()}`, `See ${log}.`);
     return { commit, command: words, seconds: (performance.now() - began) / 1000, verdict };
   } finally {
     workshop.close();

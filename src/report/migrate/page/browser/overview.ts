@@ -185,7 +185,11 @@ function failureGroup(state: State, failure: StageFailure, those: readonly PageR
             {
               href: state.addressOf({
                 open: '',
-                wish: { ...NO_WISH, statuses: ['failed'], text: failure.title },
+                wish: {
+                  ...NO_WISH,
+                  statuses: [...new Set(those.map(({ status }) => status))],
+                  text: failure.title,
+                },
               }),
             },
             `and ${rest.toLocaleString('en')} more`,
