@@ -13,7 +13,6 @@ import { changesOf, eachBesideOnce, fixCounts, isChanged } from '../changes.js';
 import type { CrewSetting } from '../crew.js';
 import type { Discovery } from '../discover.js';
 import { Examiner, leftAsIs, takesAny } from '../examine.js';
-import { Failure } from '../failure.js';
 import type { ParserOnDemand, ParserStock } from '../parser-choice.js';
 import { isInside, slashed } from '../places.js';
 import { Project, type Request } from '../project.js';
@@ -22,7 +21,6 @@ import { visit } from '../visit.js';
 import { type Campaign, requestIn } from './campaign.js';
 import type { Decisions } from './decisions.js';
 import { OfferTable } from './offers.js';
-import { Outdated } from './setback.js';
 
 /** What looks through code: the same for every repository. */
 export interface Eyes {
@@ -62,7 +60,7 @@ async function findings(
 ): Promise<Findings> {
   const root = realpathSync.native(tree);
   const request = requestIn(root, campaign);
-  const project = projectOf(request, eyes.catalogue);
+  const project = new Project(request, eyes.catalogue);
   const tools = new Tools(project, parser);
   const engine = await tools.engine();
   const decide = await project.policy();
@@ -141,16 +139,6 @@ async function findings(
     patch,
     steps: patch.length === 0 ? [] : steps,
   };
-}
-
-/** Settings that are in a commit can only be corrected by another commit. */
-function projectOf(request: Request, catalogue: Catalogue): Project {
-  try {
-    return new Project(request, catalogue);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    throw new Outdated(error.title, error.detail, `${error.next} That is for the repository to do.`);
-  }
 }
 
 function firstOf<T>(all: readonly T[]): readonly T[] {

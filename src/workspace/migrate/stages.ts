@@ -17,6 +17,7 @@ import { withoutTokens } from './forge/token.js';
 import { sha256 } from './hash.js';
 import type { CommitPlan, Mirror } from './mirror.js';
 import { type Eyes, lookInto } from './plan.js';
+import { Outdated } from './setback.js';
 import { verified } from './verify.js';
 
 /** All that a stage works with. Nothing in it is about who runs the stages, or where. */
@@ -87,7 +88,9 @@ const plan: Stage = {
     await mirror.checkOutSources(commit, tree);
     const decisions = folder.decisions(record.id);
     const key = planKey(campaign, commit, decisions.digest, version);
-    const { patch, steps, offers, ...found } = await lookInto(tree, campaign, decisions, eyes);
+    const { patch, steps, offers, ...found } = await lookInto(tree, campaign, decisions, eyes).catch(
+      forTheRepository,
+    );
     folder.saveOffers(record.id, { version: 1, plan: key, offers });
     const whole = `${record.id}.patch`;
     const sha = folder.savePatch(whole, patch);
@@ -103,6 +106,12 @@ const plan: Stage = {
     return { ...before('plan', record), planned: { key, at, ...found, steps: saved } };
   },
 };
+
+/** What is wrong with the settings that a commit has can only be corrected by another commit. */
+function forTheRepository(error: unknown): never {
+  if (!(error instanceof Failure) || error.constructor !== Failure) throw error;
+  throw new Outdated(error.title, error.detail, `${error.next} That is for the repository to do.`);
+}
 
 /** Makes the commits, on no branch yet. */
 const apply: Stage = {

@@ -1,9 +1,10 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { MetricReader } from './output.js';
 
 /** Bytes of each end of what a command prints that are kept. */
 const KEPT = 256 * 1024;
+const NEWLINE = 0x0a;
 
 /**
  * What a command prints, on disk: its beginning as it comes, its end when all has come. What is between is only counted,
@@ -14,9 +15,12 @@ export class BoundedLog {
   readonly #readers: MetricReader[] = [];
   readonly #logged: number[] = [];
   #room: number;
+  /** Where the last whole line of the beginning ends. */
+  #lines = 0;
   #last: Buffer[] = [];
   #lastLength = 0;
   #leftOut = 0;
+  #written = 0;
   #problem: unknown;
 
   constructor(
@@ -41,6 +45,8 @@ export class BoundedLog {
 
   write(chunk: Buffer): void {
     const first = chunk.subarray(0, this.#room);
+    const newline = first.lastIndexOf(NEWLINE);
+    if (newline !== -1) this.#lines = this.kept - this.#room + newline + 1;
     this.#room -= first.length;
     this.#append(first);
     const rest = chunk.subarray(first.length);
@@ -66,8 +72,7 @@ export class BoundedLog {
   /** When nothing more comes. Answers with what the metric found. */
   close(): readonly number[] {
     this.#shorten();
-    if (this.#leftOut > 0)
-      this.#append(Buffer.from(`\n[memfix: ${this.#leftOut} bytes are left out here]\n`));
+    if (this.#leftOut > 0) this.#leaveOut();
     for (const chunk of this.#last) this.#append(chunk);
     closeSync(this.#file);
     for (const reader of this.#readers) reader.end();
@@ -75,11 +80,25 @@ export class BoundedLog {
     return this.#logged;
   }
 
+  /** Between whole lines where there are some: half a line may mislead, and half a secret is not known as one. */
+  #leaveOut(): void {
+    const all = Buffer.concat(this.#last);
+    const from = all.indexOf(NEWLINE) + 1;
+    const end = this.#lines > 0 ? this.#lines : this.kept;
+    const leftOut = this.#leftOut + from + this.kept - end;
+    this.#last = [all.subarray(from)];
+    ftruncateSync(this.#file, end);
+    const words = `[memfix: ${leftOut} bytes are left out here]\n`;
+    this.#append(Buffer.from(this.#lines > 0 ? words : `\n${words}`), end);
+  }
+
   /** A full disk is told at the end: the command is not to hang meanwhile. */
-  #append(bytes: Buffer): void {
-    if (this.#problem !== undefined || bytes.length === 0) return;
+  #append(bytes: Buffer, at = this.#written): void {
+    this.#written = at + bytes.length;
+    if (this.#problem !== undefined) return;
     try {
-      for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at);
+      for (let done = 0; done < bytes.length; )
+        done += writeSync(this.#file, bytes, done, bytes.length - done, at + done);
     } catch (error) {
       this.#problem = error;
     }
