@@ -135,7 +135,7 @@ export async function lookThrough(
     const show = (done: number, total: number) => progress.show(done, total);
     const seen = await visit(look.discovery, means, { signal, progress: show });
     nameForeign(context, seen);
-    if (cache !== undefined) keep(context, look, { ...means, cache });
+    if (cache !== undefined) await keep(context, look, { ...means, cache });
     return seen;
   } finally {
     progress.clear();

@@ -1,11 +1,13 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Lesson, Memory } from './cache.js';
 import { codeOf } from './failure.js';
 import type { Walked } from './ground.js';
 import type { Stamp } from './read.js';
+import { regularBytes } from './regular-file.js';
 
 const FORMAT = 'memfix cache 5';
+const LARGEST = 1024 ** 3;
 
 /** The first line of a cache file: what it is about, and how long the parts are that follow. */
 interface Head {
@@ -75,9 +77,9 @@ export class Memories {
     });
     this.#stamps = once(() => doublesIn(this.#part(0)));
     this.#names = once(() => this.#part(1).toString('utf8').split('\0'));
-    this.#told = once(() => new Map(this.#json<Numbered<Told>>(2) ?? []));
+    this.#told = once(() => new Map(parsed<Numbered<Told>>(this.#part(2)) ?? []));
     this.#lessons = once(() => new Map([...this.#told()].map(([number, { lesson }]) => [number, lesson])));
-    this.#rest = once(() => this.#json<Rest>(3) ?? REST);
+    this.#rest = once(() => parsed<Rest>(this.#part(3)) ?? REST);
     this.#relied = once(() => new Map(this.#rest().relied));
     this.#numbers = once(() => new Map(this.paths.map((path, number) => [path, number])));
     this.#walks = once(() => {
@@ -91,8 +93,9 @@ export class Memories {
     const bytes = wholeIn(file);
     if (bytes?.toString('latin1', 0, FORMAT.length) !== FORMAT) return new Memories(EMPTY, NO_BYTES);
     const end = bytes.indexOf(0x0a);
-    const head = JSON.parse(bytes.toString('utf8', FORMAT.length, end)) as Head;
-    return new Memories(head.facts === facts ? head : EMPTY, bytes.subarray(end + 1));
+    const body = bytes.subarray(end + 1);
+    const head = parsed<Head>(bytes.subarray(FORMAT.length, end));
+    return new Memories(head?.facts === facts && describes(head, body) ? head : EMPTY, body);
   }
 
   get paths(): readonly string[] {
@@ -146,11 +149,24 @@ export class Memories {
   #part(index: number): Buffer {
     return this.#parts[index] ?? NO_BYTES;
   }
+}
 
-  #json<T>(index: number): T | undefined {
-    const part = this.#part(index);
-    return part.length === 0 ? undefined : (JSON.parse(part.toString('utf8')) as T);
+/** What memfix wrote there; undefined where it is no JSON. */
+function parsed<T extends object>(bytes: Buffer): T | undefined {
+  if (bytes.length === 0) return undefined;
+  try {
+    return (JSON.parse(bytes.toString('utf8')) as T | null) ?? undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
+}
+
+/** Whether a head is about a body of this length. */
+function describes({ files, sizes }: Head, body: Buffer): boolean {
+  const all: readonly unknown[] = Array.isArray(sizes) ? [files, ...sizes] : [undefined];
+  if (!all.every((each) => Number.isSafeInteger(each) && Number(each) >= 0)) return false;
+  return sizes.reduce((sum, size) => sum + size, 0) === body.length && (sizes[0] ?? 0) % 8 === 0;
 }
 
 const NO_BYTES = Buffer.alloc(0);
@@ -252,7 +268,7 @@ function doublesIn(bytes: Buffer): Float64Array {
 function wholeIn(file: string): Buffer | undefined {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(file);
+    bytes = regularBytes(file, LARGEST);
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
     return undefined;

@@ -3,7 +3,7 @@ import { basename, dirname, resolve, sep } from 'node:path';
 import type { Skipped } from '../engine/outcome.js';
 import { codeOf, Failure, reasonOf } from './failure.js';
 import { IgnoreRules } from './gitignore.js';
-import { shownFrom, textOf } from './places.js';
+import { leadsAway, shownFrom, textOf } from './places.js';
 import { startOf } from './read.js';
 
 export interface Candidate {
@@ -211,12 +211,15 @@ class Walk {
     else this.#skip(path, `it is ${kindOf(entry)}, not a file`);
   }
 
-  /** A link to a file stands for that file; a link to a folder is left to whoever walks that folder. */
+  /** A link to a file of the same project stands for it; a link to a folder is left to whoever walks that folder. */
   #follow(path: string): void {
     this.#followed = true;
     try {
       const stats = statSync(path);
-      if (stats.isFile()) this.#take(path, realpathSync.native(path), false);
+      const target = realpathSync.native(path);
+      const away = leadsAway(path, target, this.rules.cwd);
+      if (stats.isFile() && away === undefined) this.#take(path, target, false);
+      else if (away !== undefined) this.#skip(path, away);
       else this.#skip(path, `it is a symlink to ${kindOf(stats)}, not to a file`);
     } catch (error) {
       this.#skip(path, codeOf(error) === 'ENOENT' ? 'it is a symlink to nothing' : reasonOf(error));

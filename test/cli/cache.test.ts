@@ -16,7 +16,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Transform } from '../../src/toolkit/contract.js';
-import { folderWith, git, listing, put, repositoryWith } from '../workspace/folders.js';
+import { folderWith, git, listing, put, repositoryWith, stateOf } from '../workspace/folders.js';
 import { type Answer, memfix, type Setting } from './command-line.js';
 import { TOYS } from './toys.js';
 
@@ -70,7 +70,7 @@ describe('a second run', () => {
       expect(seen()).toEqual([]);
     }
     expect(git(cwd, 'status', '--porcelain')).toBe('');
-    expect(readFileSync(join(cwd, '.memfix_cache/.gitignore'), 'utf8')).toBe('*\n');
+    expect(listing(cwd)).toEqual(Object.keys(FILES));
   });
 
   test('looks only into what changed, and by content where only times did', async () => {
@@ -169,7 +169,7 @@ describe('the cache', () => {
     const { transforms, seen } = counted();
     const setting = { cwd, transforms, build: '1' };
     const fresh = plain(await memfix(setting, 'check'));
-    const folder = join(cwd, '.memfix_cache');
+    const folder = join(stateOf(cwd).folder, 'cache');
     for (const name of caches(folder))
       writeFileSync(join(folder, name), spoil(readFileSync(join(folder, name))));
     seen();
@@ -183,7 +183,7 @@ describe('the cache', () => {
   test('is kept small, and never holds what is gone', async () => {
     const cwd = repositoryWith(FILES);
     for (let build = 0; build < 12; build++) await memfix({ cwd, build: `${build}` }, 'check');
-    const folder = join(cwd, '.memfix_cache');
+    const folder = join(stateOf(cwd).folder, 'cache');
     expect(caches(folder)).toHaveLength(8);
     rmSync(join(cwd, 'a.py'));
     await memfix({ cwd, build: '11' }, 'check');
@@ -202,16 +202,18 @@ describe('the cache', () => {
     await memfix({ cwd, build: '1' }, 'check', '--no-cache');
     await memfix({ cwd }, 'check');
     await memfix({ cwd: folderWith(), build: '1' }, 'check', folderWith(FILES));
-    expect(existsSync(join(cwd, '.memfix_cache'))).toBe(false);
+    expect(existsSync(stateOf(cwd).folder)).toBe(false);
   });
 
   test('is done without where it cannot be written', async () => {
     const cwd = folderWith(FILES);
     const fresh = plain(await memfix({ cwd }, 'check'));
+    const file = join(folderWith({ file: '' }), 'file');
+    const env = { MEMFIX_STATE_DIR: file };
+    expect(plain(await memfix({ cwd, build: '1', env }, 'check'))).toEqual(fresh);
     writeFileSync(join(cwd, '.memfix_cache'), 'a file');
-    expect(plain(await memfix({ cwd, build: '1' }, 'check'))).toEqual(fresh);
     const { stderr } = await memfix({ cwd, build: '1' }, 'check', '-q', '--cache-dir', '.memfix_cache');
-    expect(stderr).toMatch(/^memfix: The cache could not be written\n {2}\.memfix_cache: .+\n {2}Next: /);
+    expect(stderr).toMatch(/^memfix: The cache could not be kept\n {2}\.memfix_cache: .+\n {2}Next: /);
     rmSync(join(cwd, '.memfix_cache'));
     const trap = folderWith();
     symlinkSync(trap, join(cwd, '.memfix_cache'));
