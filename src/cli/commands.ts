@@ -258,7 +258,7 @@ export const COMMANDS = {
     about:
       'Restores the files that the last apply wrote, where they still have the bytes that memfix gave them; files that\n' +
       'you changed since are left alone and named. Run it again to take back the apply before that.\n' +
-      'The journal is kept in `.memfix/` at the root of the repository; name a path to undo in another repository.',
+      'Name a path to undo in another repository. The journal is in your state folder (`MEMFIX_STATE_DIR`), not in the project.',
     options: ['quiet', ...EVERYWHERE],
     examples: [['memfix undo', 'the last apply in this repository']],
   },

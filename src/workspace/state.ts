@@ -70,10 +70,10 @@ export class State {
     this.check();
     try {
       this.#sign();
-      if (isNew) prune(dirname(this.folder));
     } catch (error) {
       throw this.#failure(reasonOf(error));
     }
+    if (isNew) prune(dirname(this.folder));
   }
 
   /** Says which project the folder is about. */
@@ -92,7 +92,7 @@ export class State {
 
   #failure(reason: string): Failure {
     return new Failure(
-      'memfix cannot keep its own files',
+      'The state folder of memfix cannot be used',
       `${this.folder}: ${reason}`,
       'Set MEMFIX_STATE_DIR to a folder that only you can write to, outside of any repository. Nothing was written.',
     );
@@ -171,7 +171,16 @@ function prune(projects: string): void {
   });
   gone.sort((a, b) => b.time - a.time);
   for (const [index, { folder, time }] of gone.entries())
-    if (index >= KEPT_GONE || time < Date.now() - GONE_LIFE) rmSync(folder, { recursive: true, force: true });
+    if (index >= KEPT_GONE || time < Date.now() - GONE_LIFE) forget(folder);
+}
+
+/** Another memfix may be doing the same; what cannot be removed now is removed another time. */
+function forget(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+  }
 }
 
 function readable(name: string): string {

@@ -211,10 +211,23 @@ describe('after kill -9', () => {
     syncBuiltinESMExports();
   `;
 
-  function killed(cwd: string, ...words: readonly string[]): void {
-    const killer = join(folderWith({ 'killer.mjs': KILLER }), 'killer.mjs');
+  /** Kills it when half of a file is overwritten. */
+  const HALF_KILLER = `
+    import fs from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    const { writeSync } = fs;
+    fs.writeSync = (file, bytes, ...where) => {
+      if (!Buffer.from(bytes).toString().startsWith('release')) return writeSync(file, bytes, ...where);
+      writeSync(file, bytes, 0, 20, 0);
+      process.kill(process.pid, 'SIGKILL');
+    };
+    syncBuiltinESMExports();
+  `;
+
+  function killed(cwd: string, how: string, words: readonly string[], env = process.env): void {
+    const killer = join(folderWith({ 'killer.mjs': how }), 'killer.mjs');
     const program = ['--import', killer, '--import', import.meta.resolve('tsx'), TOY_MAIN];
-    const answer = spawnSync(process.execPath, [...program, ...words], { cwd, encoding: 'utf8' });
+    const answer = spawnSync(process.execPath, [...program, ...words], { cwd, encoding: 'utf8', env });
     expect(answer.signal).toBe('SIGKILL');
   }
 
@@ -226,7 +239,7 @@ describe('after kill -9', () => {
     ['undo', ['undo'], 2],
   ] as const)('in the middle of an apply, %s removes the draft', async (_, words, code) => {
     const cwd = repositoryWith({ 'sub/a.py': 'hold()\n', 'sub/.memfix-other.tmp': 'not ours' });
-    killed(cwd, 'apply');
+    killed(cwd, KILLER, ['apply']);
     expect(drafts(cwd)).toHaveLength(2);
     const answer = await memfix({ cwd, build: '1' }, ...words);
     expect(answer.stderr).toContain('Removed 1 draft that a killed memfix had left.\n');
@@ -237,10 +250,23 @@ describe('after kill -9', () => {
   test('in the middle of an undo, the next one removes the draft and finishes', async () => {
     const cwd = repositoryWith({ 'a.py': 'hold()\n' });
     await memfix({ cwd }, 'apply');
-    killed(cwd, 'undo');
+    killed(cwd, KILLER, ['undo']);
     expect(drafts(cwd)).toHaveLength(1);
     expect((await memfix({ cwd }, 'undo')).code).toBe(0);
     expect([listing(cwd), read(cwd, 'a.py')]).toEqual([['a.py'], 'hold()\n']);
+  });
+
+  test('in the middle of overwriting a file, the next apply writes the rest', async () => {
+    const text = 'hold()\n'.repeat(9);
+    const cwd = repositoryWith({ 'a.py': text });
+    // Without Python to ask, no file is replaced by a new one; without git, none is asked either.
+    killed(cwd, HALF_KILLER, ['apply', '--allow-dirty'], { ...process.env, PATH: folderWith() });
+    expect(read(cwd, 'a.py')).toBe('release()\n'.repeat(2) + text.slice(20));
+    const answer = await memfix({ cwd }, 'apply', '--allow-dirty');
+    expect(answer.stderr).toContain('a.py: wrote the rest, which a killed memfix had not written\n');
+    expect(read(cwd, 'a.py')).toBe('release()\n'.repeat(9));
+    expect((await memfix({ cwd }, 'undo')).code).toBe(0);
+    expect(read(cwd, 'a.py')).toBe(text);
   });
 });
 

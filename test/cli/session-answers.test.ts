@@ -47,6 +47,13 @@ describe('the journal of answers', () => {
     expect(readdirSync(root)).toEqual([]);
   });
 
+  it('reads none that the project brings with it', () => {
+    const line = JSON.stringify({ ...asked('1'), decision: { kind: 'edited', text: 'evil()' } });
+    mkdirSync(join(root, '.memfix'));
+    writeFileSync(join(root, '.memfix', 'answers.jsonl'), `${line}\n`);
+    expect(new AnswerBook(state(), true).left).toBe(0);
+  });
+
   it('ignores a torn line, and goes on below it', () => {
     new AnswerBook(state(), false).record([{ ...asked('1'), decision: { kind: 'apply' } }]);
     writeFileSync(file(), `${readFileSync(file(), 'utf8')}{"path":"a.py","hash":"h1","key":"2","decis`);

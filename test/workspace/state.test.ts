@@ -66,7 +66,7 @@ describe('the folder of a project', () => {
 });
 
 describe('state that is not ours is refused, and said', () => {
-  const REFUSED = (reason: string) => new RegExp(`memfix cannot keep its own files: .+: ${reason}`);
+  const REFUSED = (reason: string) => new RegExp(`The state folder of memfix cannot be used: .+: ${reason}`);
 
   test('a link in place of the folder', () => {
     const { state, home } = projectIn();
