@@ -53,7 +53,7 @@ export function usualPlace(state: State): CachePlace {
   const folder = join(state.folder, 'cache');
   const open = () => {
     state.open();
-    makeFolder(folder);
+    makeFolder(folder, 0o700);
   };
   return { folder, objection: state.objection, open };
 }
@@ -61,7 +61,7 @@ export function usualPlace(state: State): CachePlace {
 /** A folder of the user's choice: results in it are as good as the user says, but not where a repository brings its own. */
 export function namedPlace(folder: string): CachePlace {
   const open = () => {
-    makeFolder(folder);
+    makeFolder(folder, 0o777);
     hideFromGit(folder);
   };
   return { folder, objection: existsSync(folder) ? trackedIn(folder) : undefined, open };
@@ -155,8 +155,8 @@ export function withFile(scan: Findings, file: SourceFile) {
   return { kind: 'scan', file, ...scan } as const;
 }
 
-function makeFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+function makeFolder(folder: string, mode: number): void {
+  mkdirSync(folder, { recursive: true, mode });
   if (!lstatSync(folder).isDirectory()) throw Object.assign(new Error(folder), { code: 'ENOTDIR' });
 }
 

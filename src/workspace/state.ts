@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { codeOf, Failure, reasonOf } from './failure.js';
 import { askGit } from './git.js';
 import { repositoryRoot, slashed } from './places.js';
@@ -122,11 +122,20 @@ function usualFolder(env: Environment): string {
     const value = env[name];
     return value !== undefined && isAbsolute(value) ? value : undefined;
   };
-  // Node asks for more than the environment, and loads a module for it.
-  if (process.platform === 'win32') return at('LOCALAPPDATA') ?? join(homedir(), 'AppData', 'Local');
-  const home = () => at('HOME') ?? homedir();
+  if (process.platform === 'win32') return at('LOCALAPPDATA') ?? join(homeFolder(), 'AppData', 'Local');
+  const home = () => at('HOME') ?? homeFolder();
   if (process.platform === 'darwin') return join(home(), 'Library', 'Application Support');
   return at('XDG_STATE_HOME') ?? join(home(), '.local', 'state');
+}
+
+/** Asked only where the environment does not say it, since Node loads a module for it; a user of a container may have none. */
+function homeFolder(): string {
+  try {
+    return homedir();
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return '/';
+  }
 }
 
 /** Why a folder, or what is in it, may come from someone else than this user's memfix. */
@@ -145,7 +154,7 @@ export function trackedIn(folder: string): string | undefined {
   const real = realpathSync.native(folder);
   const root = repositoryRoot(real);
   if (root === undefined) return undefined;
-  const below = slashed(real.slice(root.length + 1)) || '.';
+  const below = slashed(relative(root, real)) || '.';
   const { status, stdout } = askGit(root, ['--literal-pathspecs', 'ls-files', '-z', '--', below]);
   if (status !== 0) return `git does not say whether the repository ${root} tracks it`;
   return stdout === '' ? undefined : `the repository ${root} tracks files in it`;

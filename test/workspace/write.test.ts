@@ -27,6 +27,29 @@ test('keeps the owner where the system allows it', () => {
   expect([uid, gid]).toEqual(isRoot ? [12345, 23456] : [process.getuid?.(), process.getgid?.()]);
 });
 
+test.runIf(process.getuid?.() === 0)('overwrites a file whose owner a new one could not have', () => {
+  const folder = folderWith({ 'a.py': OLD });
+  const path = join(folder, 'a.py');
+  chmodSync(folder, 0o777);
+  chmodSync(path, 0o666);
+  const { ino } = statSync(path);
+  const script = `
+    import { draftName, replaceBytes } from ${JSON.stringify(join(import.meta.dirname, '../../src/workspace/write.ts'))};
+    const written = replaceBytes(process.cwd() + '/a.py', Buffer.from('old\\r\\n'), Buffer.from('new'), draftName());
+    process.stdout.write(JSON.stringify(written));
+  `;
+  const nobody = { uid: 65534, gid: 65534 };
+  const words = ['--import', tsx, '--input-type=module', '--eval', script];
+  const answer = spawnSync(process.execPath, words, {
+    ...{ cwd: folder, encoding: 'utf8', ...nobody },
+    env: { ...process.env, TSX_DISABLE_CACHE: '1' },
+  });
+  expect([answer.stderr, answer.stdout]).toEqual(['', '{"ok":true}']);
+  expect(readFileSync(path, 'utf8')).toBe('new');
+  expect(statSync(path)).toMatchObject({ ino, uid: 0, gid: 0 });
+  expect(listing(folder)).toEqual(['a.py']);
+});
+
 test('follows no link, neither the file nor a folder on its way', () => {
   const folder = folderWith({ 'real/a.py': OLD });
   symlinkSync('real/a.py', join(folder, 'link.py'));
