@@ -48,6 +48,10 @@ const FILES = {
 /** Longer than the clock's grain, so that the times of files are to be trusted. */
 const settled = () => wait(2100);
 
+/** A cache holds everything twice. */
+const twice = (bytes: Buffer, change: (half: string) => string) =>
+  Buffer.from(change(bytes.toString('latin1', 0, bytes.length / 2)).repeat(2), 'latin1');
+
 const plain = ({ code, stdout, stderr }: Answer) => ({ code, stdout, stderr });
 
 describe('a second run', () => {
@@ -160,6 +164,15 @@ describe('the cache', () => {
       'of a later version',
       (bytes) => Buffer.from(bytes.toString('latin1').replace(/cache \d+/, 'cache 999'), 'latin1'),
     ],
+    ['forged, with a head that is no JSON', (bytes) => twice(bytes, (half) => half.replace('{', '!'))],
+    [
+      'forged, with a number of files that is none',
+      (bytes) => twice(bytes, (half) => half.replace(/"files":\d+/, '"files":-1')),
+    ],
+    [
+      'forged, with lengths that do not fit',
+      (bytes) => twice(bytes, (half) => half.replace(/"sizes":\[\d+/, '"sizes":[3')),
+    ],
     [
       'changed in one byte',
       (bytes) => Buffer.from(bytes.map((byte, at) => (at === bytes.length - 9 ? byte ^ 1 : byte))),
@@ -178,6 +191,23 @@ describe('the cache', () => {
     seen();
     await memfix(setting, 'check');
     expect(seen()).toEqual([]);
+  });
+
+  test('whose findings were replaced by no JSON is an error, and not a run without findings', async () => {
+    const cwd = repositoryWith(FILES);
+    const folder = folderWith();
+    const words = ['check', '--cache-dir', folder];
+    await memfix({ cwd, build: '1' }, ...words);
+    for (const name of caches(folder)) {
+      const bytes = readFileSync(join(folder, name));
+      writeFileSync(
+        join(folder, name),
+        twice(bytes, (half) => half.replace('[[0,{', '![0,{')),
+      );
+    }
+    const answer = await memfix({ cwd, build: '1' }, ...words);
+    expect(answer.code).toBe(2);
+    expect(answer.stderr).toMatch(/^memfix: The cache cannot be read\n {2}\S+ was not written by memfix\n/);
   });
 
   test('is kept small, and never holds what is gone', async () => {
