@@ -48,8 +48,7 @@ export function rootOf(file: string, cwd: string): string {
 export function leadsAway(path: string, target: string, cwd: string): string | undefined {
   if (path === target) return undefined;
   const root = realpathSync.native(rootOf(path, cwd));
-  if (rootOf(target, root) === root) return undefined;
-  return `it is a symlink out of the ${repositoryRoot(root) === root ? 'repository' : 'working folder'}`;
+  return rootOf(target, root) === root ? undefined : 'it is a symlink out of the project';
 }
 
 const VENDORED = /(?:^|[\\/])(?:third[-_]?party|3rd[-_]?party|_?vendor(?:ed)?)[\\/]/i;

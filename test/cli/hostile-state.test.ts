@@ -153,10 +153,10 @@ describe('links', () => {
     symlinkSync(join(other, 'theirs.py'), join(cwd, 'link.py'));
     commit(cwd);
     const walked = await memfix({ cwd }, 'apply', '--output-format', 'concise');
-    expect(walked.stdout).toContain('link.py: skipped: it is a symlink out of the repository');
+    expect(walked.stdout).toContain('link.py: skipped: it is a symlink out of the project');
     const named = await memfix({ cwd }, 'apply', 'link.py');
     expect(named.code).toBe(2);
-    expect(named.stderr).toContain('    link.py: it is a symlink out of the repository\n');
+    expect(named.stderr).toContain('    link.py: it is a symlink out of the project\n');
     expect(read(other, 'theirs.py')).toBe('hold()\n');
     expect((await memfix({ cwd }, 'check', 'link.py')).code).toBe(1);
     expect((await memfix({ cwd: other }, 'apply')).code).toBe(0);
@@ -168,9 +168,9 @@ describe('links', () => {
     symlinkSync(join(outside, 'sub/theirs.py'), join(cwd, 'link.py'));
     symlinkSync(join(outside, 'sub'), join(cwd, 'folder'));
     const walked = await memfix({ cwd }, 'apply', '--allow-no-vcs', '--output-format', 'concise');
-    expect(walked.stdout).toContain('link.py: skipped: it is a symlink out of the working folder');
+    expect(walked.stdout).toContain('link.py: skipped: it is a symlink out of the project');
     const named = await memfix({ cwd }, 'apply', '--allow-no-vcs', 'folder');
-    expect(named.stderr).toContain('    folder/theirs.py: it is a symlink out of the working folder\n');
+    expect(named.stderr).toContain('    folder/theirs.py: it is a symlink out of the project\n');
     expect(read(outside, 'sub/theirs.py')).toBe('hold()\n');
   });
 
