@@ -63,11 +63,11 @@ export class Pages {
   }
 
   unmark(number: number): void {
-    rmSync(this.#mark(number), { force: true });
+    removeIfPossible(this.#mark(number));
   }
 
   remove(number: number): void {
-    rmSync(this.file(number), { force: true });
+    removeIfPossible(this.file(number));
     this.unmark(number);
   }
 
@@ -110,6 +110,15 @@ export class Pages {
       .filter((digits) => digits === String(Number(digits)).padStart(6, '0'))
       .map(Number)
       .sort((a, b) => a - b);
+  }
+}
+
+/** A mark that stays makes the next run look again, and a page that stays has nothing left to restore. */
+function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
   }
 }
 

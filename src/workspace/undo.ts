@@ -20,13 +20,22 @@ export function undoLast(state: State): Undone | undefined {
   const pages = new Pages(state);
   for (const number of [...pages.numbers].reverse()) {
     const entries = pages.read(number);
-    pages.mark(number);
+    markIfPossible(pages, number);
     const undone = takeBack(state.root, entries);
     if (undone.tryAgain) pages.unmark(number);
     else pages.remove(number);
     if (undone.restored.length + undone.left.length > 0) return undone;
   }
   return undefined;
+}
+
+/** A full disk must not keep anybody from taking changes back. */
+function markIfPossible(pages: Pages, number: number): void {
+  try {
+    pages.mark(number);
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+  }
 }
 
 function takeBack(root: string, entries: readonly Entry[]): Undone & { readonly tryAgain: boolean } {

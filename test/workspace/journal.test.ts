@@ -255,6 +255,15 @@ test.each([
   },
 );
 
+test('an undo does not depend on room for its own files', () => {
+  const root = folderWith({ 'a.py': 'a0' });
+  applyTo(root, { 'a.py': 'a1' });
+  mkdirSync(join(pagesOf(root), '000001.open'));
+  expect(undoLast(stateOf(root))?.restored).toEqual([join(root, 'a.py')]);
+  expect(read(root, 'a.py')).toBe('a0');
+  expect(cleanUp(stateOf(root))).toEqual({ drafts: [], finished: [] });
+});
+
 test('what a person wrote after the kill stays', () => {
   const root = folderWith({ 'a.py': 'old text\n' });
   killedIn(root, 'a.py', 'new words\n', (path) => writeFileSync(path, 'new thing\n'));
