@@ -94,7 +94,7 @@ export class State {
     return new Failure(
       'The state folder of memfix cannot be used',
       `${this.folder}: ${reason}`,
-      'Set MEMFIX_STATE_DIR to a folder that only you can write to, outside of any repository. Nothing was written.',
+      'Remove the cause, or set MEMFIX_STATE_DIR to a folder that only you can write to, outside of any repository. Nothing was written.',
     );
   }
 }

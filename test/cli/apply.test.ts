@@ -170,7 +170,7 @@ describe('a file that cannot be written', () => {
     const answer = await memfix({ cwd, env: { MEMFIX_STATE_DIR: file } }, 'apply');
     expect(answer.code).toBe(2);
     expect(answer.stderr).toMatch(
-      /^memfix: The state folder of memfix cannot be used\n {2}\S+in-the-way\/projects\/\S+: a part of its path is not a folder\n {2}Next: Set MEMFIX_STATE_DIR .+ Nothing was written\.\n$/,
+      /^memfix: The state folder of memfix cannot be used\n {2}\S+in-the-way\/projects\/\S+: a part of its path is not a folder\n {2}Next: Remove the cause, or set MEMFIX_STATE_DIR .+ Nothing was written\.\n$/,
     );
     expect(read(cwd, 'a.py')).toBe('hold()\n');
   });
