@@ -1,4 +1,5 @@
 import { Failure } from '../failure.js';
+import { gitVariables, SAFE_SETTINGS } from '../git-settings.js';
 import { endShells, inShell, quoted } from './shell.js';
 import { scrubbed } from './source.js';
 
@@ -29,22 +30,15 @@ export interface GitAnswer {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Bytes as they are in the repository, no hook, no submodule, no upkeep behind our back. What belongs to one
- * repository, such as `GIT_DIR`, is for whoever started us.
- */
+/** Bytes as they are in the repository, no submodule, and no upkeep that nobody asked for. */
 const SETTINGS = [
-  ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.autocrlf=false', 'gc.auto=0'],
-  ...['maintenance.auto=false', 'submodule.recurse=false', 'fetch.recurseSubmodules=false'],
-  ...['i18n.commitEncoding=utf-8', 'advice.detachedHead=false', 'push.followTags=false'],
-  ...['init.defaultRefFormat=files', 'commit.gpgSign=false', 'core.logAllRefUpdates=false'],
+  ...[...SAFE_SETTINGS, 'core.autocrlf=false', 'gc.auto=0', 'maintenance.auto=false'],
+  ...['fetch.recurseSubmodules=false', 'i18n.commitEncoding=utf-8', 'advice.detachedHead=false'],
+  ...['push.followTags=false', 'init.defaultRefFormat=files', 'commit.gpgSign=false'],
+  ...['core.logAllRefUpdates=false'],
 ]
   .map((setting) => `-c ${setting}`)
   .join(' ');
-const OF_ONE_REPOSITORY = new Set([
-  ...['GIT_DIR', 'GIT_WORK_TREE', 'GIT_PREFIX', 'GIT_INDEX_FILE', 'GIT_COMMON_DIR', 'GIT_NAMESPACE'],
-  ...['GIT_OBJECT_DIRECTORY', 'GIT_ALTERNATE_OBJECT_DIRECTORIES'],
-]);
 /** What a shell answers when there is no such program. */
 const NOT_FOUND = 127;
 
@@ -113,14 +107,12 @@ const worlds = new WeakMap<Environment, Environment>();
 
 /** What git sees of an environment; the same object for the same one. */
 function worldOf(env: Environment): Environment {
+  const { GIT_INDEX_FILE: _, ...variables } = gitVariables(env);
   const world = worlds.get(env) ?? {
-    ...Object.fromEntries(Object.entries(env).filter(([name]) => !OF_ONE_REPOSITORY.has(name))),
-    GIT_TERMINAL_PROMPT: '0',
+    ...variables,
     GCM_INTERACTIVE: 'never',
     GIT_SSH_COMMAND: env['GIT_SSH_COMMAND'] ?? 'ssh -o BatchMode=yes',
     GIT_LFS_SKIP_SMUDGE: '1',
-    GIT_OPTIONAL_LOCKS: '0',
-    LC_ALL: 'C',
   };
   worlds.set(env, world);
   return world;

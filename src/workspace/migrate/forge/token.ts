@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { withSettings } from '../../git-settings.js';
 import { type Host, type Hosts, nameOf } from './host.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -81,7 +82,7 @@ export function gitEnvironment(hosts: Hosts, env: Env): Env {
 }
 
 function withHelpers(hosts: Hosts, env: Env): Env {
-  const settings = [...new Set(hosts.values())].flatMap((host) => {
+  const settings = [...new Set(hosts.values())].flatMap((host): [string, string][] => {
     const variable = variableOf(host, env);
     if (variable === undefined) return [];
     const user = host.kind === 'github' ? 'x-access-token' : 'oauth2';
@@ -92,12 +93,7 @@ function withHelpers(hosts: Hosts, env: Env): Env {
       [key, answer],
     ];
   });
-  const already = Number(env['GIT_CONFIG_COUNT'] ?? 0);
-  const numbered = settings.flatMap(([key, value], index) => [
-    [`GIT_CONFIG_KEY_${already + index}`, key],
-    [`GIT_CONFIG_VALUE_${already + index}`, value],
-  ]);
-  return { ...env, ...Object.fromEntries(numbered), GIT_CONFIG_COUNT: String(already + settings.length) };
+  return withSettings(env, settings);
 }
 
 const TOKENS =
