@@ -5,8 +5,10 @@ import { scrubbed } from './source.js';
 
 /** What one call of git needs besides its words. */
 export interface GitCall {
-  /** Where it runs. */
+  /** Where it runs: with a git folder, the work tree. */
   readonly folder?: string;
+  /** Without one git runs outside any repository: none that lies around has a say. */
+  readonly gitFolder?: string;
   /** The file that it reads. */
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -39,6 +41,8 @@ const SETTINGS = [
 ]
   .map((setting) => `-c ${setting}`)
   .join(' ');
+/** Has ssh fail instead of asking, unless the user has a command of their own for it; asked once in each shell. */
+const SSH = `[ -n "$GIT_SSH" ] || export GIT_SSH_COMMAND="\${GIT_SSH_COMMAND:-$(GIT_DIR=/dev/null git config core.sshCommand 2>/dev/null || echo ssh -o BatchMode=yes)}"`;
 /** What a shell answers when there is no such program. */
 const NOT_FOUND = 127;
 
@@ -62,7 +66,7 @@ export class Git {
     const timer = timeout === undefined ? undefined : setTimeout(end, timeout * 1000);
     this.signal.addEventListener('abort', end);
     try {
-      const { status, stdout, stderr } = await inShell(worldOf(this.env), command, halt.signal);
+      const { status, stdout, stderr } = await inShell(worldOf(this.env), `${SSH}; ${command}`, halt.signal);
       this.signal.throwIfAborted();
       if (status === NOT_FOUND) throw noGit();
       return { status, stdout: stdout.toString(), stderr: scrubbed(stderr.toString()).trim() };
@@ -72,8 +76,12 @@ export class Git {
     }
   }
 
-  #command(words: readonly string[], { folder, input = '/dev/null', env }: GitCall): string {
-    const set = Object.entries({ ...env, [MARK]: this.mark }).map(
+  #command(words: readonly string[], { folder, gitFolder, input = '/dev/null', env }: GitCall): string {
+    const place = {
+      GIT_DIR: gitFolder ?? '/dev/null',
+      ...(gitFolder !== undefined && folder !== undefined && { GIT_WORK_TREE: folder }),
+    };
+    const set = Object.entries({ ...env, ...place, [MARK]: this.mark }).map(
       ([name, value]) => `${name}=${quoted(value)}`,
     );
     const at = folder === undefined ? [] : ['-C', quoted(folder)];
@@ -111,8 +119,8 @@ function worldOf(env: Environment): Environment {
   const world = worlds.get(env) ?? {
     ...variables,
     GCM_INTERACTIVE: 'never',
-    GIT_SSH_COMMAND: env['GIT_SSH_COMMAND'] ?? 'ssh -o BatchMode=yes',
     GIT_LFS_SKIP_SMUDGE: '1',
+    GIT_NO_REPLACE_OBJECTS: '1',
   };
   worlds.set(env, world);
   return world;

@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Ending, type ProcessRecord, recordOf, type Trial } from '../../report/prove/record.js';
 import { Failure } from '../failure.js';
-import { runToEnd } from './child.js';
+import { type Enclose, runToEnd } from './child.js';
 import { readOutput } from './output.js';
 
 export type Kind = 'measured' | 'counted';
@@ -27,6 +27,7 @@ export interface Setting {
   readonly timeout?: number;
   readonly metric?: RegExp;
   readonly signal: AbortSignal;
+  readonly enclose?: Enclose;
 }
 
 /** The shim in a folder of its own, as it must be on a PYTHONPATH. */
@@ -42,8 +43,10 @@ export async function runTrial(setting: Setting): Promise<Trial> {
   const records = join(folder, 'records');
   mkdirSync(records, { recursive: true });
   mkdirSync(cwd, { recursive: true });
+  const words = command.map((word) => inCopy(word, tree, copy));
+  const places = { cwd, readable: [setting.shim], writable: [copy, folder, join(tree, '.git')] };
   const { ending, seconds } = await runToEnd({
-    command: command.map((word) => inCopy(word, tree, copy)),
+    command: setting.enclose?.(words, places) ?? words,
     cwd,
     env: environmentOf(setting, records),
     mark: RECORDS,
