@@ -112,7 +112,10 @@ describe('a campaign on a queue', () => {
     for (const { failure, id } of repositories) {
       const log = join(camp, 'logs', `${id}.log`);
       expect(failure).toMatchObject({ stage: 'verify', detail: expect.stringContaining('once') });
-      expect([failure.next, readFileSync(log, 'utf8')]).toEqual([expect.stringContaining(log), 'once\n']);
+      expect([failure.next, readFileSync(log, 'utf8')]).toEqual([
+        expect.stringContaining(log),
+        expect.stringMatching(/^# memfix: .*\nonce\n$/),
+      ]);
     }
   });
 
