@@ -161,7 +161,8 @@ export class Mirror {
   /** Ends that: what was written into the git folder of the tree is gone. */
   takeBack(tree: string): void {
     this.touch();
-    if (existsSync(tree)) this.#open(tree);
+    const isThere = lstatSync(tree, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (isThere) this.#open(tree);
   }
 
   /** The same for what memfix reads and changes: of a partial clone, the other files are not even here. */

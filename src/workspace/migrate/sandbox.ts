@@ -24,8 +24,11 @@ const NAMES: Readonly<Record<Exclude<Sandbox, 'none'>, string>> = {
 };
 /** Milliseconds that the trial of a sandbox may take. */
 const PATIENCE = 20_000;
-/** GPUs. */
-const DEVICES = /^(?:nvidia.*|dri|kfd|infiniband)$/;
+const GPUS = /^(?:nvidia.*|dri|kfd|infiniband)$/;
+/** What every program may use; bubblewrap has its own list of these. */
+const HARMLESS = /^(?:null|zero|full|random|urandom|tty)$/;
+
+const KERNEL = ['sys', 'sysrq-trigger', 'irq', 'bus'];
 
 const tried = new Map<string, Promise<string | undefined>>();
 
@@ -116,15 +119,22 @@ function outermost(paths: readonly string[]): readonly string[] {
   return there.filter((path) => !there.some((other) => other !== path && isInside(path, other)));
 }
 
+function devices(names: RegExp): readonly string[] {
+  return readdirSync('/dev')
+    .filter((name) => names.test(name))
+    .map((name) => join('/dev', name));
+}
+
 function inBubblewrap(command: readonly string[], cwd: string, walls: Walls): readonly string[] {
   const { network, hidden, readable, writable } = walls;
-  const devices = readdirSync('/dev').filter((name) => DEVICES.test(name));
   return [
     ...['bwrap', '--die-with-parent', '--unshare-user-try', '--cap-drop', 'ALL'],
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts'],
     ...(network ? [] : ['--unshare-net']),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-    ...devices.map((name) => join('/dev', name)).flatMap((path) => ['--dev-bind', path, path]),
+    // Of root, the settings of the kernel are files of its own.
+    ...KERNEL.map((name) => join('/proc', name)).flatMap((path) => ['--ro-bind-try', path, path]),
+    ...devices(GPUS).flatMap((path) => ['--dev-bind', path, path]),
     ...hidden.flatMap((path) => ['--tmpfs', path]),
     ...readable.flatMap((path) => ['--ro-bind', path, path]),
     ...writable.flatMap((path) => ['--bind', path, path]),
@@ -134,7 +144,8 @@ function inBubblewrap(command: readonly string[], cwd: string, walls: Walls): re
 
 /**
  * The same without bubblewrap. A new root is put together from the old one and made read-only, the old one is left, and the
- * command runs in a user namespace of its own, in which it has no say about any of this.
+ * command runs in a user namespace of its own, in which it has no say about any of this. What cannot be made read-only must
+ * be out of reach: a folder of another user, or one that is gone.
  */
 const IN_NAMESPACES = `set -e
 mount -t tmpfs tmpfs /dev/shm
@@ -142,11 +153,15 @@ root=/dev/shm/root
 mkdir "$root"
 lock() {
   while read -r _ _ _ _ place _; do
-    case $place in "$1"|"$1"/*) mount -o remount,bind,ro "$place" ;; esac
+    case $place in "$1"|"$1"/*) mount -o remount,bind,ro "$place" 2>/dev/null || [ ! -w "$place" ] ;; esac
   done < /proc/self/mountinfo
 }
 mount --rbind / "$root"
 lock "$root"
+mount -t tmpfs -o mode=755 tmpfs "$root/dev"
+mkdir -m 1777 "$root/dev/shm"
+ln -s /proc/self/fd "$root/dev/fd"
+for number in 0:stdin 1:stdout 2:stderr; do ln -s "/proc/self/fd/\${number%:*}" "$root/dev/\${number#*:}"; done
 put() {
   if [ -d "$1" ]; then mkdir -p "$root$1"
   elif [ ! -e "$root$1" ]; then mkdir -p "$(dirname "$root$1")"; touch "$root$1"; fi
@@ -168,6 +183,9 @@ cd "$root"
 pivot_root . .
 umount -l .
 mount -t proc proc /proc
+for name in ${KERNEL.join(' ')}; do
+  if [ -e "/proc/$name" ]; then mount --bind "/proc/$name" "/proc/$name"; lock "/proc/$name"; fi
+done
 cd "$cwd"
 exec unshare --user --map-user="\${user%:*}" --map-group="\${user#*:}" -- "$@"`;
 
@@ -175,23 +193,13 @@ function inNamespaces(command: readonly string[], cwd: string, walls: Walls): re
   const { network, hidden, readable, writable } = walls;
   const user = `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`;
   return [
-    ...[
-      'unshare',
-      '--user',
-      '--map-root-user',
-      '--mount',
-      '--pid',
-      '--fork',
-      '--kill-child',
-      '--ipc',
-      '--uts',
-    ],
-    ...(network ? [] : ['--net']),
-    ...['sh', '-c', IN_NAMESPACES, 'sh', 'user', user, 'cwd', cwd, 'hide', '/dev/shm'],
+    ...['unshare', '--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child'],
+    ...['--ipc', '--uts', ...(network ? [] : ['--net'])],
+    ...['sh', '-c', IN_NAMESPACES, 'sh', 'user', user, 'cwd', cwd],
     ...(network ? [] : ['start', 'lo']),
     ...hidden.flatMap((path) => ['hide', path]),
     ...readable.flatMap((path) => ['read', path]),
-    ...writable.flatMap((path) => ['write', path]),
+    ...[...devices(HARMLESS), ...devices(GPUS), ...writable].flatMap((path) => ['write', path]),
     ...['--', ...command],
   ];
 }

@@ -21,7 +21,7 @@ export interface Assignment {
   readonly timeout: number | undefined;
   readonly metric: RegExp | undefined;
   readonly signal: AbortSignal;
-  /** Where the command runs in a sandbox; then the git folder of the tree is there for it alone. */
+  /** Puts the command into a sandbox. */
   readonly enclose?: Enclose;
   /** Hears of each run as it starts and as it ends. */
   starting(name: string, kind: Kind): void;

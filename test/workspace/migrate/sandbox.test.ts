@@ -128,9 +128,19 @@ while [ ! -s log ]; do sleep 0.01; done
   test.skipIf(!works)('lets nobody out by taking the walls down', async () => {
     const hidden = folderWith({ 'secret.txt': 'secret', 'tree/a.py': '' });
     const tree = join(hidden, 'tree');
-    const script = `umount -l ${hidden}; mount -o remount,rw /; unshare -Um umount -l ${hidden}; cat ${hidden}/secret.txt`;
+    const script = `
+umount -l ${hidden}
+unshare --user --mount umount -l ${hidden}
+for place in / /proc/sys /sys; do mount -o remount,rw $place; done
+cat /proc/sys/vm/swappiness > /proc/sys/vm/swappiness && echo set
+find /dev -type b
+cat ${hidden}/secret.txt
+`;
     const { code, stdout } = await run(kind, script, tree, { ...OPEN, hidden: [hidden], writable: [tree] });
     expect([code, stdout]).toEqual([1, '']);
+    const devices =
+      'echo x > /dev/null && head -c 1 /dev/urandom > random && echo x > /dev/shm/x && echo ok > /dev/stdout | cat';
+    expect(await run(kind, devices, tree, { ...OPEN, writable: [tree] })).toMatchObject({ stdout: 'ok\n' });
   });
 
   test.skipIf(!works)('has the Python environment of the user, and nothing else of home', async () => {
