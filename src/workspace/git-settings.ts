@@ -26,16 +26,3 @@ export function gitVariables(env: Environment): Environment {
     GIT_TERMINAL_PROMPT: '0',
   };
 }
-
-/** Settings as variables, after those that the environment has already. Unlike `-c`, they may have any name. */
-export function withSettings(
-  env: Environment,
-  settings: readonly (readonly [key: string, value: string])[],
-): Environment {
-  const already = Number(env['GIT_CONFIG_COUNT'] ?? 0);
-  const numbered = settings.flatMap(([key, value], index) => [
-    [`GIT_CONFIG_KEY_${already + index}`, key],
-    [`GIT_CONFIG_VALUE_${already + index}`, value],
-  ]);
-  return { ...env, ...Object.fromEntries(numbered), GIT_CONFIG_COUNT: String(already + settings.length) };
-}

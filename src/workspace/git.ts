@@ -1,13 +1,13 @@
 import { join, relative } from 'node:path';
 import { codeOf, Failure } from './failure.js';
-import { gitVariables, SAFE_SETTINGS, withSettings } from './git-settings.js';
+import { gitVariables, SAFE_SETTINGS } from './git-settings.js';
 import { slashed } from './places.js';
 
 /** Enough paths for one command line on every system. */
 const PATHS_PER_CALL = 200;
 const LARGEST_ANSWER = 256 * 1024 * 1024;
-/** Milliseconds. A config can name a file whose reading never ends. */
-const PATIENCE = 10 * 60 * 1000;
+/** Milliseconds: a repository can name files whose reading never ends. Only its config is read in no time. */
+const PATIENCE = { config: 30_000, answer: 10 * 60_000 };
 /** Filters and hooks that can be turned off on one command line. */
 const MOST_PROGRAMS = 1000;
 /** Git looks into a submodule with that submodule's own config, whatever it is told. */
@@ -63,7 +63,11 @@ function changedNames(root: string, since: Since): readonly string[] {
     const tracked = hasCommit ? [...names, 'HEAD', '--'] : ['ls-files', '-z', '--cached'];
     return [...zeroSeparated(ask(root, tracked)), ...untracked];
   }
-  return [...zeroSeparated(ask(root, [...names, branchPoint(root, since.revision), '--'])), ...untracked];
+  // First by commits, then by files: the old content, which a partial clone may not have, is not looked at.
+  const base = branchPoint(root, since.revision);
+  const steps = hasCommit ? [[base, 'HEAD'], ['HEAD']] : [[base]];
+  const tracked = steps.flatMap((step) => zeroSeparated(ask(root, [...names, ...step, '--'])));
+  return [...tracked, ...untracked];
 }
 
 /** Where the current branch left `revision`, so that what others did there since does not count. */
@@ -122,17 +126,17 @@ const MISSING = 'git is not installed, or not on the PATH';
 
 /** Git's answer, whatever it is. No program runs that the repository names, and no other machine is asked. */
 export function askGit(root: string, words: readonly string[], input?: Uint8Array): Answer {
-  const env = environment();
-  const listed = spawned(root, ['config', '-z', '--name-only', '--get-regexp', '^(filter|hook)\\.'], env);
+  const listing = ['config', '-z', '--name-only', '--get-regexp', '^(filter|hook)\\.'];
+  const listed = spawned(root, listing, PATIENCE.config);
   // 1: there is none.
   if (listed.status !== 0 && listed.status !== 1) return listed;
-  const settings = SAFE_SETTINGS.flatMap((setting) => ['-c', setting]);
-  return spawned(
-    root,
-    ['-c', 'core.quotePath=false', ...settings, ...words],
-    withSettings(env, turnedOff(zeroSeparated(listed.stdout), root)),
-    input,
-  );
+  const settings = [
+    'core.quotePath=false',
+    ...SAFE_SETTINGS,
+    ...turnedOff(zeroSeparated(listed.stdout), root),
+  ];
+  const all = [...settings.flatMap((setting) => ['-c', setting]), ...words];
+  return spawned(root, all, PATIENCE.answer, input);
 }
 
 /**
@@ -140,48 +144,37 @@ export function askGit(root: string, words: readonly string[], input?: Uint8Arra
  * repository's config for programs. Files under a filter are compared as they lie on disk, unless git knows by their
  * dates that they are as they were.
  */
-function turnedOff(names: readonly string[], root: string): readonly (readonly [string, string])[] {
+function turnedOff(names: readonly string[], root: string): readonly string[] {
   const programs = new Set(names.flatMap((name) => /^(?:filter|hook)\..*(?=\.[^.]*$)/s.exec(name) ?? []));
-  if (programs.size > MOST_PROGRAMS || names.some((name) => name.includes('\uFFFD'))) {
+  // Git takes what is before the first equals sign for the name of a setting.
+  const isOdd = [...programs].some((name) => name.includes('=') || name.includes('\uFFFD'));
+  if (isOdd || programs.size > MOST_PROGRAMS) {
     throw new Failure(
       'Git could run programs of the repository',
-      `the git config of ${root} defines filters or hooks that cannot be turned off: too many, or with names that are no UTF-8`,
+      `the git config of ${root} defines filters or hooks that cannot be turned off: ${isOdd ? 'their names are odd' : `more than ${MOST_PROGRAMS}`}`,
       'Look at its .git/config, and remove what you did not put there.',
     );
   }
-  return [...programs].flatMap((program): [string, string][] =>
+  return [...programs].flatMap((program) =>
     program.startsWith('hook.')
-      ? [
-          [`${program}.enabled`, 'false'],
-          [`${program}.event`, ''],
-        ]
-      : [
-          [`${program}.clean`, ''],
-          [`${program}.smudge`, ''],
-          [`${program}.process`, ''],
-          [`${program}.required`, 'false'],
-        ],
+      ? [`${program}.enabled=false`, `${program}.event=`]
+      : [`${program}.clean=`, `${program}.smudge=`, `${program}.process=`, `${program}.required=false`],
   );
 }
 
-function spawned(
-  root: string,
-  words: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-  input?: Uint8Array,
-): Answer {
+function spawned(root: string, words: readonly string[], patience: number, input?: Uint8Array): Answer {
   const answer = childProcess().spawnSync('git', words, {
     cwd: root,
-    env,
+    env: environment(),
     encoding: 'utf8',
     maxBuffer: LARGEST_ANSWER,
-    timeout: PATIENCE,
+    timeout: patience,
     ...(input && { input }),
   });
   const code = answer.error === undefined ? undefined : codeOf(answer.error);
   if (code === 'ENOENT') return { status: null, stdout: '', stderr: MISSING };
   if (code === 'ETIMEDOUT')
-    return { status: null, stdout: '', stderr: `it took longer than ${PATIENCE / 1000} s` };
+    return { status: null, stdout: '', stderr: `it took longer than ${patience / 1000} s` };
   // Git that objects may do so before it has read everything.
   if (answer.error !== undefined && code !== 'EPIPE') throw answer.error;
   return answer;

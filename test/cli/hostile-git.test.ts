@@ -16,7 +16,7 @@ function hostileRepository() {
   };
   const root = repositoryWith({
     '.gitattributes':
-      'a.py filter=evil diff=evil\nb.py filter=a=b\nc.py filter=included\nd.py filter=multi\n',
+      'a.py filter=evil diff=evil\nb.py filter=a.b\nc.py filter=included\nd.py filter=multi\n',
     'a.py': 'hold()\n',
     'b.py': 'hold()\n',
     'c.py': 'hold()\n',
@@ -44,7 +44,7 @@ function hostileRepository() {
     ['filter.evil.clean', program('filter-clean')],
     ['filter.evil.smudge', program('filter-smudge')],
     ['filter.evil.required', 'true'],
-    ['filter.a=b.clean', program('filter-equals')],
+    ['filter.a.b.clean', program('filter-dot')],
     ['filter.multi.process', program('filter-process')],
     ['filter.multi.required', 'true'],
     ['include.path', join(included, 'config')],
@@ -78,7 +78,7 @@ describe('a repository whose git config names programs', () => {
     git(root, 'config', '--remove-section', 'filter.multi');
     git(root, 'status');
     expect(ran()).toEqual(
-      expect.arrayContaining(['filter-clean', 'filter-equals', 'filter-included', 'filter-process']),
+      expect.arrayContaining(['filter-clean', 'filter-dot', 'filter-included', 'filter-process']),
     );
     expect(ran()).toEqual(expect.arrayContaining(['fsmonitor', 'post-index-change', 'submodule-fsmonitor']));
   });
@@ -108,10 +108,15 @@ describe('a repository whose git config names programs', () => {
     expect(ran()).toEqual([]);
   });
 
-  test('is left alone where its programs cannot be turned off', async () => {
-    const root = repositoryWith({ 'a.py': 'hold()\n' });
-    const names = Array.from({ length: 1001 }, (_, index) => `[filter "f${index}"]\n\tclean = cat\n`);
-    put(root, { '.git/config': readFileSync(join(root, '.git/config'), 'utf8') + names.join('') });
+  test.each([
+    ['they are too many', Array.from({ length: 1001 }, (_, index) => `f${index}`)],
+    ['git would not understand their name', ['a=b']],
+    ['their name is no UTF-8', ['\xff']],
+  ])('is left alone where they cannot be turned off: %s', async (_, names) => {
+    const root = repositoryWith({ 'a.py': 'hold()\n', '.gitattributes': 'a.py filter=a=b\n' });
+    const filters = names.map((name) => `[filter "${name}"]\n\tclean = cat\n`).join('');
+    const config = readFileSync(join(root, '.git/config'), 'latin1');
+    put(root, { '.git/config': Buffer.from(config + filters, 'latin1') });
     expect(await memfix({ cwd: root }, 'check', '--changed')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Git could run programs of the repository'),

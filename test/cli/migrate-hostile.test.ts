@@ -1,7 +1,7 @@
-import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { folderWith, git, put } from '../workspace/folders.js';
+import { commit, folderWith, git, put } from '../workspace/folders.js';
 import { BRANCH, branchesOf, remotesWith, WORLD } from '../workspace/migrate/remotes.js';
 import { memfix } from './command-line.js';
 
@@ -175,3 +175,20 @@ function commandOf(pid: string): string {
     return '';
   }
 }
+
+test('what git found out about a repository outlives all this', async () => {
+  const work = folderWith({ 'a.py': 'hold()\n' });
+  git(work, 'init', '--quiet', '--object-format=sha256', '--initial-branch=main');
+  commit(work);
+  const bare = join(folderWith(), 'one.git');
+  git(work, 'clone', '--quiet', '--bare', '.', bare);
+  const camp = folderWith({ 'campaign.toml': `repositories = ["${bare}"]\nverify = "git status --short"\n` });
+  expect(await memfix({ cwd: camp, env: WORLD }, 'migrate', 'plan')).toMatchObject({ code: 0 });
+  const [mirror = ''] = readdirSync(join(camp, 'mirrors'));
+  const file = join(camp, 'mirrors', mirror, 'config');
+  const config = readFileSync(file, 'utf8');
+  writeFileSync(file, `${config}[core]\n\tbare = true\n\tsshCommand = false\n`);
+  expect(await memfix({ cwd: camp, env: WORLD }, 'migrate', 'run', '--push')).toMatchObject({ code: 0 });
+  expect(git(bare, 'rev-parse', BRANCH)).toMatch(/^[0-9a-f]{64}\n$/);
+  expect(readFileSync(file, 'utf8')).toBe(config);
+});

@@ -1,6 +1,7 @@
-import { cpSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, lstatSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeWhole } from './whole-file.js';
 
 /** What every mirror has from its beginning. */
 export const TEMPLATE = fileURLToPath(new URL('./mirror-template', import.meta.url));
@@ -86,14 +87,13 @@ function attributes(): string {
   return knownAttributes;
 }
 
-/** A file with this text, and no link or folder in its place. */
+/** A file with this text, and no link or folder in its place. At no moment is it missing. */
 function ensure(file: string, text: string): void {
   if (smallText(file) === text) return;
   const folder = dirname(file);
-  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) rmSync(folder, { force: true });
-  mkdirSync(folder, { recursive: true });
-  rmSync(file, { recursive: true, force: true });
-  writeFileSync(file, text, { flag: 'wx' });
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) rmSync(folder);
+  if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory() === true) rmSync(file, { recursive: true });
+  writeWhole(file, text, 'later');
 }
 
 /** Of a plain file; nothing of anything else. */

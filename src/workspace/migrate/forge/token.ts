@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { withSettings } from '../../git-settings.js';
 import { type Host, type Hosts, nameOf } from './host.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -84,7 +83,7 @@ export function gitEnvironment(hosts: Hosts, env: Env): Env {
 }
 
 function withHelpers(hosts: Hosts, env: Env): Env {
-  const settings = [...new Set(hosts.values())].flatMap((host): [string, string][] => {
+  const settings = [...new Set(hosts.values())].flatMap((host) => {
     const variable = variableOf(host, env);
     if (variable === undefined) return [];
     const user = host.kind === 'github' ? 'x-access-token' : 'oauth2';
@@ -95,7 +94,12 @@ function withHelpers(hosts: Hosts, env: Env): Env {
       [key, answer],
     ];
   });
-  return withSettings(env, settings);
+  const already = Number(env['GIT_CONFIG_COUNT'] ?? 0);
+  const numbered = settings.flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${already + index}`, key],
+    [`GIT_CONFIG_VALUE_${already + index}`, value],
+  ]);
+  return { ...env, ...Object.fromEntries(numbered), GIT_CONFIG_COUNT: String(already + settings.length) };
 }
 
 const TOKENS =
