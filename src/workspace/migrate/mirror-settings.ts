@@ -53,12 +53,11 @@ export function lendGitFolder(from: string, tree: string, commit: string): void 
 }
 
 function factsIn(text: string): Facts {
+  const disk = text.matchAll(/^[\t ]*(filemode|ignorecase|symlinks|precomposeunicode) = (true|false)$/gm);
   return {
-    disk: [...text.matchAll(/^\s*(filemode|ignorecase|symlinks|precomposeunicode) = (true|false)$/gm)].map(
-      ([, name = '', value = '']) => [name, value],
-    ),
-    isPartial: /^\s*promisor = true$/m.test(text),
-    isSha256: /^\s*objectformat = sha256$/im.test(text),
+    disk: [...new Map([...disk].map(([, name = '', value = '']) => [name, value]))],
+    isPartial: /^[\t ]*promisor = true$/m.test(text),
+    isSha256: /^[\t ]*objectformat = sha256$/im.test(text),
   };
 }
 

@@ -9,9 +9,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** Where people, agents and services keep what code of repositories has no business with. */
 const HIDDEN = ['/tmp', '/var/tmp', '/run', '/root'];
 /** In home: libraries that Python finds there by itself, and models that were downloaded. No passwords are in them. */
-const READ_AT_HOME = [
-  ...['.local/lib', '.cache/torch', '.cache/huggingface/hub', '.cache/huggingface/datasets'],
-];
+const READ_AT_HOME = ['.local/lib', '.cache/torch', '.cache/huggingface/hub', '.cache/huggingface/datasets'];
 /** Variables whose value is a place that programs write to, not one that they come from. */
 const OTHER_VARIABLES = new Set(['HOME', 'TMPDIR', 'TMP', 'TEMP', 'PWD', 'SHELL']);
 const MOST_LINKS = 20;
@@ -24,8 +22,11 @@ export function wallsOf(
   own: readonly string[],
 ): Walls {
   const home = env['HOME'] ?? homedir();
-  const hidden = [...HIDDEN, tmpdir(), env['TMPDIR'] ?? '/tmp', home, ownHome(), ...own].map(realPath);
   const placed = (path: string) => resolve(home, path.replace(/^~(?=\/|$)/, home));
+  const opened = new Set([...readable, ...writable].map((path) => realPath(placed(path))));
+  const hidden = [...HIDDEN, tmpdir(), env['TMPDIR'] ?? '/tmp', home, ownHome(), ...own]
+    .map(realPath)
+    .filter((path) => !opened.has(path));
   const wanted = [
     ...READ_AT_HOME.map((path) => join(home, path)),
     ...Object.entries(env).flatMap(([name, value = '']) =>

@@ -179,6 +179,8 @@ cat ${hidden}/secret.txt
       ...['./venvs/one/pyvenv.cfg', 'x', ''],
     ]);
     expect(existsSync(join(home, 'scratch'))).toBe(false);
+    const open = wallsOf({ ...setting, readable: ['~'] }, { ...env, TMPDIR: home }, '', []);
+    expect(open.hidden).not.toContain(home);
   });
 
   test.skipIf(!works).each([
