@@ -182,7 +182,8 @@ export const COMMANDS = {
       '  stop      with `--queue`: takes back what workers have not begun, and keeps what they did\n' +
       'With `--queue`, the stages are done by `memfix worker` on any number of machines.\n' +
       'Tokens come from GH_TOKEN or GITHUB_TOKEN, GITLAB_TOKEN, MEMFIX_TOKEN_<HOST> for a server of your own, `gh`, or git\n' +
-      'credential helpers; those in a URL are left out. A verify command runs with your rights, without these variables.\n' +
+      'credential helpers; those in a URL are left out. A verify command runs in a sandbox where there is one, else\n' +
+      'with your rights, and without these variables.\n' +
       'Exits with 0, 1 when repositories failed, 2 on an error.',
     options: [
       ...['repos', 'shard', 'limit', 'failed', 'update', 'push', 'pr', 'prs-per-hour'],

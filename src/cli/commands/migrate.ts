@@ -7,6 +7,7 @@ import { Failure } from '../../workspace/failure.js';
 import { type Campaign, readCampaign } from '../../workspace/migrate/campaign.js';
 import { chosen } from '../../workspace/migrate/choose.js';
 import { driveHere } from '../../workspace/migrate/driver.js';
+import { enclosureFor } from '../../workspace/migrate/enclosure.js';
 import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
 import { ParserStock } from '../../workspace/parser-choice.js';
 import type { Request } from '../../workspace/project.js';
@@ -68,9 +69,17 @@ export async function migrate(context: Context): Promise<number> {
   const isKnown = action !== 'pr' || (await followAll(context, campaign));
   const run = action === 'resume' ? resumed(args, campaign) : dealtRun(args, campaign, action);
   if (run.goal !== 'plan' && action !== 'pr') await identityOf(context);
+  if (run.goal !== 'plan' && action !== 'pr') await sayHowVerified(context, campaign, run);
   if (run.goal === 'pr') await checkForges(context, campaign, run);
   const code = await work(context, campaign, action === 'resume' ? run : begin(args, campaign, run), HERE);
   return isKnown ? code : EXIT.findings;
+}
+
+/** Before anything is done: a sandbox that does not work here is found out only once. */
+async function sayHowVerified(context: Context, campaign: Campaign, { ids }: Run): Promise<void> {
+  if (campaign.verify === undefined || ids.length === 0) return;
+  const { words } = await enclosureFor(campaign, context.io.env);
+  context.say(`The verify command runs ${words}.`);
 }
 
 /** Who does the stages of a run. */

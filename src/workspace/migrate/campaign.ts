@@ -7,10 +7,13 @@ import { parseSeconds } from '../duration.js';
 import { Failure } from '../failure.js';
 import type { Request } from '../project.js';
 import { didYouMean } from '../resemblance.js';
+import type { VerifySetting } from './enclosure.js';
 import type { Source } from './forge/forge.js';
 import { type Host, type Hosts, hostFrom, nameOf, PUBLIC_HOSTS } from './forge/host.js';
 import { DEFAULT_FILTER, type Filter, listingOf, PROTOCOLS } from './forge/listing.js';
+import { isToken } from './forge/token.js';
 import { sha256 } from './hash.js';
+import { SANDBOX_CHOICES } from './sandbox.js';
 import { type Repository, readSources } from './source.js';
 import { verifyProblem } from './verify.js';
 
@@ -40,6 +43,7 @@ export interface Campaign {
   readonly commits: (typeof COMMIT_CHOICES)[number];
   readonly message?: string;
   readonly verify?: string;
+  readonly verifying: VerifySetting;
   /** Where the mirrors are. */
   readonly mirrors: string;
   readonly clone: (typeof CLONE_CHOICES)[number];
@@ -70,7 +74,8 @@ export const CAMPAIGN_FILE = 'campaign.toml';
 export const DEFAULT_BRANCH = 'memfix/fixes';
 const KEYS = [
   ...['repositories', 'select', 'extend-select', 'ignore', 'unsafe-fixes', 'branch', 'commits', 'message'],
-  ...['verify', 'mirrors', 'clone', 'limits', 'sources', 'forges', 'pull-request'],
+  ...['verify', 'verify-sandbox', 'verify-network', 'verify-env', 'verify-readable', 'verify-writable'],
+  ...['mirrors', 'clone', 'limits', 'sources', 'forges', 'pull-request'],
 ];
 /** GitHub takes no more from one account, and people still less. */
 export const MOST_PRS_PER_HOUR = 500;
@@ -126,6 +131,7 @@ class CampaignReader {
       commits,
       ...(message !== undefined && { message }),
       ...(verify !== undefined && { verify }),
+      verifying: this.#verifying(),
       clone: this.#chosen('clone', CLONE_CHOICES),
       mirrors: resolve(this.folder, this.#string(this.table, 'mirrors') ?? 'mirrors'),
       limits: this.#limits(),
@@ -137,6 +143,20 @@ class CampaignReader {
     const word = this.#string(this.table, key) ?? choices[0];
     const found = choices.find((choice) => choice === word);
     return found ?? this.#fail(`\`${key}\` must be one of ${choices.join(', ')}`);
+  }
+
+  #verifying(): VerifySetting {
+    const list = (key: string) => this.#strings(this.table, key) ?? [];
+    const env = list('verify-env');
+    const token = env.find(isToken);
+    if (token !== undefined) this.#fail(`\`verify-env\` would give ${token} to the code of every repository`);
+    return {
+      sandbox: this.#chosen('verify-sandbox', SANDBOX_CHOICES),
+      network: this.#boolean(this.table, 'verify-network') ?? false,
+      env,
+      readable: list('verify-readable'),
+      writable: list('verify-writable'),
+    };
   }
 
   #branch(): string {

@@ -9,6 +9,7 @@ import {
 } from '../../report/migrate/record.js';
 import { Failure } from '../failure.js';
 import { type Campaign, planKey } from './campaign.js';
+import { enclosureFor } from './enclosure.js';
 import type { CampaignFolder } from './folder.js';
 import type { Forges } from './forge/forges.js';
 import { propose } from './forge/propose.js';
@@ -133,7 +134,7 @@ const verify: Stage = {
       tree: folder.tree(record.id),
       log: folder.verifyLog(record.id),
       timeout: campaign.limits.verifyTimeout,
-      env: withoutTokens(env),
+      enclosure: await enclosureFor(campaign, withoutTokens(env)),
       ...{ mirror, mark, signal: eyes.signal },
     };
     return { ...before('verify', record), verified: await verified(trying) };

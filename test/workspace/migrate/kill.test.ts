@@ -23,6 +23,9 @@ exec "$REAL_GIT" "$@"
 const PARTIAL = "clone = 'partial'\n";
 const REAL_GIT = spawnSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).stdout.trim();
 
+/** The verify command may reach memfix itself. */
+const OPEN = "verify-sandbox = 'none'\nverify-env = ['KILL_AT', 'KILL_ONCE']\n";
+
 test.each([
   ['clone', ' clone ', 'before'],
   ['clone', ' clone ', 'after'],
@@ -42,7 +45,7 @@ test.each([
   const verify =
     'if [ "$KILL_AT" = verifying ] && mkdir "$KILL_ONCE"; then echo $$ > "$KILL_ONCE/pid"; kill -9 $PPID; sleep 60; fi';
   const camp = folderWith({
-    'campaign.toml': `repositories = ['${bare}']\n${at.includes('read-tree') ? PARTIAL : ''}verify = '${verify}'\n`,
+    'campaign.toml': `repositories = ['${bare}']\n${at.includes('read-tree') ? PARTIAL : ''}verify = '${verify}'\n${OPEN}`,
     'bin/git': DEADLY_GIT,
   });
   chmodSync(join(camp, 'bin', 'git'), 0o755);

@@ -128,7 +128,10 @@ test('a worker whose disk does not work says so, and goes on when it does', asyn
 test('a worker that is told to stop finishes its stage, and another goes on after it', async () => {
   const works = await Works.open(PROGRAM);
   const log = join(folderWith(), 'verified');
-  const { camp, check } = campaignOver(some(1), `verify = 'sleep 1; echo once >> ${log}'\n`);
+  const { camp, check } = campaignOver(
+    some(1),
+    `verify = 'sleep 1; echo once >> ${log}'\nverify-sandbox = 'none'\n`,
+  );
   const first = await works.worker({ words: LEASE });
   const run = works.migrate(camp, ['run', '--push', '-v']);
   await run.says(/verify …/);

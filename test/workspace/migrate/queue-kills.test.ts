@@ -25,7 +25,10 @@ test('workers are killed in every stage: others finish, and nothing is done twic
   const verify = 'case $PWD in *verify*) mkdir $DEATHS/verify && { kill -9 $PPID; sleep 1; } || true;; esac';
   const files = { 'plan-goes': 'hold(fatal)\n', 'verify-goes': 'hold()\n' };
   const others = Object.fromEntries(deaths.map(({ repository }) => [repository, 'hold()\n']));
-  const { camp, check } = campaignOver({ ...others, ...files }, `verify = '${verify}'\n`);
+  const { camp, check } = campaignOver(
+    { ...others, ...files },
+    `verify = '${verify}'\nverify-sandbox = 'none'\nverify-env = ['DEATHS']\n`,
+  );
   const works = await Works.open(PROGRAM);
   const world = { ...env, KILL_AT: 'detect', KILL_ONCE: join(env['DEATHS'] ?? '', 'plan') };
   let isOver = false;
@@ -103,7 +106,7 @@ test('a repository that every worker dies of is given up, and the others are don
   const works = await Works.open(PROGRAM);
   const { camp, pushes } = campaignOver(
     { deadly: 'hold()\n', fine: 'hold()\n' },
-    "verify = 'case $PWD in *deadly*) kill -9 $PPID;; esac'\n",
+    "verify = 'case $PWD in *deadly*) kill -9 $PPID;; esac'\nverify-sandbox = 'none'\n",
   );
   const run = works.migrate(camp, ['run', '--push']);
   let isOver = false;
