@@ -27,7 +27,7 @@ function isBefore(
     if (rank(around, first, binding, true) < rank(around, second, other, isOtherBound)) return 'always';
   }
   for (let at: PyNode | undefined = around; at !== undefined; at = at.parent) {
-    if (COMPREHENSION.test(at.type) && isRepeated(at, binding) && isRepeated(at, other)) return 'sometimes';
+    if (COMPREHENSION.test(at.type) && isInRounds(at, binding) && isInRounds(at, other)) return 'sometimes';
     if (at === element) break;
   }
   return 'never';
@@ -63,11 +63,11 @@ function skips(around: PyNode, child: PyNode): boolean {
   if (around.type === 'assert_statement') return around.named[0] !== child;
   // What binds the same name in another alternative does so instead.
   if (around.type === 'union_pattern') return true;
-  return COMPREHENSION.test(around.type) && isRepeated(around, child);
+  return COMPREHENSION.test(around.type) && isInRounds(around, child);
 }
 
 /** In a comprehension everything but what its first `for` iterates over, which is evaluated once. */
-function isRepeated(comprehension: PyNode, node: PyNode): boolean {
+function isInRounds(comprehension: PyNode, node: PyNode): boolean {
   return !comprehension.childOfType('for_in_clause')?.field('right')?.contains(node);
 }
 

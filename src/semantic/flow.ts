@@ -84,11 +84,17 @@ function definitionsReaching(module: PyModule, read: PyNode): readonly Definitio
   const scope = module.resolve(read);
   if (scope === undefined || !isAtOnce(module, read, scope)) return undefined;
   if (scope.kind === 'comprehension') return definitionsInComprehension(scope, read);
-  const { isElsewhere, bindings, parameters } = writtenBy(module, scope, module.writes(scope, read.text));
+  const { isElsewhere, bindings, parameters, only } = writtenBy(
+    module,
+    scope,
+    module.writes(scope, read.text),
+  );
   if (isElsewhere) return undefined;
-  const { events, fromEntry } = bindings.before(read);
+  // Whoever reads it before gets an error.
+  if (only !== undefined && only !== read) return [definitionOf(only)];
+  const { events, fromEntry } = bindings().before(read);
   const isReached = fromEntry || events.size > 0;
-  const found = isReached ? [...events] : [...bindings.nodes];
+  const found = isReached ? [...events] : [...bindings().nodes];
   return [...found.sort((a, b) => b.start - a.start), ...(fromEntry || !isReached ? parameters : [])].map(
     definitionOf,
   );
@@ -166,8 +172,10 @@ interface Written {
   /** Also from another scope, or at another time. */
   readonly isElsewhere: boolean;
   /** Other than by a parameter. */
-  readonly bindings: Events;
+  readonly bindings: () => Events;
   readonly parameters: readonly PyNode[];
+  /** The only binding of a variable of a function. */
+  readonly only: PyNode | undefined;
 }
 
 function writtenBy(module: PyModule, scope: Scope, writes: readonly PyNode[]): Written {
@@ -178,8 +186,17 @@ function writtenBy(module: PyModule, scope: Scope, writes: readonly PyNode[]): W
   // A bare annotation gives no value.
   const others = writes.filter((write) => !['parameter', 'declare'].includes(roleOf(write)));
   const isElsewhere = others.some((write) => !isAtOnce(module, write, scope));
-  const bindings = new Events(controlFlowOf(module, scope.node), isElsewhere ? [] : others, replaces);
-  const written = { isElsewhere, bindings, parameters };
+  const isOnly = writes.length === 1 && (scope.kind === 'function' || scope.kind === 'lambda');
+  let bindings: Events | undefined;
+  const written = {
+    isElsewhere,
+    bindings: () => {
+      bindings ??= new Events(controlFlowOf(module, scope.node), others, replaces);
+      return bindings;
+    },
+    parameters,
+    only: isOnly ? (others[0] ?? parameters[0]) : undefined,
+  };
   all.set(writes, written);
   return written;
 }

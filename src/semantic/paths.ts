@@ -2,7 +2,7 @@ import type { PyNode } from '../syntax/node.js';
 import { controlFlowOf } from './cfg.js';
 import { Events, type Reached } from './cfg-search.js';
 import type { PyModule } from './module.js';
-import { unparenthesized } from './statements.js';
+import { enclosingLoops, unparenthesized } from './statements.js';
 
 /** The function, lambda, class body or module whose code a node is part of; a comprehension is part of the code around it. */
 function codeOf(module: PyModule, node: PyNode): PyNode {
@@ -26,7 +26,7 @@ export function lastOf(module: PyModule, nodes: readonly PyNode[]): (before: PyN
 const NOTHING: Reached = { events: new Set(), fromEntry: true };
 
 /**
- * Whether some way leads from a node to the next evaluation of another, or to that of itself, without passing any of `past`.
+ * Whether some way leads from a node to the next evaluation of another, or of itself, without passing any of `past`.
  * What runs in another function leads everywhere.
  */
 export function mayLead(
@@ -41,6 +41,14 @@ export function mayLead(
   return eventsOf(module, code, [from, ...others], (event) => event !== from)
     .before(to)
     .events.has(from);
+}
+
+/** Whether a node is evaluated again, in a later round of a loop, without any of `past` in between. */
+export function isRepeated(module: PyModule, node: PyNode, past: readonly PyNode[]): boolean {
+  const loops = enclosingLoops(node);
+  // Most have none in the loop: then it takes no graph to tell.
+  if (loops.some((loop) => !past.some((other) => loop.contains(other)))) return true;
+  return loops.length > 0 && mayLead(module, node, node, past);
 }
 
 /** Whether a run of the code, or a round of a loop in it, evaluates at most one of two nodes. */

@@ -131,6 +131,12 @@ describe('reachingDefinitions', () => {
   });
 });
 
+it('gives what was before where it is asked about a binding', () => {
+  const module = moduleOf('def f(p):\n    x = 1\n    for y in p:\n        z = 2\n');
+  expect(reachingDefinitions(module, nodeAt(module, 'x'))).toEqual([]);
+  expect(reachingDefinitions(module, nodeAt(module, 'z'))).toMatchObject([{ kind: 'value' }]);
+});
+
 it('matches tuples element by element, unless starred', () => {
   const module = moduleOf('a, (b, c) = 1, 2\nd, *e = 1, 2\n');
   expect(definitionOf(nodeAt(module, 'a'))).toMatchObject({ kind: 'value' });

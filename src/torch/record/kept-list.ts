@@ -1,7 +1,7 @@
 import { definitionOf } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
-import { mayLead } from '../../semantic/paths.js';
+import { isRepeated } from '../../semantic/paths.js';
 import type { Scope } from '../../semantic/scope.js';
 import { argumentsOf, receiverOf } from '../../semantic/statements.js';
 import {
@@ -227,7 +227,7 @@ function listIn(module: PyModule, scope: Scope, name: string): KeptList | undefi
     if (call === undefined || value === undefined || others.length > 0) return [];
     if (module.scopeAt(target) !== scope || value.type.endsWith('splat')) return [];
     // A later round appends to the same list.
-    return made.length > 0 && mayLead(module, target, target, made) ? [{ target, value }] : [];
+    return made.length > 0 && isRepeated(module, target, made) ? [{ target, value }] : [];
   });
   return appends.length === 0 ? undefined : { name, scope, appends };
 }

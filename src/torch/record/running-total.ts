@@ -4,7 +4,7 @@ import { definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
-import { mayLead } from '../../semantic/paths.js';
+import { isRepeated } from '../../semantic/paths.js';
 import type { Scope } from '../../semantic/scope.js';
 import {
   argumentsOf,
@@ -225,9 +225,7 @@ function totalIn(module: PyModule, scope: Scope, name: string): RunningTotal | u
     else if (role !== 'update' && !isDerivedFrom(place, name)) return undefined;
   }
   // What a round adds to is what the round before has left.
-  const growing = additions.filter(
-    ({ target }) => zeros.length > 0 && mayLead(module, target, target, zeros),
-  );
+  const growing = additions.filter(({ target }) => zeros.length > 0 && isRepeated(module, target, zeros));
   return growing.length === 0 ? undefined : { name, scope, additions: growing };
 }
 
