@@ -89,6 +89,12 @@ export function isAlwaysAfter(
   return events.size > 0 && !fromEntry && !(start && events.has(start));
 }
 
+/** Whether one of some nodes is evaluated before a loop starts, whichever way leads there. */
+export function isAlwaysBeforeLoop(module: PyModule, loop: PyNode, nodes: readonly PyNode[]): boolean {
+  const start = loop.field('right') ?? startOfRound(loop);
+  return start !== undefined && isAlwaysAfter(module, start, nodes, undefined);
+}
+
 /** What a loop evaluates first in each round. */
 function startOfRound(loop: PyNode): PyNode | undefined {
   if (loop.type === 'for_statement') return loop.field('left');
