@@ -151,11 +151,11 @@ function walkedBy(module: PyModule, functionNode: PyNode): readonly string[] {
 
 function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt> {
   const { text } = run.model;
-  const mode = runsInEvalMode(run);
+  const mode = runsInEvalMode(module, run);
   if (mode === 'no') yield { answer: 'no', words: `\`${text}\` may be in training mode when it runs` };
   if (mode === 'unknown')
     yield { answer: 'unknown', words: `that every forward of \`${text}\` runs in evaluation mode` };
-  if (choosesGradMode(run))
+  if (choosesGradMode(module, run))
     yield { answer: 'no', words: `one branch runs \`${text}\` with gradients, and the other without` };
   if (run.gradless.length > 0) {
     yield {
