@@ -124,7 +124,7 @@ function written(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gr
   const { target, values } = change;
   const isOwn = target.type === 'identifier' || node.type === 'call';
   const changesNetwork = isOwn && node.type !== 'assignment' && isOfNetwork(module, target, trace);
-  const byNetwork = values.some((value) => trace.of(value) === 'network');
+  const byNetwork = values.some((value) => /^(?:network|graph)$/.test(trace.of(value)));
   if (!changesNetwork && !(byNetwork && isHeldOutside(module, functionNode, target))) return undefined;
   return {
     node,
