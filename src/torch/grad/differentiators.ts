@@ -1,6 +1,7 @@
 import { ancestryOf, methodsOf } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { type Arity, arityOf } from '../../semantic/project-names.js';
 import { decoratorsOf, enclosingClass, enclosingFunction, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { AUTOGRAD_FUNCTIONS, isModuleClass, PLAIN_BASES } from '../catalog.js';
@@ -19,8 +20,7 @@ export interface Differentiator {
   /** `file.py:12` */
   readonly place: string;
   readonly words: string;
-  /** How many positional arguments a call must and may give it, `self` left out. */
-  readonly arity: readonly [least: number, most: number];
+  readonly arity: Arity;
   /** Its file stores it, passes it on, or decorates it: it may be called by another name. */
   readonly isValue: boolean;
 }
@@ -80,7 +80,7 @@ function findIn(module: PyModule): readonly Differentiator[] {
     // Torch runs the forward of a custom function without gradients anyway.
     if (isFunction) return [];
     return {
-      ...{ name, mayBeModule, bases, words: use.words, arity: arityOf(node, classNode !== undefined) },
+      ...{ name, mayBeModule, bases, words: use.words, arity: arityOf(node) },
       owner: classNode?.field('name')?.text,
       place: placeOf(module, node).replaceAll('`', ''),
       isValue: isValue(module, node, name),
@@ -108,18 +108,6 @@ function kindOfClass(module: PyModule, classNode: PyNode | undefined) {
       classes.some((each) => methodsOf(each).some((method) => method.field('name')?.text === 'eval')),
     bases: [...classes.slice(1).map((each) => each.field('name')?.text ?? ''), ...last],
   };
-}
-
-function arityOf(functionNode: PyNode, isMethod: boolean): readonly [number, number] {
-  const parameters = (functionNode.field('parameters')?.named ?? []).slice(isMethod ? 1 : 0);
-  const before = parameters.findIndex(({ type }) => type === 'keyword_separator');
-  const positional = before === -1 ? parameters : parameters.slice(0, before);
-  const isSpread = parameters.some(({ type }) => type === 'list_splat_pattern');
-  const plain = positional.filter(({ type }) => !/splat|separator/.test(type));
-  return [
-    plain.filter(({ type }) => !type.includes('default')).length,
-    isSpread ? Number.POSITIVE_INFINITY : plain.length,
-  ];
 }
 
 /** What a decorator of these leaves is called by the function's own name. */
