@@ -17,7 +17,7 @@ import { functionElsewhere, gradUseElsewhere } from './elsewhere.js';
 import { escapesOf } from './escapes.js';
 import { functionsOf, gradUseReached, reachedFrom } from './grad.js';
 import { isHandle, nameOf } from './handles.js';
-import { KEEPS, MAY_TRAIN, NETWORK, RUNS_OTHERWISE, TAKES_NETWORK, TRAINS } from './names.js';
+import { KEEPS, MAY_TRAIN, RUNS_OTHERWISE, TAKES_NETWORK, TRAINS } from './names.js';
 import { givenTo } from './parts.js';
 import { GradTrace } from './trace.js';
 import {
@@ -239,19 +239,19 @@ function nobodyYet(): Map<PyNode, boolean> {
   return new Map();
 }
 
-/** Parameters that it calls are networks if their names say so; all of them may be results of one, and none may be kept. */
+/** All of its parameters may be results of a network, and none may be kept. */
 function isHarmless(module: PyModule, functionNode: PyNode): boolean {
   if (/\b(?:getattr|exec|eval|globals|vars|__dict__)\b/.test(functionNode.text)) return false;
   if (gradUseReached(module, functionNode) !== undefined) return false;
   if (trainingCallReached(module, functionNode) !== undefined) return false;
   const networks = new Set<string>();
-  for (const node of (functionNode.field('body') ?? functionNode).walk()) {
-    const callee = node.type === 'call' ? node.field('function') : undefined;
-    if (callee !== undefined && NETWORK.test(callee.text) && isParameter(module, functionNode, callee))
-      networks.add(callee.text);
-  }
   const trace = new GradTrace(module, functionNode, networks, 'graph');
-  if ([...escapesOf(module, functionNode, trace)].some(({ into }) => into !== undefined)) return false;
+  if (
+    [...escapesOf(module, functionNode, trace)].some(
+      ({ into, isDerived }) => into !== undefined && !isDerived,
+    )
+  )
+    return false;
   return suspicionsOf(module, functionNode, networks, trace).length === 0;
 }
 
@@ -295,7 +295,7 @@ function isNetworkOf(node: PyNode, models: ReadonlySet<string>): boolean {
   );
 }
 
-function isParameter(module: PyModule, functionNode: PyNode, callee: PyNode): boolean {
+function _isParameter(module: PyModule, functionNode: PyNode, callee: PyNode): boolean {
   if (callee.type !== 'identifier') return false;
   const scope = module.resolve(callee);
   if (scope === undefined) return false;

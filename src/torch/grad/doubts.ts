@@ -93,7 +93,7 @@ export function* doubtsAbout(
   const isReturned = leaving.some(({ into }) => into === undefined);
   const called = isReturned ? callersElsewhere(module, functionNode).doubt : undefined;
   if (called !== undefined) yield called;
-  const [first] = leaving;
+  const first = leaving.find(({ isDerived }) => !isDerived);
   if (first !== undefined) yield { answer: 'unknown', words: first.words };
   const measured = measuredMemory(module, functionNode);
   if (measured !== undefined)

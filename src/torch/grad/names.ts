@@ -24,26 +24,9 @@ export const MAY_TRAIN =
 export const RUNS_OTHERWISE =
   /(?<![a-z])(?:sched|env|p?bar(?![a-z])|prof|timer|track|log|sampl|metric|sim(?![a-z])|game|world|sess|thread|process|ema(?![a-z])|clock|server|app(?![a-z])|wandb|counter|eval|val(?![a-z])|valid|test)/i;
 
-/** A value of this name is a network: calling it is a forward. */
-export const NETWORK = anyOf(
-  /(?:^|_)(?:model|net|network|encoder|decoder|generator|discriminator|backbone|head|extractor|embedding|embedder|classifier|detector|actor|critic|policy|vae|unet|gan|teacher|student|transformer|lstm|rnn|gru|bert|resnet)\d*(?:$|_\w{1,3}$)/,
-  /(?:model|net|coder|generator|discriminator)[a-z]?$/,
-  /^[gde](?:_[a-z]{1,3})?\d*$/,
-);
-
 /** Functions that take a network and only wrap, copy, store, describe or measure it. */
 export const TAKES_NETWORK =
   /^(?:DataParallel|DistributedDataParallel|DDP|FSDP|unwrap_model|prepare|prepare_model|de_parallel|deepcopy|copy|save\w*|load\w*|print|len|isinstance|hasattr|getattr|callable|type|id|iter|next|list|summary|info|log|count_\w+|num_params\w*|get_(?:n_params|num_\w+|device|parameter_\w+)|freeze\w*|is_parallel|export|profile|named_parameters|set_eval\w*)$/;
-
-/** A value of this name is data or a setting: it carries no gradient. */
-export const DATA = anyOf(
-  /load|data|batch|iter|target|label|ground_?truth|token|name|path|dir|file|writer|logger|prefix|thresh|size|count|num|len|index|idx|class|vocab|header|freq|interval|seed/,
-  /(?:^|_)(?:dl|val|test|valid|eval|bs|n|i|j|k|lr|eps|args?|opts?|cfg|conf|config|hparams|device|dtype|epochs?|steps?|rank|world|split|mode|limit|topk|root|env|gym|game)(?:$|_)/,
-);
-
-/** A value of this name collects numbers for a report. */
-export const METER =
-  /meter|metric|logger|evaluator|(?:^|_)(?:acc|avg|auc|map|f1|top\d?|bar|pbar|stats?)(?:$|_|\d)|loss|score|tracker|writer|wandb|tqdm|progress|coco|results?_?log|summary/i;
 
 /** Methods that keep what they are given. */
 export const KEEPS: ReadonlySet<string> = new Set([
