@@ -14,15 +14,13 @@ import { Bench, type Workshop } from '../../workspace/migrate/queue/serve.js';
 import { Stations } from '../../workspace/migrate/queue/stations.js';
 import { type Presence, Store } from '../../workspace/migrate/queue/store.js';
 import { ALL_STAGES } from '../../workspace/migrate/stages.js';
-import { ParserStock } from '../../workspace/parser-choice.js';
-import type { Request } from '../../workspace/project.js';
 import { endMarked } from '../../workspace/prove/child.js';
 import { didYouMean } from '../../workspace/resemblance.js';
 import { prepareForMany } from '../../workspace/tuning.js';
 import type { Arguments } from '../arguments.js';
 import { type Context, EXIT } from '../context.js';
-import { threadsFor } from '../looking.js';
 import { ownVersion } from '../package.js';
+import { plannerFor } from '../planning.js';
 
 /** Milliseconds. */
 const HEARTBEAT = 10_000;
@@ -97,6 +95,7 @@ async function serve(context: Context, link: Link, folder: string, setting: Sett
   clearInterval(beating);
   // Without Redis, nobody can be told what was done: others will do it again.
   await Promise.all(served.map((each) => each.close(!link.isUp)));
+  await shop.eyes.planner.close();
   if (link.isUp) await store.absent(presence);
 }
 
@@ -105,16 +104,12 @@ function workshop(
   own: Pick<Workshop, 'name' | 'folder' | 'version' | 'stages' | 'env'>,
 ): Workshop {
   const { io, catalogue, args } = context;
+  // A stage in hand is finished, whatever the signal.
+  const { signal } = new AbortController();
   return {
     ...own,
     widths: { network: widthIn(args, 'network'), work: widthIn(args, 'work') },
-    eyes: {
-      catalogue,
-      parsers: new ParserStock(io.env['MEMFIX_PARSER']),
-      // A stage in hand is finished, whatever the signal.
-      signal: new AbortController().signal,
-      threads: (request: Request) => threadsFor(io, request, { takesFixes: true, remembers: false }),
-    },
+    eyes: { catalogue, planner: plannerFor(io, catalogue, signal), signal },
     isStopping: () => io.signal.aborted,
     entered: ({ name }, stage) => {
       if (context.isVerbose) context.say(`${name}: ${stage} …`);

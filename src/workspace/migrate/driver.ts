@@ -13,7 +13,7 @@ import { Git, MARK, restGit } from './git.js';
 import { tryHold } from './hold.js';
 import { Lane } from './lane.js';
 import { Mirror } from './mirror.js';
-import type { Eyes } from './plan.js';
+import type { Eyes } from './planner.js';
 import { Setback } from './setback.js';
 import type { Repository } from './source.js';
 import type { Stage } from './stages.js';
