@@ -31,11 +31,11 @@ const WHICH: readonly OptionName[] = ['repos', 'shard'];
 /** What can be done with a campaign, and the options that mean something there. */
 const ACTIONS = {
   init: ['branch', 'verify', 'select', 'extend-select', 'ignore', 'unsafe-fixes'],
-  plan: [...WHICH, 'limit', 'failed', 'update', 'keep', 'queue'],
-  run: [...WHICH, 'limit', 'failed', 'push', 'pr', 'prs-per-hour', 'keep', 'queue'],
-  resume: ['shard', 'keep', 'prs-per-hour', 'queue'],
+  plan: [...WHICH, 'limit', 'failed', 'update', 'keep', 'queue', 'takeover'],
+  run: [...WHICH, 'limit', 'failed', 'push', 'pr', 'prs-per-hour', 'keep', 'queue', 'takeover'],
+  resume: ['shard', 'keep', 'prs-per-hour', 'queue', 'takeover'],
   stop: ['shard', 'queue'],
-  pr: [...WHICH, 'limit', 'failed', 'prs-per-hour', 'queue'],
+  pr: [...WHICH, 'limit', 'failed', 'prs-per-hour', 'queue', 'takeover'],
   status: [...WHICH, 'update', 'output', 'queue'],
   report: [...WHICH, 'csv', 'html', 'output'],
   export: [...WHICH, 'sourcegraph', 'multi-gitter', 'output'],
@@ -144,7 +144,7 @@ function recordsOf({ args }: Context, { folder, repositories }: Campaign): reado
 }
 
 async function work(context: Context, campaign: Campaign, run: Run, driver: Driver): Promise<number> {
-  const { io, catalogue } = context;
+  const { io, catalogue, args } = context;
   const { goal, keep, ids } = run;
   const folder = new CampaignFolder(campaign.folder);
   const wanted = new Set(ids);
@@ -153,7 +153,9 @@ async function work(context: Context, campaign: Campaign, run: Run, driver: Driv
   const planner = plannerFor(io, catalogue, io.signal);
   const eyes = { catalogue, planner, signal: io.signal };
   const forges = forgesOf(context, campaign, (text) => progress.tell(text), run.prsPerHour);
-  const undertaking = { campaign, folder, goal, keep, eyes, forges, env: io.env, version: ownVersion() };
+  const takeover = args.flag('takeover');
+  const version = ownVersion();
+  const undertaking = { campaign, folder, goal, keep, eyes, forges, env: io.env, version, takeover };
   try {
     await driver.drive(which, undertaking, progress);
   } finally {

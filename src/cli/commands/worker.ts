@@ -34,7 +34,7 @@ export async function worker(context: Context): Promise<number> {
   if (word === '') throw args.misuse('`memfix worker` needs `--queue`: the Redis that the work comes from.');
   const address = addressIn(word, io.env);
   const setting = { lease: leaseIn(args), stages: stagesIn(args), version: ownVersion() };
-  const place = placeOf(context);
+  const place = await placeOf(context);
   try {
     const link = await Link.open(address, {
       next: 'See that it runs and can be reached from here, then start the worker again.',
@@ -122,7 +122,7 @@ function workshop(
 }
 
 /** A folder for mirrors and trees, of one worker. What a dead one left there goes, and its processes are ended. */
-function placeOf({ args, io }: Context): { readonly folder: string; leave(): void } {
+async function placeOf({ args, io }: Context): Promise<{ readonly folder: string; leave(): void }> {
   const given = args.text('dir');
   const remove = (folder: string) => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   if (given === undefined) {
@@ -130,7 +130,10 @@ function placeOf({ args, io }: Context): { readonly folder: string; leave(): voi
     return { folder, leave: () => remove(folder) };
   }
   const folder = join(resolve(io.cwd, given), 'memfix-worker');
-  const held = hold(`${folder}.lock`);
+  const held = await hold(`${folder}.lock`, {
+    title: 'Another worker has this folder',
+    takeover: args.flag('takeover'),
+  });
   if (held.isInherited) endMarked(`${MARK}=${folder}#`);
   remove(folder);
   const leave = () => {
