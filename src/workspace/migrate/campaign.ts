@@ -92,8 +92,8 @@ export const MOST_PRS_PER_HOUR = 500;
 const SOURCE_KEYS = ['archived', 'forks', 'protocol'];
 const PULL_REQUEST_KEYS = ['title', 'body', 'draft', 'labels', 'reviewers', 'per-hour'];
 const LIMIT_KEYS = ['network', 'work', 'network-timeout', 'verify-timeout', 'plan-timeout', 'plan-memory'];
-/** With less, Node does not start. */
-const LEAST_MEMORY = 64e6;
+/** A process that has done nothing yet takes nearly as much. */
+const LEAST_MEMORY = 100e6;
 
 export function readCampaign(folder: string): Campaign {
   const path = join(folder, CAMPAIGN_FILE);
@@ -246,7 +246,7 @@ class CampaignReader {
     const bytes = parseBytes(this.#string(table, key) ?? otherwise) ?? 0;
     return bytes >= LEAST_MEMORY
       ? bytes
-      : this.#fail(`\`limits.${key}\` must be a size such as "2GB", from 64MB`);
+      : this.#fail(`\`limits.${key}\` must be a size such as "2GB", from 100MB`);
   }
 
   #table(key: string, known?: readonly string[]): Table {
