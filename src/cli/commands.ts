@@ -187,7 +187,7 @@ export const COMMANDS = {
       'Exits with 0, 1 when repositories failed, 2 on an error.',
     options: [
       ...['repos', 'shard', 'limit', 'failed', 'update', 'push', 'pr', 'prs-per-hour'],
-      ...['keep', 'queue', 'branch', 'verify'],
+      ...['keep', 'queue', 'takeover', 'branch', 'verify'],
       ...[
         'select',
         'extend-select',
@@ -226,7 +226,7 @@ export const COMMANDS = {
       'its file has the same bytes; in a file that changed, fixes like a rejected one are held back until you look again.\n' +
       'The address holds a secret that changes each time. Over ssh: `ssh -L 8123:127.0.0.1:8123 HOST`, and `--port 8123` there.\n' +
       'Ctrl-C ends it. Exits with 0, or 2 on an error.',
-    options: ['open', 'port', 'quiet', ...EVERYWHERE],
+    options: ['open', 'port', 'takeover', 'quiet', ...EVERYWHERE],
     examples: [
       ['memfix review fixes', 'after `memfix migrate plan fixes`'],
       ['memfix review fixes --no-open --port 8123', 'only print the address'],
@@ -242,7 +242,7 @@ export const COMMANDS = {
       'It runs until it is told to stop: the first signal lets it finish the stages in hand, the second ends it at once.\n' +
       'Whoever can write to that Redis can run commands here: give it a password, and TLS where the network is not yours.',
     options: [
-      ...['queue', 'stages', 'network', 'work', 'lease', 'dir', 'quiet', 'verbose'],
+      ...['queue', 'stages', 'network', 'work', 'lease', 'dir', 'takeover', 'quiet', 'verbose'],
       ...EVERYWHERE,
     ] as readonly OptionName[],
     examples: [

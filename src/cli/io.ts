@@ -24,7 +24,7 @@ export interface Io {
 
 /** The running program. */
 export interface Self {
-  /** What a thread of it starts with. */
+  /** What a thread or a child of it starts with. */
   readonly entry?: URL;
   /** Tells this code from any other version of it. */
   build(): Promise<string>;

@@ -154,7 +154,7 @@ function nameForeign(context: Context, { foreign }: Visit): void {
 
 /** The program itself, started again in threads. The native parser cannot be stopped without ending the process. */
 export function threadsFor(
-  { self, env }: Io,
+  { self, env }: Pick<Io, 'self' | 'env'>,
   request: Request,
   what: Pick<Errand, 'takesFixes' | 'remembers'>,
 ): CrewSetting | undefined {

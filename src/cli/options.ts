@@ -210,6 +210,7 @@ export const OPTIONS = {
     type: 'string',
     value: 'WHAT',
   },
+  takeover: repositories('take what another process holds that is gone, or is to leave it'),
   branch: {
     ...repositories('init: the name of the branch (default memfix/fixes)'),
     type: 'string',

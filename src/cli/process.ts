@@ -2,6 +2,7 @@ import { isMainThread } from 'node:worker_threads';
 import type { LoadTransforms } from '../workspace/catalogue.js';
 import { codeOf } from '../workspace/failure.js';
 import { startBriefly, stopGrowing } from '../workspace/tuning.js';
+import { PLANNING } from './child-words.js';
 import type { Outlet } from './io.js';
 import { outlet } from './outlet.js';
 import { run, Stopped } from './run.js';
@@ -23,6 +24,17 @@ export async function runProcess(loadTransforms: LoadTransforms, entry: string):
     stopGrowing();
     return (await import('../workspace/worker.js')).serve(await catalogue());
   }
+  // Threads of a checkout would have to compile TypeScript first.
+  const self = {
+    ...(entry.endsWith('.js') && { entry: new URL(entry) }),
+    build: async () => (await import('./remembering.js')).buildOf(entry),
+  };
+  if (process.argv[2] === PLANNING && process.connected)
+    return (await import('./planning.js')).planFor(
+      Number(process.argv[3]),
+      { self, env: process.env },
+      await catalogue(),
+    );
   if (LOOKING.has(process.argv[2])) startBriefly();
   const signal = signalOfProcess();
   const output = outputs();
@@ -40,11 +52,7 @@ export async function runProcess(loadTransforms: LoadTransforms, entry: string):
       stdout: output.stdout,
       stderr: output.stderr,
       signal,
-      // Threads of a checkout would have to compile TypeScript first.
-      self: {
-        ...(entry.endsWith('.js') && { entry: new URL(entry) }),
-        build: async () => (await import('./remembering.js')).buildOf(entry),
-      },
+      self,
     },
     catalogue,
   );

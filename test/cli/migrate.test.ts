@@ -453,6 +453,8 @@ test('is told what is wrong with a campaign or a command line', async () => {
   ]);
   expect(await ask('[limits]\nnetwork = 0')).toEqual([2, expect.stringContaining('from 1 to 256')]);
   expect(await ask('[limits]\nverify-timeout = "soon"')).toEqual([2, expect.stringContaining('"10m"')]);
+  for (const size of ['much', '10MB'])
+    expect(await ask(`[limits]\nplan-memory = "${size}"`)).toEqual([2, expect.stringContaining('"2GB"')]);
   expect(await ask('', 'plan', '--push')).toEqual([2, expect.stringContaining('`--push` means nothing')]);
   expect(await ask('', 'paln')).toEqual([2, expect.stringContaining('Did you mean `plan`?')]);
   expect(await ask('', 'plan', '--shard', '3/2')).toEqual([2, expect.stringContaining('such as 2/8')]);

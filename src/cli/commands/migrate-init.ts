@@ -90,6 +90,8 @@ function campaignText(words: readonly string[], branch: string, args: Arguments)
     'work = 2                # repositories worked on at a time',
     'network-timeout = "10m"',
     'verify-timeout = "10m"',
+    'plan-timeout = "10m"    # to look through one repository',
+    'plan-memory = "2GB"     # the heap of a process that does so',
     '',
     '# [sources]              # what github:… and gitlab:… leave out, unless it is true here',
     '# archived = false',

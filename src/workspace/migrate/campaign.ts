@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseBytes } from '../../budget/quantity.js';
 import { MESSAGE_WORDS, messageProblem } from '../../report/migrate/message.js';
 import { PROPOSAL_WORDS, proposalProblem } from '../../report/migrate/proposal.js';
 import { readConfig, type Table } from '../config-file.js';
@@ -50,6 +51,11 @@ export interface Campaign {
   readonly limits: Limits;
 }
 
+/** What a plan depends on, besides the code and what people decided. */
+export type PlanChoice = Pick<Campaign, 'select' | 'extendSelect' | 'ignore' | 'unsafeFixes' | 'commits'>;
+
+export type PlanLimits = Pick<Limits, 'planTimeout' | 'planMemory'>;
+
 export interface PullRequestSetting {
   readonly title?: string;
   readonly body?: string;
@@ -68,6 +74,10 @@ export interface Limits {
   /** Seconds. */
   readonly networkTimeout: number;
   readonly verifyTimeout: number;
+  /** Seconds that it may take to plan a repository. */
+  readonly planTimeout: number;
+  /** Bytes that the heap of a process may take that plans one; the whole process may take twice that. */
+  readonly planMemory: number;
 }
 
 export const CAMPAIGN_FILE = 'campaign.toml';
@@ -81,7 +91,9 @@ const KEYS = [
 export const MOST_PRS_PER_HOUR = 500;
 const SOURCE_KEYS = ['archived', 'forks', 'protocol'];
 const PULL_REQUEST_KEYS = ['title', 'body', 'draft', 'labels', 'reviewers', 'per-hour'];
-const LIMIT_KEYS = ['network', 'work', 'network-timeout', 'verify-timeout'];
+const LIMIT_KEYS = ['network', 'work', 'network-timeout', 'verify-timeout', 'plan-timeout', 'plan-memory'];
+/** A process that has done nothing yet takes nearly as much. */
+const LEAST_MEMORY = 100e6;
 
 export function readCampaign(folder: string): Campaign {
   const path = join(folder, CAMPAIGN_FILE);
@@ -225,7 +237,16 @@ class CampaignReader {
       work: count('work', 2),
       networkTimeout: time('network-timeout'),
       verifyTimeout: time('verify-timeout'),
+      planTimeout: time('plan-timeout'),
+      planMemory: this.#memory(table, 'plan-memory', '2GB'),
     };
+  }
+
+  #memory(table: Table, key: string, otherwise: string): number {
+    const bytes = parseBytes(this.#string(table, key) ?? otherwise) ?? 0;
+    return bytes >= LEAST_MEMORY
+      ? bytes
+      : this.#fail(`\`limits.${key}\` must be a size such as "2GB", from 100MB`);
   }
 
   #table(key: string, known?: readonly string[]): Table {
@@ -287,8 +308,8 @@ export function branchProblem(branch: string): string | undefined {
 }
 
 /** What is asked of memfix in a work tree; the repository's own config answers for what the campaign leaves out. */
-export function requestIn(tree: string, campaign: Campaign): Request {
-  const { select, extendSelect, ignore, unsafeFixes } = campaign;
+export function requestIn(tree: string, choice: PlanChoice): Request {
+  const { select, extendSelect, ignore, unsafeFixes } = choice;
   return {
     cwd: tree,
     paths: [],
@@ -301,9 +322,20 @@ export function requestIn(tree: string, campaign: Campaign): Request {
   };
 }
 
+/** What a campaign says about plans, without the rest of it. */
+export function choiceOf({ select, extendSelect, ignore, unsafeFixes, commits }: PlanChoice): PlanChoice {
+  return {
+    ...(select && { select }),
+    extendSelect,
+    ignore,
+    ...(unsafeFixes !== undefined && { unsafeFixes }),
+    commits,
+  };
+}
+
 /** Tells a plan that was made with other settings or decisions, or by another memfix. */
-export function planKey(campaign: Campaign, commit: string, decided: string, version: string): string {
-  const { select, extendSelect, ignore, unsafeFixes, commits } = campaign;
+export function planKey(choice: PlanChoice, commit: string, decided: string, version: string): string {
+  const { select, extendSelect, ignore, unsafeFixes, commits } = choice;
   return sha256(
     JSON.stringify([version, commit, decided, select, extendSelect, ignore, unsafeFixes, commits]),
   );

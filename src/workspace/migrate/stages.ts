@@ -16,7 +16,7 @@ import { propose } from './forge/propose.js';
 import { withoutTokens } from './forge/token.js';
 import { sha256 } from './hash.js';
 import type { CommitPlan, Mirror } from './mirror.js';
-import { type Eyes, lookInto } from './plan.js';
+import type { Eyes } from './planner.js';
 import { verified } from './verify.js';
 
 /** All that a stage works with. Nothing in it is about who runs the stages, or where. */
@@ -77,7 +77,7 @@ const plan: Stage = {
     await mirror.checkOutSources(commit, tree);
     const decisions = folder.decisions(record.id);
     const key = planKey(campaign, commit, decisions.digest, version);
-    const { patch, steps, offers, ...found } = await lookInto(tree, campaign, decisions, eyes);
+    const { patch, steps, offers, ...found } = await eyes.planner.plan(tree, campaign, decisions);
     folder.saveOffers(record.id, { version: 1, plan: key, offers });
     const whole = `${record.id}.patch`;
     const sha = folder.savePatch(whole, patch);
