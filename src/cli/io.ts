@@ -30,6 +30,9 @@ export interface Self {
   build(): Promise<string>;
 }
 
+/** A signal ended a command that has more to say about it than that: one line. */
+export class Interrupted extends Error {}
+
 export const EXIT = { clean: 0, findings: 1, error: 2 } as const;
 
 export const COLOR_CHOICES = ['auto', 'always', 'never'] as const;

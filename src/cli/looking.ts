@@ -152,7 +152,7 @@ function nameForeign(context: Context, { foreign }: Visit): void {
     context.say(`Passed over, as generated or vendored: ${plural(foreign.length, 'file')} (-v names them).`);
 }
 
-/** The program itself, started again in threads. The native parser cannot be stopped without ending the process. */
+/** The program itself, started again in threads. */
 export function threadsFor(
   { self, env }: Io,
   request: Request,
@@ -160,9 +160,8 @@ export function threadsFor(
 ): CrewSetting | undefined {
   if (self?.entry === undefined) return undefined;
   const parser = env['MEMFIX_PARSER'];
-  const limit = parser === 'native' ? undefined : limitIn(env['MEMFIX_FILE_LIMIT']);
-  const errand = { request, ...what, parser };
-  return { entry: self.entry, errand, limit };
+  const limit = limitIn(env['MEMFIX_FILE_LIMIT']);
+  return { entry: self.entry, errand: { request, ...what, parser }, limit };
 }
 
 function limitIn(seconds: string | undefined): number {

@@ -1,4 +1,5 @@
 import type { Span } from '../text/lines.js';
+import { inSection } from './section.js';
 
 /** What both tree-sitter bindings offer of a cursor; reading a tree through one is several times faster than by nodes. */
 export interface BackendCursor {
@@ -236,14 +237,16 @@ export class TreeSource implements Source {
 
   /** Hands out a cursor at the root. One that has to be given back is: nobody else would do it in time. */
   #read<T>(use: (cursor: BackendCursor) => T): T {
-    const cursor = this.#cursor ?? this.tree.walk();
-    try {
-      cursor.gotoDescendant(0);
-      return use(cursor);
-    } finally {
-      if (cursor.delete === undefined) this.#cursor = cursor;
-      else cursor.delete();
-    }
+    return inSection(() => {
+      const cursor = this.#cursor ?? this.tree.walk();
+      try {
+        cursor.gotoDescendant(0);
+        return use(cursor);
+      } finally {
+        if (cursor.delete === undefined) this.#cursor = cursor;
+        else cursor.delete();
+      }
+    });
   }
 
   /** Everything below the node where the cursor stands, in one go; statements and bodies wait until they are asked for. */

@@ -16,6 +16,7 @@ import { Vocabulary } from '../../workspace/selection.js';
 import type { Arguments } from '../arguments.js';
 import { campaignHtml, leavePage, PAGE_FILE } from '../campaign-page.js';
 import { type Context, EXIT } from '../context.js';
+import { Interrupted } from '../io.js';
 import { threadsFor } from '../looking.js';
 import { MigrateProgress } from '../migrate-progress.js';
 import type { OptionName } from '../options.js';
@@ -162,9 +163,10 @@ async function work(context: Context, campaign: Campaign, run: Run, driver: Driv
   const undertaking = { campaign, folder, goal, keep, eyes, forges, env: io.env, version: ownVersion() };
   try {
     await driver.drive(which, undertaking, progress);
+  } catch (error) {
+    throw io.signal.aborted ? new Interrupted(driver.stopWords) : error;
   } finally {
     progress.clear();
-    if (io.signal.aborted) context.say(driver.stopWords);
   }
   const records = campaign.repositories.map((repository) => folder.record(repository));
   leavePage(context, campaign);
