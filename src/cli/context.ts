@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Paint } from '../report/paint.js';
 import { type Report, remarks, type View } from '../report/report.js';
+import { ERASE_LINE, forTerminal } from '../report/terminal.js';
 import type { Catalogue } from '../workspace/catalogue.js';
 import type { Crash } from '../workspace/examine.js';
 import { Failure, reasonOf } from '../workspace/failure.js';
@@ -45,7 +46,7 @@ export class Context {
       return;
     }
     try {
-      writeFileSync(resolve(this.io.cwd, file), data);
+      writeFileSync(resolve(this.io.cwd, file), typeof data === 'string' ? forTerminal(data) : data);
     } catch (error) {
       throw new Failure(
         'Output could not be written',
@@ -100,12 +101,12 @@ export class Progress {
 
   show(done: number, total: number): void {
     if (!this.#isShown) return;
-    this.context.io.stderr.write(`\r\x1b[K${done}/${total} files`);
+    this.context.io.stderr.write(`${ERASE_LINE}${done}/${total} files`);
     this.#isDirty = true;
   }
 
   clear(): void {
-    if (this.#isDirty) this.context.io.stderr.write('\r\x1b[K');
+    if (this.#isDirty) this.context.io.stderr.write(ERASE_LINE);
     this.#isDirty = false;
   }
 }

@@ -1,4 +1,5 @@
 import { isMainThread } from 'node:worker_threads';
+import { forTerminal } from '../report/terminal.js';
 import type { LoadTransforms } from '../workspace/catalogue.js';
 import { codeOf } from '../workspace/failure.js';
 import { startBriefly, stopGrowing } from '../workspace/tuning.js';
@@ -89,7 +90,7 @@ function outputs(): { readonly stdout: Outlet; readonly stderr: Outlet; readonly
     if (codeOf(error) === 'EPIPE') return;
     output.isLost = true;
     process.exitCode = 2;
-    if (words !== undefined) output.stderr.write(words);
+    if (words !== undefined) output.stderr.write(forTerminal(words));
   };
   const output = {
     isLost: false,

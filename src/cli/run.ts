@@ -6,6 +6,7 @@ import { Failure } from '../workspace/failure.js';
 import { didYouMean } from '../workspace/resemblance.js';
 import { COMMANDS, type CommandName, isCommand } from './commands.js';
 import type { Context } from './context.js';
+import { behindDoors } from './door.js';
 import { EXIT, failureText, Interrupted, type Io, paintFor } from './io.js';
 import { ownVersion } from './package.js';
 
@@ -19,9 +20,10 @@ export class Stopped extends Error {
 /** Runs one command line and answers with its exit code; nothing it is given makes it throw. */
 export async function run(
   words: readonly string[],
-  io: Io,
+  outside: Io,
   loadCatalogue: () => Promise<Catalogue>,
 ): Promise<number> {
+  const io = behindDoors(outside);
   try {
     return await dispatch(words, io, loadCatalogue);
   } catch (error) {

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import type { Decide, Outcome } from '../../engine/outcome.js';
-import type { Paint } from '../../report/paint.js';
+import { noColor } from '../../report/paint.js';
 import { type FileChange, patchOf } from '../../report/patch.js';
 import { plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
-import type { Report } from '../../report/report.js';
+import type { Report, View } from '../../report/report.js';
 import { changesOf, eachBesideOnce, filesIn, isChanged } from '../../workspace/changes.js';
 import { Failure } from '../../workspace/failure.js';
 import { objectionTo } from '../../workspace/git.js';
@@ -83,7 +83,7 @@ function changeOf({ file, after }: Outcome, path: string): FileChange {
 }
 
 function conclude(context: Context, patch: Buffer, changed: readonly Outcome[], report: Report): number {
-  context.out(colored(patch, context.view.paint));
+  context.out(presented(patch, context.view));
   context.remark(report);
   const fixes = changed.flatMap(({ settled }) => settled.filter(({ fate }) => fate === 'applied')).length;
   if (changed.length === 0) context.say('Nothing to change.');
@@ -104,13 +104,16 @@ function prove(patch: Buffer, root: string): void {
   );
 }
 
-/** For a terminal. Bytes stay bytes: one character each, there and back. */
-function colored(patch: Buffer, paint: Paint): Buffer {
-  const lines = patch.toString('latin1').split('\n');
-  const painted = lines.map((line) => {
-    if (/^(?:diff|---|\+\+\+) /.test(line)) return paint.bold(line);
-    if (line.startsWith('@@')) return paint.cyan(line);
-    return line.startsWith('+') ? paint.green(line) : line.startsWith('-') ? paint.red(line) : line;
-  });
-  return Buffer.from(painted.join('\n'), 'latin1');
+/** Bytes as they are, unless they are for eyes: then colours, and the door, need characters. */
+function presented(patch: Buffer, { paint }: View): Buffer | string {
+  if (paint === noColor) return patch;
+  const painted = patch
+    .toString()
+    .split('\n')
+    .map((line) => {
+      if (/^(?:diff|---|\+\+\+) /.test(line)) return paint.bold(line);
+      if (line.startsWith('@@')) return paint.cyan(line);
+      return line.startsWith('+') ? paint.green(line) : line.startsWith('-') ? paint.red(line) : line;
+    });
+  return painted.join('\n');
 }

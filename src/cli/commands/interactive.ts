@@ -99,7 +99,7 @@ async function converse(
       resume: args.flag('resume'),
       terminal: {
         input: io.stdin as NodeJS.ReadStream,
-        output: io.stderr as NodeJS.WriteStream,
+        output: (io.screen ?? io.stderr) as NodeJS.WriteStream,
         color: wantsColor(args.color, io.env, io.stderr),
       },
     });
