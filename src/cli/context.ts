@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { printable } from '../report/cells.js';
 import type { Paint } from '../report/paint.js';
 import { type Report, remarks, type View } from '../report/report.js';
 import { ERASE_LINE, forTerminal } from '../report/terminal.js';
@@ -75,7 +76,7 @@ export class Context {
   /** Our own bugs: named, never hidden, and never the end of the run. */
   confess(crashes: readonly Crash[], bugs: readonly string[]): void {
     const told = crashes.map(
-      ({ path, message, details }) => `${path}: ${this.isVerbose ? details : message}`,
+      ({ path, message, details }) => `${printable(path)}: ${this.isVerbose ? details : message}`,
     );
     const all = [...told, ...bugs];
     if (all.length === 0) return;

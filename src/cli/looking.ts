@@ -1,5 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
+import { printable } from '../report/cells.js';
 import { plural } from '../report/prose.js';
 import type { Relied } from '../semantic/surroundings.js';
 import type { Cache } from '../workspace/cache.js';
@@ -146,7 +147,7 @@ function nameForeign(context: Context, { foreign }: Visit): void {
   if (context.isVerbose)
     for (const path of foreign)
       context.say(
-        `${path}: passed over: ${isVendored(path) ? 'others' : 'by its own words a tool'} wrote it`,
+        `${printable(path)}: passed over: ${isVendored(path) ? 'others' : 'by its own words a tool'} wrote it`,
       );
   else if (foreign.length > 0)
     context.say(`Passed over, as generated or vendored: ${plural(foreign.length, 'file')} (-v names them).`);

@@ -28,24 +28,24 @@ function randomNumbers(seed: number): () => number {
   };
 }
 
-/** A file with much to parse, and one finding. */
+/** A file with one finding that takes the parser a while: the grammar reads on from each comment that may end a string. */
 function trainer(index: number): string {
-  const loop = (at: number) => `
-def train_${index}_${at}(model, loader, optimizer):
-    total_${at} = 0
+  return `import torch
+
+def train_${index}(model, loader, optimizer):
+    total = 0
     for batch in loader:
         optimizer.zero_grad()
-        loss = model(batch["input_ids"], labels=[x for x in batch["labels"] if x is not None]).mean()
+        loss = model(batch).mean()
         loss.backward()
         optimizer.step()
-        total_${at} += ${at === 0 ? 'loss' : 'loss.item()'}
-    return float(total_${at})
+        total += loss
+${"    # '''\n".repeat(1000)}    return float(total)
 `;
-  return `import torch\n${Array.from({ length: 30 }, (_, at) => loop(at)).join('')}`;
 }
 
 const FILES: Files = Object.fromEntries(
-  Array.from({ length: 30 }, (_, index) => [`f${String(index).padStart(3, '0')}.py`, trainer(index)]),
+  Array.from({ length: 12 }, (_, index) => [`f${String(index).padStart(2, '0')}.py`, trainer(index)]),
 );
 
 interface Ending {
@@ -85,8 +85,8 @@ async function interrupted(
 
 test.each([
   ['check', 40],
-  ['diff', 6],
-  ['apply', 6],
+  ['diff', 5],
+  ['apply', 5],
 ] as const)(
   'a signal at any moment of %s ends it at once, with its own code and one line',
   { timeout: 300_000 },

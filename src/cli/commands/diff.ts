@@ -5,7 +5,7 @@ import { noColor } from '../../report/paint.js';
 import { type FileChange, patchOf } from '../../report/patch.js';
 import { plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
-import type { Report, View } from '../../report/report.js';
+import type { Report } from '../../report/report.js';
 import { changesOf, eachBesideOnce, filesIn, isChanged } from '../../workspace/changes.js';
 import { Failure } from '../../workspace/failure.js';
 import { objectionTo } from '../../workspace/git.js';
@@ -83,7 +83,7 @@ function changeOf({ file, after }: Outcome, path: string): FileChange {
 }
 
 function conclude(context: Context, patch: Buffer, changed: readonly Outcome[], report: Report): number {
-  context.out(presented(patch, context.view));
+  context.out(presented(patch, context));
   context.remark(report);
   const fixes = changed.flatMap(({ settled }) => settled.filter(({ fate }) => fate === 'applied')).length;
   if (changed.length === 0) context.say('Nothing to change.');
@@ -104,9 +104,10 @@ function prove(patch: Buffer, root: string): void {
   );
 }
 
-/** Bytes as they are, unless they are for eyes: then colours, and the door, need characters. */
-function presented(patch: Buffer, { paint }: View): Buffer | string {
-  if (paint === noColor) return patch;
+/** Bytes as they are for a program, whatever FORCE_COLOR says; for eyes, colours and the door need characters. */
+function presented(patch: Buffer, { args, io, view: { paint } }: Context): Buffer | string {
+  const isRead = args.color === 'always' || (args.text('output') === undefined && io.stdout.isTTY === true);
+  if (!isRead || paint === noColor) return patch;
   const painted = patch
     .toString()
     .split('\n')
