@@ -78,6 +78,8 @@ function signalOfProcess(): AbortSignal {
 
 function die(name: NodeJS.Signals, number: number): void {
   if (process.platform === 'win32') process.exit(128 + number);
+  // What others clear away when the process ends, such as copies of a project.
+  process.emit('exit', 128 + number);
   process.removeAllListeners(name);
   process.kill(process.pid, name);
   // The first process of a container does not die of its own signals.

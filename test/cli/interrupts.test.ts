@@ -45,7 +45,7 @@ ${"    # '''\n".repeat(1000)}    return float(total)
 }
 
 const FILES: Files = Object.fromEntries(
-  Array.from({ length: 12 }, (_, index) => [`f${String(index).padStart(2, '0')}.py`, trainer(index)]),
+  Array.from({ length: 8 }, (_, index) => [`f${String(index).padStart(2, '0')}.py`, trainer(index)]),
 );
 
 interface Ending {
