@@ -1,5 +1,5 @@
 import type { Span } from '../text/lines.js';
-import { inSection } from './section.js';
+import { inSection, pauseSection } from './section.js';
 
 /** What both tree-sitter bindings offer of a cursor; reading a tree through one is several times faster than by nodes. */
 export interface BackendCursor {
@@ -48,6 +48,9 @@ const CROWDED: ReadonlySet<string> = new Set([
   'tuple',
 ]);
 const MANY = 16;
+
+/** Nodes that are made in some milliseconds. */
+const NODES_AT_ONCE = 4096;
 
 const NO_NODES: readonly PyNode[] = [];
 
@@ -257,6 +260,7 @@ export class TreeSource implements Source {
     const open: PyNode[][] = [];
     let around = top;
     let siblings = found;
+    let made = 0;
     for (;;) {
       const kind = kindAt(cursor);
       const { type } = around;
@@ -272,6 +276,7 @@ export class TreeSource implements Source {
         waits ? cursor.currentDescendantIndex : 0,
       );
       siblings.push(node);
+      if (++made % NODES_AT_ONCE === 0) pauseSection();
       if (!waits) {
         if (cursor.gotoFirstChild()) {
           open.push(siblings);

@@ -25,3 +25,9 @@ export function inSection<T>(work: () => T): T {
     watch.end();
   }
 }
+
+/** Inside a section that may last: a moment at which the thread can be stopped. */
+export function pauseSection(): void {
+  watch?.end();
+  watch?.begin();
+}

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import { describe, expect, test } from 'vitest';
 import { folderWith, put, repositoryWith } from '../workspace/folders.js';
+import { remotesWith, WORLD } from '../workspace/migrate/remotes.js';
 import { memfix } from './command-line.js';
 
 const MAIN = join(import.meta.dirname, 'toy-main.ts');
@@ -103,6 +104,30 @@ describe.each([
     expect(code).toBe(2);
     expect(stderr).toMatch(/memfix: .*\n/);
     expectHarmless(stderr);
+  });
+});
+
+describe.each([
+  ['a terminal', ['stdout', 'stderr']],
+  ['pipes', []],
+] as const)('a campaign on %s', (_, terminals) => {
+  test('prints nothing of a repository as it is', async () => {
+    const remotes = remotesWith({
+      one: { 'a.py': `hold('${EVIL}')\n`, [TURNED]: 'hold()\n', [`b\n${FORGED}\n.py`]: 'hold()\n' },
+      two: {
+        'a.py': 'hold()\n',
+        'memfix.toml': `"${JSON.stringify(`${EVIL}\n${FORGED}`).slice(1, -1)}" = 1\n`,
+      },
+    });
+    const addresses = ['one', 'two'].map((name) => join(remotes, `${name}.git`));
+    const cwd = folderWith({ 'campaign.toml': `repositories = ${JSON.stringify(addresses)}\n` });
+    const texts: string[] = [];
+    for (const words of [['plan', '-v'], ['run', '-v'], ['status', '-v'], ['report'], ['report', '--csv']]) {
+      const { stdout, stderr } = await memfix({ cwd, env: WORLD, terminals }, 'migrate', ...words);
+      texts.push(stdout + stderr);
+    }
+    expect(texts.join('')).toContain('1 committed, 1 failed');
+    for (const text of texts) expectHarmless(text);
   });
 });
 

@@ -14,7 +14,7 @@ export function realProgram(): string {
   return bundled(join(root, 'src', 'cli', 'main.ts'));
 }
 
-function bundled(entry: string): string {
+export function bundled(entry: string): string {
   // Inside the package, to find its dependencies.
   const folder = mkdtempSync(join(root, 'node_modules', '.memfix-toys-'));
   beforeAll(async () => {
