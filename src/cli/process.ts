@@ -1,4 +1,5 @@
 import { isMainThread } from 'node:worker_threads';
+import { forTerminal } from '../report/terminal.js';
 import type { LoadTransforms } from '../workspace/catalogue.js';
 import { codeOf } from '../workspace/failure.js';
 import { startBriefly, stopGrowing } from '../workspace/tuning.js';
@@ -57,6 +58,8 @@ export async function runProcess(loadTransforms: LoadTransforms, entry: string):
     catalogue,
   );
   process.exitCode = output.isLost ? 2 : code;
+  // Nothing is left that a signal would have to wait for.
+  for (const [name] of SIGNALS) process.removeAllListeners(name);
 }
 
 /** Threads are started without words, and asking Node takes it two milliseconds. */
@@ -64,18 +67,31 @@ function isThread(): boolean {
   return process.argv.length === 2 && !isMainThread;
 }
 
-/** The first signal stops at the next safe place; the second, of a person in a hurry, stops here. */
+/**
+ * The first signal stops at the next safe place; the second, of a person in a hurry, stops here. `process.exit` would end
+ * threads inside the native parser, which aborts the process: so it dies of the signal, as it would without memfix.
+ */
 function signalOfProcess(): AbortSignal {
   const stop = new AbortController();
   for (const [name, number] of SIGNALS) {
     process.on(name, () => {
       // A review listens for itself: there, Ctrl-C is an answer.
       if (process.listenerCount(name) > 1) return;
-      if (stop.signal.aborted) process.exit(128 + number);
+      if (stop.signal.aborted) return die(name, number);
       stop.abort(new Stopped(128 + number));
     });
   }
   return stop.signal;
+}
+
+function die(name: NodeJS.Signals, number: number): void {
+  if (process.platform === 'win32') process.exit(128 + number);
+  // What others clear away when the process ends, such as copies of a project.
+  process.emit('exit', 128 + number);
+  process.removeAllListeners(name);
+  process.kill(process.pid, name);
+  // The first process of a container does not die of its own signals.
+  setTimeout(() => process.exit(128 + number), 1000);
 }
 
 /** A reader that has seen enough, such as `head`, is no error; a full disk behind `>` is. */
@@ -84,7 +100,7 @@ function outputs(): { readonly stdout: Outlet; readonly stderr: Outlet; readonly
     if (codeOf(error) === 'EPIPE') return;
     output.isLost = true;
     process.exitCode = 2;
-    if (words !== undefined) output.stderr.write(words);
+    if (words !== undefined) output.stderr.write(forTerminal(words));
   };
   const output = {
     isLost: false,

@@ -2,6 +2,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Decision, Outcome, Preview, Scan, SourceFile } from '../engine/outcome.js';
 import { terminalPage } from '../report/explain.js';
 import { plural } from '../report/prose.js';
+import { forTerminal } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { State } from '../workspace/state.js';
 import type { Written } from '../workspace/write.js';
@@ -273,7 +274,7 @@ class Session {
   }
 
   #print(text: string): void {
-    this.input.terminal.output.write(text);
+    this.input.terminal.output.write(forTerminal(text));
   }
 }
 

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { printable } from '../report/cells.js';
 import { plural } from '../report/prose.js';
 import { Failure } from '../workspace/failure.js';
 import { guard } from '../workspace/guard.js';
@@ -40,7 +41,7 @@ export function sayHowToUndo(context: Context, roots: readonly string[]): void {
 
 export function reportUnwritten(context: Context, unwritten: readonly Unwritten[]): void {
   if (unwritten.length === 0) return;
-  const lines = unwritten.map(({ path, reason }) => `  ${path}: ${reason}`);
+  const lines = unwritten.map(({ path, reason }) => `  ${printable(path)}: ${reason}`);
   context.warn(
     new Failure(
       `${plural(unwritten.length, 'file')} could not be written`,

@@ -1,6 +1,7 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import type { Skipped } from '../engine/outcome.js';
+import { hasControls } from '../text/controls.js';
 import { codeOf, Failure, reasonOf } from './failure.js';
 import { IgnoreRules } from './gitignore.js';
 import { leadsAway, shownFrom, textOf } from './places.js';
@@ -229,7 +230,10 @@ class Walk {
   #take(path: string, target: string, explicit: boolean): void {
     if (this.#seen.has(target) || this.rules.only?.has(target) === false) return;
     this.#seen.add(target);
-    this.candidates.push({ path: shownFrom(this.rules.cwd, path), target, explicit });
+    const shown = shownFrom(this.rules.cwd, path);
+    if (hasControls(shown))
+      this.#skip(path, 'its name has control characters, which could pass for other output');
+    else this.candidates.push({ path: shown, target, explicit });
   }
 
   #skip(path: string, reason: string): void {

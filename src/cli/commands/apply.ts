@@ -5,6 +5,7 @@ import { encode } from '../../text/decode.js';
 import { eachBesideOnce, filesIn, isChanged } from '../../workspace/changes.js';
 import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
+import { Interrupted } from '../io.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { exitCodeFor, formatOf, present } from '../results.js';
 import { tidy } from '../tidying.js';
@@ -75,9 +76,8 @@ async function writeAll(context: Context, look: Look, outcomes: readonly Outcome
     for (const outcome of outcomes) {
       await new Promise((resume) => setImmediate(resume));
       if (context.io.signal.aborted) {
-        if (files > 0)
-          context.say(`Interrupted after ${plural(files, 'file')}; \`memfix undo\` takes them back.`);
-        context.io.signal.throwIfAborted();
+        if (files === 0) context.io.signal.throwIfAborted();
+        throw new Interrupted(`Interrupted after ${plural(files, 'file')}; \`memfix undo\` takes them back.`);
       }
       const written = isChanged(outcome) ? writer.write(outcome) : undefined;
       if (written?.ok === false) {

@@ -8,7 +8,7 @@ import { State } from '../../workspace/state.js';
 import type { Visit } from '../../workspace/visit.js';
 import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
-import { wantsColor } from '../io.js';
+import { Interrupted, wantsColor } from '../io.js';
 import { type Look, lookThrough, prepare } from '../looking.js';
 import { strictness } from '../results.js';
 import { tidy } from '../tidying.js';
@@ -99,13 +99,14 @@ async function converse(
       resume: args.flag('resume'),
       terminal: {
         input: io.stdin as NodeJS.ReadStream,
-        output: io.stderr as NodeJS.WriteStream,
+        output: (io.screen ?? io.stderr) as NodeJS.WriteStream,
         color: wantsColor(args.color, io.env, io.stderr),
       },
     });
     if (result.files > 0) sayHowToUndo(context, writer.roots);
     reportUnwritten(context, result.failed);
-    io.signal.throwIfAborted();
+    // The session has said what was left.
+    if (io.signal.aborted) throw new Interrupted();
     if (result.interrupted) return 130;
     return result.failed.length > 0 ? EXIT.error : EXIT.clean;
   } finally {

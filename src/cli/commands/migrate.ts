@@ -14,6 +14,11 @@ import { Vocabulary } from '../../workspace/selection.js';
 import type { Arguments } from '../arguments.js';
 import { campaignHtml, leavePage, PAGE_FILE } from '../campaign-page.js';
 import { type Context, EXIT } from '../context.js';
+<<<<<<< HEAD
+=======
+import { Interrupted } from '../io.js';
+import { threadsFor } from '../looking.js';
+>>>>>>> wt-e
 import { MigrateProgress } from '../migrate-progress.js';
 import type { OptionName } from '../options.js';
 import { ownVersion } from '../package.js';
@@ -158,10 +163,11 @@ async function work(context: Context, campaign: Campaign, run: Run, driver: Driv
   const undertaking = { campaign, folder, goal, keep, eyes, forges, env: io.env, version, takeover };
   try {
     await driver.drive(which, undertaking, progress);
+  } catch (error) {
+    throw io.signal.aborted ? new Interrupted(driver.stopWords) : error;
   } finally {
     await planner.close();
     progress.clear();
-    if (io.signal.aborted) context.say(driver.stopWords);
   }
   const records = campaign.repositories.map((repository) => folder.record(repository));
   leavePage(context, campaign);

@@ -1,5 +1,6 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { printable } from '../../report/cells.js';
 import { plural } from '../../report/prose.js';
 import { Failure, reasonOf } from '../../workspace/failure.js';
 import { repositoryRoot, shownFrom } from '../../workspace/places.js';
@@ -24,10 +25,10 @@ export async function undo(context: Context): Promise<number> {
       'Run it in the repository (or, without git, in the folder) where `memfix apply` was run.',
     );
   }
-  for (const file of undone.restored) context.say(`restored ${shownFrom(io.cwd, file)}`);
+  for (const file of undone.restored) context.say(`restored ${printable(shownFrom(io.cwd, file))}`);
   context.say(`${plural(undone.restored.length, 'file')} restored.`);
   if (undone.left.length === 0) return EXIT.clean;
-  const lines = undone.left.map(({ path, reason }) => `  ${shownFrom(io.cwd, path)}: ${reason}`);
+  const lines = undone.left.map(({ path, reason }) => `  ${printable(shownFrom(io.cwd, path))}: ${reason}`);
   context.warn(
     new Failure(
       `${plural(undone.left.length, 'file')} left as ${undone.left.length === 1 ? 'it is' : 'they are'}`,
