@@ -14,11 +14,8 @@ import { Vocabulary } from '../../workspace/selection.js';
 import type { Arguments } from '../arguments.js';
 import { campaignHtml, leavePage, PAGE_FILE } from '../campaign-page.js';
 import { type Context, EXIT } from '../context.js';
-<<<<<<< HEAD
-=======
 import { Interrupted } from '../io.js';
 import { threadsFor } from '../looking.js';
->>>>>>> wt-e
 import { MigrateProgress } from '../migrate-progress.js';
 import type { OptionName } from '../options.js';
 import { ownVersion } from '../package.js';
