@@ -15,7 +15,6 @@ import type { Arguments } from '../arguments.js';
 import { campaignHtml, leavePage, PAGE_FILE } from '../campaign-page.js';
 import { type Context, EXIT } from '../context.js';
 import { Interrupted } from '../io.js';
-import { threadsFor } from '../looking.js';
 import { MigrateProgress } from '../migrate-progress.js';
 import type { OptionName } from '../options.js';
 import { ownVersion } from '../package.js';
