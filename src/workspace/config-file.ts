@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { TomlTable as Table } from 'smol-toml';
+import { hasControls } from '../text/controls.js';
 import { Failure, reasonOf } from './failure.js';
 import { repositoryRoot, textOf, upward } from './places.js';
 
@@ -55,6 +56,7 @@ export function readConfig(path: string): ConfigTable {
 export function withExtended(config: ConfigTable): readonly ConfigTable[] {
   const chain = [config];
   for (let at = config; ; ) {
+    refuseControls(at.table, at.path);
     const extended = at.table['extend'];
     if (extended === undefined) return chain.reverse();
     if (typeof extended !== 'string') {
@@ -74,6 +76,22 @@ export function withExtended(config: ConfigTable): readonly ConfigTable[] {
     }
     at = readConfig(path);
     chain.push(at);
+  }
+}
+
+/** Errors name keys and values, which could otherwise pass for other lines. */
+function refuseControls(value: unknown, path: string): void {
+  if (typeof value === 'string' && hasControls(value)) {
+    throw new Failure(
+      'Invalid config',
+      `a name or value in ${path} has control characters: ${JSON.stringify(value)}`,
+      'Correct it, or run with `--isolated` to do without config.',
+    );
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    refuseControls(key, path);
+    refuseControls(inner, path);
   }
 }
 

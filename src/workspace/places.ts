@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 /** `folder` and every folder above it, nearest first. */
@@ -37,6 +37,18 @@ export function commonFolder(folders: readonly string[]): string | undefined {
 export function repositoryRoot(folder: string): string | undefined {
   for (const at of upward(folder)) if (existsSync(join(at, '.git'))) return at;
   return undefined;
+}
+
+/** What a file belongs to: its repository; without one, the working folder, or its own folder where that is elsewhere. */
+export function rootOf(file: string, cwd: string): string {
+  return repositoryRoot(dirname(file)) ?? (isInside(file, cwd) ? cwd : dirname(file));
+}
+
+/** Why the file at `target`, its real path, is not that of the project in which it is called `path`; undefined where it is. */
+export function leadsAway(path: string, target: string, cwd: string): string | undefined {
+  if (path === target) return undefined;
+  const root = realpathSync.native(rootOf(path, cwd));
+  return rootOf(target, root) === root ? undefined : 'it is a symlink out of the project';
 }
 
 const VENDORED = /(?:^|[\\/])(?:third[-_]?party|3rd[-_]?party|_?vendor(?:ed)?)[\\/]/i;

@@ -120,6 +120,10 @@ function wrong(path: string, target: string): string {
   return `${path}: imports ${target}, which is not below it`;
 }
 
+/** The one file that speaks a terminal's language: what others wrote must never pass for ours. */
+const TERMINAL_DOOR = 'src/report/terminal.ts';
+const ESCAPE_SEQUENCE = /\\(?:x1b|u001b|u\{1b\})\[/i;
+
 function builtinViolations(path: string, from: string): string[] {
   if (MEETS_THE_WORLD.has(roomOf(path)) || PURE_BUILTINS.has(from)) return [];
   return LOADING_BUILTINS.has(from) && LOADS_PACKAGES.has(path)
@@ -145,6 +149,8 @@ function codeViolations(path: string, code: string): string[] {
     if (dotted !== undefined)
       found.push(`${path}: names ${dotted}; dotted names live in src/torch/catalog.ts`);
   }
+  if (room !== 'dev' && path !== TERMINAL_DOOR && ESCAPE_SEQUENCE.test(code))
+    found.push(`${path}: has an escape sequence; marks of ${TERMINAL_DOOR} become some at the door`);
   return found;
 }
 

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { plural } from '../../report/prose.js';
 import { Failure } from '../../workspace/failure.js';
-import { branchProblem, CAMPAIGN_FILE, DEFAULT_BRANCH } from '../../workspace/migrate/campaign.js';
+import { branchProblem } from '../../workspace/migrate/branch-name.js';
+import { CAMPAIGN_FILE, DEFAULT_BRANCH } from '../../workspace/migrate/campaign.js';
 import { nameOf } from '../../workspace/migrate/forge/host.js';
 import { DEFAULT_FILTER, isSource, keep } from '../../workspace/migrate/forge/listing.js';
 import { isUrl, readSources, scrubbed, withoutCredentials } from '../../workspace/migrate/source.js';
@@ -81,12 +82,17 @@ function campaignText(words: readonly string[], branch: string, args: Arguments)
     '# What must succeed before anything is committed: a shell command, which runs in the fixed tree; "compileall",',
     '# which compiles the files that change; or "memfix prove -- COMMAND", which compares a run with and without.',
     verify === undefined ? '# verify = "compileall"' : `verify = ${quoted(verify)}`,
+    '# verify-sandbox = "auto"     # or "bwrap", "unshare", "none"; without network unless:',
+    '# verify-network = true',
+    '# verify-env = []             # variables of yours that it needs',
     '',
     '[limits]',
     'network = 4             # repositories at their remotes at a time',
     'work = 2                # repositories worked on at a time',
     'network-timeout = "10m"',
     'verify-timeout = "10m"',
+    'plan-timeout = "10m"    # to look through one repository',
+    'plan-memory = "2GB"     # the heap of a process that does so',
     '',
     '# [sources]              # what github:… and gitlab:… leave out, unless it is true here',
     '# archived = false',

@@ -77,7 +77,7 @@ for path in sys.argv[1:]:
 function verifying(verify: string): readonly string[] {
   const command =
     verify === 'compileall'
-      ? `git diff --name-only --diff-filter=d -z -- '*.py' | xargs -0 -r python3 -c ${word(COMPILE)}`
+      ? `git diff --name-only --diff-filter=d -z -- '*.py' | xargs -0 -r python3 -I -c ${word(COMPILE)}`
       : verify;
   return [
     'copy=$(mktemp -d)',

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseBytes } from '../../budget/quantity.js';
 import { MESSAGE_WORDS, messageProblem } from '../../report/migrate/message.js';
 import { PROPOSAL_WORDS, proposalProblem } from '../../report/migrate/proposal.js';
 import { readConfig, type Table } from '../config-file.js';
@@ -7,10 +8,14 @@ import { parseSeconds } from '../duration.js';
 import { Failure } from '../failure.js';
 import type { Request } from '../project.js';
 import { didYouMean } from '../resemblance.js';
+import { branchProblem } from './branch-name.js';
+import type { VerifySetting } from './enclosure.js';
 import type { Source } from './forge/forge.js';
 import { type Host, type Hosts, hostFrom, nameOf, PUBLIC_HOSTS } from './forge/host.js';
 import { DEFAULT_FILTER, type Filter, listingOf, PROTOCOLS } from './forge/listing.js';
+import { isToken } from './forge/token.js';
 import { sha256 } from './hash.js';
+import { SANDBOX_CHOICES } from './sandbox.js';
 import { type Repository, readSources } from './source.js';
 import { verifyProblem } from './verify.js';
 
@@ -42,11 +47,17 @@ export interface Campaign {
   readonly commits: (typeof COMMIT_CHOICES)[number];
   readonly message?: string;
   readonly verify?: string;
+  readonly verifying: VerifySetting;
   /** Where the mirrors are. */
   readonly mirrors: string;
   readonly clone: (typeof CLONE_CHOICES)[number];
   readonly limits: Limits;
 }
+
+/** What a plan depends on, besides the code and what people decided. */
+export type PlanChoice = Pick<Campaign, 'select' | 'extendSelect' | 'ignore' | 'unsafeFixes' | 'commits'>;
+
+export type PlanLimits = Pick<Limits, 'planTimeout' | 'planMemory'>;
 
 export interface PullRequestSetting {
   readonly title?: string;
@@ -66,19 +77,26 @@ export interface Limits {
   /** Seconds. */
   readonly networkTimeout: number;
   readonly verifyTimeout: number;
+  /** Seconds that it may take to plan a repository. */
+  readonly planTimeout: number;
+  /** Bytes that the heap of a process may take that plans one; the whole process may take twice that. */
+  readonly planMemory: number;
 }
 
 export const CAMPAIGN_FILE = 'campaign.toml';
 export const DEFAULT_BRANCH = 'memfix/fixes';
 const KEYS = [
   ...['repositories', 'select', 'extend-select', 'ignore', 'unsafe-fixes', 'branch', 'commits', 'message'],
-  ...['verify', 'mirrors', 'clone', 'limits', 'sources', 'forges', 'pull-request', 'base-branches'],
+  ...['verify', 'verify-sandbox', 'verify-network', 'verify-env', 'verify-readable', 'verify-writable'],
+  ...['mirrors', 'clone', 'limits', 'sources', 'forges', 'pull-request', 'base-branches'],
 ];
 /** GitHub takes no more from one account, and people still less. */
 export const MOST_PRS_PER_HOUR = 500;
 const SOURCE_KEYS = ['archived', 'forks', 'protocol'];
 const PULL_REQUEST_KEYS = ['title', 'body', 'draft', 'labels', 'reviewers', 'per-hour'];
-const LIMIT_KEYS = ['network', 'work', 'network-timeout', 'verify-timeout'];
+const LIMIT_KEYS = ['network', 'work', 'network-timeout', 'verify-timeout', 'plan-timeout', 'plan-memory'];
+/** A process that has done nothing yet takes nearly as much. */
+const LEAST_MEMORY = 100e6;
 
 export function readCampaign(folder: string): Campaign {
   const path = join(folder, CAMPAIGN_FILE);
@@ -129,6 +147,7 @@ class CampaignReader {
       commits,
       ...(message !== undefined && { message }),
       ...(verify !== undefined && { verify }),
+      verifying: this.#verifying(),
       clone: this.#chosen('clone', CLONE_CHOICES),
       mirrors: resolve(this.folder, this.#string(this.table, 'mirrors') ?? 'mirrors'),
       limits: this.#limits(),
@@ -142,6 +161,20 @@ class CampaignReader {
     return found ?? this.#fail(`\`${key}\` must be one of ${choices.join(', ')}`);
   }
 
+  #verifying(): VerifySetting {
+    const list = (key: string) => this.#strings(this.table, key) ?? [];
+    const env = list('verify-env');
+    const token = env.find(isToken);
+    if (token !== undefined) this.#fail(`\`verify-env\` would give ${token} to the code of every repository`);
+    return {
+      sandbox: this.#chosen('verify-sandbox', SANDBOX_CHOICES),
+      network: this.#boolean(this.table, 'verify-network') ?? false,
+      env,
+      readable: list('verify-readable'),
+      writable: list('verify-writable'),
+    };
+  }
+
   #branch(): string {
     const branch = this.#string(this.table, 'branch') ?? DEFAULT_BRANCH;
     const problem = branchProblem(branch);
@@ -150,15 +183,11 @@ class CampaignReader {
 
   #baseBranches(): Readonly<Record<string, string>> {
     const table = this.#table('base-branches');
-    const branches = Object.keys(table).map((pattern) => {
-      const branch = this.#string(table, pattern) ?? '';
-      const problem = branchProblem(branch);
-      return [
-        pattern,
-        problem === undefined ? branch : this.#fail(`\`base-branches."${pattern}"\` ${problem}`),
-      ];
-    });
-    return Object.fromEntries(branches);
+    for (const pattern of Object.keys(table)) {
+      const problem = branchProblem(this.#string(table, pattern) ?? '');
+      if (problem !== undefined) this.#fail(`\`base-branches."${pattern}"\` ${problem}`);
+    }
+    return table as Readonly<Record<string, string>>;
   }
 
   #filter(): Filter {
@@ -221,7 +250,16 @@ class CampaignReader {
       work: count('work', 2),
       networkTimeout: time('network-timeout'),
       verifyTimeout: time('verify-timeout'),
+      planTimeout: time('plan-timeout'),
+      planMemory: this.#memory(table, 'plan-memory', '2GB'),
     };
+  }
+
+  #memory(table: Table, key: string, otherwise: string): number {
+    const bytes = parseBytes(this.#string(table, key) ?? otherwise) ?? 0;
+    return bytes >= LEAST_MEMORY
+      ? bytes
+      : this.#fail(`\`limits.${key}\` must be a size such as "2GB", from 100MB`);
   }
 
   #table(key: string, known?: readonly string[]): Table {
@@ -274,17 +312,9 @@ class CampaignReader {
   }
 }
 
-/** What `git check-ref-format` has against a branch name. */
-export function branchProblem(branch: string): string | undefined {
-  const isOdd =
-    /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\/$|^\/|^-|\.$|^@$/.test(branch) ||
-    branch.split('/').some((part) => part.startsWith('.') || part.endsWith('.lock'));
-  return isOdd ? `is no name that git takes for a branch: \`${branch}\`` : undefined;
-}
-
 /** What is asked of memfix in a work tree; the repository's own config answers for what the campaign leaves out. */
-export function requestIn(tree: string, campaign: Campaign): Request {
-  const { select, extendSelect, ignore, unsafeFixes } = campaign;
+export function requestIn(tree: string, choice: PlanChoice): Request {
+  const { select, extendSelect, ignore, unsafeFixes } = choice;
   return {
     cwd: tree,
     paths: [],
@@ -297,9 +327,20 @@ export function requestIn(tree: string, campaign: Campaign): Request {
   };
 }
 
+/** What a campaign says about plans, without the rest of it. */
+export function choiceOf({ select, extendSelect, ignore, unsafeFixes, commits }: PlanChoice): PlanChoice {
+  return {
+    ...(select && { select }),
+    extendSelect,
+    ignore,
+    ...(unsafeFixes !== undefined && { unsafeFixes }),
+    commits,
+  };
+}
+
 /** Tells a plan that was made with other settings or decisions, or by another memfix. */
-export function planKey(campaign: Campaign, commit: string, decided: string, version: string): string {
-  const { select, extendSelect, ignore, unsafeFixes, commits } = campaign;
+export function planKey(choice: PlanChoice, commit: string, decided: string, version: string): string {
+  const { select, extendSelect, ignore, unsafeFixes, commits } = choice;
   return sha256(
     JSON.stringify([version, commit, decided, select, extendSelect, ignore, unsafeFixes, commits]),
   );

@@ -9,11 +9,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Base } from '../../report/migrate/record.js';
-import { Failure } from '../failure.js';
+import type { Failure } from '../failure.js';
 import { textOf } from '../places.js';
-import { type Git, type GitAnswer, gitFailure } from './git.js';
+import { type Git, type GitAnswer, type GitCall, gitFailure } from './git.js';
+import { lendGitFolder, resetSettings, TEMPLATE } from './mirror-settings.js';
+import { headIn, noBranch, onlyBranchIn } from './remote-head.js';
 import { Outdated } from './setback.js';
 import { writeWhole } from './whole-file.js';
 
@@ -24,8 +25,6 @@ export interface CommitPlan {
   readonly message: string;
 }
 
-/** What every mirror has from its beginning. */
-const TEMPLATE = fileURLToPath(new URL('./mirror-template', import.meta.url));
 const BASE = 'refs/memfix/base';
 const SHALLOW = ['--quiet', '--depth=1', '--no-tags'];
 /** Files come when they are asked for; a server that does not know how sends all of them. */
@@ -35,11 +34,6 @@ const SOURCES = `${[
   ...['*.py', '*.pyi', '*.toml', '*.cfg', '*.ini', '*.txt', '*.in', '*.yml', '*.yaml', '*.lock', '*.sh'],
   ...['*.bash', '.gitignore', '.gitattributes'],
 ].join('\n')}\n`;
-
-/** Of each remote that has to be named one; the rest is counted. */
-const MOST_BRANCHES = 10;
-const CHOOSE_BRANCH =
-  'Set the default branch of the repository on its server, or name one for it in the table `[base-branches]` of campaign.toml.';
 
 /** Comes after the name of a work tree, for another one with the files of the base. */
 export const BASE_TREE = '.base';
@@ -62,6 +56,11 @@ export class Mirror {
     private readonly git: Git,
     private readonly manner: Manner,
   ) {}
+
+  /** Where its objects are: all of it that a work tree that is lent needs. */
+  get objects(): string {
+    return join(this.folder, 'objects');
+  }
 
   get #isPartial(): boolean {
     return this.manner.clone === 'partial';
@@ -102,6 +101,7 @@ export class Mirror {
       if (answer.status !== 0) throw gitFailure('The repository cannot be cloned', answer, { timeout });
       // Of a template that is missing, git only says so.
       if (!existsSync(join(draft, 'info', 'attributes'))) throw new Error(`there is nothing in ${TEMPLATE}`);
+      resetSettings(draft, this.url);
       const head = headIn(draft);
       const base = wanted ?? head ?? (await this.#onlyBranch());
       if (base === null) return null;
@@ -134,7 +134,7 @@ export class Mirror {
     // Only of a remote that git knows by name does it know that the rest can be asked for later.
     const from = this.#isPartial ? [PARTIAL, '--', 'origin'] : ['--', this.url];
     const words = ['fetch', ...SHALLOW, '--no-write-fetch-head', ...from, `+${commit}:${BASE}`];
-    return this.git.ask(['--git-dir', folder, ...words], { timeout: this.manner.timeout });
+    return this.#ask(words, { timeout: this.manner.timeout }, folder);
   }
 
   /** Where a branch of the remote is, or else its HEAD; null when it has no commit. */
@@ -142,7 +142,7 @@ export class Mirror {
     if (wanted !== undefined) {
       const commit = await this.remoteBranch(wanted);
       if (commit !== undefined) return { commit, branch: wanted };
-      throw new Failure('The branch does not exist', `the remote has no branch ${wanted}`, CHOOSE_BRANCH);
+      throw noBranch(wanted);
     }
     const answer = await this.#listed(['--symref'], 'HEAD');
     const commit = /^([0-9a-f]{40,64})\tHEAD$/m.exec(answer)?.[1];
@@ -152,20 +152,7 @@ export class Mirror {
 
   /** For a remote whose HEAD names a branch that does not exist: the one that does; null when there is none. */
   async #onlyBranch(): Promise<Base | null> {
-    const lines = (await this.#listed(['--heads'], 'refs/heads/*')).split('\n').filter((line) => line !== '');
-    const found = lines.map((line): Base => {
-      const [commit = '', ref = ''] = line.split('\t');
-      return { commit, branch: ref.replace(/^refs\/heads\//, '') };
-    });
-    const [only, ...others] = found;
-    if (only === undefined || others.length === 0) return only ?? null;
-    const named = found.slice(0, MOST_BRANCHES).map(({ branch }) => branch);
-    const more = found.length > named.length ? ` and ${found.length - named.length} more` : '';
-    throw new Failure(
-      'The default branch does not exist',
-      `HEAD of the remote leads to no commit; its branches are ${named.join(', ')}${more}`,
-      CHOOSE_BRANCH,
-    );
+    return onlyBranchIn(await this.#listed(['--heads'], 'refs/heads/*'));
   }
 
   /** Where a branch of the remote is now. */
@@ -173,16 +160,29 @@ export class Mirror {
     return /^([0-9a-f]{40,64})\t/.exec(await this.#listed([], `refs/heads/${branch}`))?.[1];
   }
 
-  #listed(options: readonly string[], ref: string): Promise<string> {
+  async #listed(options: readonly string[], ref: string): Promise<string> {
     const { timeout } = this.manner;
-    const words = ['ls-remote', ...options, '--', this.url, ref];
-    return this.git.tell('The repository cannot be reached', words, { timeout });
+    const answer = await this.#ask(['ls-remote', ...options, '--', this.url, ref], { timeout });
+    if (answer.status !== 0) throw gitFailure('The repository cannot be reached', answer, { timeout });
+    return answer.stdout;
   }
 
-  /** The files of a commit in a work tree, as staged changes upon another where that is given. */
-  async checkOut(commit: string, tree: string, upon = commit): Promise<void> {
+  /**
+   * The files of a commit in a work tree, as staged changes upon another where that is given. For code that is not ours:
+   * the git folder of the tree is its own and leads to no remote, and the files are not trusted afterwards.
+   */
+  async lend(commit: string, tree: string, upon = commit): Promise<void> {
     await this.#fill(commit, tree, true);
+    this.touch();
     this.#setHead(upon);
+    lendGitFolder(this.folder, tree, upon);
+  }
+
+  /** Ends that: what was written into the git folder of the tree is gone. */
+  takeBack(tree: string): void {
+    this.touch();
+    const isThere = lstatSync(tree, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (isThere) this.#open(tree);
   }
 
   /** The same for what memfix reads and changes: of a partial clone, the other files are not even here. */
@@ -198,10 +198,11 @@ export class Mirror {
     rmSync(join(this.folder, 'index'), { force: true });
     mkdirSync(tree, { recursive: true });
     this.#open(tree);
-    if (!isWhole) writeFileSync(join(this.folder, 'info', 'sparse-checkout'), SOURCES);
+    resetSettings(this.folder, this.url);
+    if (!isWhole) writeAnew(join(this.folder, 'info', 'sparse-checkout'), SOURCES);
     const only = ['-c', `core.sparseCheckout=${!isWhole}`];
     await this.git.tell('The files cannot be checked out', [...only, 'read-tree', '--reset', '-u', commit], {
-      folder: tree,
+      ...this.#at(tree),
       ...(this.#isPartial && { timeout: this.manner.timeout }),
     });
     this.#untouched = { commit, isWhole };
@@ -240,7 +241,8 @@ export class Mirror {
     const isWhole = this.#untouched?.isWhole === true;
     this.touch();
     const commits: string[] = [];
-    const dated = { folder: tree, env: { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date } };
+    const dated = { ...this.#at(tree), env: { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date } };
+    resetSettings(this.folder, this.url);
     for (const { patch, message } of plans) {
       const apply = ['apply', '--index', '--whitespace=nowarn', '--', patch];
       const commit = ['commit', '--quiet', '--no-verify', '--cleanup=verbatim', '--message', message];
@@ -279,8 +281,19 @@ export class Mirror {
     return answer.status === 0 ? undefined : gitFailure('The push was rejected', answer, { timeout });
   }
 
-  #ask(words: readonly string[], call: { readonly timeout?: number } = {}): Promise<GitAnswer> {
-    return this.git.ask(['--git-dir', this.folder, ...words], call);
+  /** Git with the settings that memfix wrote just now: some of these calls have the user's credentials. */
+  #ask(
+    words: readonly string[],
+    call: { readonly timeout?: number } = {},
+    folder = this.folder,
+  ): Promise<GitAnswer> {
+    resetSettings(folder, this.url);
+    return this.git.ask(words, { ...call, gitFolder: folder });
+  }
+
+  /** The mirror with a work tree; what the tree itself says about its git folder does not count. */
+  #at(tree: string): Pick<GitCall, 'folder' | 'gitFolder'> {
+    return { folder: tree, gitFolder: this.folder };
   }
 
   remove(): void {
@@ -294,20 +307,10 @@ export class Mirror {
   }
 }
 
-/** Where the HEAD of a clone is that nobody has been at; null when it has no commit. */
-function headIn(folder: string): Base | null {
-  const head = readFileSync(join(folder, 'HEAD'), 'utf8').trim();
-  const [, ref] = /^ref: (.+)$/.exec(head) ?? [];
-  if (ref === undefined) return { commit: head, branch: null };
-  const packed = (textOf(join(folder, 'packed-refs')) ?? '').split('\n').map((line) => line.split(' '));
-  const commit = textOf(join(folder, ref))?.trim() ?? packed.find(([, name]) => name === ref)?.[0];
-  return commit === undefined ? null : { commit, branch: ref.replace(/^refs\/heads\//, '') };
-}
-
-/** Some file systems hurry to the disk with what replaces the bytes of a file, and the writer waits. */
+/** Never through a link. Some file systems hurry to the disk with what replaces the bytes of a file, and the writer waits. */
 function writeAnew(file: string, text: string): void {
-  rmSync(file, { force: true });
-  writeFileSync(file, text);
+  rmSync(file, { recursive: true, force: true });
+  writeFileSync(file, text, { flag: 'wx' });
 }
 
 function filesBelow(folder: string): readonly string[] {

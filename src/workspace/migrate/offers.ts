@@ -1,7 +1,7 @@
 import type { Decide, Finding, Outcome, Preview, SourceFile } from '../../engine/outcome.js';
-import { changeShown, type Offer } from '../../report/migrate/offer.js';
+import { type Offer, Original } from '../../report/migrate/offer.js';
 import { contentHash } from '../answers.js';
-import { type Decisions, nameOf } from './decisions.js';
+import { type Decisions, type Matter, nameOf } from './decisions.js';
 import { sha256 } from './hash.js';
 
 type Draft = Omit<Offer, 'fate'>;
@@ -24,15 +24,15 @@ export class OfferTable {
 
   /** `seen` hears of each fix that there is to choose from. */
   #answers(file: SourceFile, isSame: boolean, seen: (finding: Finding, draft: () => Draft) => void): Decide {
-    const hashOf = hasher(file);
+    const place = new Place(file);
     const unwanted = new Set<Finding>();
     return async (finding, preview, earlier) => {
       // What a person does not want stays unwanted when other fixes make it safe, and is not offered twice.
       if (earlier !== undefined && unwanted.has(earlier)) return { kind: 'skip' };
       const answer = await this.policy(finding, preview);
       if (answer.kind === 'skip') return answer;
-      const matter = matterOf(file, finding, preview, hashOf);
-      seen(finding, () => draftOf(file, finding, preview, matter));
+      const matter = place.matter(finding, preview);
+      seen(finding, () => place.draft(finding, preview, matter));
       if (!isUnwanted(this.decisions.about(matter, isSame))) return answer;
       unwanted.add(finding);
       return { kind: 'skip' };
@@ -113,44 +113,52 @@ function isOfTransform(draft: Draft, { transform }: Finding): boolean {
   return draft.transform === transform;
 }
 
-/** Hashes of texts; findings come text by text. */
-function hasher({ source }: SourceFile): (text: string) => string {
-  const own = contentHash(source);
-  let [last, hash] = [source.text, own];
-  return (text) => {
-    if (text === source.text) return own;
-    if (text !== last) [last, hash] = [text, contentHash(source, text)];
-    return hash;
-  };
-}
+/** A file that fixes are found in. They share its text until some of them are applied, so it is hashed and split once. */
+class Place {
+  #original: Original | undefined;
+  #hash = '';
+  /** Of the file itself. */
+  readonly #own: string;
 
-function matterOf(file: SourceFile, finding: Finding, { before }: Preview, hashOf: (text: string) => string) {
-  const words = before.slice(finding.span.start, finding.span.end);
-  return {
-    path: file.path,
-    // A fix that only another one makes possible is found in what that leaves of the file.
-    hash: hashOf(before),
-    file: hashOf(file.source.text),
-    key: finding.key,
-    likeness: sha256(`${finding.transform}\0${words}`).slice(0, 16),
-  };
-}
+  constructor(private readonly file: SourceFile) {
+    this.#own = contentHash(file.source);
+  }
 
-function draftOf(
-  file: SourceFile,
-  finding: Finding,
-  preview: Preview,
-  matter: ReturnType<typeof matterOf>,
-): Draft {
-  const { transform, at, message, safety, numerics, unproven, fix } = finding;
-  const changes = [{ path: file.path, ...preview }, ...(preview.beside ?? [])];
-  return {
-    ...matter,
-    ref: sha256(JSON.stringify([matter.path, matter.hash, matter.key])).slice(0, 16),
-    line: at.line,
-    transform,
-    title: fix?.title ?? '',
-    ...{ message, safety, numerics, unproven },
-    changes: changes.map(({ path, before, after }) => changeShown(path, before, after)),
-  };
+  matter(finding: Finding, { before }: Preview): Matter {
+    const words = before.slice(finding.span.start, finding.span.end);
+    this.#show(before);
+    return {
+      path: this.file.path,
+      hash: this.#hash,
+      file: this.#own,
+      key: finding.key,
+      likeness: sha256(`${finding.transform}\0${words}`).slice(0, 16),
+    };
+  }
+
+  draft(finding: Finding, preview: Preview, matter: Matter): Draft {
+    const { transform, at, message, safety, numerics, unproven, fix } = finding;
+    const beside = preview.beside ?? [];
+    return {
+      ...matter,
+      ref: sha256(JSON.stringify([matter.path, matter.hash, matter.key])).slice(0, 16),
+      line: at.line,
+      transform,
+      title: fix?.title ?? '',
+      ...{ message, safety, numerics, unproven },
+      changes: [
+        this.#show(preview.before).changedTo(preview.after),
+        ...beside.map(({ path, before, after }) => new Original(path, before).changedTo(after)),
+      ],
+    };
+  }
+
+  /** A fix that only another one makes possible is found in what that leaves of the file. */
+  #show(text: string): Original {
+    if (this.#original?.text !== text) {
+      this.#original = new Original(this.file.path, text);
+      this.#hash = contentHash(this.file.source, text);
+    }
+    return this.#original;
+  }
 }

@@ -10,13 +10,14 @@ import {
 import { Failure } from '../failure.js';
 import { type Campaign, planKey } from './campaign.js';
 import { baseBranchOf } from './choose.js';
+import { enclosureFor } from './enclosure.js';
 import type { CampaignFolder } from './folder.js';
 import type { Forges } from './forge/forges.js';
 import { propose } from './forge/propose.js';
 import { withoutTokens } from './forge/token.js';
 import { sha256 } from './hash.js';
 import type { CommitPlan, Mirror } from './mirror.js';
-import { type Eyes, lookInto } from './plan.js';
+import type { Eyes } from './planner.js';
 import { Outdated } from './setback.js';
 import { verified } from './verify.js';
 
@@ -88,9 +89,9 @@ const plan: Stage = {
     await mirror.checkOutSources(commit, tree);
     const decisions = folder.decisions(record.id);
     const key = planKey(campaign, commit, decisions.digest, version);
-    const { patch, steps, offers, ...found } = await lookInto(tree, campaign, decisions, eyes).catch(
-      forTheRepository,
-    );
+    const { patch, steps, offers, ...found } = await eyes.planner
+      .plan(tree, campaign, decisions)
+      .catch(forTheRepository);
     folder.saveOffers(record.id, { version: 1, plan: key, offers });
     const whole = `${record.id}.patch`;
     const sha = folder.savePatch(whole, patch);
@@ -153,7 +154,7 @@ const verify: Stage = {
       tree: folder.tree(record.id),
       log: folder.verifyLog(record.id),
       timeout: campaign.limits.verifyTimeout,
-      env: withoutTokens(env),
+      enclosure: await enclosureFor(campaign, withoutTokens(env)),
       ...{ mirror, mark, signal: eyes.signal },
     };
     return { ...before('verify', record), verified: await verified(trying) };

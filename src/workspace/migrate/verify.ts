@@ -14,6 +14,7 @@ import { readOutput } from '../prove/output.js';
 import { runAll } from '../prove/runs.js';
 import { treeOf } from '../prove/tree.js';
 import { Workshop } from '../prove/workshop.js';
+import type { Enclosure } from './enclosure.js';
 import { MARK } from './git.js';
 import { BASE_TREE, type Mirror } from './mirror.js';
 import { Unverifiable } from './setback.js';
@@ -52,7 +53,7 @@ export interface Trying {
   readonly log: string;
   /** Seconds that the command may take. */
   readonly timeout: number;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly enclosure: Enclosure;
   /** Names the processes that work for this repository. */
   readonly mark: string;
   readonly signal: AbortSignal;
@@ -63,8 +64,12 @@ export async function verified(trying: Trying): Promise<Verified> {
   mkdirSync(dirname(trying.log), { recursive: true });
   rmSync(baseOf(trying).log, { force: true });
   const check = checkIn(trying.words);
-  if (check.kind === 'proof') return await proven(trying, check.command);
-  return check.kind === 'command' ? await succeeded(trying, check.command) : await compiled(trying);
+  try {
+    if (check.kind === 'proof') return await proven(trying, check.command);
+    return check.kind === 'command' ? await succeeded(trying, check.command) : await compiled(trying);
+  } finally {
+    trying.mirror.takeBack(trying.tree);
+  }
 }
 
 /** A work tree, and where the output of a command in it goes. */
@@ -77,7 +82,7 @@ function baseOf({ tree, log }: Place): Place {
 
 async function succeeded(trying: Trying, command: string): Promise<Verified> {
   const { words, base, commit, tree, mirror } = trying;
-  await mirror.checkOut(commit, tree, base);
+  await mirror.lend(commit, tree, base);
   const run = (place: Place) => attempt(trying, ['sh', '-c', command], place);
   const fixed = await run(trying);
   if (isSuccess(fixed)) return { commit, command: words, seconds: fixed.seconds };
@@ -89,18 +94,31 @@ async function onBase<T>(trying: Trying, work: (place: Place) => Promise<T>): Pr
   const { base, mirror } = trying;
   const place = baseOf(trying);
   try {
-    await mirror.checkOut(base, place.tree);
+    await mirror.lend(base, place.tree);
     return await work(place);
   } finally {
     mirror.removeTree(place.tree);
   }
 }
 
-async function attempt(trying: Trying, command: readonly string[], { tree, log }: Place): Promise<Finished> {
-  const { mirror, timeout, signal } = trying;
-  mirror.touch();
-  const env = { ...trying.env, [MARK]: trying.mark };
-  return await runToEnd({ command, cwd: tree, env, mark: MARK, log, timeout, signal });
+async function attempt(
+  trying: Trying,
+  command: readonly string[],
+  { tree, log }: Place,
+  readable: readonly string[] = [],
+): Promise<Finished> {
+  const { mirror, enclosure, mark, timeout, signal } = trying;
+  const places = { cwd: tree, readable: [mirror.objects, ...readable], writable: [tree] };
+  return await runToEnd({
+    command: enclosure.enclose(command, places),
+    cwd: tree,
+    env: { ...enclosure.env, [MARK]: mark },
+    mark: MARK,
+    log,
+    heading: headingOf(trying),
+    timeout,
+    signal,
+  });
 }
 
 function isSuccess({ ending }: Finished): boolean {
@@ -113,67 +131,85 @@ function howEnded({ ending }: Finished): string {
 
 /** A command that fails without the fixes, too, says nothing about them. */
 function failing(trying: Trying, fixed: Finished, before: Finished): Failure {
-  const { words, log } = trying;
+  const { words, log, enclosure } = trying;
   const base = baseOf(trying);
-  const { tail } = readOutput(isSuccess(before) ? log : base.log);
-  const said = tail === '' ? '' : `\n${tail}`;
-  const ends = `\`${words}\`: ${howEnded(fixed)} with the fixes`;
+  const said = lastWords(trying, isSuccess(before) ? log : base.log);
+  const ends = `\`${words}\`: ${howEnded(fixed)} with the fixes, ${howEnded(before)} without them`;
   if (isSuccess(before))
     return new Failure(
       'The verify command fails with the fixes, and only with them',
-      `${ends}, ${howEnded(before)} without them${said}`,
-      `See ${log}, and reject what breaks it with \`memfix review\`, or correct the command.`,
+      `${ends}${said}`,
+      `See ${log}, and reject what breaks it with \`memfix review\`, or correct the command.${enclosure.hint}`,
     );
   return new Unverifiable(
     'The verify command fails without the fixes, too',
-    `${ends}, ${howEnded(before)} without them${said}`,
-    `See ${base.log}, and correct the command or what it needs: as it is, nothing can be verified there.`,
+    `${ends}${said}`,
+    `See ${base.log}, and correct the command or what it needs: as it is, nothing can be verified there.${enclosure.hint}`,
   );
 }
 
-/** Python with these words; none of them is read by a shell. */
-function python(...words: readonly string[]): readonly string[] {
-  const found = '"$(command -v python3 || command -v python || echo python3)"';
-  return ['sh', '-c', `exec ${found} "$@"`, 'sh', ...words];
+/** Of the command itself, to follow a line. */
+function lastWords(trying: Trying, log: string): string {
+  const lines = readOutput(log).tail.split('\n');
+  const own = lines.filter((line) => line !== headingOf(trying)).join('\n');
+  return own === '' ? '' : `\n${own}`;
 }
 
-/** Compiles files, and fails only where it could compile a file without the fixes. */
+/** The first line of a log: in what surroundings the command ran. */
+function headingOf({ words, enclosure }: Trying): string {
+  return `# memfix: \`${words.replaceAll(/\s+/g, ' ')}\` ${enclosure.words}`;
+}
+
+/** Python with these words. Isolated: a module of the repository with the name of a standard one is not run. */
+function python(...words: readonly string[]): readonly string[] {
+  const found = '"$(command -v python3 || command -v python || echo python3)"';
+  return ['sh', '-c', `exec ${found} -I "$@"`, 'sh', ...words];
+}
+
+/** Compiles files, and fails only where a file compiles without the fixes. Writes nothing. */
 const COMPILE_BESIDE = `
-import compileall, os, sys
+import os, sys, traceback
 base, *paths = sys.argv[1:]
-compiles = lambda path, quiet: compileall.compile_file(path, force=True, quiet=quiet)
-broken = [path for path in paths if not compiles(path, 2)]
-ours = [path for path in broken if compiles(os.path.join(base, path), 2)]
-for path in broken:
-    if path not in ours:
+def problem(path):
+    try:
+        with open(path, 'rb') as file:
+            compile(file.read(), path, 'exec', dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return error
+ours = False
+for path in paths:
+    now = problem(path)
+    if now is None:
+        continue
+    if problem(os.path.join(base, path)) is not None:
         print(path + ': it did not compile without the fixes either')
-for path in ours:
-    compiles(path, 1)
+        continue
+    traceback.print_exception(type(now), now, None)
+    ours = True
 sys.exit(1 if ours else 0)
 `;
 
 /** What was broken before is none of our business: only what changes is compiled, and compared with the base. */
 async function compiled(trying: Trying): Promise<Verified> {
-  const { words, base, commit, tree, log, mirror } = trying;
+  const { words, base, commit, tree, log, mirror, enclosure } = trying;
   const files = (await mirror.changed(base, commit)).filter((path) => path.endsWith('.py'));
-  await mirror.checkOut(commit, tree, base);
+  await mirror.lend(commit, tree, base);
   const alone = await attempt(trying, python('-m', 'compileall', '-q', '--', ...files), trying);
   if (isSuccess(alone)) return { commit, command: words, seconds: alone.seconds };
   const beside = await onBase(trying, (place) =>
-    attempt(trying, python('-c', COMPILE_BESIDE, place.tree, ...files), trying),
+    attempt(trying, python('-c', COMPILE_BESIDE, place.tree, ...files), trying, [place.tree]),
   );
   const seconds = alone.seconds + beside.seconds;
   if (isSuccess(beside)) return { commit, command: words, seconds };
-  const { tail } = readOutput(log);
   throw new Failure(
     'Files do not compile with the fixes, and only with them',
-    `\`${words}\`: ${howEnded(beside)}${tail === '' ? '' : `\n${tail}`}`,
-    `See ${log}, and reject what breaks them with \`memfix review\`.`,
+    `\`${words}\`: ${howEnded(beside)}${lastWords(trying, log)}`,
+    `See ${log}, and reject what breaks them with \`memfix review\`.${enclosure.hint}`,
   );
 }
 
 async function proven(trying: Trying, command: string): Promise<Verified> {
-  const { words, base, commit, fixes, mirror, log, timeout, env, mark, signal } = trying;
+  const { words, base, commit, fixes, mirror, log, timeout, enclosure, mark, signal } = trying;
   const began = performance.now();
   const changes = await changesOf(trying);
   const root = realpathSync.native(trying.tree);
@@ -193,7 +229,9 @@ async function proven(trying: Trying, command: string): Promise<Verified> {
       {
         ...{ plan, tree, cwd: root, timeout, signal, metric: undefined },
         changes: new Map([['after', changes]]),
-        env: { ...env, [MARK]: mark },
+        env: { ...enclosure.env, [MARK]: mark },
+        enclose: (inner, places) =>
+          enclosure.enclose(inner, { ...places, readable: [...places.readable, mirror.objects] }),
         starting: () => undefined,
         ended: () => undefined,
       },
@@ -202,10 +240,11 @@ async function proven(trying: Trying, command: string): Promise<Verified> {
     const report = reportOf(plan, runs);
     const { verdict } = report.comparison;
     const text = renderProve(report, { paint: noColor, width: 110 });
-    writeFileSync(log, text);
+    writeFileSync(log, `${headingOf(trying)}\n${text}`);
     const why = REJECTED[verdict];
     const Kind = verdict === 'unproven' ? Unverifiable : Failure;
-    if (why !== undefined) throw new Kind(why, `\`${words}\`:\n${text.trimEnd()}`, `See ${log}.`);
+    if (why !== undefined)
+      throw new Kind(why, `\`${words}\`:\n${text.trimEnd()}`, `See ${log}.${enclosure.hint}`);
     return { commit, command: words, seconds: (performance.now() - began) / 1000, verdict };
   } finally {
     workshop.close();
@@ -224,9 +263,9 @@ const REJECTED: Readonly<Partial<Record<Verdict, string>>> = {
 async function changesOf({ base, commit, tree, mirror }: Trying): Promise<readonly Change[]> {
   const paths = await mirror.changed(base, commit);
   const textOf = (path: string) => readFileSync(join(tree, path), 'latin1');
-  await mirror.checkOut(commit, tree);
+  await mirror.lend(commit, tree);
   const after = paths.map(textOf);
-  await mirror.checkOut(base, tree);
+  await mirror.lend(base, tree);
   const root = realpathSync.native(tree);
   return paths.map((path, index) => ({
     target: join(root, path),

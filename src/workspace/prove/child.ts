@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Ending } from '../../report/prove/record.js';
 import { codeOf, Failure } from '../failure.js';
 import { textOf } from '../places.js';
@@ -18,10 +17,22 @@ export interface Errand {
   readonly log: string;
   /** What to look for in all of its output. */
   readonly metric?: RegExp;
+  /** The first line there. */
+  readonly heading?: string;
   /** Seconds it may take. */
   readonly timeout?: number;
   readonly signal: AbortSignal;
 }
+
+/** Where a command in a sandbox runs, and what it sees there that is otherwise hidden. */
+export interface Places {
+  readonly cwd: string;
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
+}
+
+/** The command that runs a command in a sandbox. */
+export type Enclose = (command: readonly string[], places: Places) => readonly string[];
 
 export interface Finished {
   readonly ending: Ending;
@@ -34,6 +45,8 @@ export interface Finished {
 const GRACE = 5000;
 /** For the last output of a command that has ended. Who has got away from it may hold its output open for ever. */
 const LAST_WORDS = 1000;
+/** More processes than this of one command are a contest that nobody wins. */
+const MOST_ENDED = 100_000;
 
 /** Runs it in a process group of its own, of which nothing is left afterwards, however it ends. */
 export async function runToEnd(errand: Errand): Promise<Finished> {
@@ -42,6 +55,7 @@ export async function runToEnd(errand: Errand): Promise<Finished> {
   checkStartable(command, cwd, env['PATH']);
   const [program = '', ...words] = inOneStream(command);
   const output = new BoundedLog(log, errand.metric);
+  if (errand.heading !== undefined) output.write(Buffer.from(`${errand.heading}\n`));
   const started = performance.now();
   const child = spawn(program, words, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [child.stdout, child.stderr]) output.follow(stream);
@@ -65,7 +79,7 @@ export async function runToEnd(errand: Errand): Promise<Finished> {
     halted.removeEventListener('abort', halt);
     process.off('exit', onExit);
     sweep(child, errand);
-    await Promise.race([silent, pause(LAST_WORDS, undefined, { ref: false })]);
+    await withPatience(silent, LAST_WORDS);
     child.stdout.destroy();
     child.stderr.destroy();
     logged = output.close();
@@ -140,13 +154,18 @@ function notFound([program = '', ...words]: readonly string[]): Failure {
 /** Politely first: a launcher then ends its own workers. */
 async function terminate(child: ChildProcess, errand: Errand, ended: Promise<Ending>): Promise<void> {
   send(-(child.pid ?? 0), 'SIGTERM');
+  await withPatience(ended, GRACE);
+  sweep(child, errand);
+}
+
+/** Waits for something, so many milliseconds at most. */
+async function withPatience(something: Promise<unknown>, most: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise((resolve) => {
-    timer = setTimeout(resolve, GRACE);
+    timer = setTimeout(resolve, most);
   });
-  await Promise.race([ended, patience]);
+  await Promise.race([something, patience]);
   clearTimeout(timer);
-  sweep(child, errand);
 }
 
 /** The group, and where the system shows it also whoever has left the group but still carries our mark. */
@@ -156,13 +175,27 @@ function sweep(child: ChildProcess, errand: Errand): void {
   endMarked(`${errand.mark}=${errand.env[errand.mark]}`);
 }
 
-/** Ends every process with an environment variable that starts so, where the system shows them. */
+/**
+ * Ends every process with an environment variable that starts so, where the system shows them. Looks again until there is
+ * no new one: a process that is about to end may just have started another.
+ */
 export function endMarked(start: string): void {
-  const processes = textOf('/proc/self/environ') === undefined ? [] : readdirSync('/proc');
-  for (const name of processes.filter((each) => /^\d+$/.test(each) && Number(each) !== process.pid)) {
-    const variables = textOf(`/proc/${name}/environ`)?.split('\0') ?? [];
-    if (variables.some((variable) => variable.startsWith(start))) send(Number(name), 'SIGKILL');
+  if (textOf('/proc/self/environ') === undefined) return;
+  const ended = new Set<string>();
+  for (let isNew = true; isNew && ended.size < MOST_ENDED; ) {
+    const found = readdirSync('/proc').filter(
+      (name) =>
+        /^\d+$/.test(name) && Number(name) !== process.pid && !ended.has(name) && isMarked(name, start),
+    );
+    for (const name of found) send(Number(name), 'SIGKILL');
+    for (const name of found) ended.add(name);
+    isNew = found.length > 0;
   }
+}
+
+function isMarked(pid: string, start: string): boolean {
+  const variables = textOf(`/proc/${pid}/environ`)?.split('\0') ?? [];
+  return variables.some((variable) => variable.startsWith(start));
 }
 
 /** A process that is gone already needs no signal. */
