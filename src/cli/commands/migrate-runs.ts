@@ -1,7 +1,7 @@
 import { type Goal, isFinished, reaches } from '../../report/migrate/record.js';
 import { Failure } from '../../workspace/failure.js';
 import { type Campaign, MOST_PRS_PER_HOUR } from '../../workspace/migrate/campaign.js';
-import { type Choice, chosen, dealt } from '../../workspace/migrate/choose.js';
+import { type Choice, chosen, dealt, matching } from '../../workspace/migrate/choose.js';
 import { CampaignFolder, KEEP_CHOICES, type Run } from '../../workspace/migrate/folder.js';
 import type { Arguments } from '../arguments.js';
 
@@ -76,7 +76,8 @@ export function checkNotQueued(args: Arguments, campaign: Campaign): void {
   const folder = new CampaignFolder(campaign.folder);
   const choice = choiceIn(args);
   const shard = shardName(choice);
-  const wanted = new Set(chosen(campaign.repositories, choice).map(({ id }) => id));
+  // The forges may not have been asked yet.
+  const wanted = new Set(matching(campaign.repositories, choice).map(({ id }) => id));
   for (const [name, run] of folder.lastRuns()) {
     if (run.queued === undefined || run.isStopped === true) continue;
     const isMeant = ({ id }: { readonly id: string }) =>

@@ -17,14 +17,19 @@ export interface Choice {
   readonly limit?: number;
 }
 
-/**
- * Those of a name and a shard: the same whatever has been done, so that shards never meet. A pattern that matches no
- * repository of the campaign is a typo.
- */
-export function chosen(repositories: readonly Repository[], { repos, shard }: Choice): readonly Repository[] {
-  const patterns = repos.map(patternOf);
-  const idle = repos.find((glob) => !repositories.some((each) => isNamed(patternOf(glob), each)));
+/** Those of a name and a shard. A pattern that matches no repository of the campaign is a typo. */
+export function chosen(repositories: readonly Repository[], choice: Choice): readonly Repository[] {
+  const idle = choice.repos.find((glob) => !repositories.some((each) => isNamed(patternOf(glob), each)));
   if (idle !== undefined) throw noSuchRepository(idle, repositories);
+  return matching(repositories, choice);
+}
+
+/** The same of the repositories that are known so far. The same whatever has been done, so that shards never meet. */
+export function matching(
+  repositories: readonly Repository[],
+  { repos, shard }: Choice,
+): readonly Repository[] {
+  const patterns = repos.map(patternOf);
   return repositories
     .filter((_, index) => shard === undefined || index % shard.of === shard.index - 1)
     .filter((repository) => patterns.length === 0 || patterns.some((each) => isNamed(each, repository)));
