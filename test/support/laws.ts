@@ -277,6 +277,7 @@ function commentsIn({ parser }: Court, text: string): Comment[] {
 function withIgnore(court: Court, file: SourceFile, finding: Finding): SourceFile | undefined {
   const { text } = file.source;
   const end = new Lines(text).end(finding.at.line);
+  if (text[end - 1] === '\\') return undefined;
   const comment = `# memfix: ignore[${finding.transform}]`;
   const hushed = `${text.slice(0, end)}  ${comment}${text.slice(end)}`;
   const isComment = commentsIn(court, hushed).some((each) => each.text.endsWith(comment));
