@@ -110,6 +110,7 @@ export const matmulAssociation: Transform<ProductSite> = {
       })
       .require(factors.matrices, 'that both factors are matrices')
       .forbid(isNested && /[\r\n]/.test(outer.right.text), 'its nested calls span lines')
+      .forbid(product.text.includes('\f'), 'a form feed stands between its factors')
       .forbid(opening?.type === 'comment', 'a comment stands before the first factor');
     if (isNested) {
       edit.replace(outer.left, `${outer.callee}(${outer.left.text}, ${inner.left.text})`);
