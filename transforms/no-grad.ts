@@ -6,7 +6,8 @@
  * Functions that evaluate a network (`X.eval()` and `X(…)`), and diagnostics that turn tensor math on parameters into
  * numbers. The decorator goes directly above `def`: above `@property`, `@classmethod` or `@staticmethod` it breaks them.
  * Refused wherever gradients are used, also in nested functions and in functions of the file that it runs, or where the
- * result is differentiated. Unsafe where a tensor leaves with its graph, or code outside the file gets the network.
+ * result is differentiated. Unsafe where a tensor leaves with its graph, or where code of the project that the function may
+ * run differentiates or keeps what it is given.
  */
 import {
   doubtsAbout,
@@ -54,8 +55,8 @@ const meta: TransformMeta = {
       'the function is compiled from source (`torch.jit.script()`), here or in another file',
     ],
     limits: [
-      'Callers in other files are followed as far as imports and names lead. A network, or a tensor with its graph, given to other code makes the fix unsafe, except where a name says that it only looks: losses, metrics, logs, plots.',
-      'A `forward` of another file that differentiates inside is not seen, unless a name such as `forces` says so. Where the file registers forward hooks, a forward keeps a tensor that is read later (a recurrent state, a cache, a second loss), or the code measures memory or runs code that may train, the fix is unsafe.',
+      'A call whose code is not in the file is followed to what made it: variables, parameters and their callers, attributes, factories, imports. Where that ends, every function of the project that differentiates, and may be the one that runs, makes the fix unsafe; so does one that keeps what it is given. Code that is not in the project is taken to do neither, unless memfix knows better.',
+      'Where a class of the project differentiates in its `forward`, or keeps a tensor there that is read later (a recurrent state, a cache, a second loss), a network of unknown class makes the fix unsafe. So do forward hooks of the file, code that measures memory, and code that may train.',
       '`nn.MultiheadAttention` and `nn.TransformerEncoder` take a faster path in evaluation mode without gradients, which rounds differently, and gives zeros for padding; where the file, one that it imports from the project, or one that calls it names them the fix is unsafe.',
       'Up to torch 2.9, a forward under no-grad inside a training `autocast` block leaves casts without gradients in its cache (fixed in 2.11, measured); a call there makes the fix unsafe.',
       'Lightning hooks, functions that only run under no-grad, and frozen networks are passed over in silence.',
