@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Decision } from '../engine/outcome.js';
 import { encode, type SourceText } from '../text/decode.js';
+import { bytesOf } from './bounded.js';
 import { Failure, reasonOf } from './failure.js';
 import { stateFolder } from './journal.js';
 
@@ -92,7 +93,7 @@ function read(file: string): ReadonlyMap<string, Entry> {
 
 function textOf(file: string): string {
   try {
-    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+    return existsSync(file) ? bytesOf(file).toString('utf8') : '';
   } catch (error) {
     throw new Failure(
       'The answers of an earlier session cannot be read',

@@ -1,5 +1,6 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { bytesOf } from './bounded.js';
 import type { Lesson, Memory } from './cache.js';
 import { codeOf } from './failure.js';
 import type { Walked } from './ground.js';
@@ -252,7 +253,7 @@ function doublesIn(bytes: Buffer): Float64Array {
 function wholeIn(file: string): Buffer | undefined {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(file);
+    bytes = bytesOf(file);
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
     return undefined;

@@ -1,9 +1,9 @@
 import type { OptionSpec, Options } from '../toolkit/contract.js';
-import { type ConfigTable, isTable, type Table, withExtended } from './config-file.js';
+import { type ConfigTable, discreetly, isTable, type Table, withExtended } from './config-file.js';
 import { PACKAGES } from './dependency-files.js';
 import { Failure } from './failure.js';
 import { PathPatterns } from './gitignore.js';
-import { didYouMean } from './resemblance.js';
+import { didYouMean, shortened } from './resemblance.js';
 import type { Vocabulary } from './selection.js';
 
 export interface Config {
@@ -56,7 +56,10 @@ const TARGETS = ['python', ...PACKAGES] as const;
 export function understand(config: ConfigTable, vocabulary: Vocabulary): Config {
   let merged: Config = NO_CONFIG;
   const files = withExtended(config);
-  for (const file of files) merged = { ...merged, ...new ConfigReader(file, vocabulary).read(merged) };
+  for (const file of files) {
+    const below = merged;
+    merged = { ...below, ...discreetly(file, () => new ConfigReader(file, vocabulary).read(below)) };
+  }
   const words = JSON.stringify(files.map(({ folder, table }) => [folder, table]));
   return { ...merged, path: config.path, words };
 }
@@ -102,7 +105,7 @@ class ConfigReader {
 
   #perFileIgnores(folder: string): Config['perFileIgnores'] {
     return Object.entries(this.#table('per-file-ignores')).map(([pattern, value]) => {
-      const names = this.#strings(value, `\`per-file-ignores."${pattern}"\``) ?? [];
+      const names = this.#strings(value, `\`per-file-ignores."${shortened(pattern)}"\``) ?? [];
       this.vocabulary.check(names, `\`per-file-ignores\` of ${this.file.path}`);
       return { pattern: new PathPatterns(folder, [pattern]), names };
     });
@@ -166,7 +169,7 @@ class ConfigReader {
       const all = known.length === 0 ? 'There are none here.' : `Known: ${known.join(', ')}.`;
       throw new Failure(
         `Unknown ${kind} in config`,
-        `\`${name}\` in ${where === 'the file' ? this.file.path : `${where} of ${this.file.path}`} is no ${kind} of memfix.${didYouMean(name, known)}`,
+        `\`${shortened(name)}\` in ${where === 'the file' ? this.file.path : `${where} of ${this.file.path}`} is no ${kind} of memfix.${didYouMean(name, known)}`,
         all,
       );
     }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { type Pin, pinOf, Versions } from '../semantic/versions.js';
+import { LARGEST_FILE, LARGEST_SETTINGS } from './bounded.js';
 import {
   readEnvironment,
   readLock,
@@ -30,6 +31,13 @@ export interface Found {
   readonly key: string;
 }
 
+/** `target-versions` of the config. */
+export interface Targets {
+  readonly versions: ReadonlyMap<string, string>;
+  /** The config is a stranger's: its versions count beside what other files ask for. Else they win. */
+  readonly isTarget?: boolean;
+}
+
 const NOTHING: Known = { asked: new Map(), locked: new Map() };
 const REQUIREMENTS = /^requirements[\w.-]*\.txt$/i;
 const READERS: readonly (readonly [name: RegExp, read: Read])[] = [
@@ -51,8 +59,7 @@ export class Dependencies {
   constructor(
     private readonly cwd: string,
     private readonly folders: Folders,
-    /** From the config: these win. */
-    private readonly targets: ReadonlyMap<string, string>,
+    private readonly targets: Targets,
   ) {}
 
   /** The same object for folders that have all from the same place. */
@@ -73,7 +80,9 @@ export class Dependencies {
     for (const name of [...new Set([...asked.keys(), ...locked.keys()])].sort()) {
       pins.set(name, [...(asked.get(name) ?? []), ...(locked.get(name) ?? [])]);
     }
-    for (const [name, version] of this.targets) pins.set(name, [target(version)]);
+    const { versions, isTarget } = this.targets;
+    for (const [name, version] of versions)
+      pins.set(name, [...(isTarget ? (pins.get(name) ?? []) : []), target(version)]);
     return pins;
   }
 
@@ -89,7 +98,7 @@ export class Dependencies {
   #look(folder: string, above: Known): Known {
     const names = [...this.folders.names(folder)].filter((name) => MAY_SPEAK.test(name)).sort();
     const asked = pinsOf([...this.#required(folder, names), ...this.#read(folder, names, READERS)]);
-    const locked = pinsOf(this.#read(folder, names, LOCKS));
+    const locked = pinsOf(this.#read(folder, names, LOCKS, LARGEST_FILE));
     if (asked.size + locked.size === 0) return above;
     return {
       asked: new Map([...above.asked, ...asked]),
@@ -107,11 +116,15 @@ export class Dependencies {
     ];
     const seen = new Set<string>();
     const top = this.folders.upward(folder).at(-1) ?? folder;
+    const bounds = { most: LARGEST_SETTINGS, root: this.folders.rootOf(folder) };
     const read = (path: string, depth: number): readonly Statement[] => {
       // What lies outside is somebody else's, and an address is no path.
       if (seen.has(path) || depth > DEEPEST_INCLUDE || !isInside(path, top)) return [];
       seen.add(path);
-      const { statements, includes } = readRequirements(this.folders.text(path), shownFrom(this.cwd, path));
+      const { statements, includes } = readRequirements(
+        this.folders.text(path, bounds),
+        shownFrom(this.cwd, path),
+      );
       return [...statements, ...includes.flatMap((name) => read(resolve(dirname(path), name), depth + 1))];
     };
     return paths.flatMap((path) => read(path, 0));
@@ -121,12 +134,14 @@ export class Dependencies {
     folder: string,
     names: readonly string[],
     readers: readonly (readonly [name: RegExp, read: Read])[],
+    most = LARGEST_SETTINGS,
   ): readonly Statement[] {
+    const bounds = { most, root: this.folders.rootOf(folder) };
     return readers.flatMap(([pattern, read]) =>
       names
         .filter((name) => pattern.test(name))
         .flatMap((name) =>
-          read(this.folders.text(join(folder, name)), shownFrom(this.cwd, join(folder, name))),
+          read(this.folders.text(join(folder, name), bounds), shownFrom(this.cwd, join(folder, name))),
         ),
     );
   }

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import { basename, join, relative, sep } from 'node:path';
 import type { Ignore } from 'ignore';
-import { commonGitFolder, repositoryRoot, slashed, textOf, upward } from './places.js';
+import { commonGitFolder } from './git-folder.js';
+import { repositoryRoot, slashed, upward } from './places.js';
 
 /** The rules of one file. */
 class Layer {
@@ -74,41 +75,49 @@ function looselyAs(part: string): string {
   return part === '?' || part.startsWith('[') ? '.' : `\\u{${(part.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
+/** Reads files of ignore rules; undefined where there is none that may be read. */
+export interface RuleFiles {
+  /** One in the work tree, which whoever wrote the repository may have made a link to anything. */
+  ofProject(path: string): string | undefined;
+  /** One in the git folder, which may be anywhere. */
+  ofGit(path: string): string | undefined;
+}
+
 /** The ignore rules in force in one folder. A deeper folder's rules win over those above it. */
 export class IgnoreRules {
   private constructor(
     private readonly layers: readonly Layer[],
-    private readonly read: (path: string) => string | undefined,
+    private readonly files: RuleFiles,
   ) {}
 
   /** The rules for a walk that starts at `folder`: those from the root of its repository down to it. */
-  static startingAt(folder: string, read = textOf): IgnoreRules {
+  static startingAt(folder: string, files: RuleFiles): IgnoreRules {
     const root = repositoryRoot(folder) ?? folder;
     const chain: string[] = [];
     for (const at of upward(folder)) {
       chain.unshift(at);
       if (at === root) break;
     }
-    let rules = IgnoreRules.ofRepository(root, read);
+    let rules = IgnoreRules.ofRepository(root, files);
     for (const at of chain) {
       // Naming an ignored folder is asking for it.
-      if (at !== root && rules.ignores(at, true)) rules = new IgnoreRules([], read);
+      if (at !== root && rules.ignores(at, true)) rules = new IgnoreRules([], files);
       rules = rules.entering(at);
     }
     return rules;
   }
 
   /** A repository starts afresh: the rules of one around it do not reach into it. */
-  static ofRepository(root: string, read = textOf): IgnoreRules {
-    const shared = commonGitFolder(root, read);
-    const text = shared === undefined ? undefined : read(join(shared, 'info', 'exclude'));
-    return new IgnoreRules(text === undefined ? [] : [new Layer(root, text)], read);
+  static ofRepository(root: string, files: RuleFiles): IgnoreRules {
+    const shared = commonGitFolder(root, (path) => files.ofGit(path));
+    const text = shared === undefined ? undefined : files.ofGit(join(shared, 'info', 'exclude'));
+    return new IgnoreRules(text === undefined ? [] : [new Layer(root, text)], files);
   }
 
   /** These rules and those of the folder's own `.gitignore`. */
   entering(folder: string): IgnoreRules {
-    const text = this.read(join(folder, '.gitignore'));
-    return text === undefined ? this : new IgnoreRules([new Layer(folder, text), ...this.layers], this.read);
+    const text = this.files.ofProject(join(folder, '.gitignore'));
+    return text === undefined ? this : new IgnoreRules([new Layer(folder, text), ...this.layers], this.files);
   }
 
   ignores(path: string, isFolder: boolean, name = basename(path)): boolean {

@@ -7,11 +7,11 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { bytesOf } from './bounded.js';
 import { codeOf, Failure, reasonOf } from './failure.js';
 import { isInside, slashed } from './places.js';
 import { replaceBytes, syncFolder, type Written, writeAll } from './write.js';
@@ -137,7 +137,7 @@ function restore(root: string, path: string, entry: Entry): Restored {
   const before = Buffer.from(entry.before, 'base64');
   let current: Buffer;
   try {
-    current = readFileSync(path);
+    current = bytesOf(path);
   } catch (error) {
     return { reason: reasonOf(error), tryAgain: codeOf(error) !== 'ENOENT' };
   }
@@ -149,7 +149,7 @@ function restore(root: string, path: string, entry: Entry): Restored {
 }
 
 function readPage(path: string): readonly Entry[] {
-  const [header, ...lines] = readFileSync(path, 'utf8').split('\n');
+  const [header, ...lines] = bytesOf(path).toString('utf8').split('\n');
   if (header === undefined || header === '') return [];
   const damaged = new Failure(
     'The undo journal cannot be read',

@@ -7,7 +7,6 @@ import {
   fchownSync,
   fsyncSync,
   openSync,
-  readFileSync,
   realpathSync,
   renameSync,
   type Stats,
@@ -16,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { bytesOf } from './bounded.js';
 import { codeOf, reasonOf } from './failure.js';
 
 export type Written = { readonly ok: true } | { readonly ok: false; readonly reason: string };
@@ -74,7 +74,7 @@ export function writeAll(descriptor: number, bytes: Uint8Array, position: number
 }
 
 function hasBytes(path: string, bytes: Uint8Array): boolean {
-  return Buffer.compare(readFileSync(path), bytes) === 0;
+  return Buffer.compare(bytesOf(path), bytes) === 0;
 }
 
 function keepOwner(descriptor: number, stats: Stats): void {

@@ -232,7 +232,7 @@ describe('repositories', () => {
     );
     expect(git(bare, 'ls-tree', '-r', '--name-only', BRANCH).split('\n')).toHaveLength(5);
     expect((await told(camp)).repositories[0]?.planned?.skipped.map(({ reason }) => reason).sort()).toEqual([
-      'it is a symlink out of the repository',
+      'it is a symlink out of the project',
       'its name is not valid UTF-8',
     ]);
     expect(readFileSync(join(outside, 'a.py'), 'utf8')).toBe('hold()\n');

@@ -15,8 +15,8 @@ import {
 import { parseBytes, parseCount, parseShare } from '../../budget/quantity.js';
 import { adapterParameters, type KnownModel, modelOf, type Shape, shapeFor } from '../../budget/shape.js';
 import { budgetJson, documentedJson, renderBudget, renderDocumented } from '../../report/budget.js';
+import { textOf } from '../../workspace/bounded.js';
 import { Failure } from '../../workspace/failure.js';
-import { textOf } from '../../workspace/places.js';
 import type { Arguments } from '../arguments.js';
 import { type Context, EXIT } from '../context.js';
 import type { OptionName } from '../options.js';

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { CheckedFiles } from '../../oom/places.js';
-import { slashed, textOf } from '../../workspace/places.js';
+import { textOf } from '../../workspace/bounded.js';
+import { slashed } from '../../workspace/places.js';
 import { type Context, EXIT } from '../context.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { evidenceOf, withDiagnosis } from '../oom.js';

@@ -266,13 +266,14 @@ export function branchProblem(branch: string): string | undefined {
   return isOdd ? `is no name that git takes for a branch: \`${branch}\`` : undefined;
 }
 
-/** What is asked of memfix in a work tree; the repository's own config answers for what the campaign leaves out. */
+/** What is asked of memfix in a work tree; the repository's own config may make it stricter. */
 export function requestIn(tree: string, campaign: Campaign): Request {
   const { select, extendSelect, ignore, unsafeFixes } = campaign;
   return {
     cwd: tree,
     paths: [],
     isolated: false,
+    isTarget: true,
     extendSelect,
     ignore,
     unfixable: [],

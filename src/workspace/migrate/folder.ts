@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Offer, Offers } from '../../report/migrate/offer.js';
 import {
@@ -8,8 +8,8 @@ import {
   type RepositoryRecord,
   type Step,
 } from '../../report/migrate/record.js';
+import { bytesOf, textOf } from '../bounded.js';
 import { codeOf, Failure } from '../failure.js';
-import { textOf } from '../places.js';
 import { type Decided, Decisions, writeDown } from './decisions.js';
 import { sha256 } from './hash.js';
 import type { Repository } from './source.js';
@@ -96,7 +96,7 @@ export class CampaignFolder {
   /** Whether the patch of a step is still the one that was planned. */
   hasPatch({ patch, sha256: expected }: Step): boolean {
     try {
-      return sha256(readFileSync(this.#patchFile(patch))) === expected;
+      return sha256(bytesOf(this.#patchFile(patch))) === expected;
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return false;
       throw error;
@@ -152,7 +152,7 @@ export class CampaignFolder {
     if (size < this.#locksRead) this.#locksRead = 0;
     if (size === this.#locksRead) return;
     if (this.#locksRead === 0) this.#locks.clear();
-    const more = readFileSync(this.#lockFile).subarray(this.#locksRead);
+    const more = bytesOf(this.#lockFile).subarray(this.#locksRead);
     const end = more.lastIndexOf('\n') + 1;
     this.#locksRead += end;
     for (const line of more.toString('utf8', 0, end).split('\n')) {

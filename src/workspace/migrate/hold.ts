@@ -1,8 +1,8 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
+import { bytesOf, textOf } from '../bounded.js';
 import { codeOf, Failure, reasonOf } from '../failure.js';
-import { textOf } from '../places.js';
 
 /** Whose a repository is while it is worked on. */
 export interface Hold {
@@ -57,7 +57,7 @@ function isLinked(from: string, to: string): boolean {
 
 function contentOf(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return bytesOf(file).toString('utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;

@@ -1,18 +1,9 @@
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Base } from '../../report/migrate/record.js';
+import { bytesOf, textOf } from '../bounded.js';
 import { Failure } from '../failure.js';
-import { textOf } from '../places.js';
 import { type Git, type GitAnswer, gitFailure } from './git.js';
 import { writeWhole } from './whole-file.js';
 
@@ -213,7 +204,7 @@ export class Mirror {
         ],
         dated,
       );
-      commits.push(readFileSync(join(this.folder, 'HEAD'), 'utf8').trim());
+      commits.push(bytesOf(join(this.folder, 'HEAD')).toString('utf8').trim());
     }
     const last = commits.at(-1);
     if (last !== undefined) this.#untouched = { commit: last, isWhole };
@@ -258,7 +249,7 @@ export class Mirror {
 
 /** Where the HEAD of a clone is that nobody has been at; null when it has no commit. */
 function headIn(folder: string): Base | null {
-  const head = readFileSync(join(folder, 'HEAD'), 'utf8').trim();
+  const head = bytesOf(join(folder, 'HEAD')).toString('utf8').trim();
   const [, ref] = /^ref: (.+)$/.exec(head) ?? [];
   if (ref === undefined) return { commit: head, branch: null };
   const packed = (textOf(join(folder, 'packed-refs')) ?? '').split('\n').map((line) => line.split(' '));

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { bytesOf, LARGEST_SETTINGS } from '../bounded.js';
 import { Failure } from '../failure.js';
 import { slashed } from '../places.js';
 import type { Source } from './forge/forge.js';
@@ -140,7 +141,8 @@ function checkoutsIn(folder: string): readonly string[] {
 }
 
 function listed(file: string): readonly string[] {
-  return readFileSync(file, 'utf8')
+  return bytesOf(file, LARGEST_SETTINGS)
+    .toString('utf8')
     .split(/\r?\n/)
     .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
     .filter((line) => line !== '');

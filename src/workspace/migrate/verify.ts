@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Verified } from '../../report/migrate/record.js';
 import { noColor } from '../../report/paint.js';
@@ -7,6 +7,7 @@ import type { Verdict } from '../../report/prove/compare.js';
 import { endingWords } from '../../report/prove/record.js';
 import { renderProve } from '../../report/prove/render.js';
 import type { FixCount } from '../../report/prove/report.js';
+import { bytesOf } from '../bounded.js';
 import { Failure } from '../failure.js';
 import { runToEnd } from '../prove/child.js';
 import type { Change } from '../prove/fixes.js';
@@ -146,7 +147,7 @@ const REJECTED: Readonly<Partial<Record<Verdict, string>>> = {
 /** Leaves the work tree with the files of the base. As latin-1, bytes stay what they are. */
 async function changesOf({ base, commit, tree, mirror }: Trying): Promise<readonly Change[]> {
   const paths = await mirror.changed(base, commit);
-  const textOf = (path: string) => readFileSync(join(tree, path), 'latin1');
+  const textOf = (path: string) => bytesOf(join(tree, path)).toString('latin1');
   await mirror.checkOut(commit, tree);
   const after = paths.map(textOf);
   await mirror.checkOut(base, tree);

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync } from 'node:fs';
 import type { Ending } from '../../report/prove/record.js';
+import { textOf } from '../bounded.js';
 import { codeOf, Failure } from '../failure.js';
-import { textOf } from '../places.js';
 
 /** A command to run to its end, with everything it starts. */
 export interface Errand {

@@ -1,7 +1,8 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Ending, type ProcessRecord, recordOf, type Trial } from '../../report/prove/record.js';
+import { bytesOf } from '../bounded.js';
 import { Failure } from '../failure.js';
 import { runToEnd } from './child.js';
 import { readOutput } from './output.js';
@@ -97,7 +98,7 @@ function recordsIn(folder: string): readonly ProcessRecord[] {
     .filter((name) => name.endsWith('.json'))
     .sort()
     .map((name) => {
-      const record = recordOf(readFileSync(join(folder, name), 'utf8'));
+      const record = recordOf(bytesOf(join(folder, name)).toString('utf8'));
       if (record !== undefined) return record;
       throw new Failure(
         'A record cannot be read',
