@@ -4,6 +4,7 @@ import { noColor } from '../report/paint.js';
 import type { Catalogue } from '../workspace/catalogue.js';
 import { Failure } from '../workspace/failure.js';
 import { didYouMean } from '../workspace/resemblance.js';
+import { learnSecrets, redacted } from '../workspace/secrets.js';
 import { COMMANDS, type CommandName, isCommand } from './commands.js';
 import type { Context } from './context.js';
 import { EXIT, failureText, type Io, paintFor } from './io.js';
@@ -29,7 +30,8 @@ export async function run(
     await new Promise((resume) => setImmediate(resume));
     if (io.signal.aborted) return io.signal.reason instanceof Stopped ? io.signal.reason.exitCode : 130;
     const failure = error instanceof Failure ? error : internal(error, words);
-    io.stderr.write(failureText(failure, paintBeforeParsing(words, io)));
+    learnSecrets(io.env);
+    io.stderr.write(redacted(failureText(failure, paintBeforeParsing(words, io))));
     return EXIT.error;
   }
 }

@@ -8,9 +8,11 @@ import { type Campaign, readCampaign } from '../../workspace/migrate/campaign.js
 import { chosen } from '../../workspace/migrate/choose.js';
 import { driveHere } from '../../workspace/migrate/driver.js';
 import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
+import { keepPrivate } from '../../workspace/migrate/private.js';
 import { ParserStock } from '../../workspace/parser-choice.js';
 import type { Request } from '../../workspace/project.js';
 import { didYouMean } from '../../workspace/resemblance.js';
+import { learnSecrets, redactedValue } from '../../workspace/secrets.js';
 import { Vocabulary } from '../../workspace/selection.js';
 import type { Arguments } from '../arguments.js';
 import { campaignHtml, leavePage, PAGE_FILE } from '../campaign-page.js';
@@ -46,6 +48,7 @@ type Action = keyof typeof ACTIONS;
 
 export async function migrate(context: Context): Promise<number> {
   const { args, io } = context;
+  learnSecrets(io.env);
   const [word, place = '.', ...sources] = args.operands;
   const action = actionNamed(args, word);
   checkOptions(args, action);
@@ -133,12 +136,13 @@ async function show(context: Context, campaign: Campaign, action: 'status' | 're
 
 function recordsOf({ args }: Context, { folder, repositories }: Campaign): readonly RepositoryRecord[] {
   const files = new CampaignFolder(folder);
-  return chosen(repositories, choiceIn(args)).map((repository) => files.record(repository));
+  return chosen(repositories, choiceIn(args)).map((repository) => redactedValue(files.record(repository)));
 }
 
 async function work(context: Context, campaign: Campaign, run: Run, driver: Driver): Promise<number> {
   const { io, catalogue } = context;
   const { goal, keep, ids } = run;
+  keepPrivate(campaign.folder, campaign.mirrors);
   const folder = new CampaignFolder(campaign.folder);
   const wanted = new Set(ids);
   const which = campaign.repositories.filter(({ id }) => wanted.has(id));

@@ -1,5 +1,6 @@
 import { type RepositoryRecord, STAGES, type StageName } from '../../report/migrate/record.js';
 import { codeOf, Failure, reasonOf } from '../failure.js';
+import { redacted } from '../secrets.js';
 import { Setback } from './setback.js';
 import { ALL_STAGES, type Desk, type Stage } from './stages.js';
 
@@ -33,7 +34,7 @@ export async function goOn(desk: Desk, start: RepositoryRecord, course: Course):
     } catch (error) {
       desk.eyes.signal.throwIfAborted();
       if (error instanceof Setback) throw error;
-      record = { ...record, failure: { stage: stage.name, ...told(error) } };
+      record = { ...record, failure: { stage: stage.name, ...discreet(told(error)) } };
     }
     await course.journal(record);
     isKept = true;
@@ -49,8 +50,15 @@ function isAtEnd({ taken, failure, base, planned }: RepositoryRecord, { name }: 
   return base === null || (name !== 'plan' && planned?.steps.length === 0);
 }
 
+type Trouble = Omit<NonNullable<RepositoryRecord['failure']>, 'stage'>;
+
+/** Errors quote what others wrote: git, servers, code. */
+function discreet({ title, detail, next }: Trouble): Trouble {
+  return { title: redacted(title), detail: redacted(detail), next: redacted(next) };
+}
+
 /** One repository's trouble is never the end of a campaign. */
-function told(error: unknown): { readonly title: string; readonly detail: string; readonly next: string } {
+function told(error: unknown): Trouble {
   if (error instanceof Failure) return { title: error.title, detail: error.detail, next: error.next };
   if (codeOf(error) !== undefined) {
     const path = error instanceof Error && 'path' in error ? `${String(error.path)}: ` : '';

@@ -10,6 +10,7 @@ import {
 } from '../../report/migrate/record.js';
 import { bytesOf, textOf } from '../bounded.js';
 import { codeOf, Failure } from '../failure.js';
+import { redactedValue } from '../secrets.js';
 import { type Decided, Decisions, writeDown } from './decisions.js';
 import { sha256 } from './hash.js';
 import type { Repository } from './source.js';
@@ -116,7 +117,7 @@ export class CampaignFolder {
   }
 
   saveOffers(id: string, offers: Offers): void {
-    writeWhole(this.#offersFile(id), `${JSON.stringify(offers)}\n`, 'later');
+    writeWhole(this.#offersFile(id), `${JSON.stringify(redactedValue(offers))}\n`, 'later');
   }
 
   /** When the last plan of any repository was written. */
@@ -188,7 +189,7 @@ function mustLast({ committed }: RepositoryRecord): boolean {
 }
 
 function textFor(record: RepositoryRecord): string {
-  return `${JSON.stringify(record, undefined, 2)}\n`;
+  return `${JSON.stringify(redactedValue(record), undefined, 2)}\n`;
 }
 
 /** What a power cut leaves of a file that was on its way to the disk. */

@@ -1,6 +1,6 @@
 import { Failure } from '../failure.js';
+import { redacted } from '../secrets.js';
 import { endShells, inShell, quoted } from './shell.js';
-import { scrubbed } from './source.js';
 
 /** What one call of git needs besides its words. */
 export interface GitCall {
@@ -71,7 +71,7 @@ export class Git {
       const { status, stdout, stderr } = await inShell(worldOf(this.env), command, halt.signal);
       this.signal.throwIfAborted();
       if (status === NOT_FOUND) throw noGit();
-      return { status, stdout: stdout.toString(), stderr: scrubbed(stderr.toString()).trim() };
+      return { status, stdout: stdout.toString(), stderr: redacted(stderr.toString()).trim() };
     } finally {
       clearTimeout(timer);
       this.signal.removeEventListener('abort', end);

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { type Known, type PageHead, pageOf, type Told } from '../../report/migrate/page/collect.js';
 import type { PageData, PageDetail } from '../../report/migrate/page/data.js';
+import { redactedValue } from '../secrets.js';
 import type { CampaignFolder } from './folder.js';
 import type { Repository } from './source.js';
 
@@ -20,5 +21,8 @@ function toldOf(folder: CampaignFolder, repository: Repository): Told {
   const record = folder.record(repository);
   const offers = record.planned && folder.offers(record.id, record.planned.key);
   const decisions = folder.decisions(record.id);
-  return { record, offers: offers ?? [], verdictOf: (offer) => decisions.verdict(offer) };
+  return {
+    ...redactedValue({ record, offers: offers ?? [] }),
+    verdictOf: (offer) => decisions.verdict(offer),
+  };
 }

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { bytesOf, LARGEST_SETTINGS } from '../bounded.js';
 import { Failure } from '../failure.js';
 import { slashed } from '../places.js';
+import { scrubbed } from '../secrets.js';
 import type { Source } from './forge/forge.js';
 import { isSource, type Listing, sourceFrom } from './forge/listing.js';
 
@@ -93,11 +94,6 @@ export function withoutCredentials(word: string): string {
   const clean = url.href;
   // Only a credential is reason to spell a URL in another way than the user does.
   return clean === new URL(word).href ? word : clean;
-}
-
-/** A text of git's, without the credentials of URLs in it. */
-export function scrubbed(text: string): string {
-  return text.replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@'"]+@/gi, '$1');
 }
 
 function parsed(word: string): URL {

@@ -11,10 +11,11 @@ import { bytesOf } from '../bounded.js';
 import { Failure } from '../failure.js';
 import { runToEnd } from '../prove/child.js';
 import type { Change } from '../prove/fixes.js';
-import { readOutput } from '../prove/output.js';
+import { readOutput, redactOutput } from '../prove/output.js';
 import { runAll } from '../prove/runs.js';
 import { treeOf } from '../prove/tree.js';
 import { Workshop } from '../prove/workshop.js';
+import { redacted } from '../secrets.js';
 import { MARK } from './git.js';
 import type { Mirror } from './mirror.js';
 import { quoted } from './shell.js';
@@ -80,7 +81,7 @@ async function succeeded(trying: Trying, command: string): Promise<Verified> {
     log,
     timeout,
     signal,
-  });
+  }).finally(() => redactOutput(log));
   if (ending.kind === 'exited' && ending.code === 0) return { commit, command: words, seconds };
   const { tail } = readOutput(log);
   throw new Failure(
@@ -127,7 +128,7 @@ async function proven(trying: Trying, command: string): Promise<Verified> {
     const report = reportOf(plan, runs);
     const { verdict } = report.comparison;
     const text = renderProve(report, { paint: noColor, width: 110 });
-    writeFileSync(log, text);
+    writeFileSync(log, redacted(text));
     const why = REJECTED[verdict];
     if (why !== undefined) throw new Failure(why, `\`${words}\`:\n${text.trimEnd()}`, `See ${log}.`);
     return { commit, command: words, seconds: (performance.now() - began) / 1000, verdict };
