@@ -11,6 +11,8 @@ export type { Table };
 
 const require = createRequire(import.meta.url);
 
+const LONGEST_PATH = 4096;
+
 /** How far a config is trusted. */
 export interface Scope {
   /** The real path of a folder: text of files outside of it is never quoted, since they may be anybody's. */
@@ -96,6 +98,13 @@ function extendedBy({ path: from, folder, table, scope }: ConfigTable, chain: re
     throw new Failure(
       'Invalid config',
       `\`extend\` in ${from} must be a string`,
+      'Give the path of one config file, relative to this one.',
+    );
+  }
+  if (extended.length > LONGEST_PATH) {
+    throw new Failure(
+      'Invalid config',
+      `\`extend\` in ${from} is longer than a path can be`,
       'Give the path of one config file, relative to this one.',
     );
   }
