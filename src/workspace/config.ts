@@ -50,6 +50,9 @@ const KEYS = [
   'unsafe-fixes',
 ] as const;
 
+/** Each is compared with every file. */
+const MOST_PER_FILE = 1000;
+
 const TARGETS = ['python', ...PACKAGES] as const;
 
 /** Believes a config file only after every word of it was understood. A key replaces the same key of an extended file. */
@@ -89,7 +92,7 @@ class ConfigReader {
       ...(ignore && { ignore }),
       ...(fixable && { fixable }),
       ...(unfixable && { unfixable }),
-      ...(exclude && { exclude: [new PathPatterns(folder, exclude)] }),
+      ...(exclude && { exclude: [this.#patterns(folder, exclude, '`exclude`')] }),
       ...(unsafeFixes !== undefined && { unsafeFixes }),
       ...(table['per-file-ignores'] !== undefined && { perFileIgnores: this.#perFileIgnores(folder) }),
       ...(table['target-versions'] !== undefined && { targetVersions: this.#targetVersions() }),
@@ -104,11 +107,19 @@ class ConfigReader {
   }
 
   #perFileIgnores(folder: string): Config['perFileIgnores'] {
-    return Object.entries(this.#table('per-file-ignores')).map(([pattern, value]) => {
+    const entries = Object.entries(this.#table('per-file-ignores'));
+    if (entries.length > MOST_PER_FILE)
+      this.#fail(`\`per-file-ignores\` has more than ${MOST_PER_FILE} patterns`);
+    return entries.map(([pattern, value]) => {
       const names = this.#strings(value, `\`per-file-ignores."${shortened(pattern)}"\``) ?? [];
       this.vocabulary.check(names, `\`per-file-ignores\` of ${this.file.path}`);
-      return { pattern: new PathPatterns(folder, [pattern]), names };
+      return { pattern: this.#patterns(folder, [pattern], '`per-file-ignores`'), names };
     });
+  }
+
+  #patterns(folder: string, patterns: readonly string[], what: string): PathPatterns {
+    const made = new PathPatterns(folder, patterns);
+    return made.problem === undefined ? made : this.#fail(`${what} cannot be used: ${made.problem}`);
   }
 
   #targetVersions(): ReadonlyMap<string, string> {

@@ -89,16 +89,20 @@ class Walk {
   readonly #ruleFiles: RuleFiles = {
     ofProject: (path) => this.#rulesAt(path, this.#root),
     ofGit: (path) => this.#rulesAt(path),
+    refuses: (path, reason) => this.#refuse(path, reason),
   };
   readonly #refused = new Set<string>();
 
   #rulesAt(path: string, root?: string): string | undefined {
     this.rules.sees?.(path);
     const bounds = { most: LARGEST_SETTINGS, ...(root !== undefined && { root }) };
-    return settingsText(path, bounds, (reason) => {
-      if (!this.#refused.has(path)) this.#skip(path, reason);
-      this.#refused.add(path);
-    });
+    return settingsText(path, bounds, (reason) => this.#refuse(path, reason));
+  }
+
+  /** Once, however many walks come by. */
+  #refuse(path: string, reason: string): void {
+    if (!this.#refused.has(path)) this.#skip(path, reason);
+    this.#refused.add(path);
   }
 
   get folders(): number {
