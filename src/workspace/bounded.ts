@@ -21,8 +21,10 @@ import { isInside } from './places.js';
 const MB = 1024 * 1024;
 /** A source or a lock file. */
 export const LARGEST_FILE = 20 * MB;
-/** What people write by hand: configuration, requirements, ignore rules. */
+/** What people write by hand: requirements, ignore rules. */
 export const LARGEST_SETTINGS = 4 * MB;
+/** The same in TOML, whose parser takes a second for this. */
+export const LARGEST_TOML = MB;
 /** What memfix wrote itself, such as the record of a repository. */
 const LARGEST_OWN = 256 * MB;
 

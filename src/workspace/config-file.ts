@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { TomlTable as Table } from 'smol-toml';
-import { BoundedReader, type Bounds, LARGEST_SETTINGS, settingsText } from './bounded.js';
+import { BoundedReader, type Bounds, LARGEST_TOML, settingsText } from './bounded.js';
 import { Failure, reasonOf } from './failure.js';
 import { isInside, realPath, repositoryRoot, upward } from './places.js';
 import { shortened } from './resemblance.js';
@@ -153,7 +153,7 @@ function sectionOf(path: string, scope: Scope): ConfigTable | undefined {
 }
 
 function boundsOf({ base, isBound }: Scope): Bounds {
-  return { most: LARGEST_SETTINGS, ...(isBound && { root: base }) };
+  return { most: LARGEST_TOML, ...(isBound && { root: base }) };
 }
 
 function parseToml(path: string, scope: Scope): Table {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { type Pin, pinOf, Versions } from '../semantic/versions.js';
-import { LARGEST_FILE, LARGEST_SETTINGS } from './bounded.js';
+import { LARGEST_FILE, LARGEST_SETTINGS, LARGEST_TOML } from './bounded.js';
 import {
   readEnvironment,
   readLock,
@@ -40,14 +40,17 @@ export interface Targets {
 
 const NOTHING: Known = { asked: new Map(), locked: new Map() };
 const REQUIREMENTS = /^requirements[\w.-]*\.txt$/i;
-const READERS: readonly (readonly [name: RegExp, read: Read])[] = [
-  [/^pyproject\.toml$/, readPyproject],
-  [/^setup\.cfg$/, readSetupCfg],
-  [/^environment[\w.-]*\.ya?ml$/i, readEnvironment],
+type Kind = readonly [name: RegExp, read: Read, most: number];
+const READERS: readonly Kind[] = [
+  [/^pyproject\.toml$/, readPyproject, LARGEST_TOML],
+  [/^setup\.cfg$/, readSetupCfg, LARGEST_SETTINGS],
+  [/^environment[\w.-]*\.ya?ml$/i, readEnvironment, LARGEST_SETTINGS],
 ];
-const LOCKS: readonly (readonly [name: RegExp, read: Read])[] = [[/^(?:uv|poetry)\.lock$/, readLock]];
+const LOCKS: readonly Kind[] = [[/^(?:uv|poetry)\.lock$/, readLock, LARGEST_FILE]];
 /** What all of these look like; most names are of something else. */
 const MAY_SPEAK = /\.(?:txt|toml|cfg|ya?ml|lock)$|^requirements$/i;
+/** Lines about one package in the files of one folder. */
+const MOST_PINS = 100;
 /** Includes of includes, as deep as a sane project has them. */
 const DEEPEST_INCLUDE = 8;
 
@@ -98,7 +101,7 @@ export class Dependencies {
   #look(folder: string, above: Known): Known {
     const names = [...this.folders.names(folder)].filter((name) => MAY_SPEAK.test(name)).sort();
     const asked = pinsOf([...this.#required(folder, names), ...this.#read(folder, names, READERS)]);
-    const locked = pinsOf(this.#read(folder, names, LOCKS, LARGEST_FILE));
+    const locked = pinsOf(this.#read(folder, names, LOCKS));
     if (asked.size + locked.size === 0) return above;
     return {
       asked: new Map([...above.asked, ...asked]),
@@ -130,18 +133,16 @@ export class Dependencies {
     return paths.flatMap((path) => read(path, 0));
   }
 
-  #read(
-    folder: string,
-    names: readonly string[],
-    readers: readonly (readonly [name: RegExp, read: Read])[],
-    most = LARGEST_SETTINGS,
-  ): readonly Statement[] {
-    const bounds = { most, root: this.folders.rootOf(folder) };
-    return readers.flatMap(([pattern, read]) =>
+  #read(folder: string, names: readonly string[], readers: readonly Kind[]): readonly Statement[] {
+    const root = this.folders.rootOf(folder);
+    return readers.flatMap(([pattern, read, most]) =>
       names
         .filter((name) => pattern.test(name))
         .flatMap((name) =>
-          read(this.folders.text(join(folder, name), bounds), shownFrom(this.cwd, join(folder, name))),
+          read(
+            this.folders.text(join(folder, name), { most, root }),
+            shownFrom(this.cwd, join(folder, name)),
+          ),
         ),
     );
   }
@@ -153,12 +154,14 @@ function target(version: string): Pin {
   return { ...pinOf(`==${version}.*`, source), text: version, source };
 }
 
+/** Each once. Where nobody would list so many, the rest is one line that says that nobody can tell. */
 function pinsOf(statements: readonly Statement[]): Pins {
-  const pins = new Map<string, Pin[]>();
+  const pins = new Map<string, Map<string, Pin>>();
   for (const [name, pin] of statements) {
-    const known = pins.get(name);
-    if (known === undefined) pins.set(name, [pin]);
-    else if (!known.some(({ text }) => text === pin.text)) known.push(pin);
+    const known = pins.get(name) ?? new Map<string, Pin>();
+    pins.set(name, known);
+    const text = known.size < MOST_PINS ? pin.text : 'and more';
+    if (!known.has(text)) known.set(text, text === pin.text ? pin : { text, source: pin.source });
   }
-  return pins;
+  return new Map([...pins].map(([name, known]) => [name, [...known.values()]]));
 }

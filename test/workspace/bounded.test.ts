@@ -7,6 +7,7 @@ import {
   bytesOf,
   LARGEST_FILE,
   LARGEST_SETTINGS,
+  LARGEST_TOML,
   settingsText,
   textOf,
 } from '../../src/workspace/bounded.js';
@@ -54,12 +55,13 @@ const SETTINGS = [
 
 describe('a file that memfix reads besides sources is named and left out, and the run goes on', () => {
   test.each([...SETTINGS, 'uv.lock', 'poetry.lock'])('%s', async (name) => {
-    const size = name.endsWith('.lock') ? LARGEST_FILE : LARGEST_SETTINGS;
+    const other = name.endsWith('.toml') ? LARGEST_TOML : LARGEST_SETTINGS;
+    const size = name.endsWith('.lock') ? LARGEST_FILE : other;
     for (const [make, reason] of [
       [link(name, '/dev/zero'), DEVICE],
       [link(name, '/etc/passwd'), OUT],
       [pipe(name), PIPE],
-      [huge(name, size + 1), `it is ${size / 1024 / 1024} MB, over the limit of ${size / 1024 / 1024} MB`],
+      [huge(name, 2 * size), `it is ${size / 512 / 1024} MB, over the limit of ${size / 1024 / 1024} MB`],
     ] as const) {
       const { code, stdout } = await check(repositoryAnd(make));
       expect({ code, stdout }).toEqual({ code: 1, stdout: `${FOUND}${name}: skipped: ${reason}\n` });
@@ -111,7 +113,7 @@ test('a source that is a link out of the project is left to its owner, unless it
 test('what a pipe, a device or a file of any size holds is never waited for', () => {
   const cwd = folderWith({ 'small.txt': 'text' });
   pipe('pipe')(cwd);
-  huge('large', LARGEST_SETTINGS + 1)(cwd);
+  huge('large', 2 * LARGEST_SETTINGS)(cwd);
   const reasons: string[] = [];
   const bounds = { most: LARGEST_SETTINGS, root: cwd };
   const read = (name: string) => settingsText(join(cwd, name), bounds, (reason) => reasons.push(reason));
@@ -122,7 +124,7 @@ test('what a pipe, a device or a file of any size holds is never waited for', ()
   ]);
   expect(reasons).toEqual([]);
   expect([read('pipe'), read('large')]).toEqual([undefined, undefined]);
-  expect(reasons).toEqual([PIPE, 'it is 4 MB, over the limit of 4 MB']);
+  expect(reasons).toEqual([PIPE, 'it is 8 MB, over the limit of 4 MB']);
   expect(() => bytesOf(join(cwd, 'pipe'))).toThrow(PIPE);
   expect(() => bytesOf('/dev/zero')).toThrow(DEVICE);
   expect(() => bytesOf(join(cwd, 'large'), 1024)).toThrow('over the limit');
@@ -140,4 +142,8 @@ test('a model that is no ordinary file is no model', async () => {
       code: 2,
       stderr: expect.stringContaining('Unknown model'),
     });
+  // One that is no model may be anything, and is not quoted.
+  const { stderr } = await memfix({ cwd }, 'budget', '/etc/passwd');
+  expect(stderr).toContain('`/etc/passwd` is no JSON\n');
+  expect(stderr).not.toContain('root');
 });
