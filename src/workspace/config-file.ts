@@ -32,7 +32,7 @@ export interface ConfigTable {
 
 /** Whose files are searched for a config, and who hears of a file that may have held one and is not read. */
 export interface Search {
-  /** The repository is a stranger's, checked out at this folder. */
+  /** The project is a stranger's; outside of a repository, this is its folder. */
   readonly target?: string;
   refuses(path: string, reason: string): void;
 }
@@ -43,7 +43,7 @@ export interface Search {
  * its config, so what that extends must be in there, too.
  */
 export function nearestConfig(folder: string, { target, refuses }: Search): ConfigTable | undefined {
-  const top = target ?? repositoryRoot(folder);
+  const top = repositoryRoot(folder) ?? target;
   for (const at of upward(folder)) {
     const scope = { base: realPath(top ?? at), isBound: top !== undefined };
     const found = configIn(at, scope, refuses);

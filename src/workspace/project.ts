@@ -29,8 +29,8 @@ export interface Request {
   readonly unsafeFixes?: boolean;
   readonly since?: Since;
   /**
-   * The project is a stranger's, checked out at `cwd`, as in `migrate`: its config may only make things stricter. Absent
-   * where the project is the user's own.
+   * The project is a stranger's, checked out around `cwd`: its config may only make things stricter. `migrate` sets this,
+   * and `--strict-config`. Absent where the project is the user's own.
    */
   readonly isTarget?: true;
 }

@@ -55,7 +55,7 @@ async function checkStdin(context: Context): Promise<number> {
   const scan = read.kind === 'file' ? engine.scan(read.file) : read;
   const found =
     scan.kind === 'scan'
-      ? { scans: [scan], skipped: [], checked: 1 }
+      ? { scans: [scan], skipped: project.ground.refused, checked: 1 }
       : { scans: [], skipped: [scan], checked: 1 };
   const files: CheckedFiles = {
     paths: new Map(found.scans.map(({ file: { path } }) => [path, slashed(resolve(context.io.cwd, path))])),

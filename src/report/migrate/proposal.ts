@@ -168,6 +168,7 @@ function commands({ record, version, choice }: ProposalFacts): string {
   const { select, extendSelect, ignore, unsafeFixes } = choice;
   const rejected = record.planned?.rejected ?? 0;
   const options = [
+    ' --strict-config',
     list('select', select),
     list('extend-select', extendSelect),
     list('ignore', ignore),
