@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { TomlTable as Table } from 'smol-toml';
-import { BoundedReader, type Bounds, LARGEST_TOML, settingsText } from './bounded.js';
+import { BoundedReader, type Bounds, LARGEST_FILE, LARGEST_TOML, settingsText } from './bounded.js';
 import { Failure, reasonOf } from './failure.js';
 import { isInside, realPath, repositoryRoot, upward } from './places.js';
 import { shortened } from './resemblance.js';
@@ -17,7 +17,7 @@ const LONGEST_PATH = 4096;
 export interface Scope {
   /** The real path of a folder: text of files outside of it is never quoted, since they may be anybody's. */
   readonly base: string;
-  /** Whether files outside of the folder are not even read. Else the user vouches for what the config extends. */
+  /** Whether files outside of the folder are not even read. Else the user vouches for the config and what it extends. */
   readonly isBound: boolean;
 }
 
@@ -153,7 +153,7 @@ function sectionOf(path: string, scope: Scope): ConfigTable | undefined {
 }
 
 function boundsOf({ base, isBound }: Scope): Bounds {
-  return { most: LARGEST_TOML, ...(isBound && { root: base }) };
+  return isBound ? { most: LARGEST_TOML, root: base } : { most: LARGEST_FILE };
 }
 
 function parseToml(path: string, scope: Scope): Table {

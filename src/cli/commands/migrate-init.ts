@@ -69,7 +69,7 @@ function campaignText(words: readonly string[], branch: string, args: Arguments)
     ...words.map((word) => `  ${quoted(word)},`),
     ']',
     '',
-    '# Without `select`, each repository: what its own config selects, or the default.',
+    '# Without `select`, the default. The config of a repository may leave out some of it, and add nothing.',
     ...list('select', args.list('select')),
     ...list('extend-select', args.list('extend-select')),
     ...list('ignore', args.list('ignore')),

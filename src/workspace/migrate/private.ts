@@ -17,8 +17,7 @@ const OTHERS = 0o077;
 export function keepPrivate(campaign: string, mirrors: string): void {
   try {
     for (const name of FOLDERS) if (name !== 'mirrors') closeToOthers(join(campaign, name));
-    if (isInside(mirrors, campaign)) closeToOthers(mirrors);
-    else openElsewhere(mirrors);
+    makeMirrors(mirrors, campaign);
     ignoreIn(campaign);
   } catch (error) {
     throw new Failure(
@@ -34,10 +33,11 @@ function closeToOthers(folder: string): void {
   if ((statSync(folder).mode & OTHERS) !== 0 && process.platform !== 'win32') chmodSync(folder, OWNER_ONLY);
 }
 
-/** Campaigns may share it, and people, where whoever made it wants that. */
-function openElsewhere(folder: string): void {
-  if (mkdirSync(folder, { recursive: true, mode: OWNER_ONLY }) === undefined) return;
-  writeFileSync(join(folder, '.gitignore'), '*\n');
+/** Elsewhere, campaigns may share it, and people, where whoever made it wants that. */
+function makeMirrors(folder: string, campaign: string): void {
+  const isMade = mkdirSync(folder, { recursive: true, mode: OWNER_ONLY }) !== undefined;
+  if (isInside(folder, campaign)) closeToOthers(folder);
+  if (isMade && folder !== join(campaign, 'mirrors')) writeFileSync(join(folder, '.gitignore'), '*\n');
 }
 
 export function ignoreIn(campaign: string): void {

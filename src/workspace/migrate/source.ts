@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { bytesOf, LARGEST_SETTINGS } from '../bounded.js';
-import { Failure } from '../failure.js';
+import { bytesOf } from '../bounded.js';
+import { Failure, reasonOf } from '../failure.js';
 import { slashed } from '../places.js';
 import { scrubbed } from '../secrets.js';
 import type { Source } from './forge/forge.js';
@@ -137,8 +137,13 @@ function checkoutsIn(folder: string): readonly string[] {
 }
 
 function listed(file: string): readonly string[] {
-  return bytesOf(file, LARGEST_SETTINGS)
-    .toString('utf8')
+  let text: string;
+  try {
+    text = bytesOf(file).toString('utf8');
+  } catch (error) {
+    throw unusable(slashed(file), reasonOf(error));
+  }
+  return text
     .split(/\r?\n/)
     .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
     .filter((line) => line !== '');
