@@ -28,11 +28,6 @@ export function isSecretName(name: string): boolean {
   return parts.some((part) => /^KEYS?$/.test(part)) && !OPEN_KEYS.test(upper);
 }
 
-/** For the code of repositories, which has no business with our secrets. */
-export function withoutSecrets(env: Env): Env {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !isSecretName(name)));
-}
-
 /** Shorter ones would be found in ordinary text. */
 const SHORTEST = 8;
 /** From here on, a word of one kind of characters is no ordinary word any more. */

@@ -8,11 +8,11 @@ import {
   type StageName,
 } from '../../report/migrate/record.js';
 import { Failure } from '../failure.js';
-import { withoutSecrets } from '../secrets.js';
 import { type Campaign, planKey } from './campaign.js';
 import type { CampaignFolder } from './folder.js';
 import type { Forges } from './forge/forges.js';
 import { propose } from './forge/propose.js';
+import { withoutTokens } from './forge/token.js';
 import { sha256 } from './hash.js';
 import type { CommitPlan, Mirror } from './mirror.js';
 import { type Eyes, lookInto } from './plan.js';
@@ -133,7 +133,7 @@ const verify: Stage = {
       tree: folder.tree(record.id),
       log: folder.verifyLog(record.id),
       timeout: campaign.limits.verifyTimeout,
-      env: withoutSecrets(env),
+      env: withoutTokens(env),
       ...{ mirror, mark, signal: eyes.signal },
     };
     return { ...before('verify', record), verified: await verified(trying) };

@@ -106,3 +106,11 @@ function withHelpers(hosts: Hosts, env: Env): Env {
   ]);
   return { ...env, ...Object.fromEntries(numbered), GIT_CONFIG_COUNT: String(already + settings.length) };
 }
+
+const TOKENS =
+  /^(?:MEMFIX_TOKEN_\w+|GH_TOKEN|GITHUB_TOKEN|GH_ENTERPRISE_TOKEN|GITHUB_ENTERPRISE_TOKEN|GITLAB_TOKEN)$/;
+
+/** For the code of repositories, which has no business with our tokens. */
+export function withoutTokens(env: Env): Env {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !TOKENS.test(name)));
+}

@@ -1,8 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { hostFrom, PUBLIC_HOSTS, projectAt } from '../../../../src/workspace/migrate/forge/host.js';
-import { tokenFor, tokenVariables } from '../../../../src/workspace/migrate/forge/token.js';
-import { withoutSecrets } from '../../../../src/workspace/secrets.js';
+import { tokenFor, tokenVariables, withoutTokens } from '../../../../src/workspace/migrate/forge/token.js';
 import { folderWith } from '../../folders.js';
 import { WORLD } from '../remotes.js';
 
@@ -45,7 +44,7 @@ test('the environment comes first, then gh, then the helpers of git', async () =
 
 test('the code of repositories sees no tokens', () => {
   const env = { GH_TOKEN: 'a', GITLAB_TOKEN: 'b', MEMFIX_TOKEN_GIT_EXAMPLE_ORG: 'c', GH_PAGER: 'cat' };
-  expect(withoutSecrets(env)).toEqual({ GH_PAGER: 'cat' });
+  expect(withoutTokens(env)).toEqual({ GH_PAGER: 'cat' });
 });
 
 test.each([
