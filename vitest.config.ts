@@ -6,7 +6,7 @@ const report = process.env['MEMFIX_TEST_REPORT'];
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/bundle-page.ts'],
+    globalSetup: ['test/support/bundle-page.ts', 'test/support/state-folder.ts'],
     // The native parser is an addon and the sessions need a terminal: processes, not threads.
     pool: 'forks',
     // Much of the time is spent waiting: for workers, forges and browsers.

@@ -104,6 +104,7 @@ describe('the house', () => {
     ['a disk without its prefix', { 'src/report/r.ts': "import fs from 'fs';" }, /imports node:fs/],
     ['an environment in a pure room', { 'src/engine/e.ts': 'const a = process.env;' }, /uses process/],
     ['a print in a pure room', { 'src/torch/t.ts': "console.log('a');" }, /uses console/],
+    ['an escape sequence', { 'src/cli/c.ts': "const a = '\\x1b[2J';" }, /has an escape sequence/],
     ['a nameless file', { 'src/cli/utils.ts': '' }, /names no room/],
     ['a nameless folder', { 'src/core/a.ts': '' }, /names no room/],
     ['a cycle', { 'src/text/a.ts': "import './b.js';", 'src/text/b.ts': "import './a.js';" }, /a cycle/],

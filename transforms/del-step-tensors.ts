@@ -7,8 +7,8 @@
  *                                                  del outputs, loss
  *
  * What a step's forward gave stays alive until the next forward has given its own. That lowers the peak only where it lies
- * in the forward, not in the backward. `del` is written only for variables of a function that every pass sets anew before
- * it reads them and that nothing reads outside the loop's body: no `else`, `finally`, closure or `locals()` can miss them.
+ * in the forward, not in the backward. `del` is written only for variables that every pass sets anew before it reads them
+ * and that nothing reads after the loop before they are set again: no `else`, `finally`, closure or `locals()` can miss them.
  * `batch.clear()` is never written.
  */
 import {
@@ -16,7 +16,7 @@ import {
   enclosingLoops,
   isTestCode,
   mayTrain,
-  neededBehind,
+  neededAfter,
   Proof,
   type PyNode,
   type Site,
@@ -31,8 +31,6 @@ interface StepSite extends Site {
   readonly tensors: StepTensors;
 }
 
-const LEAVES = /^(?:return|continue|break|raise)_statement$/;
-
 export const delStepTensors: Transform<StepSite> = {
   meta: {
     id: 'del-step-tensors',
@@ -46,12 +44,12 @@ export const delStepTensors: Transform<StepSite> = {
     requires: {},
     docs: {
       why: 'A variable keeps its value until it is set anew. `outputs` of one step, with the logits in it, lives on while the next forward computes its own, so that forward holds both. The backward that follows holds the logits, what the loss saved of them, and the gradients of both: in most training the peak is there, and nothing is saved.',
-      does: 'Adds `del outputs, loss` as the last statement of the body of a training loop, for the results of the forward and the tensors computed from them. Only names whose every use is proven to lie between their assignment and that `del` are deleted.',
+      does: 'Adds `del outputs, loss` as the last statement of the body of a training loop, for the results of the forward and the tensors computed from them. Only names are deleted that every pass sets, and that are proven to be set anew on every path from that `del` to a read.',
       refuses: [
-        'the result is read outside the body of the loop: behind it, in its `else`, in a `finally`, or in the condition of a `while`',
+        'the result is read after the loop before it is set again: behind it, in its `else`, in a `finally`, or in the condition of a `while`',
         'it is read in the next pass before it is set anew, or not set in every pass',
         'a nested function, a lambda or a generator uses it, or the function looks at all its variables with `locals()`',
-        'the last statement of the body leaves it',
+        'every way through the body leaves it before its end',
       ],
       limits: [
         'Something is saved where the forward gives out more than its loss needs (hidden states, attention, caches), or where an evaluation follows in the same function.',
@@ -90,7 +88,7 @@ export const delStepTensors: Transform<StepSite> = {
         const results = tensors.results.filter(inside);
         const [first] = results;
         if (first === undefined || body === undefined || isDeleted(body, first.text)) continue;
-        const node = results.find(({ text }) => neededBehind(module, body, text) === undefined) ?? first;
+        const node = results.find(({ text }) => neededAfter(module, body, text) === undefined) ?? first;
         yield {
           node,
           body,
@@ -102,12 +100,11 @@ export const delStepTensors: Transform<StepSite> = {
   },
 
   fix({ body, tensors, node }, edit, module) {
-    const needed = (name: PyNode): string | undefined => neededBehind(module, body, name.text);
+    const needed = (name: PyNode): string | undefined => neededAfter(module, body, name.text);
     const results = tensors.results.filter((name) => needed(name) === undefined);
     if (results.length === 0) return edit.refuse(needed(node) ?? '');
     const last = body.named.at(-1);
-    if (last === undefined || LEAVES.test(last.type))
-      return edit.refuse('the last statement of the loop leaves its body');
+    if (last === undefined) return edit.refuse('the loop has no body');
     const names = [...results, ...tensors.derived.filter((name) => needed(name) === undefined)];
     edit.insertStatementAfter(last, [`del ${names.map(({ text }) => text).join(', ')}`]);
     const proof = new Proof().require(enclosingFunction(body) === undefined ? 'unknown' : 'yes', {

@@ -1,4 +1,5 @@
 import inquirer from 'inquirer';
+import { forTerminal } from '../report/terminal.js';
 import { CTRL_C } from './keys.js';
 
 export interface Terminal {
@@ -52,8 +53,8 @@ export class Ask {
       const { line } = await this.#prompt<{ line: string }>({
         type: 'input',
         name: 'line',
-        message,
-        theme: { prefix, style },
+        message: forTerminal(message),
+        theme: { prefix: forTerminal(prefix), style },
       });
       return line;
     } catch (error) {
@@ -137,7 +138,7 @@ function oneKey({ input, output }: Terminal, message: string, signal: AbortSigna
     if (signal.aborted || input.readableEnded) return onEnd();
     // First of all: a key typed at the sight of the question must not be the line discipline's.
     input.setRawMode(true);
-    output.write(message);
+    output.write(forTerminal(message));
     signal.addEventListener('abort', onEnd);
     process.on('SIGCONT', onContinue);
     output.on('resize', onRedraw);

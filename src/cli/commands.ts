@@ -192,11 +192,12 @@ export const COMMANDS = {
       '  stop      with `--queue`: takes back what workers have not begun, and keeps what they did\n' +
       'With `--queue`, the stages are done by `memfix worker` on any number of machines.\n' +
       'Tokens come from GH_TOKEN or GITHUB_TOKEN, GITLAB_TOKEN, MEMFIX_TOKEN_<HOST> for a server of your own, `gh`, or git\n' +
-      'credential helpers; those in a URL are left out. A verify command runs with your rights, without these variables.\n' +
+      'credential helpers; those in a URL are left out. A verify command runs in a sandbox where there is one, else\n' +
+      'with your rights, and without these variables.\n' +
       'Exits with 0, 1 when repositories failed, 2 on an error.',
     options: [
       ...['repos', 'shard', 'limit', 'failed', 'update', 'push', 'pr', 'prs-per-hour'],
-      ...['keep', 'queue', 'branch', 'verify'],
+      ...['keep', 'queue', 'takeover', 'branch', 'verify'],
       ...[
         'select',
         'extend-select',
@@ -235,7 +236,7 @@ export const COMMANDS = {
       'its file has the same bytes; in a file that changed, fixes like a rejected one are held back until you look again.\n' +
       'The address holds a secret that changes each time. Over ssh: `ssh -L 8123:127.0.0.1:8123 HOST`, and `--port 8123` there.\n' +
       'Ctrl-C ends it. Exits with 0, or 2 on an error.',
-    options: ['open', 'port', 'quiet', ...EVERYWHERE],
+    options: ['open', 'port', 'takeover', 'quiet', ...EVERYWHERE],
     examples: [
       ['memfix review fixes', 'after `memfix migrate plan fixes`'],
       ['memfix review fixes --no-open --port 8123', 'only print the address'],
@@ -251,7 +252,7 @@ export const COMMANDS = {
       'It runs until it is told to stop: the first signal lets it finish the stages in hand, the second ends it at once.\n' +
       'Whoever can write to that Redis can run commands here: give it a password, and TLS where the network is not yours.',
     options: [
-      ...['queue', 'stages', 'network', 'work', 'lease', 'dir', 'quiet', 'verbose'],
+      ...['queue', 'stages', 'network', 'work', 'lease', 'dir', 'takeover', 'quiet', 'verbose'],
       ...EVERYWHERE,
     ] as readonly OptionName[],
     examples: [
@@ -268,7 +269,7 @@ export const COMMANDS = {
     about:
       'Restores the files that the last apply wrote, where they still have the bytes that memfix gave them; files that\n' +
       'you changed since are left alone and named. Run it again to take back the apply before that.\n' +
-      'The journal is kept in `.memfix/` at the root of the repository; name a path to undo in another repository.',
+      'Name a path to undo in another repository. The journal is in your state folder (`MEMFIX_STATE_DIR`), not in the project.',
     options: ['quiet', ...EVERYWHERE],
     examples: [['memfix undo', 'the last apply in this repository']],
   },

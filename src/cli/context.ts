@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { printable } from '../report/cells.js';
 import type { Paint } from '../report/paint.js';
 import { type Report, remarks, type View } from '../report/report.js';
+import { ERASE_LINE, forTerminal } from '../report/terminal.js';
 import type { Catalogue } from '../workspace/catalogue.js';
 import type { Crash } from '../workspace/examine.js';
 import { Failure, reasonOf } from '../workspace/failure.js';
@@ -46,7 +48,7 @@ export class Context {
       return;
     }
     try {
-      writeFileSync(resolve(this.io.cwd, file), data);
+      writeFileSync(resolve(this.io.cwd, file), typeof data === 'string' ? forTerminal(data) : data);
     } catch (error) {
       throw new Failure(
         'Output could not be written',
@@ -76,7 +78,7 @@ export class Context {
   /** Our own bugs: named, never hidden, and never the end of the run. */
   confess(crashes: readonly Crash[], bugs: readonly string[]): void {
     const told = crashes.map(
-      ({ path, message, details }) => `${path}: ${this.isVerbose ? details : message}`,
+      ({ path, message, details }) => `${printable(path)}: ${this.isVerbose ? details : message}`,
     );
     const all = [...told, ...bugs];
     if (all.length === 0) return;
@@ -102,12 +104,12 @@ export class Progress {
 
   show(done: number, total: number): void {
     if (!this.#isShown) return;
-    this.context.io.stderr.write(`\r\x1b[K${done}/${total} files`);
+    this.context.io.stderr.write(`${ERASE_LINE}${done}/${total} files`);
     this.#isDirty = true;
   }
 
   clear(): void {
-    if (this.#isDirty) this.context.io.stderr.write('\r\x1b[K');
+    if (this.#isDirty) this.context.io.stderr.write(ERASE_LINE);
     this.#isDirty = false;
   }
 }

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import { ansi, noColor, type Paint } from '../report/paint.js';
+import { inColor, noColor, type Paint } from '../report/paint.js';
 import { Failure } from '../workspace/failure.js';
 
-type Terminal = { readonly isTTY?: boolean; readonly columns?: number };
+type Terminal = { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined };
 
 /** Where words go. */
 export interface Outlet extends Terminal {
@@ -16,6 +16,8 @@ export interface Io {
   readonly stdin: Readable & Terminal;
   readonly stdout: Outlet;
   readonly stderr: Outlet;
+  /** Standard error itself, for a session that draws on it. */
+  readonly screen?: Outlet;
   /** Aborted by Ctrl-C and its kin. */
   readonly signal: AbortSignal;
   /** Absent where memfix is a guest in another program: then it keeps to one thread and remembers nothing. */
@@ -24,11 +26,14 @@ export interface Io {
 
 /** The running program. */
 export interface Self {
-  /** What a thread of it starts with. */
+  /** What a thread or a child of it starts with. */
   readonly entry?: URL;
   /** Tells this code from any other version of it. */
   build(): Promise<string>;
 }
+
+/** A signal ended a command that has more to say about it than that: one line. */
+export class Interrupted extends Error {}
 
 export const EXIT = { clean: 0, findings: 1, error: 2 } as const;
 
@@ -49,7 +54,7 @@ export function wantsColor(choice: ColorChoice, env: Io['env'], stream: Terminal
 }
 
 export function paintFor(choice: ColorChoice, env: Io['env'], stream: Terminal): Paint {
-  return wantsColor(choice, env, stream) ? ansi : noColor;
+  return wantsColor(choice, env, stream) ? inColor : noColor;
 }
 
 export function widthOf(stream: Terminal): number {

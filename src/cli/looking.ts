@@ -1,5 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
+import { printable } from '../report/cells.js';
 import { plural } from '../report/prose.js';
 import type { Relied } from '../semantic/surroundings.js';
 import type { Cache } from '../workspace/cache.js';
@@ -136,7 +137,7 @@ export async function lookThrough(
     const show = (done: number, total: number) => progress.show(done, total);
     const seen = await visit(look.discovery, means, { signal, progress: show });
     nameForeign(context, seen);
-    if (cache !== undefined) keep(context, look, { ...means, cache });
+    if (cache !== undefined) await keep(context, look, { ...means, cache });
     return seen;
   } finally {
     progress.clear();
@@ -147,23 +148,22 @@ function nameForeign(context: Context, { foreign }: Visit): void {
   if (context.isVerbose)
     for (const path of foreign)
       context.say(
-        `${path}: passed over: ${isVendored(path) ? 'others' : 'by its own words a tool'} wrote it`,
+        `${printable(path)}: passed over: ${isVendored(path) ? 'others' : 'by its own words a tool'} wrote it`,
       );
   else if (foreign.length > 0)
     context.say(`Passed over, as generated or vendored: ${plural(foreign.length, 'file')} (-v names them).`);
 }
 
-/** The program itself, started again in threads. The native parser cannot be stopped without ending the process. */
+/** The program itself, started again in threads. */
 export function threadsFor(
-  { self, env }: Io,
+  { self, env }: Pick<Io, 'self' | 'env'>,
   request: Request,
   what: Pick<Errand, 'takesFixes' | 'remembers'>,
 ): CrewSetting | undefined {
   if (self?.entry === undefined) return undefined;
   const parser = env['MEMFIX_PARSER'];
-  const limit = parser === 'native' ? undefined : limitIn(env['MEMFIX_FILE_LIMIT']);
-  const errand = { request, ...what, parser };
-  return { entry: self.entry, errand, limit };
+  const limit = limitIn(env['MEMFIX_FILE_LIMIT']);
+  return { entry: self.entry, errand: { request, ...what, parser }, limit };
 }
 
 function limitIn(seconds: string | undefined): number {

@@ -1,6 +1,7 @@
 import { clip, printable } from '../report/cells.js';
 import type { RepositoryRecord, StageName } from '../report/migrate/record.js';
 import { outcomeLine } from '../report/migrate/render.js';
+import { eraseLines } from '../report/terminal.js';
 import type { Failure } from '../workspace/failure.js';
 import type { Watcher } from '../workspace/migrate/driver.js';
 import type { Repository } from '../workspace/migrate/source.js';
@@ -61,7 +62,7 @@ export class MigrateProgress implements Watcher {
   }
 
   clear(): void {
-    if (this.#drawn > 0) this.context.io.stderr.write(`\x1b[${this.#drawn}A\x1b[J`);
+    if (this.#drawn > 0) this.context.io.stderr.write(eraseLines(this.#drawn));
     this.#drawn = 0;
   }
 }

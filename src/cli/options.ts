@@ -109,7 +109,7 @@ export const OPTIONS = {
   'cache-dir': {
     type: 'string',
     value: 'DIR',
-    summary: 'remember results in DIR instead of .memfix_cache at the root of the project',
+    summary: 'remember results in DIR instead of your state folder',
     heading: 'Other',
   },
   strict: { type: 'boolean', summary: 'treat a skipped file as an error', heading: 'Other' },
@@ -215,6 +215,7 @@ export const OPTIONS = {
     type: 'string',
     value: 'WHAT',
   },
+  takeover: repositories('take what another process holds that is gone, or is to leave it'),
   branch: {
     ...repositories('init: the name of the branch (default memfix/fixes)'),
     type: 'string',

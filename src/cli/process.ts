@@ -1,7 +1,9 @@
 import { isMainThread } from 'node:worker_threads';
+import { forTerminal } from '../report/terminal.js';
 import type { LoadTransforms } from '../workspace/catalogue.js';
 import { codeOf } from '../workspace/failure.js';
 import { startBriefly, stopGrowing } from '../workspace/tuning.js';
+import { PLANNING } from './child-words.js';
 import type { Outlet } from './io.js';
 import { outlet } from './outlet.js';
 import { run, Stopped } from './run.js';
@@ -23,6 +25,17 @@ export async function runProcess(loadTransforms: LoadTransforms, entry: string):
     stopGrowing();
     return (await import('../workspace/worker.js')).serve(await catalogue());
   }
+  // Threads of a checkout would have to compile TypeScript first.
+  const self = {
+    ...(entry.endsWith('.js') && { entry: new URL(entry) }),
+    build: async () => (await import('./remembering.js')).buildOf(entry),
+  };
+  if (process.argv[2] === PLANNING && process.connected)
+    return (await import('./planning.js')).planFor(
+      Number(process.argv[3]),
+      { self, env: process.env },
+      await catalogue(),
+    );
   if (LOOKING.has(process.argv[2])) startBriefly();
   const signal = signalOfProcess();
   const output = outputs();
@@ -40,15 +53,13 @@ export async function runProcess(loadTransforms: LoadTransforms, entry: string):
       stdout: output.stdout,
       stderr: output.stderr,
       signal,
-      // Threads of a checkout would have to compile TypeScript first.
-      self: {
-        ...(entry.endsWith('.js') && { entry: new URL(entry) }),
-        build: async () => (await import('./remembering.js')).buildOf(entry),
-      },
+      self,
     },
     catalogue,
   );
   process.exitCode = output.isLost ? 2 : code;
+  // Nothing is left that a signal would have to wait for.
+  for (const [name] of SIGNALS) process.removeAllListeners(name);
 }
 
 /** Threads are started without words, and asking Node takes it two milliseconds. */
@@ -56,18 +67,31 @@ function isThread(): boolean {
   return process.argv.length === 2 && !isMainThread;
 }
 
-/** The first signal stops at the next safe place; the second, of a person in a hurry, stops here. */
+/**
+ * The first signal stops at the next safe place; the second, of a person in a hurry, stops here. `process.exit` would end
+ * threads inside the native parser, which aborts the process: so it dies of the signal, as it would without memfix.
+ */
 function signalOfProcess(): AbortSignal {
   const stop = new AbortController();
   for (const [name, number] of SIGNALS) {
     process.on(name, () => {
       // A review listens for itself: there, Ctrl-C is an answer.
       if (process.listenerCount(name) > 1) return;
-      if (stop.signal.aborted) process.exit(128 + number);
+      if (stop.signal.aborted) return die(name, number);
       stop.abort(new Stopped(128 + number));
     });
   }
   return stop.signal;
+}
+
+function die(name: NodeJS.Signals, number: number): void {
+  if (process.platform === 'win32') process.exit(128 + number);
+  // What others clear away when the process ends, such as copies of a project.
+  process.emit('exit', 128 + number);
+  process.removeAllListeners(name);
+  process.kill(process.pid, name);
+  // The first process of a container does not die of its own signals.
+  setTimeout(() => process.exit(128 + number), 1000);
 }
 
 /** A reader that has seen enough, such as `head`, is no error; a full disk behind `>` is. */
@@ -76,7 +100,7 @@ function outputs(): { readonly stdout: Outlet; readonly stderr: Outlet; readonly
     if (codeOf(error) === 'EPIPE') return;
     output.isLost = true;
     process.exitCode = 2;
-    if (words !== undefined) output.stderr.write(words);
+    if (words !== undefined) output.stderr.write(forTerminal(words));
   };
   const output = {
     isLost: false,

@@ -3,14 +3,16 @@ import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bytesOf, textOf } from '../workspace/bounded.js';
-import { Cache } from '../workspace/cache.js';
+import { Cache, type CachePlace, namedPlace, usualPlace } from '../workspace/cache.js';
 import { Failure, reasonOf } from '../workspace/failure.js';
 import { isInside, repositoryRoot } from '../workspace/places.js';
 import type { Project } from '../workspace/project.js';
+import { State } from '../workspace/state.js';
 import { isAllKnown, type Means } from '../workspace/visit.js';
 import type { Context } from './context.js';
 import type { Look } from './looking.js';
 import { ownVersion, packageRoot } from './package.js';
+import { tidy } from './tidying.js';
 
 /** The cache of this run, unless it is not wanted or there is no good place for it. */
 export async function cacheOf(context: Context, project: Project): Promise<Cache | undefined> {
@@ -18,18 +20,48 @@ export async function cacheOf(context: Context, project: Project): Promise<Cache
   if (io.self === undefined || args.choice('cache') === false) return undefined;
   // It promises to leave the tree as it is.
   if (args.command === 'prove') return undefined;
-  const wish = args.text('cache-dir');
-  const root = projectRoot(project);
-  const folder = wish === undefined ? root && join(root, '.memfix_cache') : realFolder(resolve(io.cwd, wish));
-  if (folder === undefined) return undefined;
-  return new Cache(folder, [ownVersion(), await io.self.build(), root, io.cwd, project.facts]);
+  const place = placeFor(context, project);
+  if (place === undefined) return undefined;
+  if (place.objection === undefined)
+    return new Cache(place, [
+      ownVersion(),
+      await io.self.build(),
+      projectRoot(project),
+      io.cwd,
+      project.facts,
+    ]);
+  complain(context, place.objection);
+  return undefined;
 }
 
-export function keep(
+function placeFor({ args, io }: Context, project: Project): CachePlace | undefined {
+  const wish = args.text('cache-dir');
+  if (wish !== undefined) return namedPlace(realFolder(resolve(io.cwd, wish)));
+  const root = projectRoot(project);
+  return root === undefined ? undefined : usualPlace(State.of(root, io.env));
+}
+
+/** The user hears of a folder that was asked for. */
+function complain(context: Context, reason: string): void {
+  const named = context.args.text('cache-dir');
+  if (named === undefined) {
+    if (context.isVerbose) context.say(`cache: not kept: ${reason}`);
+    return;
+  }
+  context.warn(
+    new Failure(
+      'The cache could not be kept',
+      `${named}: ${reason}`,
+      'Name a folder that you may write to, outside of any repository; the results are complete without it.',
+    ),
+  );
+}
+
+export async function keep(
   context: Context,
   { project, targets, discovery }: Look,
   means: Means & { readonly cache: Cache },
-): void {
+): Promise<void> {
   const { cache } = means;
   const { paths, since } = project.request;
   const { whole, ground } = project;
@@ -37,18 +69,8 @@ export function keep(
     ground.settle(whole);
   const sawAll = since === undefined && paths.every((path) => path === '.');
   const reason = cache.save(sawAll ? targets : undefined);
-  if (reason === undefined) return;
-  if (context.args.text('cache-dir') === undefined) {
-    if (context.isVerbose) context.say(`cache: not kept: ${reason}`);
-    return;
-  }
-  context.warn(
-    new Failure(
-      'The cache could not be written',
-      `${context.args.text('cache-dir')}: ${reason}`,
-      'Name a folder that you may write to; the results are complete without it.',
-    ),
-  );
+  if (reason !== undefined) complain(context, reason);
+  await tidy(context, project.root);
 }
 
 /** The repository; without one, the working folder, if that holds everything asked for. */

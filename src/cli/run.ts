@@ -7,7 +7,8 @@ import { didYouMean } from '../workspace/resemblance.js';
 import { learnSecrets, redacted } from '../workspace/secrets.js';
 import { COMMANDS, type CommandName, isCommand } from './commands.js';
 import type { Context } from './context.js';
-import { EXIT, failureText, type Io, paintFor } from './io.js';
+import { behindDoors } from './door.js';
+import { EXIT, failureText, Interrupted, type Io, paintFor } from './io.js';
 import { ownVersion } from './package.js';
 
 /** What an aborted signal carries: the exit code that the system expects after it. */
@@ -20,20 +21,26 @@ export class Stopped extends Error {
 /** Runs one command line and answers with its exit code; nothing it is given makes it throw. */
 export async function run(
   words: readonly string[],
-  io: Io,
+  outside: Io,
   loadCatalogue: () => Promise<Catalogue>,
 ): Promise<number> {
+  const io = behindDoors(outside);
   try {
     return await dispatch(words, io, loadCatalogue);
   } catch (error) {
     // A signal that ended a child of ours, such as git, is heard only when the event loop gets its turn.
     await new Promise((resume) => setImmediate(resume));
-    if (io.signal.aborted) return io.signal.reason instanceof Stopped ? io.signal.reason.exitCode : 130;
+    if (io.signal.aborted) return stopped(io, error instanceof Interrupted ? error.message : 'Interrupted.');
     const failure = error instanceof Failure ? error : internal(error, words);
     learnSecrets(io.env);
     io.stderr.write(redacted(failureText(failure, paintBeforeParsing(words, io))));
     return EXIT.error;
   }
+}
+
+function stopped({ stderr, signal }: Io, line: string): number {
+  if (line !== '') stderr.write(`${line}\n`);
+  return signal.reason instanceof Stopped ? signal.reason.exitCode : 130;
 }
 
 async function dispatch(
@@ -56,8 +63,17 @@ async function dispatch(
   if (args.flag('version')) return print(io, `memfix ${ownVersion()}\n`);
   const { Context } = await import('./context.js');
   const context = new Context(io, args, await loadCatalogue());
-  return (await commandOf(first))(context);
+  const code = await (await commandOf(first))(context);
+  if (LOOKING.has(first)) {
+    // A signal that came meanwhile is heard only when the event loop gets its turn.
+    await new Promise((resume) => setImmediate(resume));
+    io.signal.throwIfAborted();
+  }
+  return code;
 }
+
+/** Commands that only look at files: interrupted is interrupted, however late. */
+const LOOKING: ReadonlySet<CommandName> = new Set(['check', 'diff']);
 
 /** Loaded when it is called: `--help` must not wait for a parser. */
 async function commandOf(name: CommandName): Promise<(context: Context) => Promise<number>> {

@@ -2,9 +2,10 @@ import type { Decision, Finding, Preview } from '../engine/outcome.js';
 import { printable, widthOf } from '../report/cells.js';
 import { diffView } from '../report/diff-view.js';
 import { headline } from '../report/evidence.js';
-import { ansi, noColor, type Paint } from '../report/paint.js';
+import { inColor, noColor, type Paint } from '../report/paint.js';
 import { plural, wrap } from '../report/prose.js';
 import { SAFETY_TONE } from '../report/report.js';
+import { withoutMarks } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { Terminal } from './ask.js';
 import { KEYS } from './keys.js';
@@ -36,7 +37,7 @@ const LABEL = 11;
 
 export function lookOf({ output, color }: Terminal): Look {
   // A terminal that does not say how large it is reports zero.
-  return { width: output.columns || 80, height: output.rows || 24, paint: color ? ansi : noColor };
+  return { width: output.columns || 80, height: output.rows || 24, paint: color ? inColor : noColor };
 }
 
 /** One finding with its diff, clipped to the height of the terminal unless all of it is wanted. */
@@ -144,6 +145,6 @@ function clipped(diff: readonly string[], room: number, look: Look): readonly st
 }
 
 function rowsOf(lines: readonly string[], look: Look): number {
-  const plain = (line: string) => line.replace(/\x1b\[\d+m/g, '');
-  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(plain(line)) / look.width)), 0);
+  const rows = (line: string) => Math.max(1, Math.ceil(widthOf(withoutMarks(line)) / look.width));
+  return lines.reduce((sum, line) => sum + rows(line), 0);
 }

@@ -1,7 +1,8 @@
 import type { Decision } from '../engine/outcome.js';
 import { plural } from '../report/prose.js';
 import { AnswerBook, type Entry } from '../workspace/answers.js';
-import { reasonOf } from '../workspace/failure.js';
+import { Failure, reasonOf } from '../workspace/failure.js';
+import type { State } from '../workspace/state.js';
 import { begin, type Item, type Review } from './keys.js';
 import type { ReviewedFiles } from './session-files.js';
 
@@ -14,11 +15,11 @@ export class Memory {
   #isProblemTold = false;
 
   constructor(
-    root: string,
+    state: State,
     private readonly isResumed: boolean,
     private readonly files: ReviewedFiles,
   ) {
-    this.#book = new AnswerBook(root, isResumed);
+    this.#book = new AnswerBook(state, isResumed);
   }
 
   /** Why nothing can be remembered. */
@@ -75,7 +76,7 @@ export class Memory {
     try {
       work();
     } catch (error) {
-      this.#problem = reasonOf(error);
+      this.#problem = error instanceof Failure ? error.detail : reasonOf(error);
     }
   }
 

@@ -2,7 +2,9 @@ import type { Engine } from '../engine/engine.js';
 import type { Decision, Outcome, Preview, Scan, SourceFile } from '../engine/outcome.js';
 import { terminalPage } from '../report/explain.js';
 import { plural } from '../report/prose.js';
+import { forTerminal } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
+import type { State } from '../workspace/state.js';
 import type { Written } from '../workspace/write.js';
 import { Ask, REDRAW, type Terminal } from './ask.js';
 import { editText } from './editor.js';
@@ -31,7 +33,7 @@ export interface ReviewInput {
   write(outcome: Outcome): Promise<Written>;
   /** What the file holds on disk now. */
   reread(path: string): SourceFile | undefined;
-  readonly root: string;
+  readonly state: State;
   /** Take up the answers that an earlier session left. */
   readonly resume: boolean;
   readonly terminal: Terminal;
@@ -75,7 +77,7 @@ class Session {
 
   constructor(private readonly input: ReviewInput) {
     this.#files = new ReviewedFiles(input.engine, input.scans, input.reread);
-    this.#memory = new Memory(input.root, input.resume, this.#files);
+    this.#memory = new Memory(input.state, input.resume, this.#files);
     this.#review = this.#memory.begin();
     this.#ask = new Ask(input.terminal);
   }
@@ -272,7 +274,7 @@ class Session {
   }
 
   #print(text: string): void {
-    this.input.terminal.output.write(text);
+    this.input.terminal.output.write(forTerminal(text));
   }
 }
 

@@ -54,6 +54,8 @@ const NAMING_IN_ALL = 96;
 export class Neighbours {
   /** Those that were asked for last stand last. */
   readonly #kept = new Map<string, Kept>();
+  /** What files say by themselves, by their content and by who looked for what. */
+  readonly #summaries = new Map<string, Map<unknown, unknown>>();
   #size = 0;
 
   constructor(
@@ -77,7 +79,30 @@ export class Neighbours {
       this.#drop(name, kept);
     }
     const home = { path: this.door.nameOf(path), self };
-    return new Circle(this.door, home, newer, (found) => this.#parsed(found, inPieces)).around(path);
+    return new Circle(
+      this.door,
+      home,
+      newer,
+      (found) => this.#parsed(found, inPieces),
+      (found, key, look) => this.#summary(found, inPieces, key, look),
+    ).around(path);
+  }
+
+  /** Of a file that does not parse there is none. */
+  #summary<T>(
+    found: ProjectFile,
+    inPieces: boolean,
+    key: SummaryKey,
+    look: (alone: PyModule) => T,
+  ): T | undefined {
+    const name = `${found.path} ${found.key} ${key.word}`;
+    const known = this.#summaries.get(name) ?? new Map<unknown, unknown>();
+    this.#summaries.set(name, known);
+    if (!known.has(key.look)) {
+      const alone = this.#parsed(found, inPieces);
+      known.set(key.look, alone && look(alone));
+    }
+    return known.get(key.look) as T | undefined;
   }
 
   /** What a file is by itself; undefined where it does not parse. */
@@ -117,6 +142,11 @@ function glimpseOf(file: ProjectFile): Glimpse {
   return known;
 }
 
+interface SummaryKey {
+  readonly look: unknown;
+  readonly word: string;
+}
+
 interface Kept {
   readonly key: string;
   readonly tree: SyntaxTree;
@@ -136,6 +166,11 @@ class Circle {
     private readonly home: { readonly path: string; self(): PyModule },
     private readonly newer: ReadonlyMap<string, string>,
     private readonly parsed: (found: ProjectFile) => PyModule | undefined,
+    private readonly summary: <T>(
+      found: ProjectFile,
+      key: SummaryKey,
+      look: (alone: PyModule) => T,
+    ) => T | undefined,
   ) {}
 
   around(path: string): Surroundings {
@@ -155,6 +190,7 @@ class Circle {
       module: (dotted) => circle.#parsed(find(dotted)),
       file: (name) => circle.#named(path, name),
       naming: (mention, may) => circle.#filesNaming(path, mention, may),
+      summaries: (mention, look) => circle.#summaries(path, mention, look),
       get relied(): Relied {
         return circle.#asked;
       },
@@ -204,6 +240,20 @@ class Circle {
       else modules.push(module);
     }
     return { modules, unread };
+  }
+
+  #summaries<T>(
+    asking: string,
+    mention: Mention,
+    look: (alone: PyModule, word: string) => T,
+  ): readonly T[] | undefined {
+    const { word } = mention;
+    const files = this.#filesWith(asking, mention);
+    if (files?.every(({ text }) => text.length <= LARGEST) !== true) return undefined;
+    return files.flatMap((file) => {
+      const summary = this.summary(file, { look, word }, (alone) => look(alone, word));
+      return summary === undefined ? [] : [summary];
+    });
   }
 
   #filesWith(path: string, mention: Mention): readonly ProjectFile[] | undefined {

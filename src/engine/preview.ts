@@ -1,15 +1,24 @@
 import { applyEdits } from '../edit/apply.js';
 import type { Edit, FileEdits } from '../edit/edit.js';
-import type { BesideChange, Finding, Preview, SourceFile } from './outcome.js';
+import type { BesideChange, Finding, Preview, ProposedFix, SourceFile } from './outcome.js';
 
-/** What one fix alone makes of its files. */
-export function previewOf(file: SourceFile, finding: Finding): Preview {
+/** What one fix alone makes of its files. The changed text is made when it is asked for: a policy decides without it. */
+export function previewOf(file: SourceFile, { fix }: Finding): Preview {
   const before = file.source.text;
-  if (finding.fix === undefined) return { before, after: before };
-  const [importing] = finding.fix.importEdits;
-  const edits = importing === undefined ? finding.fix.edits : withImports(finding.fix.edits, importing);
-  const beside = finding.fix.beside?.map(changeOf);
-  return { before, after: applyEdits(before, edits), ...(beside && { beside }) };
+  if (fix === undefined) return { before, after: before };
+  let after: string | undefined;
+  return {
+    before,
+    get after() {
+      after ??= applyEdits(before, ownEdits(fix));
+      return after;
+    },
+    ...(fix.beside && { beside: fix.beside.map(changeOf) }),
+  };
+}
+
+function ownEdits({ edits, importEdits: [importing] }: ProposedFix): readonly Edit[] {
+  return importing === undefined ? edits : withImports(edits, importing);
 }
 
 /** An import that lands exactly where another edit begins goes in front of it, in one edit. */

@@ -1,3 +1,5 @@
+import { mark } from './terminal.js';
+
 const CODES = {
   bold: [1, 22],
   dim: [2, 22],
@@ -16,9 +18,10 @@ export type Paint = Readonly<Record<Tone, (text: string) => string>>;
 
 export const noColor: Paint = painter((text) => text);
 
-export const ansi: Paint = painter((text, tone) => {
+/** With marks, which become escape sequences where the text goes out. */
+export const inColor: Paint = painter((text, tone) => {
   const [open, close] = CODES[tone];
-  return text === '' ? '' : `\x1b[${open}m${text}\x1b[${close}m`;
+  return text === '' ? '' : mark(`${open}m`) + text + mark(`${close}m`);
 });
 
 function painter(apply: (text: string, tone: Tone) => string): Paint {

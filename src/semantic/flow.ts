@@ -1,9 +1,10 @@
 import type { PyNode } from '../syntax/node.js';
-import { within } from '../syntax/within.js';
-import { bisect } from '../text/bisect.js';
+import { controlFlowOf } from './cfg.js';
+import { Events } from './cfg-search.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
 import type { Scope } from './scope.js';
+import { runsAtOnce } from './statements.js';
 
 /** One way a variable can get its value. */
 export type Definition =
@@ -70,12 +71,10 @@ function isSequence(node: PyNode): boolean {
   return node.type === 'expression_list' || node.type === 'tuple' || node.type === 'list';
 }
 
-const NOWHERE = { start: -1, end: -1 };
-const LOOPS: ReadonlySet<string> = new Set(['for_statement', 'while_statement']);
-
 /**
- * The definitions that may give a read its value, or undefined when the variable lives outside the function or is written
- * elsewhere. Walks back through the statements before the read; a plain assignment there ends the search.
+ * The definitions that may give a read its value, the last in the file first; undefined when the variable lives outside the
+ * function, is written elsewhere, or is read at another time than its statement runs. Code that is never reached is taken
+ * to see all of them.
  */
 export function reachingDefinitions(module: PyModule, read: PyNode): readonly Definition[] | undefined {
   return module.alone.memo(definitionsReaching, read);
@@ -83,27 +82,38 @@ export function reachingDefinitions(module: PyModule, read: PyNode): readonly De
 
 function definitionsReaching(module: PyModule, read: PyNode): readonly Definition[] | undefined {
   const scope = module.resolve(read);
-  if (scope === undefined || scope !== module.scopeAt(read)) return undefined;
-  const writes = module.writes(scope, read.text);
-  const { isElsewhere, walruses, parameters } = writtenBy(module, scope, writes);
+  if (scope === undefined || !isAtOnce(module, read, scope)) return undefined;
+  if (scope.kind === 'comprehension') return definitionsInComprehension(scope, read);
+  const { isElsewhere, bindings, parameters, only } = writtenBy(
+    module,
+    scope,
+    module.writes(scope, read.text),
+  );
   if (isElsewhere) return undefined;
-  const found = new Map<PyNode, Definition>();
-  const add = (binding: PyNode): void => void found.set(binding, definitionOf(binding));
+  // Whoever reads it before gets an error.
+  if (only !== undefined && only !== read) return [definitionOf(only)];
+  const { events, fromEntry } = bindings().before(read);
+  const isReached = fromEntry || events.size > 0;
+  const found = isReached ? [...events] : [...bindings().nodes];
+  return [...found.sort((a, b) => b.start - a.start), ...(fromEntry || !isReached ? parameters : [])].map(
+    definitionOf,
+  );
+}
 
-  let child: PyNode = read;
-  for (const ancestor of read.ancestors()) {
-    if (ancestor.type === 'block' || ancestor.type === 'module') {
-      if (collectBackwards(ancestor, child, writes, add)) return [...found.values()];
-    } else {
-      for (const walrus of walruses) if (isBeside(walrus, ancestor, child)) add(walrus);
-      if (collectAround(ancestor, child, writes, add)) return [...found.values()];
-    }
-    // A function on the way there is one whose header, such as a default, holds the read.
-    if (ancestor === scope.node) break;
-    child = ancestor;
-  }
-  for (const parameter of parameters) add(parameter);
-  return [...found.values()];
+/** Whether a node is evaluated while the code of a scope around it runs, and not later. */
+export function isAtOnce(module: PyModule, node: PyNode, scope: Scope): boolean {
+  for (let at: Scope | undefined = module.scopeAt(node); at !== scope; at = at.parent)
+    if (at === undefined || !runsAtOnce(at.node)) return false;
+  return true;
+}
+
+/** Of a variable of a comprehension: the last of the `for` clauses before the read that binds it. */
+function definitionsInComprehension(scope: Scope, read: PyNode): readonly Definition[] {
+  const isInBody = scope.node.field('body')?.contains(read);
+  const earlier = scope
+    .bindings(read.text)
+    .filter((binding) => isInBody || (binding.closest('for_in_clause')?.end ?? Infinity) <= read.start);
+  return earlier.slice(-1).map(definitionOf);
 }
 
 /** The reads of a variable that some bindings of it may reach, in source order; those that the flow does not tell about are among them. */
@@ -159,134 +169,43 @@ export function isWrittenElsewhere(module: PyModule, scope: Scope, name: string)
 
 /** How a variable is written, whoever reads it. */
 interface Written {
-  /** Also from another scope. */
+  /** Also from another scope, or at another time. */
   readonly isElsewhere: boolean;
-  readonly walruses: readonly PyNode[];
+  /** Other than by a parameter. */
+  readonly bindings: () => Events;
   readonly parameters: readonly PyNode[];
+  /** The only binding of a variable of a function. */
+  readonly only: PyNode | undefined;
 }
 
 function writtenBy(module: PyModule, scope: Scope, writes: readonly PyNode[]): Written {
   const all = module.memo(nothingWritten, module);
   const known = all.get(writes);
   if (known !== undefined) return known;
-  const isParameter = (write: PyNode): boolean => roleOf(write) === 'parameter';
+  const parameters = writes.filter((write) => roleOf(write) === 'parameter');
+  // A bare annotation gives no value.
+  const others = writes.filter((write) => !['parameter', 'declare'].includes(roleOf(write)));
+  const isElsewhere = others.some((write) => !isAtOnce(module, write, scope));
+  const isOnly = writes.length === 1 && (scope.kind === 'function' || scope.kind === 'lambda');
+  let bindings: Events | undefined;
   const written = {
-    isElsewhere: writes.some((write) => module.scopeAt(write) !== scope && !isParameter(write)),
-    walruses: writes.filter(({ parent }) => parent?.type === 'named_expression'),
-    parameters: writes.filter(isParameter),
+    isElsewhere,
+    bindings: () => {
+      bindings ??= new Events(controlFlowOf(module, scope.node), others, replaces);
+      return bindings;
+    },
+    parameters,
+    only: isOnly ? (others[0] ?? parameters[0]) : undefined,
   };
   all.set(writes, written);
   return written;
 }
 
+/** Whether nothing of the old value is left, as there is after `x += 1`. */
+export function replaces(binding: PyNode): boolean {
+  return roleOf(binding) !== 'update';
+}
+
 function nothingWritten(): Map<readonly PyNode[], Written> {
   return new Map();
-}
-
-/** In the same expression or header, on whichever side: what runs first is not asked. */
-function isBeside(walrus: PyNode, ancestor: PyNode, child: PyNode): boolean {
-  if (!ancestor.contains(walrus) || child.contains(walrus)) return false;
-  const block = walrus.closest('block');
-  return block === undefined || block.contains(ancestor);
-}
-
-/** Adds what a compound statement around `child` may have written before; true when it certainly has. */
-function collectAround(
-  ancestor: PyNode,
-  child: PyNode,
-  writes: readonly PyNode[],
-  add: (binding: PyNode) => void,
-): boolean {
-  const addInside = (part: PyNode | undefined): void => {
-    for (const write of part === undefined ? [] : within(writes, part)) add(write);
-  };
-  if (LOOPS.has(ancestor.type)) {
-    // An earlier iteration may have run any write of the loop.
-    addInside(ancestor.field('body'));
-    const isBody = ancestor.field('body') === child;
-    const header = within(writes, ancestor.field('left') ?? NOWHERE).find(
-      (write) => roleOf(write) === 'loop' && write.closest('for_statement') === ancestor,
-    );
-    if (header === undefined) return isBody && collectHeader(ancestor, writes, add);
-    if (isBody || child.type === 'else_clause') add(header);
-    return isBody;
-  }
-  if (child.type === 'block') return collectHeader(ancestor, writes, add);
-  // A guard reads what its pattern has captured.
-  if (ancestor.type === 'case_clause') return collectHeader(ancestor, writes, add);
-  if (ancestor.type === 'try_statement') {
-    // What `finally` reads may come from any part; the other clauses run after the body only.
-    for (const part of child.type === 'finally_clause' ? ancestor.children : [ancestor.field('body')])
-      if (part !== child) addInside(part);
-  }
-  return false;
-}
-
-/** Adds what the statements before `child` may write; true when one of them certainly does. */
-function collectBackwards(
-  block: PyNode,
-  child: PyNode,
-  writes: readonly PyNode[],
-  add: (binding: PyNode) => void,
-): boolean {
-  let at = bisect(writes.length, (each) => (writes[each]?.start ?? Infinity) < child.start) - 1;
-  // The nearest first: most reads get their value from the statement before, and a long block has many.
-  for (let last = writes[at]; last !== undefined && last.start >= block.start; last = writes[at]) {
-    const statement = statementIn(block, last);
-    const inside = within(writes, statement);
-    for (const write of inside) add(write);
-    const certain = inside.some((write) => {
-      const role = roleOf(write);
-      return (role === 'write' || role === 'def' || role === 'import') && isDirect(write, statement);
-    });
-    if (certain) return true;
-    while ((writes[at]?.start ?? -1) >= statement.start) at--;
-  }
-  return false;
-}
-
-/** The statement of a block that holds a node. */
-function statementIn(block: PyNode, node: PyNode): PyNode {
-  let statement = node;
-  while (statement.parent !== undefined && statement.parent !== block) statement = statement.parent;
-  return statement;
-}
-
-/**
- * Adds what the header of a compound statement (`with … as x`, `if x := …`) writes before its block; true when it certainly
- * does: not behind an `or`, or in one arm of a conditional.
- */
-function collectHeader(
-  statement: PyNode,
-  writes: readonly PyNode[],
-  add: (binding: PyNode) => void,
-): boolean {
-  const headers = statement.children.filter(
-    (part) => part.type !== 'block' && !part.type.endsWith('_clause'),
-  );
-  const withClause = statement.childrenOfType('with_clause').slice(0, 1);
-  const inside = [...headers, ...withClause].flatMap((part) => within(writes, part));
-  for (const write of inside) add(write);
-  return inside.some((write) => !mayBeSkipped(write, statement));
-}
-
-function mayBeSkipped(write: PyNode, statement: PyNode): boolean {
-  for (const around of write.ancestors()) {
-    if (around === statement) return false;
-    if (around.type === 'conditional_expression') return true;
-    if (around.type === 'boolean_operator' && around.field('operator')?.text === 'or') return true;
-  }
-  return false;
-}
-
-/** The statement itself is the assignment, so whenever it runs the variable is written. */
-function isDirect(write: PyNode, statement: PyNode): boolean {
-  if (statement.type === 'expression_statement') {
-    return (
-      write.closest('assignment')?.parent?.type !== undefined &&
-      write.closest('named_expression', 'lambda') === undefined
-    );
-  }
-  if (statement.type === 'with_statement') return write.closest('with_clause')?.parent === statement;
-  return statement.type === 'import_statement' || statement.type === 'import_from_statement';
 }

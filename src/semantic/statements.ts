@@ -152,3 +152,27 @@ export function unparenthesized(node: PyNode): PyNode {
   }
   return inner;
 }
+
+const COMPREHENSION = /^(?:list|set|dictionary)_comprehension$/;
+/** Builtins that are done with a generator when they return. */
+const CONSUMERS: ReadonlySet<string> = new Set([
+  'all',
+  'any',
+  'dict',
+  'frozenset',
+  'list',
+  'max',
+  'min',
+  'set',
+  'sorted',
+  'sum',
+  'tuple',
+]);
+
+/** Of what opens a scope, a comprehension, or a generator that is used up where it is (`sum(x for x in y)`): nothing of it runs later. */
+export function runsAtOnce(node: PyNode): boolean {
+  if (node.type !== 'generator_expression') return COMPREHENSION.test(node.type);
+  const call =
+    node.parent?.type === 'call' && node.parent.field('arguments') === node ? node.parent : undefined;
+  return CONSUMERS.has(call?.field('function')?.text ?? '');
+}

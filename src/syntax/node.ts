@@ -1,4 +1,5 @@
 import type { Span } from '../text/lines.js';
+import { inSection, pauseSection } from './section.js';
 
 /** What both tree-sitter bindings offer of a cursor; reading a tree through one is several times faster than by nodes. */
 export interface BackendCursor {
@@ -47,6 +48,9 @@ const CROWDED: ReadonlySet<string> = new Set([
   'tuple',
 ]);
 const MANY = 16;
+
+/** Nodes that are made in some milliseconds. */
+const NODES_AT_ONCE = 4096;
 
 const NO_NODES: readonly PyNode[] = [];
 
@@ -236,14 +240,16 @@ export class TreeSource implements Source {
 
   /** Hands out a cursor at the root. One that has to be given back is: nobody else would do it in time. */
   #read<T>(use: (cursor: BackendCursor) => T): T {
-    const cursor = this.#cursor ?? this.tree.walk();
-    try {
-      cursor.gotoDescendant(0);
-      return use(cursor);
-    } finally {
-      if (cursor.delete === undefined) this.#cursor = cursor;
-      else cursor.delete();
-    }
+    return inSection(() => {
+      const cursor = this.#cursor ?? this.tree.walk();
+      try {
+        cursor.gotoDescendant(0);
+        return use(cursor);
+      } finally {
+        if (cursor.delete === undefined) this.#cursor = cursor;
+        else cursor.delete();
+      }
+    });
   }
 
   /** Everything below the node where the cursor stands, in one go; statements and bodies wait until they are asked for. */
@@ -254,6 +260,7 @@ export class TreeSource implements Source {
     const open: PyNode[][] = [];
     let around = top;
     let siblings = found;
+    let made = 0;
     for (;;) {
       const kind = kindAt(cursor);
       const { type } = around;
@@ -269,6 +276,7 @@ export class TreeSource implements Source {
         waits ? cursor.currentDescendantIndex : 0,
       );
       siblings.push(node);
+      if (++made % NODES_AT_ONCE === 0) pauseSection();
       if (!waits) {
         if (cursor.gotoFirstChild()) {
           open.push(siblings);

@@ -25,8 +25,8 @@ export interface Outline {
   readonly loops: readonly number[];
   /** How deep brackets nest. */
   readonly depth: number;
-  /** How many lines in a row are comments, at most. */
-  readonly comments: number;
+  /** How many comments and line continuations follow each other without code in between, at most; never too few. */
+  readonly longestRun: number;
 }
 
 const TAB = 9;
@@ -84,8 +84,8 @@ class OutlineReader {
   readonly #quiet: number[] = [];
   readonly #loops: number[] = [];
   #deepest = 0;
-  #comments = 0;
-  #mostComments = 0;
+  #run = 0;
+  #longestRun = 0;
   #at = 0;
   /** Behind the last character of code. */
   #codeEnd = 0;
@@ -104,7 +104,7 @@ class OutlineReader {
       quiet: this.#quiet,
       loops: this.#loops,
       depth: this.#deepest,
-      comments: this.#mostComments,
+      longestRun: this.#longestRun,
     };
   }
 
@@ -119,13 +119,17 @@ class OutlineReader {
     }
     this.#at = at;
     const first = text.charCodeAt(at);
-    this.#comments = first === HASH ? this.#comments + 1 : 0;
-    if (this.#comments > this.#mostComments) this.#mostComments = this.#comments;
-    if (first !== HASH && first !== NEWLINE && first !== RETURN && at < text.length) {
+    if (first === HASH) this.#lengthenRun();
+    else if (first !== NEWLINE && first !== RETURN && at < text.length) {
+      if (first !== BACKSLASH) this.#run = 0;
       this.#startStatement(at, indent, lineStart);
     }
     if (isLoop(text, at)) this.#loops.push(at);
     this.#readCode();
+  }
+
+  #lengthenRun(): void {
+    this.#longestRun = Math.max(this.#longestRun, ++this.#run);
   }
 
   #startStatement(at: number, indent: number, lineStart: number): void {
@@ -188,6 +192,7 @@ class OutlineReader {
           continue;
         }
         case BACKSLASH:
+          this.#lengthenRun();
           at = this.#behindLineEnd(at + 1) - 1;
           this.#continueLine(at + 1);
           continue;
@@ -253,10 +258,8 @@ class OutlineReader {
     const isTriple = text.charCodeAt(at + 1) === quote && text.charCodeAt(at + 2) === quote;
     const isPlain = !isFormatted(text, at);
     const end = isTriple && isPlain ? this.#behindPlainText(at) : undefined;
-    if (end !== undefined) {
-      this.#quiet.push(at, end);
-      return end;
-    }
+    if (end !== undefined) this.#quiet.push(at, end);
+    if (end !== undefined) return end;
     let quietFrom = at;
     for (let here = at + (isTriple ? 3 : 1); here < text.length; here++) {
       const code = text.charCodeAt(here);

@@ -2,6 +2,8 @@ import { createRequire } from 'node:module';
 import { type BackendNode, type PyNode, TreeSource } from './node.js';
 import type { Outline } from './outline.js';
 import { ModuleInPieces } from './pieces.js';
+import { LONG_RUN, readable } from './readable.js';
+import { inSection } from './section.js';
 
 export type Backend = 'native' | 'wasm';
 
@@ -31,10 +33,27 @@ interface BackendTree {
   delete?(): void;
 }
 
+/** Parses for at most `SLICE`; null where that was not enough, and then goes on where it stopped when called again. */
+interface SliceParser {
+  parse(text: string): BackendTree | null;
+  /** Forgets a parse that was not finished. */
+  reset(): void;
+}
+
+/** A tree and what its root says. */
+interface ReadTree {
+  readonly root: BackendNode;
+  readonly hasError: boolean;
+  dispose(): void;
+}
+
 const require = createRequire(import.meta.url);
 
 /** Characters handed to the native parser at a time; its string input is limited to 32 KiB. */
 const CHUNK = 16 * 1024;
+
+/** Milliseconds that a parse runs until whoever has to stop it can. */
+const SLICE = 50;
 
 /**
  * The native addon where it loads, the grammar's wasm everywhere else. Both yield the same trees.
@@ -52,17 +71,27 @@ export async function loadParser(only?: Backend, isBrief = false): Promise<Pytho
 
 function loadNative(): PythonParser | Error {
   try {
-    const Parser = require('tree-sitter') as new () => {
-      setLanguage(language: unknown): void;
-      parse(input: (offset: number) => string): BackendTree;
-    };
-    const parser = new Parser();
-    // Trees are read through cursors: a class for each type of node would only cost time.
-    parser.setLanguage({ ...require('tree-sitter-python'), nodeTypeInfo: [] });
-    return new TreeParser('native', (text) => parser.parse((offset) => text.slice(offset, offset + CHUNK)));
+    return inSection(openNative);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+function openNative(): PythonParser {
+  const Parser = require('tree-sitter') as new () => {
+    setLanguage(language: unknown): void;
+    setTimeoutMicros(timeout: number): void;
+    parse(input: (offset: number) => string): BackendTree | null;
+    reset(): void;
+  };
+  const parser = new Parser();
+  // Trees are read through cursors: a class for each type of node would only cost time.
+  parser.setLanguage({ ...require('tree-sitter-python'), nodeTypeInfo: [] });
+  parser.setTimeoutMicros(SLICE * 1000);
+  return new TreeParser('native', {
+    parse: (text) => parser.parse((offset) => text.slice(offset, offset + CHUNK)),
+    reset: () => parser.reset(),
+  });
 }
 
 async function loadWasm(isBrief: boolean): Promise<PythonParser> {
@@ -72,50 +101,66 @@ async function loadWasm(isBrief: boolean): Promise<PythonParser> {
   await Parser.init();
   const parser = new Parser();
   parser.setLanguage(await Language.load(grammarPath()));
-  return new TreeParser('wasm', (text) => {
-    const tree: BackendTree | null = parser.parse(text);
-    if (tree === null) throw new Error('web-tree-sitter gave no tree');
-    return tree;
+  return new TreeParser('wasm', {
+    parse: (text) => {
+      const end = performance.now() + SLICE;
+      return parser.parse(text, null, { progressCallback: () => performance.now() > end });
+    },
+    reset: () => parser.reset(),
   });
 }
 
 class TreeParser implements PythonParser {
   constructor(
     readonly backend: Backend,
-    private readonly read: (text: string) => BackendTree,
+    private readonly slices: SliceParser,
   ) {}
 
   parse(text: string): SyntaxTree {
-    const tree = this.read(readable(text));
-    const { rootNode } = tree;
+    const { root, hasError, dispose } = this.#read(readable(text));
     return {
-      root: new TreeSource(text, rootNode).root(),
-      hasError: rootNode.hasError,
+      root: new TreeSource(text, root).root(),
+      hasError,
       isInPieces: false,
       hasErrorElsewhere: () => false,
-      // Only wasm trees need it; native ones are left to the garbage collector.
-      dispose: () => tree.delete?.(),
+      dispose,
     };
   }
 
-  #hasError(text: string): boolean {
-    const tree = this.read(text);
+  #read(text: string): ReadTree {
     try {
-      return tree.rootNode.hasError;
-    } finally {
-      tree.delete?.();
+      for (;;) {
+        const read = inSection(() => this.#slice(text));
+        if (read !== undefined) return read;
+      }
+    } catch (error) {
+      this.slices.reset();
+      throw error;
     }
+  }
+
+  #slice(text: string): ReadTree | undefined {
+    const tree = this.slices.parse(text);
+    if (tree === null) return undefined;
+    const { rootNode } = tree;
+    // Only wasm trees need to be given back; native ones are left to the garbage collector.
+    return { root: rootNode, hasError: rootNode.hasError, dispose: () => tree.delete?.() };
+  }
+
+  #hasError(text: string): boolean {
+    const { hasError, dispose } = this.#read(text);
+    dispose();
+    return hasError;
   }
 
   parseInPieces(text: string, outline: Outline): SyntaxTree {
     // Lone carriage returns have no outline.
-    const plain = outline.comments < COMMENT_LINES ? (part: string) => part : readable;
-    const trees: BackendTree[] = [];
+    const plain = outline.longestRun < LONG_RUN ? (part: string) => part : readable;
+    const trees: ReadTree[] = [];
     const root = new ModuleInPieces(text, outline, (part) => {
-      const tree = this.read(plain(part));
-      const { rootNode } = tree;
+      const tree = this.#read(plain(part));
       trees.push(tree);
-      return rootNode.hasError ? undefined : rootNode;
+      return tree.hasError ? undefined : tree.root;
     });
     return {
       root,
@@ -123,7 +168,7 @@ class TreeParser implements PythonParser {
       isInPieces: true,
       hasErrorElsewhere: () => this.#hasError(plain(root.unread)),
       dispose: () => {
-        for (const tree of trees) tree.delete?.();
+        for (const tree of trees) tree.dispose();
       },
     };
   }
@@ -136,27 +181,4 @@ function grammarPath(): string {
   } catch {
     return require.resolve('tree-sitter-python/tree-sitter-python.wasm');
   }
-}
-
-/** The text as the grammar can read it, of the same length, so that offsets hold. */
-function readable(text: string): string {
-  return withoutCommentRuns(withPythonNewlines(text));
-}
-
-/** A lone carriage return ends a line in Python but not in the grammar. */
-function withPythonNewlines(text: string): string {
-  return text.includes('\r') ? text.replace(/\r(?!\n)/g, '\n') : text;
-}
-
-const COMMENT_LINES = 64;
-const COMMENT_RUN = new RegExp(`(?:^[ \\t\\f]*#.*\\r?\\n){${COMMENT_LINES},}`, 'gm');
-
-/**
- * The grammar's scanner takes quadratic time over comment lines in a row; thousands of them would take minutes. In such a
- * run they are blank to it, except what may matter: our own comments, and lines that could end a string around them.
- */
-function withoutCommentRuns(text: string): string {
-  return text.replace(COMMENT_RUN, (run) =>
-    run.replace(/^.*$/gm, (line) => (/memfix:|"""|'''/.test(line) ? line : line.replace(/[^\r\n]/g, ' '))),
-  );
 }

@@ -38,7 +38,7 @@ export {
   qualifiedName,
 } from '../semantic/imports.js';
 export { onlyUse, type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
-export { neededBehind } from '../semantic/liveness.js';
+export { neededAfter } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
 export { binds, roleOf } from '../semantic/names.js';
 export { lacksParameter } from '../semantic/parameters.js';

@@ -78,6 +78,13 @@ export function isDifferentiation(path: string): boolean {
   );
 }
 
+/** Classes with a forward and a backward of their own. */
+export const AUTOGRAD_FUNCTIONS: ReadonlySet<string> = new Set([
+  'torch.autograd.Function',
+  'torch.autograd.function.Function',
+  'torch.autograd.function.InplaceFunction',
+]);
+
 /** Grad mode by a flag: off where the flag is `False`. */
 export const SET_GRAD: ReadonlySet<string> = new Set([
   'torch.set_grad_enabled',

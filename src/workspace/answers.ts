@@ -3,9 +3,11 @@ import { appendFileSync, existsSync, renameSync, rmSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import type { Decision } from '../engine/outcome.js';
 import { encode, type SourceText } from '../text/decode.js';
-import { bytesOf } from './bounded.js';
 import { Failure, reasonOf } from './failure.js';
-import { stateFolder } from './journal.js';
+import { regularBytes } from './regular-file.js';
+import type { State } from './state.js';
+
+const LARGEST = 256 * 1024 * 1024;
 
 /** A finding of a file with exactly these bytes. */
 export interface Asked {
@@ -27,11 +29,11 @@ export class AnswerBook {
   #isOpen = false;
 
   constructor(
-    private readonly root: string,
+    private readonly state: State,
     private readonly resume: boolean,
   ) {
-    this.#file = join(root, '.memfix', 'answers.jsonl');
-    this.#earlier = read(this.#file);
+    this.#file = join(state.folder, 'answers.jsonl');
+    this.#earlier = state.objection === undefined ? read(this.#file) : new Map();
   }
 
   /** How many answers an earlier session left. */
@@ -61,9 +63,9 @@ export class AnswerBook {
   }
 
   #open(): void {
-    stateFolder(this.root);
+    this.state.open();
     const fresh = `${this.#file}.new`;
-    writeFileSync(fresh, this.resume ? linesOf([...this.#earlier.values()]) : '');
+    writeFileSync(fresh, this.resume ? linesOf([...this.#earlier.values()]) : '', { mode: 0o600 });
     renameSync(fresh, this.#file);
     this.#isOpen = true;
   }
@@ -93,7 +95,7 @@ function read(file: string): ReadonlyMap<string, Entry> {
 
 function textOf(file: string): string {
   try {
-    return existsSync(file) ? bytesOf(file).toString('utf8') : '';
+    return existsSync(file) ? regularBytes(file, LARGEST).toString('utf8') : '';
   } catch (error) {
     throw new Failure(
       'The answers of an earlier session cannot be read',

@@ -1,12 +1,13 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { bytesOf } from './bounded.js';
 import type { Lesson, Memory } from './cache.js';
-import { codeOf } from './failure.js';
+import { codeOf, Failure } from './failure.js';
 import type { Walked } from './ground.js';
 import type { Stamp } from './read.js';
+import { regularBytes } from './regular-file.js';
 
 const FORMAT = 'memfix cache 5';
+const LARGEST = 1024 ** 3;
 
 /** The first line of a cache file: what it is about, and how long the parts are that follow. */
 interface Head {
@@ -66,6 +67,7 @@ export class Memories {
   readonly #lessons: () => ReadonlyMap<number, Lesson>;
 
   private constructor(
+    private readonly file: string,
     private readonly head: Head,
     body: Buffer,
   ) {
@@ -76,9 +78,9 @@ export class Memories {
     });
     this.#stamps = once(() => doublesIn(this.#part(0)));
     this.#names = once(() => this.#part(1).toString('utf8').split('\0'));
-    this.#told = once(() => new Map(this.#json<Numbered<Told>>(2) ?? []));
+    this.#told = once(() => new Map(this.#json(2, isList<Numbered<Told>[number]>) ?? []));
     this.#lessons = once(() => new Map([...this.#told()].map(([number, { lesson }]) => [number, lesson])));
-    this.#rest = once(() => this.#json<Rest>(3) ?? REST);
+    this.#rest = once(() => this.#json(3, isRest) ?? REST);
     this.#relied = once(() => new Map(this.#rest().relied));
     this.#numbers = once(() => new Map(this.paths.map((path, number) => [path, number])));
     this.#walks = once(() => {
@@ -90,10 +92,11 @@ export class Memories {
   /** Whatever cannot be read as a whole, or is about something else, counts for nothing. */
   static in(file: string, facts: string): Memories {
     const bytes = wholeIn(file);
-    if (bytes?.toString('latin1', 0, FORMAT.length) !== FORMAT) return new Memories(EMPTY, NO_BYTES);
+    if (bytes?.toString('latin1', 0, FORMAT.length) !== FORMAT) return new Memories(file, EMPTY, NO_BYTES);
     const end = bytes.indexOf(0x0a);
-    const head = JSON.parse(bytes.toString('utf8', FORMAT.length, end)) as Head;
-    return new Memories(head.facts === facts ? head : EMPTY, bytes.subarray(end + 1));
+    const body = bytes.subarray(end + 1);
+    const head = parsed(bytes.subarray(FORMAT.length, end)) as Head | null | undefined;
+    return new Memories(file, head?.facts === facts && describes(head, body) ? head : EMPTY, body);
   }
 
   get paths(): readonly string[] {
@@ -148,10 +151,44 @@ export class Memories {
     return this.#parts[index] ?? NO_BYTES;
   }
 
-  #json<T>(index: number): T | undefined {
+  /** To go on without a part would be to forget findings. */
+  #json<T>(index: number, is: (value: unknown) => value is T): T | undefined {
     const part = this.#part(index);
-    return part.length === 0 ? undefined : (JSON.parse(part.toString('utf8')) as T);
+    if (part.length === 0) return undefined;
+    const value = parsed(part);
+    if (is(value)) return value;
+    throw new Failure(
+      'The cache cannot be read',
+      `${this.file} was not written by memfix`,
+      'Delete it, or add `--no-cache`.',
+    );
   }
+}
+
+/** Undefined where it is no JSON. */
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function isList<T>(value: unknown): value is readonly T[] {
+  return Array.isArray(value);
+}
+
+function isRest(value: unknown): value is Rest {
+  const { hashes, relied, walks } = (value ?? {}) as Partial<Record<keyof Rest, unknown>>;
+  return [hashes, relied, walks].every(isList);
+}
+
+/** Whether a head is about a body of this length. */
+function describes({ files, sizes }: Head, body: Buffer): boolean {
+  const all: readonly unknown[] = Array.isArray(sizes) ? [files, ...sizes] : [undefined];
+  if (!all.every((each) => Number.isSafeInteger(each) && Number(each) >= 0)) return false;
+  return sizes.reduce((sum, size) => sum + size, 0) === body.length && (sizes[0] ?? 0) % 8 === 0;
 }
 
 const NO_BYTES = Buffer.alloc(0);
@@ -253,7 +290,7 @@ function doublesIn(bytes: Buffer): Float64Array {
 function wholeIn(file: string): Buffer | undefined {
   let bytes: Buffer;
   try {
-    bytes = bytesOf(file);
+    bytes = regularBytes(file, LARGEST);
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
     return undefined;

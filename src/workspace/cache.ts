@@ -4,9 +4,10 @@ import type { Finding, Skipped, SourceFile, SuppressionNote } from '../engine/ou
 import type { Relied } from '../semantic/surroundings.js';
 import { type Lead, Memories, writeMemories } from './cache-file.js';
 import type { Candidate } from './discover.js';
-import { codeOf, reasonOf } from './failure.js';
+import { codeOf, Failure, reasonOf } from './failure.js';
 import type { Walked, WalkMemory } from './ground.js';
 import { isSettled, type Stamp } from './read.js';
+import { type State, shortHash, trackedIn } from './state.js';
 
 /** What a scan found in a file, without the file. */
 export interface Findings {
@@ -38,6 +39,34 @@ const KEPT_FILES = 8;
 const KEPT_WALKS = 4;
 const DRAFT_LIFE = 60 * 60 * 1000;
 
+/** The folder of caches. */
+export interface CachePlace {
+  readonly folder: string;
+  /** Why what is in it must not be used; undefined also where there is nothing yet. */
+  readonly objection: string | undefined;
+  /** Makes the folder. */
+  open(): void;
+}
+
+/** Where caches are unless the user says otherwise. */
+export function usualPlace(state: State): CachePlace {
+  const folder = join(state.folder, 'cache');
+  const open = () => {
+    state.open();
+    makeFolder(folder, 0o700);
+  };
+  return { folder, objection: state.objection, open };
+}
+
+/** A folder of the user's choice: results in it are as good as the user says, but not where a repository brings its own. */
+export function namedPlace(folder: string): CachePlace {
+  const open = () => {
+    makeFolder(folder, 0o777);
+    hideFromGit(folder);
+  };
+  return { folder, objection: existsSync(folder) ? trackedIn(folder) : undefined, open };
+}
+
 /**
  * The results of earlier runs with the same memfix and the same settings. One file, replaced in one step: runs at the
  * same time may forget each other's news, never spoil it. Whatever cannot be read as a whole counts for nothing.
@@ -52,11 +81,11 @@ export class Cache implements WalkMemory {
 
   /** `facts`: everything that results depend on besides the files themselves. */
   constructor(
-    private readonly folder: string,
+    private readonly place: CachePlace,
     facts: unknown,
   ) {
     this.#facts = JSON.stringify(facts);
-    this.#file = join(folder, `${nameFor(this.#facts)}.cache`);
+    this.#file = join(place.folder, `${shortHash(this.#facts)}.cache`);
     this.#version = versionOf(this.#file);
     this.#known = Memories.in(this.#file, this.#facts);
   }
@@ -100,7 +129,7 @@ export class Cache implements WalkMemory {
     const gone = all === undefined ? [] : this.#known.paths.filter((path) => !all.has(path));
     if (this.#news.size + this.#walks.size + gone.length === 0) return undefined;
     try {
-      openFolder(this.folder);
+      this.place.open();
       const isAlone = versionOf(this.#file) === this.#version;
       const base = isAlone ? this.#known : Memories.in(this.#file, this.#facts);
       const merged = new Map([...base, ...this.#news]);
@@ -110,10 +139,10 @@ export class Cache implements WalkMemory {
       const earlier = this.#news.size === 0 ? [...base.walks] : [...base.walks].map(withoutBeyond);
       const walks = [...own, ...earlier].slice(0, KEPT_WALKS);
       writeMemories(this.#file, this.#facts, merged, new Map(walks.reverse()));
-      prune(this.folder);
+      prune(this.place.folder);
       return undefined;
     } catch (error) {
-      return reasonOf(error);
+      return error instanceof Failure ? error.detail : reasonOf(error);
     }
   }
 }
@@ -126,23 +155,16 @@ export function withFile(scan: Findings, file: SourceFile) {
   return { kind: 'scan', file, ...scan } as const;
 }
 
-/** memfix's own; git is told to look away. A link is someone's trick, or at least not ours. */
-function openFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true });
+function makeFolder(folder: string, mode: number): void {
+  mkdirSync(folder, { recursive: true, mode });
   if (!lstatSync(folder).isDirectory()) throw Object.assign(new Error(folder), { code: 'ENOTDIR' });
-  const rules = join(folder, '.gitignore');
-  if (!existsSync(rules)) writeFileSync(rules, '*\n');
 }
 
-/** Short, and hardly ever the same for others; the file itself says what it is about. */
-function nameFor(facts: string): string {
-  let [a, b] = [0x811c9dc5, 0x01000193];
-  for (let at = 0; at < facts.length; at++) {
-    const code = facts.charCodeAt(at);
-    a = Math.imul(a ^ code, 0x01000193);
-    b = Math.imul(b ^ code, 0x85ebca6b) + a;
-  }
-  return [a, b].map((each) => (each >>> 0).toString(16).padStart(8, '0')).join('');
+/** A file of rules that a full disk left empty is written again. */
+function hideFromGit(folder: string): void {
+  const rules = join(folder, '.gitignore');
+  const stats = lstatSync(rules, { throwIfNoEntry: false });
+  if (stats === undefined || (stats.isFile() && stats.size === 0)) writeFileSync(rules, '*\n');
 }
 
 function versionOf(file: string): string {

@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { TomlTable as Table } from 'smol-toml';
+import { hasControls } from '../text/controls.js';
 import { BoundedReader, type Bounds, LARGEST_FILE, LARGEST_TOML, settingsText } from './bounded.js';
 import { Failure, reasonOf } from './failure.js';
 import { isInside, realPath, repositoryRoot, upward } from './places.js';
@@ -12,6 +13,8 @@ export type { Table };
 const require = createRequire(import.meta.url);
 
 const LONGEST_PATH = 4096;
+/** Levels of tables; ours has three. */
+const DEEPEST = 32;
 
 /** How far a config is trusted. */
 export interface Scope {
@@ -84,10 +87,36 @@ export function withExtended(config: ConfigTable): readonly ConfigTable[] {
   const chain = [config];
   for (let at = config; ; ) {
     const from = at;
-    const next = discreetly(from, () => extendedBy(from, chain));
+    const next = discreetly(from, () => {
+      refuseControls(from.table, from.path);
+      return extendedBy(from, chain);
+    });
     if (next === undefined) return chain.reverse();
     at = next;
     chain.push(at);
+  }
+}
+
+/** Errors name keys and values, which could otherwise pass for other lines. */
+function refuseControls(value: unknown, path: string, depth = 0): void {
+  if (depth > DEEPEST) {
+    throw new Failure(
+      'Invalid config',
+      `${path} is nested deeper than ${DEEPEST} levels`,
+      'Correct it, or run with `--isolated` to do without config.',
+    );
+  }
+  if (typeof value === 'string' && hasControls(value)) {
+    throw new Failure(
+      'Invalid config',
+      `a name or value in ${path} has control characters: ${JSON.stringify(shortened(value))}`,
+      'Correct it, or run with `--isolated` to do without config.',
+    );
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    refuseControls(key, path, depth + 1);
+    refuseControls(inner, path, depth + 1);
   }
 }
 

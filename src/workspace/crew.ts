@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { now } from './clock.js';
 import { crashOf, type Examined, type Job, type Sight, tooLong } from './examine.js';
+import { Gate } from './gate.js';
 import type { Request } from './project.js';
 import { keepHeapSmall, stopGrowing } from './tuning.js';
 
@@ -26,6 +27,8 @@ export interface Orders extends Errand {
   readonly name: number;
   /** How many files are left to the main thread, and not yet taken there. */
   readonly waiting: Int32Array;
+  /** The state of the gate between this thread and the main one. */
+  readonly gate: Int32Array<SharedArrayBuffer>;
 }
 
 /** Files that wait for the main thread at most; what is more, threads do themselves. */
@@ -37,6 +40,7 @@ interface Member {
   readonly name: number;
   readonly worker: Worker;
   readonly at: Int32Array;
+  readonly gate: Gate;
   /** Where it was when last looked at, and since when. */
   last: number;
   since: number;
@@ -46,8 +50,8 @@ export interface CrewSetting {
   /** The program, which serves when it finds itself in a thread. */
   readonly entry: URL;
   readonly errand: Errand;
-  /** Milliseconds that one file may take; none where a thread cannot be stopped in the middle of one. */
-  readonly limit: number | undefined;
+  /** Milliseconds that one file may take. */
+  readonly limit: number;
   /** Milliseconds of work that a thread is worth, where that is more than for a run that has the machine to itself. */
   readonly worth?: number;
 }
@@ -106,6 +110,12 @@ export class Crew {
     this.tell(index, examined);
   }
 
+  /** To the main thread, or from it, where it is about to `abandon` its share. */
+  leave(index: number): void {
+    this.#owners[index] = 0;
+    this.#forMain.push(index);
+  }
+
   /** The main thread takes no more files: threads do those that wait for it, and leave none. */
   abandon(): void {
     Atomics.store(this.#waiting, 0, MOST_LEFT);
@@ -124,6 +134,7 @@ export class Crew {
   #start(setting: CrewSetting, first: readonly number[]): void {
     const name = ++this.#started;
     const at = new Int32Array(new SharedArrayBuffer(4));
+    const gate = new Gate();
     const { jobs } = this;
     const orders: Orders = {
       ...setting.errand,
@@ -134,14 +145,15 @@ export class Crew {
       owners: this.#owners,
       name,
       waiting: this.#waiting,
+      gate: gate.state,
     };
     keepHeapSmall();
     const worker = new Worker(setting.entry, { workerData: orders });
-    const member: Member = { name, worker, at, last: 0, since: now() };
+    const member: Member = { name, worker, at, gate, last: 0, since: now() };
     this.#members.set(name, member);
     worker.on('message', (report: Report) => {
       for (const [index, examined] of report) {
-        if (examined.sight.kind === 'left') this.#leave(index);
+        if (examined.sight.kind === 'left') this.leave(index);
         else this.answer(index, examined);
       }
       this.#wake();
@@ -149,11 +161,6 @@ export class Crew {
     worker.on('error', (error) => this.#lose(member, (path) => crashOf(path, error), error));
     worker.on('exit', () => this.#lose(member, (path) => crashOf(path, new Error('its thread ended'))));
     this.#clock ??= this.#watch(setting.limit);
-  }
-
-  #leave(index: number): void {
-    this.#owners[index] = 0;
-    this.#forMain.push(index);
   }
 
   /** Until something was answered or a thread was lost. */
@@ -166,18 +173,16 @@ export class Crew {
     });
   }
 
-  /** Takes no more jobs; the threads end by themselves, or at once where they can be stopped. */
+  /** Takes no more jobs, and ends the threads. */
   dismiss(): void {
     clearInterval(this.#clock);
     Atomics.store(this.#next, 0, this.jobs.length);
-    if (this.setting?.limit !== undefined)
-      for (const { worker } of this.#members.values()) void worker.terminate();
+    for (const member of this.#members.values()) void end(member);
     this.#members.clear();
     this.#wake();
   }
 
-  #watch(limit: number | undefined): NodeJS.Timeout | undefined {
-    if (limit === undefined) return undefined;
+  #watch(limit: number): NodeJS.Timeout {
     const look = () => {
       for (const member of [...this.#members.values()]) {
         const at = Atomics.load(member.at, 0);
@@ -185,7 +190,7 @@ export class Crew {
           member.last = at;
           member.since = now();
         } else if (now() - member.since > limit) {
-          void member.worker.terminate();
+          void end(member);
           this.#lose(member, (path) => tooLong(path, limit));
         }
       }
@@ -208,4 +213,10 @@ export class Crew {
     else this.#orphans.push(...taken);
     this.#wake();
   }
+}
+
+/** A thread that is ended inside the native parser would take the process with it. */
+async function end({ gate, worker }: Member): Promise<void> {
+  await gate.close();
+  await worker.terminate();
 }

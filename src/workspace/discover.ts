@@ -1,10 +1,11 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import type { Skipped } from '../engine/outcome.js';
-import { kindOf, LARGEST_SETTINGS, LEADS_OUT, notAFile, settingsText, startOf } from './bounded.js';
+import { hasControls } from '../text/controls.js';
+import { kindOf, LARGEST_SETTINGS, notAFile, settingsText, startOf } from './bounded.js';
 import { codeOf, Failure, reasonOf } from './failure.js';
 import { IgnoreRules, type RuleFiles } from './gitignore.js';
-import { isInside, projectRoot, shownFrom } from './places.js';
+import { leadsAway, projectRoot, shownFrom } from './places.js';
 
 export interface Candidate {
   /** How the file is called in reports. */
@@ -228,15 +229,16 @@ class Walk {
     else this.#skip(path, notAFile(entry));
   }
 
-  /** A link to a file stands for that file; a link to a folder is left to whoever walks that folder. */
+  /** A link to a file of the same project stands for it; a link to a folder is left to whoever walks that folder. */
   #follow(path: string): void {
     this.#followed = true;
     try {
       const stats = statSync(path);
       const target = realpathSync.native(path);
-      if (!stats.isFile()) this.#skip(path, `it is a symlink to ${kindOf(stats)}, not to a file`);
-      else if (!isInside(target, this.#root)) this.#skip(path, LEADS_OUT);
-      else this.#take(path, target, false);
+      const away = leadsAway(path, target, this.rules.cwd);
+      if (stats.isFile() && away === undefined) this.#take(path, target, false);
+      else if (away !== undefined) this.#skip(path, away);
+      else this.#skip(path, `it is a symlink to ${kindOf(stats)}, not to a file`);
     } catch (error) {
       this.#skip(path, codeOf(error) === 'ENOENT' ? 'it is a symlink to nothing' : reasonOf(error));
     }
@@ -245,7 +247,10 @@ class Walk {
   #take(path: string, target: string, explicit: boolean): void {
     if (this.#seen.has(target) || this.rules.only?.has(target) === false) return;
     this.#seen.add(target);
-    this.candidates.push({ path: shownFrom(this.rules.cwd, path), target, explicit });
+    const shown = shownFrom(this.rules.cwd, path);
+    if (hasControls(shown))
+      this.#skip(path, 'its name has control characters, which could pass for other output');
+    else this.candidates.push({ path: shown, target, explicit });
   }
 
   #skip(path: string, reason: string): void {

@@ -3,6 +3,7 @@ import type { Decide, Outcome, Scan, Skipped, SourceFile } from '../engine/outco
 import type { Relied } from '../semantic/surroundings.js';
 import type { Transform } from '../toolkit/contract.js';
 import type { Candidate } from './discover.js';
+import { Overdue } from './limit.js';
 import { interpret, isWorthReading, type Opened, Reader, type Stamp, sameStamp } from './read.js';
 import type { Tools } from './tools.js';
 
@@ -86,12 +87,13 @@ export class Examiner {
     await this.tools.parser.renew();
   }
 
-  /** Never waits, so that the caller can set it a limit. */
+  /** Never waits, so that the caller can set it a limit. Throws only `Overdue`. */
   glance(job: Job): Glance {
     try {
       const opened = this.#reader.open(job.candidate);
       return opened.kind === 'skipped' ? examined({ sight: opened }) : this.#look(job, opened);
     } catch (error) {
+      if (error instanceof Overdue) throw error;
       return examined({ sight: crashOf(job.candidate.path, error) });
     }
   }
@@ -110,6 +112,7 @@ export class Examiner {
         repaired: await (await this.tools.load()).repair(glance.scan.file, this.decide, glance.scan),
       };
     } catch (error) {
+      if (error instanceof Overdue) throw error;
       return { sight: crashOf(job.candidate.path, error) };
     }
   }

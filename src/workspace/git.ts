@@ -1,15 +1,25 @@
 import { join, relative } from 'node:path';
 import { codeOf, Failure } from './failure.js';
+import { gitVariables, SAFE_SETTINGS } from './git-settings.js';
 import { slashed } from './places.js';
 
 /** Enough paths for one command line on every system. */
 const PATHS_PER_CALL = 200;
 const LARGEST_ANSWER = 256 * 1024 * 1024;
+/** Milliseconds: a repository can name files whose reading never ends. Only its config is read in no time. */
+const PATIENCE = { config: 30_000, answer: 10 * 60_000 };
+/** Filters and hooks that can be turned off on one command line. */
+const MOST_PROGRAMS = 1000;
+/** Git looks into a submodule with that submodule's own config, whatever it is told. */
+const NO_SUBMODULES = '--ignore-submodules=all';
 
 /** Loaded when git is first asked, which most runs never do. */
 function childProcess(): typeof import('node:child_process') {
   return process.getBuiltinModule('node:child_process');
 }
+
+/** One line for each file that differs from the commit or the index. */
+const STATUS = ['status', '--porcelain=v1', '-z', '--no-renames', NO_SUBMODULES] as const;
 
 /** Which files of a repository count as changed. */
 export type Since =
@@ -23,8 +33,7 @@ export function uncommitted(root: string, files: readonly string[]): ReadonlySet
   for (let at = 0; at < files.length; at += PATHS_PER_CALL) {
     const names = files.slice(at, at + PATHS_PER_CALL).map((file) => slashed(relative(root, file)));
     const answer = ask(root, [
-      ...['--literal-pathspecs', 'status', '--porcelain=v1', '-z', '--no-renames'],
-      ...['--untracked-files=all', '--ignored=matching', '--', ...names],
+      ...['--literal-pathspecs', ...STATUS, '--untracked-files=all', '--ignored=matching', '--', ...names],
     ]);
     const dirty = new Set(zeroSeparated(answer).map((line) => line.slice(3)));
     for (const name of names) {
@@ -43,7 +52,10 @@ export function changedFiles(root: string, since: Since): ReadonlySet<string> {
 }
 
 function changedNames(root: string, since: Since): readonly string[] {
-  const names = ['diff', '--name-only', '-z', '--no-relative', '--no-renames', '--diff-filter=d'];
+  const names = [
+    ...['diff', '--name-only', '-z', '--no-relative', '--no-renames', '--diff-filter=d'],
+    ...['--no-ext-diff', '--no-textconv', NO_SUBMODULES],
+  ];
   const hasCommit = askGit(root, ['rev-parse', '--verify', '--quiet', 'HEAD']).status === 0;
   if (since.kind === 'staged') return zeroSeparated(ask(root, [...names, '--cached', '--']));
   const untracked = zeroSeparated(ask(root, ['ls-files', '-z', '--others', '--exclude-standard']));
@@ -51,7 +63,11 @@ function changedNames(root: string, since: Since): readonly string[] {
     const tracked = hasCommit ? [...names, 'HEAD', '--'] : ['ls-files', '-z', '--cached'];
     return [...zeroSeparated(ask(root, tracked)), ...untracked];
   }
-  return [...zeroSeparated(ask(root, [...names, branchPoint(root, since.revision), '--'])), ...untracked];
+  // First by commits, then by files: the old content, which a partial clone may not have, is not looked at.
+  const base = branchPoint(root, since.revision);
+  const steps = hasCommit ? [[base, 'HEAD'], ['HEAD']] : [[base]];
+  const tracked = steps.flatMap((step) => zeroSeparated(ask(root, [...names, ...step, '--'])));
+  return [...tracked, ...untracked];
 }
 
 /** Where the current branch left `revision`, so that what others did there since does not count. */
@@ -76,16 +92,18 @@ function branchPoint(root: string, revision: string): string {
 
 /** What `git apply` has against a patch, or undefined when it takes it (or when there is no git to ask). */
 export function objectionTo(patch: Uint8Array, root: string): string | undefined {
-  const answer = childProcess().spawnSync('git', ['apply', '--check', '--whitespace=nowarn', '-'], {
-    cwd: root,
-    env: environment(),
-    input: patch,
-    encoding: 'utf8',
-    maxBuffer: LARGEST_ANSWER,
-  });
-  if (answer.error !== undefined && codeOf(answer.error) === 'ENOENT') return undefined;
-  if (answer.error !== undefined && codeOf(answer.error) !== 'EPIPE') throw answer.error;
-  return answer.status === 0 ? undefined : answer.stderr.trim();
+  const { status, stderr } = askGit(root, ['apply', '--check', '--whitespace=nowarn', '-'], patch);
+  return status === 0 || stderr === MISSING ? undefined : stderr.trim();
+}
+
+/** The files of a work tree that differ from its commit, in git's own format; two that differ say that something was touched. */
+export function statusOf(root: string): string {
+  return askGit(root, STATUS).stdout;
+}
+
+/** The same with each new file instead of its folder: how many there are. */
+export function uncommittedCount(root: string): number {
+  return zeroSeparated(askGit(root, [...STATUS, '--untracked-files=all']).stdout).length;
 }
 
 function ask(root: string, words: readonly string[]): string {
@@ -104,29 +122,67 @@ export interface Answer {
   readonly stderr: string;
 }
 
-/** Git's answer, whatever it is. */
-export function askGit(root: string, words: readonly string[]): Answer {
-  const answer = childProcess().spawnSync(
-    'git',
-    ['-c', 'core.quotePath=false', '-c', 'core.fsmonitor=false', ...words],
-    {
-      cwd: root,
-      env: environment(),
-      encoding: 'utf8',
-      maxBuffer: LARGEST_ANSWER,
-    },
-  );
-  if (answer.error === undefined) return answer;
-  if (codeOf(answer.error) === 'ENOENT') {
-    return { status: null, stdout: '', stderr: 'git is not installed, or not on the PATH' };
-  }
-  throw answer.error;
+const MISSING = 'git is not installed, or not on the PATH';
+
+/** Git's answer, whatever it is. No program runs that the repository names, and no other machine is asked. */
+export function askGit(root: string, words: readonly string[], input?: Uint8Array): Answer {
+  const listing = ['config', '-z', '--name-only', '--get-regexp', '^(filter|hook)\\.'];
+  const listed = spawned(root, listing, PATIENCE.config);
+  // 1: there is none.
+  if (listed.status !== 0 && listed.status !== 1) return listed;
+  const settings = [
+    'core.quotePath=false',
+    ...SAFE_SETTINGS,
+    ...turnedOff(zeroSeparated(listed.stdout), root),
+  ];
+  const all = [...settings.flatMap((setting) => ['-c', setting]), ...words];
+  return spawned(root, all, PATIENCE.answer, input);
 }
 
-/** A git hook points git at one repository; memfix asks about the repository that holds the file. */
-function environment(): NodeJS.ProcessEnv {
-  const { GIT_DIR: _dir, GIT_WORK_TREE: _tree, GIT_PREFIX: _prefix, ...kept } = process.env;
-  return { ...kept, LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' };
+/**
+ * Settings by which no filter and no hook of these runs. The user's own do not run either: git-lfs, for one, asks the
+ * repository's config for programs. Files under a filter are compared as they lie on disk, unless git knows by their
+ * dates that they are as they were.
+ */
+function turnedOff(names: readonly string[], root: string): readonly string[] {
+  const programs = new Set(names.flatMap((name) => /^(?:filter|hook)\..*(?=\.[^.]*$)/s.exec(name) ?? []));
+  // Git takes what is before the first equals sign for the name of a setting.
+  const isOdd = [...programs].some((name) => name.includes('=') || name.includes('\uFFFD'));
+  if (isOdd || programs.size > MOST_PROGRAMS) {
+    throw new Failure(
+      'Git could run programs of the repository',
+      `the git config of ${root} defines filters or hooks that cannot be turned off: ${isOdd ? 'their names are odd' : `more than ${MOST_PROGRAMS}`}`,
+      'Look at its .git/config, and remove what you did not put there.',
+    );
+  }
+  return [...programs].flatMap((program) =>
+    program.startsWith('hook.')
+      ? [`${program}.enabled=false`, `${program}.event=`]
+      : [`${program}.clean=`, `${program}.smudge=`, `${program}.process=`, `${program}.required=false`],
+  );
+}
+
+function spawned(root: string, words: readonly string[], patience: number, input?: Uint8Array): Answer {
+  const answer = childProcess().spawnSync('git', words, {
+    cwd: root,
+    env: environment(),
+    encoding: 'utf8',
+    maxBuffer: LARGEST_ANSWER,
+    timeout: patience,
+    ...(input && { input }),
+  });
+  const code = answer.error === undefined ? undefined : codeOf(answer.error);
+  if (code === 'ENOENT') return { status: null, stdout: '', stderr: MISSING };
+  if (code === 'ETIMEDOUT')
+    return { status: null, stdout: '', stderr: `it took longer than ${patience / 1000} s` };
+  // Git that objects may do so before it has read everything.
+  if (answer.error !== undefined && code !== 'EPIPE') throw answer.error;
+  return answer;
+}
+
+/** What git lacks here it does not fetch: the address, and the program that is asked, are the repository's. */
+function environment(): Readonly<Record<string, string | undefined>> {
+  return { ...gitVariables(process.env), GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' };
 }
 
 export function zeroSeparated(text: string): readonly string[] {

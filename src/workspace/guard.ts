@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { printable } from '../report/cells.js';
 import { Failure } from './failure.js';
 import { uncommitted } from './git.js';
 import { repositoryRoot, shownFrom } from './places.js';
@@ -38,7 +39,7 @@ export function guard(targets: readonly string[], leave: Leave, cwd: string): vo
 }
 
 function listed(paths: readonly string[], cwd: string): string {
-  const lines = paths.slice(0, SHOWN).map((path) => `  ${shownFrom(cwd, path)}`);
+  const lines = paths.slice(0, SHOWN).map((path) => `  ${printable(shownFrom(cwd, path))}`);
   if (paths.length > SHOWN) lines.push(`  … and ${paths.length - SHOWN} more`);
   return lines.join('\n');
 }

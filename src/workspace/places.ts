@@ -57,6 +57,18 @@ export function realPath(path: string): string {
   }
 }
 
+/** What a file belongs to: its repository; without one, the working folder, or its own folder where that is elsewhere. */
+export function rootOf(file: string, cwd: string): string {
+  return repositoryRoot(dirname(file)) ?? (isInside(file, cwd) ? cwd : dirname(file));
+}
+
+/** Why the file at `target`, its real path, is not that of the project in which it is called `path`; undefined where it is. */
+export function leadsAway(path: string, target: string, cwd: string): string | undefined {
+  if (path === target) return undefined;
+  const root = realpathSync.native(rootOf(path, cwd));
+  return rootOf(target, root) === root ? undefined : 'it is a symlink out of the project';
+}
+
 const VENDORED = /(?:^|[\\/])(?:third[-_]?party|3rd[-_]?party|_?vendor(?:ed)?)[\\/]/i;
 
 /** Whether a path leads through a folder for the code of others, which is theirs to change. */

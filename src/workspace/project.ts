@@ -74,13 +74,18 @@ export class Project {
     return projectFolder(this.request);
   }
 
-  /** What lies around the files, up to the root of the repository. */
-  get neighbourhood(): Neighbourhood {
+  /** The repository; without one, the working folder, or what was asked for where that is elsewhere. */
+  get root(): string {
     const { folder } = this;
     const { cwd } = this.request;
+    return repositoryRoot(folder) ?? (isInside(folder, cwd) ? cwd : folder);
+  }
+
+  /** What lies around the files, up to the root of the repository. */
+  get neighbourhood(): Neighbourhood {
     this.#neighbourhood ??= new Neighbourhood(
-      cwd,
-      repositoryRoot(folder) ?? (isInside(folder, cwd) ? cwd : folder),
+      this.request.cwd,
+      this.root,
       { versions: this.config.targetVersions, isTarget: this.request.isTarget === true },
       this.ground,
     );

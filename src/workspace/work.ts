@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { now } from './clock.js';
 import { Crew, type CrewSetting } from './crew.js';
 import { type Examined, type Examiner, type Glance, type Job, tooLong } from './examine.js';
-import { endsWithin } from './limit.js';
+import { attempt } from './limit.js';
 import { prepareFor } from './tuning.js';
 
 export interface SizedJob {
@@ -77,7 +77,7 @@ function turn(): Promise<void> {
   return new Promise((resume) => setImmediate(resume));
 }
 
-/** The main thread's share. After a file that had to be cut off, its parser is no good, and others do the rest. */
+/** The main thread's share. After a file that takes too long for it, others do the rest, and it only listens. */
 class Hand {
   isLost = false;
   #held: number | undefined;
@@ -107,8 +107,8 @@ class Hand {
         if (glance.kind !== 'examined') return;
       } while (now() < end);
     };
-    if (this.limit === undefined) stretch();
-    else this.isLost = !endsWithin(this.limit, stretch);
+    const end = this.limit === undefined ? stretch() : attempt(this.limit, stretch);
+    this.isLost = end === 'overdue' || end === 'cut off';
     for (const [index, job, glance] of glances) {
       if (glance.kind === 'unread') {
         await this.examiner.prepare();
@@ -116,8 +116,9 @@ class Hand {
       } else this.crew.answer(index, await this.examiner.finish(job, glance));
     }
     const job = at === undefined ? undefined : this.jobs[at];
-    if (this.isLost && this.limit !== undefined && at !== undefined && job !== undefined) {
-      this.crew.answer(at, { sight: tooLong(job.candidate.path, this.limit) });
+    if (at !== undefined && job !== undefined && this.limit !== undefined) {
+      if (end === 'overdue') this.crew.leave(at);
+      else if (end === 'cut off') this.crew.answer(at, { sight: tooLong(job.candidate.path, this.limit) });
     }
     return glances.length > 0 || this.isLost;
   }

@@ -1,8 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { watchSections } from '../syntax/section.js';
 import type { Catalogue } from './catalogue.js';
 import { now } from './clock.js';
 import { MOST_LEFT, type Orders, type Report } from './crew.js';
 import { type Examined, Examiner } from './examine.js';
+import { Gate } from './gate.js';
 import { ParserOnDemand } from './parser-choice.js';
 import { Project } from './project.js';
 import { Tools } from './tools.js';
@@ -16,6 +18,7 @@ const BREATH = 40;
 /** A thread of a run: does the jobs that nobody else has taken, reports, and ends. */
 export async function serve(catalogue: Catalogue): Promise<void> {
   const orders = workerData as Orders;
+  watchSections(new Gate(orders.gate));
   const project = new Project(orders.request, catalogue);
   const tools = new Tools(project, new ParserOnDemand(orders.parser));
   const examiner = new Examiner(

@@ -165,10 +165,13 @@ describe('a file that cannot be written', () => {
   });
 
   test('because its journal cannot be', async () => {
-    const cwd = repositoryWith({ 'a.py': 'hold()\n', '.memfix': 'a file in the way' });
-    const answer = await memfix({ cwd }, 'apply');
+    const cwd = repositoryWith({ 'a.py': 'hold()\n' });
+    const file = join(folderWith({ 'in-the-way': '' }), 'in-the-way');
+    const answer = await memfix({ cwd, env: { MEMFIX_STATE_DIR: file } }, 'apply');
     expect(answer.code).toBe(2);
-    expect(answer.stderr).toContain('    a.py: the undo journal could not be written: ');
+    expect(answer.stderr).toMatch(
+      /^memfix: The state folder of memfix cannot be used\n {2}\S+in-the-way\/projects\/\S+: a part of its path is not a folder\n {2}Next: Remove the cause, or set MEMFIX_STATE_DIR .+ Nothing was written\.\n$/,
+    );
     expect(read(cwd, 'a.py')).toBe('hold()\n');
   });
 });

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { questionText } from '../../src/cli/screen.js';
@@ -11,7 +11,7 @@ import { readYaml } from '../../src/syntax/yaml.js';
 import type { Transform } from '../../src/toolkit/contract.js';
 import { Proof } from '../../src/toolkit/index.js';
 import { fileOf, toy } from '../support/toy.js';
-import { folderWith, git, put, repositoryWith } from '../workspace/folders.js';
+import { commit, folderWith, git, put, repositoryWith } from '../workspace/folders.js';
 import { memfix, type Setting } from './command-line.js';
 
 /** `old()` becomes `new()` where `conf.yaml` says `fast: no`, which becomes `yes`. */
@@ -64,6 +64,15 @@ describe('a fix of two files', () => {
     expect(answer.code).toBe(2);
     expect(answer.stderr).toContain('conf.yaml');
     expect(read(cwd, 'a.py')).toBe('old()\n');
+  });
+
+  test('is not applied to a file of another project that a link leads to', async () => {
+    const outside = folderWith({ 'conf.yaml': FILES['conf.yaml'] });
+    const cwd = repositoryWith({ 'a.py': FILES['a.py'] });
+    symlinkSync(join(outside, 'conf.yaml'), join(cwd, 'conf.yaml'));
+    commit(cwd);
+    await run(cwd, 'apply');
+    expect([read(cwd, 'a.py'), read(outside, 'conf.yaml')]).toEqual([FILES['a.py'], FILES['conf.yaml']]);
   });
 
   test('is one patch, which git takes', async () => {

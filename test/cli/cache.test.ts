@@ -16,7 +16,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Transform } from '../../src/toolkit/contract.js';
-import { folderWith, git, listing, put, repositoryWith } from '../workspace/folders.js';
+import { folderWith, git, listing, put, repositoryWith, stateOf } from '../workspace/folders.js';
 import { type Answer, memfix, type Setting } from './command-line.js';
 import { TOYS } from './toys.js';
 
@@ -48,6 +48,10 @@ const FILES = {
 /** Longer than the clock's grain, so that the times of files are to be trusted. */
 const settled = () => wait(2100);
 
+/** A cache holds everything twice. */
+const twice = (bytes: Buffer, change: (half: string) => string) =>
+  Buffer.from(change(bytes.toString('latin1', 0, bytes.length / 2)).repeat(2), 'latin1');
+
 const plain = ({ code, stdout, stderr }: Answer) => ({ code, stdout, stderr });
 
 describe('a second run', () => {
@@ -70,7 +74,7 @@ describe('a second run', () => {
       expect(seen()).toEqual([]);
     }
     expect(git(cwd, 'status', '--porcelain')).toBe('');
-    expect(readFileSync(join(cwd, '.memfix_cache/.gitignore'), 'utf8')).toBe('*\n');
+    expect(listing(cwd)).toEqual(Object.keys(FILES));
   });
 
   test('looks only into what changed, and by content where only times did', async () => {
@@ -160,6 +164,15 @@ describe('the cache', () => {
       'of a later version',
       (bytes) => Buffer.from(bytes.toString('latin1').replace(/cache \d+/, 'cache 999'), 'latin1'),
     ],
+    ['forged, with a head that is no JSON', (bytes) => twice(bytes, (half) => half.replace('{', '!'))],
+    [
+      'forged, with a number of files that is none',
+      (bytes) => twice(bytes, (half) => half.replace(/"files":\d+/, '"files":-1')),
+    ],
+    [
+      'forged, with lengths that do not fit',
+      (bytes) => twice(bytes, (half) => half.replace(/"sizes":\[\d+/, '"sizes":[3')),
+    ],
     [
       'changed in one byte',
       (bytes) => Buffer.from(bytes.map((byte, at) => (at === bytes.length - 9 ? byte ^ 1 : byte))),
@@ -169,7 +182,7 @@ describe('the cache', () => {
     const { transforms, seen } = counted();
     const setting = { cwd, transforms, build: '1' };
     const fresh = plain(await memfix(setting, 'check'));
-    const folder = join(cwd, '.memfix_cache');
+    const folder = join(stateOf(cwd).folder, 'cache');
     for (const name of caches(folder))
       writeFileSync(join(folder, name), spoil(readFileSync(join(folder, name))));
     seen();
@@ -180,10 +193,27 @@ describe('the cache', () => {
     expect(seen()).toEqual([]);
   });
 
+  test('whose findings were replaced by no JSON is an error, and not a run without findings', async () => {
+    const cwd = repositoryWith(FILES);
+    const folder = folderWith();
+    const words = ['check', '--cache-dir', folder];
+    await memfix({ cwd, build: '1' }, ...words);
+    for (const name of caches(folder)) {
+      const bytes = readFileSync(join(folder, name));
+      writeFileSync(
+        join(folder, name),
+        twice(bytes, (half) => half.replace('[[0,{', '![0,{')),
+      );
+    }
+    const answer = await memfix({ cwd, build: '1' }, ...words);
+    expect(answer.code).toBe(2);
+    expect(answer.stderr).toMatch(/^memfix: The cache cannot be read\n {2}\S+ was not written by memfix\n/);
+  });
+
   test('is kept small, and never holds what is gone', async () => {
     const cwd = repositoryWith(FILES);
     for (let build = 0; build < 12; build++) await memfix({ cwd, build: `${build}` }, 'check');
-    const folder = join(cwd, '.memfix_cache');
+    const folder = join(stateOf(cwd).folder, 'cache');
     expect(caches(folder)).toHaveLength(8);
     rmSync(join(cwd, 'a.py'));
     await memfix({ cwd, build: '11' }, 'check');
@@ -202,16 +232,18 @@ describe('the cache', () => {
     await memfix({ cwd, build: '1' }, 'check', '--no-cache');
     await memfix({ cwd }, 'check');
     await memfix({ cwd: folderWith(), build: '1' }, 'check', folderWith(FILES));
-    expect(existsSync(join(cwd, '.memfix_cache'))).toBe(false);
+    expect(existsSync(stateOf(cwd).folder)).toBe(false);
   });
 
   test('is done without where it cannot be written', async () => {
     const cwd = folderWith(FILES);
     const fresh = plain(await memfix({ cwd }, 'check'));
+    const file = join(folderWith({ file: '' }), 'file');
+    const env = { MEMFIX_STATE_DIR: file };
+    expect(plain(await memfix({ cwd, build: '1', env }, 'check'))).toEqual(fresh);
     writeFileSync(join(cwd, '.memfix_cache'), 'a file');
-    expect(plain(await memfix({ cwd, build: '1' }, 'check'))).toEqual(fresh);
     const { stderr } = await memfix({ cwd, build: '1' }, 'check', '-q', '--cache-dir', '.memfix_cache');
-    expect(stderr).toMatch(/^memfix: The cache could not be written\n {2}\.memfix_cache: .+\n {2}Next: /);
+    expect(stderr).toMatch(/^memfix: The cache could not be kept\n {2}\.memfix_cache: .+\n {2}Next: /);
     rmSync(join(cwd, '.memfix_cache'));
     const trap = folderWith();
     symlinkSync(trap, join(cwd, '.memfix_cache'));

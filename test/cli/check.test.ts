@@ -124,9 +124,9 @@ describe('output', () => {
     );
     const folder = folderWith(files);
     const plain = await memfix({ cwd: folder }, 'check', '--statistics');
-    expect(plain.stderr).not.toContain('\r');
+    expect(plain.stderr).not.toContain('\x1b');
     const shown = await memfix({ cwd: folder, terminals: ['stderr'] }, 'check', '--statistics');
-    expect(shown.stderr).toMatch(/\r\x1b\[K\d+\/60 files\r/);
+    expect(shown.stderr).toMatch(/\x1b\[G\x1b\[K\d+\/60 files\x1b\[G/);
   });
 });
 

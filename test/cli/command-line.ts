@@ -43,7 +43,11 @@ export async function memfix(setting: Setting, ...words: readonly string[]): Pro
     words,
     {
       cwd: setting.cwd,
-      env: { MEMFIX_PARSER: process.env['MEMFIX_PARSER'], ...setting.env },
+      env: {
+        MEMFIX_PARSER: process.env['MEMFIX_PARSER'],
+        MEMFIX_STATE_DIR: process.env['MEMFIX_STATE_DIR'],
+        ...setting.env,
+      },
       stdin: Object.assign(Readable.from([Buffer.from(setting.stdin ?? '')]), { isTTY: is('stdin') }),
       stdout: Object.assign(stdout.stream, { isTTY: is('stdout') }),
       stderr: Object.assign(stderr.stream, { isTTY: is('stderr') }),

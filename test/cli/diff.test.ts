@@ -70,6 +70,8 @@ test('is coloured on a terminal only', async () => {
     '\x1b[32m+release()\x1b[39m\n',
   );
   expect((await memfix({ cwd }, 'diff')).stdout).not.toContain('\x1b');
+  expect((await memfix({ cwd, env: { FORCE_COLOR: '1' } }, 'diff')).stdout).not.toContain('\x1b');
+  expect((await memfix({ cwd }, 'diff', '--color', 'always')).stdout).toContain('\x1b[32m+release()');
 });
 
 test('outside git, paths are relative to the working folder', async () => {

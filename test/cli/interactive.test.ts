@@ -23,7 +23,13 @@ function inTerminal(
     cwd,
     cols: 100,
     rows: 40,
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TERM: 'xterm', NO_COLOR: '1' },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      MEMFIX_STATE_DIR: process.env['MEMFIX_STATE_DIR'] ?? '',
+      TERM: 'xterm',
+      NO_COLOR: '1',
+    },
   });
   let raw = '';
   const text = () => raw.replace(/\x1b\[[0-?]*[ -/]*[@-~]/g, '').replaceAll('\r', '');
@@ -98,5 +104,5 @@ test.each([
   });
   expect(ended.code).toBe(code);
   expect(read(cwd, 'a.py')).toBe('hold()\nhold()\n');
-  expect(listing(cwd).filter((name) => !name.startsWith('.memfix'))).toEqual(['a.py']);
+  expect(listing(cwd)).toEqual(['a.py']);
 });

@@ -131,7 +131,7 @@ test('a decision that comes after the commit keeps it from being pushed', async 
   writeFileSync(join(camp, 'line'), `${line}\n`);
   const settings = (more: string) =>
     writeFileSync(join(camp, 'campaign.toml'), `repositories = [${JSON.stringify(bare)}]\n${more}`);
-  settings(`verify = ${JSON.stringify(verify)}\n`);
+  settings(`verify = ${JSON.stringify(verify)}\nverify-sandbox = "none"\n`);
   expect(await migrate(camp, 'run', '--push')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('Reviewed while it was worked on'),

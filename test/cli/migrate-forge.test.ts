@@ -466,7 +466,7 @@ describe.each(FORGES)('pull requests on %s', (_, forgeWith, kind, owner) => {
   test('leave no token on disk or in what is said', async () => {
     const forge = await strict(forgeWith({ [one]: HOLD, [two]: HOLD }));
     const leak = 'env > ../../environment.txt';
-    const camp = campaignOn(forge, kind, [one, two], `verify = "${leak}"\n`);
+    const camp = campaignOn(forge, kind, [one, two], `verify = "${leak}"\nverify-sandbox = "none"\n`);
     // A helper that keeps whatever it is told.
     const env = {
       ...{ ...forge.world, GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'credential.helper' },

@@ -87,7 +87,10 @@ describe('a campaign', () => {
   test('makes the same commit again where its mirror is gone, without verifying it again', async () => {
     const remotes = remotesWith({ one: HOLD });
     const verified = join(folderWith(), 'verified');
-    const camp = campaignOver([join(remotes, 'one.git')], `verify = 'echo once >> ${verified}'\n`);
+    const camp = campaignOver(
+      [join(remotes, 'one.git')],
+      `verify = 'echo once >> ${verified}'\nverify-sandbox = 'none'\n`,
+    );
     const commitNow = async () => (await migrate(camp, 'report', '--csv')).stdout.split(',').at(-3);
     await migrate(camp, 'run', '--keep', 'none');
     expect([
@@ -395,11 +398,19 @@ test('a repository that another run holds is passed over; one that a dead run he
 test('stops when it is told to, in the middle of a verify command, and goes on from there', async () => {
   const remotes = remotesWith({ one: HOLD });
   const stop = new AbortController();
-  const camp = campaignOver([join(remotes, 'one.git')], "verify = 'echo > ../../began; sleep 100'\n");
+  const camp = campaignOver(
+    [join(remotes, 'one.git')],
+    "verify = 'echo > ../../began; sleep 100'\nverify-sandbox = 'none'\n",
+  );
   const run = memfix({ cwd: camp, env: WORLD, signal: stop.signal }, 'migrate', 'run', '--push');
   while (!existsSync(join(camp, 'began'))) await pause(20);
   stop.abort();
-  expect(await run).toMatchObject({ code: 130, stderr: 'Stopped; `memfix migrate resume` goes on.\n' });
+  expect(await run).toMatchObject({
+    code: 130,
+    stderr: `The verify command runs without a sandbox, with your rights.
+Stopped; \`memfix migrate resume\` goes on.
+`,
+  });
   expect((await told(camp)).statuses).toEqual({ planned: 1 });
   put(camp, { 'campaign.toml': `repositories = ['${remotes}']\nverify = 'true'\n` });
   expect(await migrate(camp, 'resume')).toMatchObject({ code: 0 });
@@ -442,6 +453,8 @@ test('is told what is wrong with a campaign or a command line', async () => {
   ]);
   expect(await ask('[limits]\nnetwork = 0')).toEqual([2, expect.stringContaining('from 1 to 256')]);
   expect(await ask('[limits]\nverify-timeout = "soon"')).toEqual([2, expect.stringContaining('"10m"')]);
+  for (const size of ['much', '10MB'])
+    expect(await ask(`[limits]\nplan-memory = "${size}"`)).toEqual([2, expect.stringContaining('"2GB"')]);
   expect(await ask('', 'plan', '--push')).toEqual([2, expect.stringContaining('`--push` means nothing')]);
   expect(await ask('', 'paln')).toEqual([2, expect.stringContaining('Did you mean `plan`?')]);
   expect(await ask('', 'plan', '--shard', '3/2')).toEqual([2, expect.stringContaining('such as 2/8')]);

@@ -58,6 +58,23 @@ test.each([
   expect(git(cwd, 'status', '--porcelain', '--ignored')).toBe('');
 });
 
+test('a second signal ends a command that ignores the first, at once, and nothing is left', async () => {
+  const ignoring = 'import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n';
+  const cwd = repositoryWith({ 'wait.py': ignoring + WAITING });
+  const temporary = folderWith();
+  const told = join(folderWith(), 'pids');
+  const child = start(cwd, temporary, 'python3', 'wait.py', told);
+  await appears(told);
+  const pids = readFileSync(told, 'utf8').split(' ').map(Number);
+  child.kill('SIGINT');
+  child.kill('SIGTERM');
+  const [code, signal] = await once(child, 'exit');
+  // The shell says 143, or 130 where the system delivered them in the other order.
+  expect([code, ['SIGINT', 'SIGTERM'].includes(signal)]).toEqual([null, true]);
+  await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, false, false]), { timeout: 10_000 });
+  expect(readdirSync(temporary).filter((name) => name.startsWith('memfix-prove-'))).toEqual([]);
+});
+
 test('what a killed run left is cleared by the next one, and nothing else', async () => {
   const cwd = repositoryWith({ 'wait.py': WAITING, 'quick.py': 'hold = 1\n' });
   const temporary = folderWith();

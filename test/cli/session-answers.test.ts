@@ -1,22 +1,24 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AnswerBook, type Asked, contentHash } from '../../src/workspace/answers.js';
 import { Failure } from '../../src/workspace/failure.js';
+import { stateOf } from '../workspace/folders.js';
 
 const asked = (key: string, hash = 'h1'): Asked => ({ path: 'a.py', hash, key });
 
 describe('the journal of answers', () => {
   let root: string;
-  const file = () => join(root, '.memfix', 'answers.jsonl');
+  const state = () => stateOf(root);
+  const file = () => join(state().folder, 'answers.jsonl');
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'memfix-answers-'));
   });
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
   it('gives back what was said last, to the same finding of the same bytes', () => {
-    const book = new AnswerBook(root, false);
+    const book = new AnswerBook(state(), false);
     book.record([
       { ...asked('1'), decision: { kind: 'apply' } },
       { ...asked('2'), decision: { kind: 'suppress', reason: 'wanted' } },
@@ -27,29 +29,37 @@ describe('the journal of answers', () => {
       { ...asked('2'), decision: null },
     ]);
     book.record([{ ...asked('1'), draft: 'half done' }]);
-    const later = new AnswerBook(root, true);
+    const later = new AnswerBook(state(), true);
     expect(later.left).toBe(2);
     expect(later.recall(asked('1'))).toEqual({ kind: 'skip' });
     expect(later.recallDraft(asked('1'))).toBe('half done');
     expect(later.recall(asked('2'))).toBeUndefined();
     expect(later.recall(asked('3'))).toEqual({ kind: 'edited', text: 'x\r\n' });
     expect(later.recall(asked('1', 'h2'))).toBeUndefined();
-    expect(new AnswerBook(root, false).recall(asked('1'))).toBeUndefined();
+    expect(new AnswerBook(state(), false).recall(asked('1'))).toBeUndefined();
   });
 
-  it('writes nothing before the first answer, and git looks away', () => {
-    new AnswerBook(root, false).record([]);
+  it('writes nothing before the first answer, and nothing into the project', () => {
+    new AnswerBook(state(), false).record([]);
     expect(() => readFileSync(file())).toThrow('ENOENT');
-    new AnswerBook(root, false).record([{ ...asked('1'), decision: { kind: 'apply' } }]);
-    expect(readFileSync(join(root, '.memfix', '.gitignore'), 'utf8')).toBe('*\n');
+    new AnswerBook(state(), false).record([{ ...asked('1'), decision: { kind: 'apply' } }]);
+    expect(readFileSync(file(), 'utf8')).toContain('"apply"');
+    expect(readdirSync(root)).toEqual([]);
+  });
+
+  it('reads none that the project brings with it', () => {
+    const line = JSON.stringify({ ...asked('1'), decision: { kind: 'edited', text: 'evil()' } });
+    mkdirSync(join(root, '.memfix'));
+    writeFileSync(join(root, '.memfix', 'answers.jsonl'), `${line}\n`);
+    expect(new AnswerBook(state(), true).left).toBe(0);
   });
 
   it('ignores a torn line, and goes on below it', () => {
-    new AnswerBook(root, false).record([{ ...asked('1'), decision: { kind: 'apply' } }]);
+    new AnswerBook(state(), false).record([{ ...asked('1'), decision: { kind: 'apply' } }]);
     writeFileSync(file(), `${readFileSync(file(), 'utf8')}{"path":"a.py","hash":"h1","key":"2","decis`);
-    const book = new AnswerBook(root, true);
+    const book = new AnswerBook(state(), true);
     book.record([{ ...asked('3'), decision: { kind: 'skip' } }]);
-    const later = new AnswerBook(root, true);
+    const later = new AnswerBook(state(), true);
     expect(later.left).toBe(2);
     expect(later.recall(asked('3'))).toEqual({ kind: 'skip' });
   });
@@ -57,23 +67,24 @@ describe('the journal of answers', () => {
   it.each(['null', '[]', '7', '{}', '{"path":"a.py","hash":"h1","key":"1","decision":{"kind":"explode"}}'])(
     'does not believe %s',
     (line) => {
-      mkdirSync(join(root, '.memfix'));
+      state().open();
       writeFileSync(file(), `${line}\n`);
-      expect(new AnswerBook(root, true).left).toBe(0);
+      expect(new AnswerBook(state(), true).left).toBe(0);
     },
   );
 
   it('is gone after `remove`, also when it never was', () => {
-    const book = new AnswerBook(root, false);
+    const book = new AnswerBook(state(), false);
     book.remove();
     book.record([{ ...asked('1'), decision: { kind: 'apply' } }]);
     book.remove();
-    expect(new AnswerBook(root, true).left).toBe(0);
+    expect(new AnswerBook(state(), true).left).toBe(0);
   });
 
   it('says what to do when it cannot be read', () => {
-    mkdirSync(file(), { recursive: true });
-    expect(() => new AnswerBook(root, true)).toThrow(Failure);
+    state().open();
+    mkdirSync(file());
+    expect(() => new AnswerBook(state(), true)).toThrow(Failure);
   });
 
   it('hashes the bytes, not the text', () => {

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { A, A_FIXED, CTRL_C, folderOf, JOURNAL, start } from '../support/pty-cases.js';
+import { A, A_FIXED, answersOf, CTRL_C, folderOf, start } from '../support/pty-cases.js';
 
 describe('a file that changes while its question is open', () => {
   it('is scanned again, keeps the answers that still hold, and is never written over', async () => {
@@ -86,13 +86,13 @@ describe('trouble on disk', () => {
       failed: [{ path: 'a.py', reason: 'it is read-only' }],
     });
     expect(folder.read('a.py')).toBe(A);
-    expect(existsSync(join(folder.path, JOURNAL))).toBe(true);
+    expect(existsSync(answersOf(folder))).toBe(true);
   });
 
   it('that keeps answers from being saved is said once, and the session goes on', async () => {
     const folder = folderOf();
-    folder.write('.memfix', 'not a folder');
-    const session = start(folder);
+    folder.write('state', 'not a folder');
+    const session = start(folder, { env: { MEMFIX_STATE_DIR: join(folder.path, 'state') } });
     await session.asked('1/4');
     session.type('y');
     expect(await session.asked('2/4')).toContain('The answers cannot be saved');

@@ -1,8 +1,8 @@
-import { chmodSync, existsSync, readdirSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Folder } from '../support/pty.js';
-import { A, A_FIXED, B, CTRL_C, editor, folderOf, JOURNAL, start } from '../support/pty-cases.js';
+import { A, A_FIXED, answersOf, B, CTRL_C, editor, folderOf, start } from '../support/pty-cases.js';
 
 describe('Ctrl-C', () => {
   const untouched = (folder: Folder) => {
@@ -112,7 +112,7 @@ describe('resuming', () => {
     resumed.type('ynn');
     expect((await resumed.ended()).result).toMatchObject({ applied: 2, declined: 2, files: 1 });
     expect(folder.read('a.py')).toBe(A_FIXED);
-    expect(existsSync(join(folder.path, JOURNAL))).toBe(false);
+    expect(existsSync(answersOf(folder))).toBe(false);
   });
 
   it('after q does not ask again what was declined, even in a file that was written', async () => {
@@ -135,7 +135,7 @@ describe('resuming', () => {
     await session.asked('4/4');
     session.kill('SIGKILL');
     await session.gone();
-    folder.write(JOURNAL, `${folder.read(JOURNAL)}{"path":"b.py","ha`);
+    appendFileSync(answersOf(folder), '{"path":"b.py","ha');
     folder.write('a.py', `${A}\n`);
     const resumed = start(folder, { flags: ['--resume'] });
     expect(await resumed.asked('1/4')).toContain('Went on with 1 earlier answer.');
@@ -152,14 +152,14 @@ describe('resuming', () => {
     await first.asked('2/4');
     first.type(CTRL_C);
     await first.ended();
-    const before = folder.read(JOURNAL);
+    const before = readFileSync(answersOf(folder), 'utf8');
     const second = start(folder);
     expect(await second.asked('1/4')).toContain('An earlier session left 1 answer.');
-    expect(folder.read(JOURNAL)).toBe(before);
+    expect(readFileSync(answersOf(folder), 'utf8')).toBe(before);
     second.type('n');
     await second.asked('2/4');
-    expect(folder.read(JOURNAL)).toContain('"skip"');
-    expect(folder.read(JOURNAL)).not.toContain('"apply"');
+    expect(readFileSync(answersOf(folder), 'utf8')).toContain('"skip"');
+    expect(readFileSync(answersOf(folder), 'utf8')).not.toContain('"apply"');
   });
 
   it('asks nothing when everything was answered, and writes', async () => {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { A, A_FIXED, B, folderOf, JOURNAL, start } from '../support/pty-cases.js';
+import { A, A_FIXED, answersOf, B, folderOf, start } from '../support/pty-cases.js';
 
 describe('the keys, in a terminal', () => {
   it('y and n answer one by one, and the files are written at the end', async () => {
@@ -36,7 +35,7 @@ describe('the keys, in a terminal', () => {
     });
     expect(folder.read('a.py')).toBe(A.replace('hold', 'release'));
     expect(folder.read('b.py')).toBe(B.replace('hint', 'told'));
-    expect(existsSync(join(folder.path, JOURNAL))).toBe(false);
+    expect(existsSync(answersOf(folder))).toBe(false);
   });
 
   it('a, A, d and D answer for many, u takes it back, j and k move', async () => {

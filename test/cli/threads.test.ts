@@ -9,9 +9,13 @@ import { toyProgram } from './toy-program.js';
 /** Threads start from the bundle, so the toys are bundled as memfix is. */
 const main = toyProgram();
 
-/** Wasm: the native parser cannot be stopped in the middle of a file. */
+/** The parser that a person gets: the native one, where it loads. */
 function memfixProcess(cwd: string, ...words: readonly string[]) {
-  const env = { ...process.env, MEMFIX_PARSER: 'wasm', MEMFIX_FILE_LIMIT: '2' };
+  return memfixWith('', cwd, ...words);
+}
+
+function memfixWith(parser: '' | 'wasm', cwd: string, ...words: readonly string[]) {
+  const env = { ...process.env, MEMFIX_PARSER: parser, MEMFIX_FILE_LIMIT: '2' };
   const answer = spawnSync(process.execPath, [main, ...words], { cwd, encoding: 'utf8', env });
   const told = answer.stderr.split('\n').filter((line) => !line.startsWith('looking'));
   return { ...answer, told: told.join('\n'), usedThreads: answer.stderr.includes('looking in a thread') };
@@ -36,7 +40,7 @@ describe('several threads', () => {
       ['diff', '--unsafe-fixes', '--no-cache'],
     ]) {
       const several = memfixProcess(cwd, ...words, ...ALL, '--ignore', 'slow-toy,endless-toy,deadly-toy');
-      const one = await memfix({ cwd, env: { MEMFIX_PARSER: 'wasm' } }, ...words, ...ALL);
+      const one = await memfix({ cwd }, ...words, ...ALL);
       expect(several.stdout).toBe(one.stdout);
       expect(several.told).toBe(one.stderr);
       expect(several.status).toBe(one.code);
@@ -111,7 +115,8 @@ test('a single file starts no thread', () => {
   expect(stderr).not.toContain('from a thread');
 });
 
-describe('a file that takes for ever', () => {
+describe.each(['', 'wasm'] as const)('a file that takes for ever (MEMFIX_PARSER=%s)', (parser) => {
+  const memfixProcess = (cwd: string, ...words: readonly string[]) => memfixWith(parser, cwd, ...words);
   const message = (name: string) => `${name}: skipped: it took too long: more than 2 s\n`;
 
   test('is skipped where it is alone', () => {
@@ -132,5 +137,24 @@ describe('a file that takes for ever', () => {
     const said = command === 'check' ? stdout : told;
     expect(said).toContain(message('large.py'));
     expect(said).toContain(message('small.py'));
+  });
+
+  test('is skipped inside the parser, and the others are looked at', () => {
+    // Comments that may end a string are left as they are, and the grammar reads on from each of them.
+    const slow = `hold()\n${"# '''\n".repeat(60_000)}`;
+    const cwd = folderWith({ ...many(30), 'large.py': slow, 'also-large.py': `${slow}#\n` });
+    const { stdout, stderr, status } = memfixProcess(cwd, 'check', ...concise);
+    expect(stderr).not.toContain('Napi');
+    expect(stdout.match(/drop-hold/g)).toHaveLength(30);
+    expect(stdout).toContain(message('large.py'));
+    expect(stdout).toContain(message('also-large.py'));
+    expect(status).toBe(1);
+  });
+
+  test('is none because of line continuations in a row', () => {
+    const cwd = folderWith({ 'a.py': `hold()\nx = \\\n${'\\\n'.repeat(50_000)}1\n`, 'b.py': 'hold()\n' });
+    const { stdout, status } = memfixProcess(cwd, 'check', ...concise);
+    expect(stdout.match(/drop-hold/g)).toHaveLength(2);
+    expect(status).toBe(1);
   });
 });

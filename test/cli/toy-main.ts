@@ -1,9 +1,9 @@
-/** memfix as a process, with toys; some take their time, one asks the project, one never ends, one takes its thread down, one the process. */
-import { mkdirSync } from 'node:fs';
+/** memfix as a process, with toys; some take their time, one asks the project, one never ends, one takes its thread down, others more. */
 import { isMainThread } from 'node:worker_threads';
 import { runProcess } from '../../src/cli/process.js';
 import type { Transform } from '../../src/toolkit/contract.js';
 import { toy } from '../support/toy.js';
+import { PERILS } from './toy-perils.js';
 import { TOYS } from './toys.js';
 
 const leisurely = toy('slow-toy', 'slowly', (edit, node) => void edit.replace(node, 'fast'));
@@ -53,16 +53,5 @@ const DEADLY: Transform = {
   },
 };
 
-/** Once: whoever runs it again comes through. */
-const FATAL: Transform = {
-  ...toy('fatal-toy', 'fatal', () => undefined),
-  detect() {
-    const { KILL_AT, KILL_ONCE } = process.env;
-    if (KILL_AT === 'detect' && KILL_ONCE !== undefined && mkdirSync(KILL_ONCE, { recursive: true }))
-      process.kill(process.pid, 'SIGKILL');
-    return [];
-  },
-};
-
 if (!isMainThread) process.stderr.write('looking from a thread\n');
-await runProcess(async () => [...TOYS, SLOW, CURIOUS, ASKING, ENDLESS, DEADLY, FATAL], import.meta.url);
+await runProcess(async () => [...TOYS, SLOW, CURIOUS, ASKING, ENDLESS, DEADLY, ...PERILS], import.meta.url);

@@ -1,16 +1,25 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll } from 'vitest';
 import { root } from '../../src/dev/project.js';
 
 /** memfix with toys as a program of its own; the file of it, there while the tests of a file run. */
 export function toyProgram(): string {
+  return bundled(join(root, 'test', 'cli', 'toy-main.ts'));
+}
+
+/** memfix itself, likewise. Unlike a checkout it has threads. */
+export function realProgram(): string {
+  return bundled(join(root, 'src', 'cli', 'main.ts'));
+}
+
+export function bundled(entry: string): string {
   // Inside the package, to find its dependencies.
   const folder = mkdtempSync(join(root, 'node_modules', '.memfix-toys-'));
   beforeAll(async () => {
     await build({
-      entryPoints: [join(root, 'test', 'cli', 'toy-main.ts')],
+      entryPoints: [entry],
       outdir: folder,
       bundle: true,
       splitting: true,
@@ -23,5 +32,5 @@ export function toyProgram(): string {
     cpSync(join(root, 'src', 'workspace', 'migrate', template), join(folder, template), { recursive: true });
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, 'toy-main.js');
+  return join(folder, basename(entry).replace(/\.ts$/, '.js'));
 }

@@ -3,10 +3,11 @@ import type { Finding } from '../../src/engine/outcome.js';
 import { renderConcise } from '../../src/report/concise.js';
 import { renderFull } from '../../src/report/full.js';
 import { renderJson, toJson } from '../../src/report/json.js';
-import { ansi, noColor } from '../../src/report/paint.js';
+import { inColor, noColor } from '../../src/report/paint.js';
 import type { Report, View } from '../../src/report/report.js';
 import { renderStatistics } from '../../src/report/statistics.js';
 import { summarize } from '../../src/report/summary.js';
+import { forTerminal } from '../../src/report/terminal.js';
 import { findingAt, replaceIn, SAMPLE, scanOf, TRAIN } from './sample.js';
 
 const view: View = { paint: noColor, width: 80, verbose: false };
@@ -155,7 +156,7 @@ src/train.py:15:1  no-grad`);
   });
 
   test('colour changes nothing but colour', () => {
-    const painted = renderFull(SAMPLE, { ...view, paint: ansi, verbose: true });
+    const painted = forTerminal(renderFull(SAMPLE, { ...view, paint: inColor, verbose: true }));
     expect(painted).toContain('\x1b[1msrc/train.py\x1b[22m\x1b[2m:11:9\x1b[22m  ');
     expect(painted).toContain('  \x1b[31m-        total_loss += loss\x1b[39m\n');
     expect(painted.replace(/\x1b\[\d+m/g, '')).toBe(renderFull(SAMPLE, { ...view, verbose: true }));

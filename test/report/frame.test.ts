@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { frame } from '../../src/report/frame.js';
-import { ansi, noColor, type Paint } from '../../src/report/paint.js';
+import { inColor, noColor, type Paint } from '../../src/report/paint.js';
+import { forTerminal } from '../../src/report/terminal.js';
 import { Lines } from '../../src/text/lines.js';
 
 function shown(text: string, snippet: string, width = 40, paint: Paint = noColor): string {
@@ -98,7 +99,7 @@ test('a line of megabytes takes no longer than a short one', () => {
 });
 
 test('colour: the gutter recedes and the carets stand out', () => {
-  expect(shown('x\n', 'x', 40, ansi)).toBe(
+  expect(forTerminal(shown('x\n', 'x', 40, inColor))).toBe(
     '\x1b[2m  1 \x1b[22m\x1b[2m│\x1b[22m x\n\x1b[2m    \x1b[22m\x1b[2m│\x1b[22m \x1b[33m^\x1b[39m',
   );
 });

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { catalogueMarkdown, renderCatalogue } from '../../src/report/catalogue.js';
 import { terminalPage } from '../../src/report/explain.js';
 import { exampleDiff, markdownPage } from '../../src/report/page.js';
-import { ansi, noColor } from '../../src/report/paint.js';
+import { inColor, noColor } from '../../src/report/paint.js';
+import { forTerminal } from '../../src/report/terminal.js';
 import { EXAMPLE, META, OTHERS } from './sample-meta.js';
 
 const ALL = [META, ...OTHERS];
@@ -241,7 +242,7 @@ Keep a running average in a buffer and update it in place,
   });
 
   test('colour changes nothing but colour', () => {
-    const painted = terminalPage(META, EXAMPLE, { paint: ansi, width: 60 });
+    const painted = forTerminal(terminalPage(META, EXAMPLE, { paint: inColor, width: 60 }));
     expect(painted.startsWith('\x1b[1m\x1b[32mregister-buffer-ema\x1b[39m\x1b[22m\n')).toBe(true);
     expect(withoutColor(painted)).toBe(terminalPage(META, EXAMPLE, { paint: noColor, width: 60 }));
   });
@@ -303,7 +304,7 @@ no-grad                        advice  bit-identical     peak          Run evalu
 
   test('colour does not move columns', () => {
     for (const width of [60, 80, 140]) {
-      const painted = renderCatalogue(ALL, { paint: ansi, width });
+      const painted = forTerminal(renderCatalogue(ALL, { paint: inColor, width }));
       expect(withoutColor(painted)).toBe(renderCatalogue(ALL, { paint: noColor, width }));
     }
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { neededBehind } from '../../src/semantic/liveness.js';
+import { neededAfter } from '../../src/semantic/liveness.js';
 import { moduleOf, nodeAt } from '../support/module.js';
 
 /** Why `out` is needed behind the body of the first `for`. */
@@ -7,13 +7,13 @@ function needed(text: string): string | undefined {
   const module = moduleOf(text);
   const body = nodeAt(module, 'for ').closest('for_statement')?.field('body');
   if (body === undefined) throw new Error('the sample has no loop');
-  return neededBehind(module, body, 'out');
+  return neededAfter(module, body, 'out');
 }
 
 const inFunction = (lines: readonly string[]): string =>
   `def f(data, log):\n${lines.map((line) => `    ${line}\n`).join('')}`;
 
-describe('neededBehind', () => {
+describe('neededAfter', () => {
   it.each([
     ['plain', ['for x in data:', '    out = g(x)', '    log(out)']],
     ['unpacked, read in a branch', ['for x in data:', '    out, y = g(x)', '    if y:', '        log(out)']],
@@ -23,6 +23,16 @@ describe('neededBehind', () => {
     ['set before the loop', ['out = None', 'for x in data:', '    out = g(x)', '    log(out)']],
     ['set again', ['for x in data:', '    out = g(x)', '    out += 1', '    out = log(out)']],
     ['vars of something', ['for x in data:', '    out = g(x)', 'log(vars(data))']],
+    ['a walrus', ['for x in data:', '    log(out := g(x))']],
+    ['both arms', ['for x in data:', '    if x:', '        out = g(x)', '    else:', '        out = h(x)']],
+    [
+      'a pass cut short',
+      ['for x in data:', '    if x:', '        continue', '    out = g(x)', '    log(out)'],
+    ],
+    [
+      'set anew in a later loop',
+      ['for x in data:', '    out = g(x)', 'for x in log:', '    out = x', '    log(out)'],
+    ],
     ['an annotation', ['for x in data:', '    out: int = g(x)', '    log(out)']],
   ])('is not: %s', (_, lines) => {
     expect(needed(inFunction(lines))).toBeUndefined();
@@ -48,7 +58,10 @@ describe('neededBehind', () => {
     ['locals', ['for x in data:', '    out = g(x)', '    log(**locals())']],
     ['eval', ['for x in data:', '    out = g(x)', '    log(eval("out"))']],
     ['deleted in part', ['for x in data:', '    out = g(x)', '    if x:', '        del out']],
-    ['walrus only', ['for x in data:', '    log(out := g(x))']],
+    ['walrus in part', ['for x in data:', '    x and log(out := g(x))']],
+    ['next pass', ['for x in data:', '    if x:', '        log(out)', '    out = g(x)']],
+    ['epochs', ['for e in data:', '    log(out)', '    for x in e:', '        out = g(x)']],
+    ['error', ['try:', '    for x in data:', '        out = g(x)', 'except E:', '    log(out)']],
     ['a loop inside only', ['for x in data:', '    for y in x:', '        out = g(y)']],
   ])('is: %s', (_, lines) => {
     expect(needed(inFunction(lines))).toBeDefined();

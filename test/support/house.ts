@@ -63,6 +63,8 @@ const LOADING_BUILTINS = new Set(['node:module', 'node:v8']);
 /** Who may read the content of files by itself; all others ask `bounded.ts`, which refuses pipes, devices and giants. */
 const READING_DOORS = new Set([
   'src/workspace/bounded.ts',
+  // What memfix keeps for itself: never through a link, also from a file that is open.
+  'src/workspace/regular-file.ts',
   // Streams of any size: a log that the user names, and what a command printed.
   'src/workspace/log.ts',
   'src/workspace/prove/output.ts',
@@ -132,6 +134,10 @@ function wrong(path: string, target: string): string {
   return `${path}: imports ${target}, which is not below it`;
 }
 
+/** The one file that speaks a terminal's language: what others wrote must never pass for ours. */
+const TERMINAL_DOOR = 'src/report/terminal.ts';
+const ESCAPE_SEQUENCE = /\\(?:x1b|u001b|u\{1b\})\[/i;
+
 function builtinViolations(path: string, from: string): string[] {
   if (MEETS_THE_WORLD.has(roomOf(path)) || PURE_BUILTINS.has(from)) return [];
   return LOADING_BUILTINS.has(from) && LOADS_PACKAGES.has(path)
@@ -160,6 +166,8 @@ function codeViolations(path: string, code: string): string[] {
     if (dotted !== undefined)
       found.push(`${path}: names ${dotted}; dotted names live in src/torch/catalog.ts`);
   }
+  if (room !== 'dev' && path !== TERMINAL_DOOR && ESCAPE_SEQUENCE.test(code))
+    found.push(`${path}: has an escape sequence; marks of ${TERMINAL_DOOR} become some at the door`);
   return found;
 }
 

@@ -6,7 +6,8 @@ import { createEngine } from '../../src/engine/engine.js';
 import type { SourceFile } from '../../src/engine/outcome.js';
 import { loadParser } from '../../src/syntax/parser.js';
 import { decode, encode } from '../../src/text/decode.js';
-import { replaceBytes } from '../../src/workspace/write.js';
+import { State } from '../../src/workspace/state.js';
+import { draftName, replaceBytes } from '../../src/workspace/write.js';
 import { TOYS } from './pty-toys.js';
 
 const [folder = '.', ...flags] = process.argv.slice(2);
@@ -44,10 +45,10 @@ const result = await review({
     const before = encode(file.source, file.source.text);
     const bytes = encode(file.source, after);
     if (before === undefined || bytes === undefined) return { ok: false, reason: 'it cannot be encoded' };
-    return replaceBytes(join(folder, file.path), before, bytes);
+    return replaceBytes(join(folder, file.path), before, bytes, draftName());
   },
   reread: read,
-  root: folder,
+  state: State.of(folder, process.env),
   resume: flags.includes('--resume'),
   terminal: { input: process.stdin, output: process.stderr, color: flags.includes('--color') },
 });

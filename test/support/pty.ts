@@ -54,7 +54,12 @@ export class PtySession {
       cols,
       rows,
       cwd: folder.path,
-      env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm-256color', ...env },
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        MEMFIX_STATE_DIR: process.env['MEMFIX_STATE_DIR'] ?? '',
+        TERM: 'xterm-256color',
+        ...env,
+      },
     });
     this.#pty.onData((data) => {
       this.#raw += data;

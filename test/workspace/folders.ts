@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { State } from '../../src/workspace/state.js';
 
 /** Neither the user's git settings nor a hook that runs the tests decide how they end. */
 const { GIT_DIR: _dir, GIT_INDEX_FILE: _index, GIT_WORK_TREE: _tree, ...inherited } = process.env;
@@ -47,6 +48,11 @@ export function git(folder: string, ...words: readonly string[]): string {
   });
   if (answer.status !== 0) throw new Error(`git ${words.join(' ')}: ${answer.stderr}`);
   return answer.stdout;
+}
+
+/** What memfix keeps about a project while tests run. */
+export function stateOf(root: string): State {
+  return State.of(root, process.env);
 }
 
 /** Everything below a folder but git's own, sorted. */

@@ -64,6 +64,19 @@ test('--changed, --staged and --since', () => {
   }
 });
 
+test('--since needs no content that a partial clone lacks', () => {
+  const origin = repositoryWith({ 'a.py': 'one', 'b.py': 'one', 'c.py': 'one' });
+  git(origin, 'config', 'uploadpack.allowFilter', 'true');
+  put(origin, { 'a.py': 'two' });
+  commit(origin);
+  const root = folderWith();
+  git(root, 'clone', '--quiet', '--filter=blob:none', `file://${origin}`, '.');
+  rmSync(origin, { recursive: true });
+  put(root, { 'b.py': 'two' });
+  const changed = [...changedFiles(root, { kind: 'since', revision: 'HEAD~1' })];
+  expect(changed.sort()).toEqual([join(root, 'a.py'), join(root, 'b.py')]);
+});
+
 test('--changed works before the first commit', () => {
   const root = folderWith({ 'a.py': '', 'b.py': '' });
   git(root, 'init', '--quiet');

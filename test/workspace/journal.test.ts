@@ -1,48 +1,83 @@
-import { appendFileSync, chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Journal, undoLast } from '../../src/workspace/journal.js';
-import { replaceBytes } from '../../src/workspace/write.js';
-import { folderWith, git, put, repositoryWith } from './folders.js';
+import { Journal } from '../../src/workspace/journal.js';
+import { cleanUp, undoLast } from '../../src/workspace/undo.js';
+import { draftName, replaceBytes } from '../../src/workspace/write.js';
+import { folderWith, git, listing, put, repositoryWith, stateOf } from './folders.js';
 
 /** One apply: each file gets its new text, by way of the journal. */
 function applyTo(root: string, changes: Readonly<Record<string, string>>): void {
-  const journal = new Journal(root);
+  const journal = new Journal(stateOf(root));
   for (const [name, text] of Object.entries(changes)) {
     const path = join(root, name);
     const before = readFileSync(path);
-    expect(journal.record(path, before, Buffer.from(text))).toEqual({ ok: true });
-    expect(replaceBytes(path, before, Buffer.from(text))).toEqual({ ok: true });
+    const draft = draftName();
+    expect(journal.record(path, before, Buffer.from(text), draft)).toEqual({ ok: true });
+    expect(replaceBytes(path, before, Buffer.from(text), draft)).toEqual({ ok: true });
   }
   journal.close();
 }
 
+/** An apply that was killed after the journal was written: `touch` says what became of the file and its draft. */
+function killedIn(
+  root: string,
+  name: string,
+  after: string,
+  touch: (path: string, draft: string) => void,
+  pid = 2 ** 30,
+): void {
+  const path = join(root, name);
+  const draft = draftName();
+  const journal = new Journal(stateOf(root));
+  journal.record(path, readFileSync(path), Buffer.from(after), draft);
+  const [mark = ''] = readdirSync(pagesOf(root)).filter((each) => each.endsWith('.open'));
+  const text = readFileSync(join(pagesOf(root), mark), 'utf8');
+  journal.close();
+  writeFileSync(join(pagesOf(root), mark), text.replace(/"pid":\d+/, `"pid":${pid}`));
+  touch(path, join(root, name, '..', draft));
+}
+
+const pagesOf = (root: string) => join(stateOf(root).folder, 'journal');
 const read = (root: string, name: string) => readFileSync(join(root, name), 'latin1');
 
 test('several undos go back in turn, byte for byte', () => {
   const root = folderWith({ 'a.py': Buffer.from([0xff, 0x0d, 0x0a]), 'sub/b.py': 'b0' });
   applyTo(root, { 'a.py': 'a1', 'sub/b.py': 'b1' });
   applyTo(root, { 'a.py': 'a2' });
-  expect(undoLast(root)).toMatchObject({ restored: [join(root, 'a.py')], left: [] });
+  expect(undoLast(stateOf(root))).toMatchObject({ restored: [join(root, 'a.py')], left: [] });
   expect(read(root, 'a.py')).toBe('a1');
-  expect(undoLast(root)?.restored).toHaveLength(2);
+  expect(undoLast(stateOf(root))?.restored).toHaveLength(2);
   expect(read(root, 'a.py')).toBe('\xff\r\n');
   expect(read(root, 'sub/b.py')).toBe('b0');
-  expect(undoLast(root)).toBeUndefined();
+  expect(undoLast(stateOf(root))).toBeUndefined();
 });
 
 test('a file that one session wrote twice ends as it began', () => {
   const root = folderWith({ 'a.py': '0' });
-  const journal = new Journal(root);
+  const journal = new Journal(stateOf(root));
   for (const [before, after] of [
     ['0', '1'],
     ['1', '2'],
   ] as const) {
-    journal.record(join(root, 'a.py'), Buffer.from(before), Buffer.from(after));
-    replaceBytes(join(root, 'a.py'), Buffer.from(before), Buffer.from(after));
+    const draft = draftName();
+    journal.record(join(root, 'a.py'), Buffer.from(before), Buffer.from(after), draft);
+    replaceBytes(join(root, 'a.py'), Buffer.from(before), Buffer.from(after), draft);
   }
   journal.close();
-  expect(undoLast(root)?.restored).toEqual([join(root, 'a.py')]);
+  expect(undoLast(stateOf(root))?.restored).toEqual([join(root, 'a.py')]);
   expect(read(root, 'a.py')).toBe('0');
 });
 
@@ -51,7 +86,7 @@ test('files with other bytes than ours, and files that are gone, are left and na
   applyTo(root, { 'a.py': 'a1', 'b.py': 'b1', 'c.py': 'c1' });
   writeFileSync(join(root, 'a.py'), 'mine');
   rmSync(join(root, 'c.py'));
-  expect(undoLast(root)).toMatchObject({
+  expect(undoLast(stateOf(root))).toMatchObject({
     restored: [join(root, 'b.py')],
     left: [
       { path: join(root, 'c.py'), reason: 'it does not exist' },
@@ -65,55 +100,189 @@ test('a file that cannot be written now can be restored later', () => {
   const root = folderWith({ 'a.py': 'a0', 'b.py': 'b0' });
   applyTo(root, { 'a.py': 'a1', 'b.py': 'b1' });
   chmodSync(join(root, 'a.py'), 0o444);
-  expect(undoLast(root)?.left).toEqual([{ path: join(root, 'a.py'), reason: 'it is read-only' }]);
+  expect(undoLast(stateOf(root))?.left).toEqual([{ path: join(root, 'a.py'), reason: 'it is read-only' }]);
   chmodSync(join(root, 'a.py'), 0o644);
-  expect(undoLast(root)?.restored).toEqual([join(root, 'a.py')]);
+  expect(undoLast(stateOf(root))?.restored).toEqual([join(root, 'a.py')]);
   expect(read(root, 'a.py')).toBe('a0');
 });
 
 test('a kill between the journal and the file, or in the middle of a line, leaves a good journal', () => {
   const root = folderWith({ 'a.py': 'a0', 'b.py': 'b0' });
   applyTo(root, { 'a.py': 'a1' });
-  const journal = new Journal(root);
-  journal.record(join(root, 'b.py'), Buffer.from('b0'), Buffer.from('b1'));
+  const journal = new Journal(stateOf(root));
+  journal.record(join(root, 'b.py'), Buffer.from('b0'), Buffer.from('b1'), undefined);
   journal.close();
-  const [, page = ''] = readdirSync(join(root, '.memfix/journal')).sort();
-  appendFileSync(join(root, '.memfix/journal', page), '{"path":"a.py","aft');
-  expect(undoLast(root)).toMatchObject({ restored: [join(root, 'a.py')], left: [] });
+  const [, page = ''] = readdirSync(pagesOf(root)).sort();
+  appendFileSync(join(pagesOf(root), page), '{"path":"a.py","aft');
+  expect(undoLast(stateOf(root))).toMatchObject({ restored: [join(root, 'a.py')], left: [] });
   expect(read(root, 'a.py')).toBe('a0');
   expect(read(root, 'b.py')).toBe('b0');
 });
 
-test('a journal from elsewhere cannot reach outside its root', () => {
-  const root = folderWith({ 'repo/x.py': '', 'victim.py': 'v0' });
-  const outside = new Journal(join(root, 'repo'));
-  outside.record(join(root, 'victim.py'), Buffer.from('evil'), Buffer.from('v0'));
-  outside.close();
-  expect(undoLast(join(root, 'repo'))?.left).toEqual([
-    { path: join(root, 'victim.py'), reason: `it lies outside ${join(root, 'repo')}` },
+test('a page cannot reach outside its root, nor the files of git', () => {
+  const root = folderWith({ 'repo/.git/config': 'c0', 'victim.py': 'v0' });
+  const state = stateOf(join(root, 'repo'));
+  const journal = new Journal(state);
+  journal.record(join(root, 'victim.py'), Buffer.from('evil'), Buffer.from('v0'), undefined);
+  journal.record(join(root, 'repo/.git/config'), Buffer.from('evil'), Buffer.from('c0'), undefined);
+  journal.close();
+  const reason = `it lies outside ${join(root, 'repo')}`;
+  expect(undoLast(state)?.left).toEqual([
+    { path: join(root, 'repo/.git/config'), reason },
+    { path: join(root, 'victim.py'), reason },
   ]);
-  expect(read(root, 'victim.py')).toBe('v0');
+  expect([read(root, 'victim.py'), read(root, 'repo/.git/config')]).toEqual(['v0', 'c0']);
 });
 
-test('a journal that is not ours is an error in three parts', () => {
-  const root = folderWith({ '.memfix/journal/000001.jsonl': '{"version":99}\n{}\n' });
-  expect(() => undoLast(root)).toThrow(
-    /The undo journal cannot be read: .*000001\.jsonl was not written by this version/,
+test('nothing is restored through a link that took the place of a folder or a file', () => {
+  const root = folderWith({ 'repo/sub/a.py': 'a0', 'repo/b.py': 'b0', 'outside/a.py': 'a1', 'b.py': 'b1' });
+  const repo = join(root, 'repo');
+  applyTo(repo, { 'sub/a.py': 'a1', 'b.py': 'b1' });
+  rmSync(join(repo, 'sub'), { recursive: true });
+  symlinkSync(join(root, 'outside'), join(repo, 'sub'));
+  rmSync(join(repo, 'b.py'));
+  symlinkSync(join(root, 'b.py'), join(repo, 'b.py'));
+  expect(undoLast(stateOf(repo))?.left).toEqual([
+    { path: join(repo, 'b.py'), reason: 'it is not a regular file' },
+    { path: join(repo, 'sub/a.py'), reason: 'a link leads to it' },
+  ]);
+  expect([read(root, 'outside/a.py'), read(root, 'b.py')]).toEqual(['a1', 'b1']);
+});
+
+test.each([
+  ['of another version', '{"version":99}\n{}\n'],
+  ['with a line that is none of ours', '{"version":2}\n{}\n'],
+  ['with a draft of another name', '{"version":2}\n{"path":"a.py","before":"","after":"","draft":"a.py"}\n'],
+  ['that is no journal', 'hello\n'],
+])('a page %s is an error in three parts', (_, text) => {
+  const root = folderWith();
+  const state = stateOf(root);
+  state.open();
+  put(pagesOf(root), { '000001.jsonl': text });
+  expect(() => undoLast(state)).toThrow(
+    /The undo journal cannot be read: .*000001\.jsonl: it was not written by this version/,
   );
 });
 
-test('git does not see the journal', () => {
+test.each([
+  ['a name of 240 digits', `${'9'.repeat(240)}.jsonl`],
+  ['a number beyond those that count by one', '9007199254740992.jsonl'],
+  ['a number with other zeros than ours', '0000000007.jsonl'],
+])('%s is no page', (_, name) => {
+  const root = folderWith({ 'a.py': 'a0' });
+  stateOf(root).open();
+  put(pagesOf(root), { [name]: '{"version":2}\n' });
+  applyTo(root, { 'a.py': 'a1' });
+  expect(readdirSync(pagesOf(root)).sort()).toEqual(['000001.jsonl', name].sort());
+  expect(undoLast(stateOf(root))?.restored).toEqual([join(root, 'a.py')]);
+});
+
+test('after the last number, nothing is written, and nothing loops', () => {
+  const root = folderWith({ 'a.py': 'a0' });
+  stateOf(root).open();
+  put(pagesOf(root), { '999999999.jsonl': '' });
+  expect(() => applyTo(root, { 'a.py': 'a1' })).toThrow('The undo journal is full');
+  expect(read(root, 'a.py')).toBe('a0');
+});
+
+test('an undo while an apply goes on takes its page; what is written then is on another', () => {
+  const root = folderWith({ 'a.py': 'a0', 'b.py': 'b0' });
+  const journal = new Journal(stateOf(root));
+  const write = (name: string, before: string, after: string) => {
+    journal.record(join(root, name), Buffer.from(before), Buffer.from(after), undefined);
+    replaceBytes(join(root, name), Buffer.from(before), Buffer.from(after), undefined);
+  };
+  write('a.py', 'a0', 'a1');
+  expect(undoLast(stateOf(root))?.restored).toEqual([join(root, 'a.py')]);
+  write('b.py', 'b0', 'b1');
+  journal.close();
+  expect(undoLast(stateOf(root))?.restored).toEqual([join(root, 'b.py')]);
+});
+
+test('the project gets nothing', () => {
   const root = repositoryWith({ 'a.py': 'a0' });
   applyTo(root, { 'a.py': 'a0 ' });
   put(root, { 'a.py': 'a0' });
-  expect(git(root, 'status', '--porcelain')).toBe('');
+  expect(git(root, 'status', '--porcelain', '--ignored')).toBe('');
 });
 
 test('fifty applies are kept', () => {
   const root = folderWith({ 'a.py': '0' });
   for (let apply = 1; apply <= 53; apply++) applyTo(root, { 'a.py': `${apply}` });
   let undone = 0;
-  while (undoLast(root) !== undefined) undone++;
+  while (undoLast(stateOf(root)) !== undefined) undone++;
   expect(undone).toBe(50);
   expect(read(root, 'a.py')).toBe('3');
+});
+
+test('a draft of a killed apply is removed, and no other file', () => {
+  const root = folderWith({ 'sub/a.py': 'a0', 'sub/.memfix-0123456789ab.tmp': 'not ours' });
+  killedIn(root, 'sub/a.py', 'a1', (_, draft) => writeFileSync(draft, 'a'));
+  expect(listing(root)).toHaveLength(3);
+  expect(cleanUp(stateOf(root)).drafts).toHaveLength(1);
+  expect(listing(root)).toEqual(['sub/.memfix-0123456789ab.tmp', 'sub/a.py']);
+  expect(cleanUp(stateOf(root)).drafts).toEqual([]);
+  expect(undoLast(stateOf(root))).toBeUndefined();
+});
+
+test('the draft of a process that runs is left, for an hour', () => {
+  const root = folderWith({ 'a.py': 'a0' });
+  killedIn(root, 'a.py', 'a1', (_, draft) => writeFileSync(draft, 'a'), process.ppid);
+  expect(cleanUp(stateOf(root)).drafts).toEqual([]);
+  const [mark = ''] = readdirSync(pagesOf(root)).filter((each) => each.endsWith('.open'));
+  const earlier = new Date(Date.now() - 2 * 60 * 60 * 1000);
+  utimesSync(join(pagesOf(root), mark), earlier, earlier);
+  expect(cleanUp(stateOf(root)).drafts).toHaveLength(1);
+});
+
+test.each([
+  ['longer', 'one\n', 'the first\n'],
+  ['shorter', 'the first\n', 'one\n'],
+])(
+  'a file that was being overwritten by something %s gets the rest, and undo its old bytes',
+  (_, old, now) => {
+    for (let at = 1; at <= now.length; at++) {
+      const torn = now.slice(0, at) + old.slice(at);
+      if (torn === now) continue;
+      const root = folderWith({ 'a.py': old });
+      killedIn(root, 'a.py', now, (path) => writeFileSync(path, torn));
+      expect(cleanUp(stateOf(root)).finished).toEqual([join(root, 'a.py')]);
+      expect(read(root, 'a.py')).toBe(now);
+      writeFileSync(join(root, 'a.py'), torn);
+      expect(undoLast(stateOf(root))?.restored).toEqual([join(root, 'a.py')]);
+      expect(read(root, 'a.py')).toBe(old);
+    }
+  },
+);
+
+test('an undo does not depend on room for its own files', () => {
+  const root = folderWith({ 'a.py': 'a0' });
+  applyTo(root, { 'a.py': 'a1' });
+  mkdirSync(join(pagesOf(root), '000001.open'));
+  expect(undoLast(stateOf(root))?.restored).toEqual([join(root, 'a.py')]);
+  expect(read(root, 'a.py')).toBe('a0');
+  expect(cleanUp(stateOf(root))).toEqual({ drafts: [], finished: [] });
+});
+
+test('what a person wrote after the kill stays', () => {
+  const root = folderWith({ 'a.py': 'old text\n' });
+  killedIn(root, 'a.py', 'new words\n', (path) => writeFileSync(path, 'new thing\n'));
+  expect(cleanUp(stateOf(root))).toEqual({ drafts: [], finished: [] });
+  expect(undoLast(stateOf(root))?.left).toEqual([
+    { path: join(root, 'a.py'), reason: 'it changed after memfix wrote it' },
+  ]);
+  expect(read(root, 'a.py')).toBe('new thing\n');
+});
+
+test('a mark without a page, or with one that cannot be read, does no harm', () => {
+  const root = folderWith({ 'a.py': 'a0' });
+  killedIn(root, 'a.py', 'a1', () => undefined);
+  renameSync(join(pagesOf(root), '000001.jsonl'), join(pagesOf(root), '000002.jsonl'));
+  put(pagesOf(root), { '000003.open': '', '000003.jsonl': 'hello\n' });
+  mkdirSync(join(pagesOf(root), '000004.jsonl'));
+  put(pagesOf(root), { '000004.open': '{"pid":1073741824}' });
+  const long = new Date(0);
+  for (const name of ['000003.open', '000004.open']) utimesSync(join(pagesOf(root), name), long, long);
+  expect(cleanUp(stateOf(root))).toEqual({ drafts: [], finished: [] });
+  expect(existsSync(join(pagesOf(root), '000001.open'))).toBe(false);
 });

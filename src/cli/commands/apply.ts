@@ -5,8 +5,10 @@ import { encode } from '../../text/decode.js';
 import { eachBesideOnce, filesIn, isChanged } from '../../workspace/changes.js';
 import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
+import { Interrupted } from '../io.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { exitCodeFor, formatOf, present } from '../results.js';
+import { tidy } from '../tidying.js';
 import { guardFiles, reportUnwritten, sayHowToUndo, type Unwritten } from '../writing.js';
 import { diff, withoutBeside } from './diff.js';
 
@@ -20,9 +22,10 @@ export async function apply(context: Context): Promise<number> {
   if (args.readsStdin) return applyStdin(context);
   const format = formatOf(context);
   const look = await prepare(context);
+  await tidy(context, look.project.root);
   const seen = await lookThrough(context, look, 'fix');
   const outcomes = eachBesideOnce(seen);
-  guardFiles(
+  await guardFiles(
     context,
     look,
     outcomes.filter(isChanged).flatMap(({ file, beside }) => [file.path, ...beside.map(({ path }) => path)]),
@@ -63,7 +66,8 @@ interface Landed {
 
 /** One file after the other, each whole; Ctrl-C is heard between two of them. */
 async function writeAll(context: Context, look: Look, outcomes: readonly Outcome[]): Promise<Landed> {
-  const writer = new Writer(context.io.cwd, look.targets);
+  const writer = new Writer(context.io.cwd, look.targets, context.io.env);
+  writer.expect(outcomes.filter(isChanged));
   const scans: Scan[] = [];
   const unwritten: Unwritten[] = [];
   let files = 0;
@@ -72,9 +76,8 @@ async function writeAll(context: Context, look: Look, outcomes: readonly Outcome
     for (const outcome of outcomes) {
       await new Promise((resume) => setImmediate(resume));
       if (context.io.signal.aborted) {
-        if (files > 0)
-          context.say(`Interrupted after ${plural(files, 'file')}; \`memfix undo\` takes them back.`);
-        context.io.signal.throwIfAborted();
+        if (files === 0) context.io.signal.throwIfAborted();
+        throw new Interrupted(`Interrupted after ${plural(files, 'file')}; \`memfix undo\` takes them back.`);
       }
       const written = isChanged(outcome) ? writer.write(outcome) : undefined;
       if (written?.ok === false) {

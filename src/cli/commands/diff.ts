@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import type { Decide, Outcome } from '../../engine/outcome.js';
-import type { Paint } from '../../report/paint.js';
+import { noColor } from '../../report/paint.js';
 import { type FileChange, patchOf } from '../../report/patch.js';
 import { plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
@@ -83,7 +83,7 @@ function changeOf({ file, after }: Outcome, path: string): FileChange {
 }
 
 function conclude(context: Context, patch: Buffer, changed: readonly Outcome[], report: Report): number {
-  context.out(colored(patch, context.view.paint));
+  context.out(presented(patch, context));
   context.remark(report);
   const fixes = changed.flatMap(({ settled }) => settled.filter(({ fate }) => fate === 'applied')).length;
   if (changed.length === 0) context.say('Nothing to change.');
@@ -104,13 +104,17 @@ function prove(patch: Buffer, root: string): void {
   );
 }
 
-/** For a terminal. Bytes stay bytes: one character each, there and back. */
-function colored(patch: Buffer, paint: Paint): Buffer {
-  const lines = patch.toString('latin1').split('\n');
-  const painted = lines.map((line) => {
-    if (/^(?:diff|---|\+\+\+) /.test(line)) return paint.bold(line);
-    if (line.startsWith('@@')) return paint.cyan(line);
-    return line.startsWith('+') ? paint.green(line) : line.startsWith('-') ? paint.red(line) : line;
-  });
-  return Buffer.from(painted.join('\n'), 'latin1');
+/** Bytes as they are for a program, whatever FORCE_COLOR says; for eyes, colours and the door need characters. */
+function presented(patch: Buffer, { args, io, view: { paint } }: Context): Buffer | string {
+  const isRead = args.color === 'always' || (args.text('output') === undefined && io.stdout.isTTY === true);
+  if (!isRead || paint === noColor) return patch;
+  const painted = patch
+    .toString()
+    .split('\n')
+    .map((line) => {
+      if (/^(?:diff|---|\+\+\+) /.test(line)) return paint.bold(line);
+      if (line.startsWith('@@')) return paint.cyan(line);
+      return line.startsWith('+') ? paint.green(line) : line.startsWith('-') ? paint.red(line) : line;
+    });
+  return painted.join('\n');
 }

@@ -4,12 +4,14 @@ import { plural } from '../../report/prose.js';
 import { tally } from '../../report/tally.js';
 import { repositoryRoot } from '../../workspace/places.js';
 import { interpret, Reader } from '../../workspace/read.js';
+import { State } from '../../workspace/state.js';
 import type { Visit } from '../../workspace/visit.js';
 import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
-import { wantsColor } from '../io.js';
+import { Interrupted, wantsColor } from '../io.js';
 import { type Look, lookThrough, prepare } from '../looking.js';
 import { strictness } from '../results.js';
+import { tidy } from '../tidying.js';
 import { guardFiles, reportUnwritten, sayHowToUndo } from '../writing.js';
 
 /** `apply --interactive`: the same files and guards as `apply`, with a person's answers. */
@@ -26,9 +28,10 @@ export async function applyInteractively(context: Context): Promise<number> {
     );
   }
   const look = await prepare(context);
+  await tidy(context, look.project.root);
   const seen = withoutUnsound(await lookThrough(context, look, 'report'), await look.tools.engine());
   const open = seen.scans.filter(hasFix);
-  guardFiles(
+  await guardFiles(
     context,
     look,
     open.flatMap(({ file, findings }) => [
@@ -76,7 +79,7 @@ async function converse(
   state: Map<string, Scan>,
 ): Promise<number> {
   const { args, io } = context;
-  const writer = new Writer(io.cwd, look.targets);
+  const writer = new Writer(io.cwd, look.targets, io.env);
   const { review } = await import('../session.js');
   // What ends the process from outside reads as Ctrl-C to the session.
   const leave = () => process.emit('SIGINT', 'SIGINT');
@@ -92,17 +95,18 @@ async function converse(
         return written;
       },
       reread: (path) => reread(look, path),
-      root: repositoryRoot(io.cwd) ?? io.cwd,
+      state: State.of(repositoryRoot(io.cwd) ?? io.cwd, io.env),
       resume: args.flag('resume'),
       terminal: {
         input: io.stdin as NodeJS.ReadStream,
-        output: io.stderr as NodeJS.WriteStream,
+        output: (io.screen ?? io.stderr) as NodeJS.WriteStream,
         color: wantsColor(args.color, io.env, io.stderr),
       },
     });
     if (result.files > 0) sayHowToUndo(context, writer.roots);
     reportUnwritten(context, result.failed);
-    io.signal.throwIfAborted();
+    // The session has said what was left.
+    if (io.signal.aborted) throw new Interrupted();
     if (result.interrupted) return 130;
     return result.failed.length > 0 ? EXIT.error : EXIT.clean;
   } finally {

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { renderLive } from '../../report/migrate/queue.js';
-import type { RepositoryRecord } from '../../report/migrate/record.js';
+import { isFinished, type RepositoryRecord } from '../../report/migrate/record.js';
 import { renderStatus, totals } from '../../report/migrate/render.js';
 import { plural } from '../../report/prose.js';
 import { Failure } from '../../workspace/failure.js';
 import type { Campaign } from '../../workspace/migrate/campaign.js';
 import { chosen } from '../../workspace/migrate/choose.js';
 import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
+import { hold } from '../../workspace/migrate/hold.js';
 import { addressIn } from '../../workspace/migrate/queue/address.js';
 import { bringHome, driveByQueue } from '../../workspace/migrate/queue/enqueue.js';
 import { Link } from '../../workspace/migrate/queue/link.js';
@@ -34,23 +35,31 @@ export function byQueue(
   const { args } = context;
   if (action === 'status' && args.flag('update'))
     throw args.misuse('`--update` asks the forges from here, `--queue` the workers: give one of them.');
-  const last = new CampaignFolder(planned.folder).lastRun(shardName(choiceIn(args)));
+  const files = new CampaignFolder(planned.folder);
+  const shard = shardName(choiceIn(args));
   return CampaignQueue.with(context, word, async (queue) => {
-    if (action === 'status') return show(context, planned, queue, last);
-    if (action === 'stop') return stop(context, planned, queue, last);
-    const campaign = await withSources(context, planned, args.flag('update'));
-    // One run at a time: what the last one left in the queue would be done a second time.
-    if (action !== 'resume' && last !== undefined) await queue.recall(campaign, last);
-    const run =
-      action === 'resume'
-        ? await queue.resumed(args, campaign)
-        : dealtRun(args, campaign, action, { queued: randomUUID() });
-    // Who commits is who began the run, on whatever machine that is done.
-    const identity = run.goal === 'plan' || action === 'pr' ? {} : await identityOf(context);
-    if (action !== 'resume') begin(args, campaign, run);
-    return work(context, campaign, run, await queue.driver(run, campaign, identity));
+    if (action === 'status') return show(context, planned, queue, files.lastRun(shard));
+    if (action === 'stop') return stop(context, planned, queue, files.lastRun(shard));
+    const takeover = args.flag('takeover');
+    const held = await hold(files.runLock(shard), { title: FOLLOWED, takeover });
+    try {
+      const campaign = await withSources(context, planned, args.flag('update'));
+      if (action !== 'resume') await queue.makeWay(campaign, shard, takeover);
+      const run =
+        action === 'resume'
+          ? await queue.resumed(args, campaign)
+          : dealtRun(args, campaign, action, queue.newName());
+      // Who commits is who began the run, on whatever machine that is done.
+      const identity = run.goal === 'plan' || action === 'pr' ? {} : await identityOf(context);
+      if (action !== 'resume') begin(args, campaign, run);
+      return await work(context, campaign, run, await queue.driver(run, campaign, identity));
+    } finally {
+      held.release();
+    }
   });
 }
+
+const FOLLOWED = 'Another process follows a run of this campaign';
 
 async function show(
   context: Context,
@@ -73,6 +82,11 @@ async function stop(
   last: Run | undefined,
 ): Promise<number> {
   const left = last === undefined ? 0 : await queue.recall(campaign, last);
+  if (last !== undefined && queue.has(last))
+    new CampaignFolder(campaign.folder).saveRun(shardName(choiceIn(context.args)), {
+      ...last,
+      isStopped: true,
+    });
   context.say(`Stopped; ${plural(left, 'repository', 'repositories')} had not come to an end.`);
   return EXIT.clean;
 }
@@ -116,9 +130,46 @@ class CampaignQueue {
     const terms = await this.#store.terms(run.queued);
     if (terms !== undefined && terms.version !== ownVersion()) throw anotherVersion(terms.version);
     if (terms !== undefined) return run;
-    const again = { ...run, queued: randomUUID() };
+    const { isStopped: _, ...rest } = run;
+    const again = { ...rest, ...this.newName() };
     new CampaignFolder(campaign.folder).saveRun(shardName(choiceIn(args)), again);
     return again;
+  }
+
+  /** For a run that is begun on this queue. */
+  newName(): Required<Pick<Run, 'queued' | 'queue'>> {
+    return { queued: randomUUID(), queue: this.link.address.shown };
+  }
+
+  /**
+   * Clears runs away that have come to their end. One that has not is never ended by another that happens to be begun: what
+   * workers have in hand would be lost, and who follows it would not know why.
+   */
+  async makeWay(campaign: Campaign, shard: string, takeover: boolean): Promise<void> {
+    const files = new CampaignFolder(campaign.folder);
+    const ids = new Set(chosen(campaign.repositories, choiceIn(this.context.args)).map(({ id }) => id));
+    for (const [name, run] of files.lastRuns()) {
+      if (run.queued === undefined || (name !== shard && !run.ids.some((id) => ids.has(id)))) continue;
+      const left = await this.#left(campaign, run, run.queued);
+      if (left > 0 && !takeover) throw stillThere(left, run.queue ?? this.link.address.word);
+      await this.recall(campaign, run);
+    }
+  }
+
+  /** Whether a run was put on this queue; earlier versions did not write down on which. */
+  has({ queue = this.link.address.shown }: Pick<Run, 'queue'>): boolean {
+    return queue === this.link.address.shown;
+  }
+
+  /** How many repositories of a run have not come to their end; here or on whatever queue it is. */
+  async #left({ folder, repositories }: Campaign, last: Run, run: string): Promise<number> {
+    if (this.has(last)) {
+      const cases = await this.#store.cases(run);
+      return cases.length - (await this.#store.ended(run)).size;
+    }
+    const files = new CampaignFolder(folder);
+    const own = repositories.filter(({ id }) => last.ids.includes(id)).map((each) => files.record(each));
+    return own.filter((record) => !isFinished(record, last.goal)).length;
   }
 
   /** Drives a run by the workers of this queue. */
@@ -178,6 +229,15 @@ class CampaignQueue {
       `No worker of memfix ${own} is at ${this.link.address.shown} yet${there}; \`memfix worker --queue …\` is one.`,
     );
   }
+}
+
+function stillThere(left: number, queue: string): Failure {
+  const word = `--queue ${queue}`;
+  return new Failure(
+    'Workers are at this campaign',
+    `${plural(left, 'repository', 'repositories')} of its last run ${left === 1 ? 'has' : 'have'} not come to an end on ${queue}`,
+    `\`memfix migrate resume ${word}\` follows that run, \`stop ${word}\` ends it; \`--takeover\` ends it and begins this one.`,
+  );
 }
 
 function anotherVersion(version: string): Failure {

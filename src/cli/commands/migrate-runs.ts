@@ -10,7 +10,7 @@ export function dealtRun(
   args: Arguments,
   campaign: Campaign,
   action: 'plan' | 'run' | 'pr',
-  more: Pick<Run, 'queued'> = {},
+  more: Pick<Run, 'queued' | 'queue'> = {},
 ): Run {
   const folder = new CampaignFolder(campaign.folder);
   const choice = choiceIn(args);
@@ -70,18 +70,24 @@ export function resumed(args: Arguments, campaign: Campaign): Run {
 
 /** What workers may be at must not be done here as well. */
 export function checkNotQueued(args: Arguments, campaign: Campaign): void {
+  if (args.flag('takeover')) return;
   const folder = new CampaignFolder(campaign.folder);
-  const shard = shardName(choiceIn(args));
-  const run = folder.lastRun(shard);
-  const isLeft = ({ id }: { readonly id: string }) => run?.ids.includes(id) === true;
-  if (run?.queued === undefined) return;
-  const left = campaign.repositories.filter(isLeft).map((each) => folder.record(each));
-  if (left.every((record) => isFinished(record, run.goal))) return;
-  throw new Failure(
-    'Workers are at this campaign',
-    'its last run was put on a queue, and has not come to an end',
-    `Go on with \`memfix migrate resume --queue …\` or end it with \`stop --queue …\`; if that Redis is gone for good, delete runs/${shard}.json.`,
-  );
+  const choice = choiceIn(args);
+  const shard = shardName(choice);
+  const wanted = new Set(chosen(campaign.repositories, choice).map(({ id }) => id));
+  for (const [name, run] of folder.lastRuns()) {
+    if (run.queued === undefined || run.isStopped === true) continue;
+    const isMeant = ({ id }: { readonly id: string }) =>
+      run.ids.includes(id) && (name === shard || wanted.has(id));
+    const left = campaign.repositories.filter(isMeant).map((each) => folder.record(each));
+    if (left.every((record) => isFinished(record, run.goal))) continue;
+    const word = `--queue ${run.queue ?? '…'}`;
+    throw new Failure(
+      'Workers are at this campaign',
+      'its last run was put on a queue, and has not come to an end',
+      `Go on with \`memfix migrate resume ${word}\` or end it with \`stop ${word}\`; if that Redis is gone for good, \`--takeover\` goes on here.`,
+    );
+  }
 }
 
 export function notQueued(): Failure {

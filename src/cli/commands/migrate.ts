@@ -7,20 +7,20 @@ import { Failure } from '../../workspace/failure.js';
 import { type Campaign, readCampaign } from '../../workspace/migrate/campaign.js';
 import { chosen } from '../../workspace/migrate/choose.js';
 import { driveHere } from '../../workspace/migrate/driver.js';
+import { enclosureFor } from '../../workspace/migrate/enclosure.js';
 import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
 import { keepPrivate } from '../../workspace/migrate/private.js';
-import { ParserStock } from '../../workspace/parser-choice.js';
-import type { Request } from '../../workspace/project.js';
 import { didYouMean } from '../../workspace/resemblance.js';
 import { learnSecrets, redactedValue } from '../../workspace/secrets.js';
 import { Vocabulary } from '../../workspace/selection.js';
 import type { Arguments } from '../arguments.js';
 import { campaignHtml, leavePage, PAGE_FILE } from '../campaign-page.js';
 import { type Context, EXIT } from '../context.js';
-import { threadsFor } from '../looking.js';
+import { Interrupted } from '../io.js';
 import { MigrateProgress } from '../migrate-progress.js';
 import type { OptionName } from '../options.js';
 import { ownVersion } from '../package.js';
+import { plannerFor } from '../planning.js';
 import { exportCampaign } from './migrate-export.js';
 import { forgesOf, withSources } from './migrate-forges.js';
 import { identityOf } from './migrate-identity.js';
@@ -34,11 +34,11 @@ const WHICH: readonly OptionName[] = ['repos', 'shard'];
 /** What can be done with a campaign, and the options that mean something there. */
 const ACTIONS = {
   init: ['branch', 'verify', 'select', 'extend-select', 'ignore', 'unsafe-fixes'],
-  plan: [...WHICH, 'limit', 'failed', 'update', 'keep', 'queue'],
-  run: [...WHICH, 'limit', 'failed', 'push', 'pr', 'prs-per-hour', 'keep', 'queue'],
-  resume: ['shard', 'keep', 'prs-per-hour', 'queue'],
+  plan: [...WHICH, 'limit', 'failed', 'update', 'keep', 'queue', 'takeover'],
+  run: [...WHICH, 'limit', 'failed', 'push', 'pr', 'prs-per-hour', 'keep', 'queue', 'takeover'],
+  resume: ['shard', 'keep', 'prs-per-hour', 'queue', 'takeover'],
   stop: ['shard', 'queue'],
-  pr: [...WHICH, 'limit', 'failed', 'prs-per-hour', 'queue'],
+  pr: [...WHICH, 'limit', 'failed', 'prs-per-hour', 'queue', 'takeover'],
   status: [...WHICH, 'update', 'output', 'queue'],
   report: [...WHICH, 'csv', 'html', 'output'],
   export: [...WHICH, 'sourcegraph', 'multi-gitter', 'output'],
@@ -71,9 +71,17 @@ export async function migrate(context: Context): Promise<number> {
   const isKnown = action !== 'pr' || (await followAll(context, campaign));
   const run = action === 'resume' ? resumed(args, campaign) : dealtRun(args, campaign, action);
   if (run.goal !== 'plan' && action !== 'pr') await identityOf(context);
+  if (run.goal !== 'plan' && action !== 'pr') await sayHowVerified(context, campaign, run);
   if (run.goal === 'pr') await checkForges(context, campaign, run);
   const code = await work(context, campaign, action === 'resume' ? run : begin(args, campaign, run), HERE);
   return isKnown ? code : EXIT.findings;
+}
+
+/** Before anything is done: a sandbox that does not work here is found out only once. */
+async function sayHowVerified(context: Context, campaign: Campaign, { ids }: Run): Promise<void> {
+  if (campaign.verify === undefined || ids.length === 0) return;
+  const { words } = await enclosureFor(campaign, context.io.env);
+  context.say(`The verify command runs ${words}.`);
 }
 
 /** Who does the stages of a run. */
@@ -140,26 +148,26 @@ function recordsOf({ args }: Context, { folder, repositories }: Campaign): reado
 }
 
 async function work(context: Context, campaign: Campaign, run: Run, driver: Driver): Promise<number> {
-  const { io, catalogue } = context;
+  const { io, catalogue, args } = context;
   const { goal, keep, ids } = run;
   keepPrivate(campaign.folder, campaign.mirrors);
   const folder = new CampaignFolder(campaign.folder);
   const wanted = new Set(ids);
   const which = campaign.repositories.filter(({ id }) => wanted.has(id));
   const progress = new MigrateProgress(context, which.length);
-  const eyes = {
-    catalogue,
-    parsers: new ParserStock(io.env['MEMFIX_PARSER']),
-    signal: io.signal,
-    threads: (request: Request) => threadsFor(io, request, { takesFixes: true, remembers: false }),
-  };
+  const planner = plannerFor(io, catalogue, io.signal);
+  const eyes = { catalogue, planner, signal: io.signal };
   const forges = forgesOf(context, campaign, (text) => progress.tell(text), run.prsPerHour);
-  const undertaking = { campaign, folder, goal, keep, eyes, forges, env: io.env, version: ownVersion() };
+  const takeover = args.flag('takeover');
+  const version = ownVersion();
+  const undertaking = { campaign, folder, goal, keep, eyes, forges, env: io.env, version, takeover };
   try {
     await driver.drive(which, undertaking, progress);
+  } catch (error) {
+    throw io.signal.aborted ? new Interrupted(driver.stopWords) : error;
   } finally {
+    await planner.close();
     progress.clear();
-    if (io.signal.aborted) context.say(driver.stopWords);
   }
   const records = campaign.repositories.map((repository) => folder.record(repository));
   leavePage(context, campaign);

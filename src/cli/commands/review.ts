@@ -22,7 +22,10 @@ export async function review(context: Context): Promise<number> {
   const campaign = readCampaign(resolve(io.cwd, place));
   const folder = new CampaignFolder(campaign.folder);
   checkPlanned(campaign, folder);
-  const held = hold(join(campaign.folder, 'review.lock'), REVIEWED);
+  const held = await hold(join(campaign.folder, 'review.lock'), {
+    title: REVIEWED,
+    takeover: args.flag('takeover'),
+  });
   try {
     const ballot = new Ballot(folder, campaign.repositories);
     const assets = pageAssets();

@@ -1,10 +1,13 @@
-import { realpathSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { printable } from '../../report/cells.js';
 import { plural } from '../../report/prose.js';
 import { Failure, reasonOf } from '../../workspace/failure.js';
-import { undoLast } from '../../workspace/journal.js';
 import { repositoryRoot, shownFrom } from '../../workspace/places.js';
+import { State } from '../../workspace/state.js';
+import { undoLast } from '../../workspace/undo.js';
 import { type Context, EXIT } from '../context.js';
+import { tidy } from '../tidying.js';
 
 export async function undo(context: Context): Promise<number> {
   const { args, io } = context;
@@ -12,18 +15,20 @@ export async function undo(context: Context): Promise<number> {
   if (another !== undefined) throw args.misuse('`memfix undo` takes one path at most.');
   const folder = folderOf(resolve(io.cwd, path), path);
   const root = repositoryRoot(folder) ?? folder;
-  const undone = undoLast(root);
+  const state = State.of(root, io.env);
+  await tidy(context, root);
+  const undone = undoLast(state);
   if (undone === undefined) {
     throw new Failure(
       'Nothing to undo',
-      `there is no apply left to take back in ${root}`,
+      `there is no apply left to take back in ${root}${ignored(state)}`,
       'Run it in the repository (or, without git, in the folder) where `memfix apply` was run.',
     );
   }
-  for (const file of undone.restored) context.say(`restored ${shownFrom(io.cwd, file)}`);
+  for (const file of undone.restored) context.say(`restored ${printable(shownFrom(io.cwd, file))}`);
   context.say(`${plural(undone.restored.length, 'file')} restored.`);
   if (undone.left.length === 0) return EXIT.clean;
-  const lines = undone.left.map(({ path, reason }) => `  ${shownFrom(io.cwd, path)}: ${reason}`);
+  const lines = undone.left.map(({ path, reason }) => `  ${printable(shownFrom(io.cwd, path))}: ${reason}`);
   context.warn(
     new Failure(
       `${plural(undone.left.length, 'file')} left as ${undone.left.length === 1 ? 'it is' : 'they are'}`,
@@ -32,6 +37,13 @@ export async function undo(context: Context): Promise<number> {
     ),
   );
   return EXIT.error;
+}
+
+/** A journal in the project may be anybody's. */
+function ignored({ root, folder }: State): string {
+  const old = join(root, '.memfix');
+  if (lstatSync(old, { throwIfNoEntry: false }) === undefined) return '';
+  return `\n${old} is not read: whoever wrote the repository could have made it. The journal is in ${folder}`;
 }
 
 function folderOf(place: string, typed: string): string {

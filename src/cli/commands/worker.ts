@@ -14,16 +14,14 @@ import { Bench, type Workshop } from '../../workspace/migrate/queue/serve.js';
 import { Stations } from '../../workspace/migrate/queue/stations.js';
 import { type Presence, Store } from '../../workspace/migrate/queue/store.js';
 import { ALL_STAGES } from '../../workspace/migrate/stages.js';
-import { ParserStock } from '../../workspace/parser-choice.js';
-import type { Request } from '../../workspace/project.js';
 import { endMarked } from '../../workspace/prove/child.js';
 import { didYouMean } from '../../workspace/resemblance.js';
 import { learnSecrets } from '../../workspace/secrets.js';
 import { prepareForMany } from '../../workspace/tuning.js';
 import type { Arguments } from '../arguments.js';
 import { type Context, EXIT } from '../context.js';
-import { threadsFor } from '../looking.js';
 import { ownVersion } from '../package.js';
+import { plannerFor } from '../planning.js';
 
 /** Milliseconds. */
 const HEARTBEAT = 10_000;
@@ -38,7 +36,7 @@ export async function worker(context: Context): Promise<number> {
   if (word === '') throw args.misuse('`memfix worker` needs `--queue`: the Redis that the work comes from.');
   const address = addressIn(word, io.env);
   const setting = { lease: leaseIn(args), stages: stagesIn(args), version: ownVersion() };
-  const place = placeOf(context);
+  const place = await placeOf(context);
   try {
     const link = await Link.open(address, {
       next: 'See that it runs and can be reached from here, then start the worker again.',
@@ -99,6 +97,7 @@ async function serve(context: Context, link: Link, folder: string, setting: Sett
   clearInterval(beating);
   // Without Redis, nobody can be told what was done: others will do it again.
   await Promise.all(served.map((each) => each.close(!link.isUp)));
+  await shop.eyes.planner.close();
   if (link.isUp) await store.absent(presence);
 }
 
@@ -107,16 +106,12 @@ function workshop(
   own: Pick<Workshop, 'name' | 'folder' | 'version' | 'stages' | 'env'>,
 ): Workshop {
   const { io, catalogue, args } = context;
+  // A stage in hand is finished, whatever the signal.
+  const { signal } = new AbortController();
   return {
     ...own,
     widths: { network: widthIn(args, 'network'), work: widthIn(args, 'work') },
-    eyes: {
-      catalogue,
-      parsers: new ParserStock(io.env['MEMFIX_PARSER']),
-      // A stage in hand is finished, whatever the signal.
-      signal: new AbortController().signal,
-      threads: (request: Request) => threadsFor(io, request, { takesFixes: true, remembers: false }),
-    },
+    eyes: { catalogue, planner: plannerFor(io, catalogue, signal), signal },
     isStopping: () => io.signal.aborted,
     entered: ({ name }, stage) => {
       if (context.isVerbose) context.say(`${name}: ${stage} …`);
@@ -129,7 +124,7 @@ function workshop(
 }
 
 /** A folder for mirrors and trees, of one worker. What a dead one left there goes, and its processes are ended. */
-function placeOf({ args, io }: Context): { readonly folder: string; leave(): void } {
+async function placeOf({ args, io }: Context): Promise<{ readonly folder: string; leave(): void }> {
   const given = args.text('dir');
   const remove = (folder: string) => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   if (given === undefined) {
@@ -137,7 +132,10 @@ function placeOf({ args, io }: Context): { readonly folder: string; leave(): voi
     return { folder, leave: () => remove(folder) };
   }
   const folder = join(resolve(io.cwd, given), 'memfix-worker');
-  const held = hold(`${folder}.lock`);
+  const held = await hold(`${folder}.lock`, {
+    title: 'Another worker has this folder',
+    takeover: args.flag('takeover'),
+  });
   if (held.isInherited) endMarked(`${MARK}=${folder}#`);
   remove(folder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -68,7 +68,7 @@ function selection({ select, extendSelect, ignore, unsafeFixes }: Order): string
 function verifying(verify: string): readonly string[] {
   const command =
     verify === 'compileall'
-      ? "git diff --name-only --diff-filter=d -z -- '*.py' | xargs -0 -r python3 -m compileall -q"
+      ? "git diff --name-only --diff-filter=d -z -- '*.py' | xargs -0 -r python3 -I -m compileall -q"
       : verify;
   return [
     'copy=$(mktemp -d)',

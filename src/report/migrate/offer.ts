@@ -1,5 +1,5 @@
 import type { Numerics, Safety } from '../../toolkit/contract.js';
-import { hunksBetween } from '../diff.js';
+import { type Hunk, hunksBetween } from '../diff.js';
 import { type OpenString, OpenStrings } from '../python-tokens.js';
 
 /** A fix of a plan as a reviewer sees it: by itself, on the text that it was found in. */
@@ -55,21 +55,40 @@ export interface Offers {
 
 const LONGEST_LINE = 2_000;
 
-/** Python's line ends all look alike here; what a program reads is the patch. */
-export function changeShown(path: string, before: string, after: string): OfferedChange {
-  const old = withPlainNewlines(before);
-  const isPython = /\.pyi?$/.test(path);
-  const strings = isPython ? new OpenStrings(old) : undefined;
-  const hunks = hunksBetween(old, withPlainNewlines(after)).map((hunk): OfferedHunk => {
-    const open = strings?.before(hunk.oldStart - 1) ?? '';
-    return {
-      old: hunk.oldStart,
-      new: hunk.newStart,
-      lines: hunk.lines.map(({ kind, text }) => kind + shortened(text.replace(/\n$/, ''))),
-      ...(open !== '' && { open }),
-    };
-  });
-  return { path, hunks };
+/** A text as it was before fixes; what the display of each change asks about it is computed once. */
+export class Original {
+  readonly #plain: string;
+  readonly #strings: OpenStrings | undefined;
+
+  constructor(
+    readonly path: string,
+    readonly text: string,
+  ) {
+    this.#plain = withPlainNewlines(text);
+    this.#strings = /\.pyi?$/.test(path) ? new OpenStrings(this.#plain) : undefined;
+  }
+
+  /** Python's line ends all look alike here; what a program reads is the patch. */
+  changedTo(after: string): OfferedChange {
+    const hunks = hunksBetween(this.#plain, withPlainNewlines(after)).map((hunk): OfferedHunk => {
+      const open = this.#strings?.before(hunk.oldStart - 1) ?? '';
+      return {
+        old: hunk.oldStart,
+        new: hunk.newStart,
+        lines: linesOf(hunk),
+        ...(open !== '' && { open }),
+      };
+    });
+    return { path: this.path, hunks };
+  }
+}
+
+/** Joined and split again: a line that is cut out of the changed text would keep all of that text in memory. */
+function linesOf({ lines }: Hunk): readonly string[] {
+  return lines
+    .map(({ kind, text }) => kind + shortened(text.replace(/\n$/, '')))
+    .join('\n')
+    .split('\n');
 }
 
 function shortened(line: string): string {

@@ -115,12 +115,12 @@ export function* doubtsAboutLoop(module: PyModule, run: EvaluationLoop): Generat
   if (asked !== undefined) yield { answer: 'no', words: `it ${asked}` };
   for (const { kind, words } of suspicionsOf(module, owner, models, trace, loop))
     yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
-  for (const { into, words } of escapesOf(module, owner, trace, loop)) {
+  for (const { into, words, isDerived } of escapesOf(module, owner, trace, loop)) {
     const reader = into && differentiatingReader(module, owner, into);
     const name = reader?.field('name')?.text;
     if (name !== undefined && into !== undefined)
       yield { answer: 'no', words: `\`${name}\` differentiates \`${shown(into)}\`, which it sets` };
-    yield { answer: 'unknown', words };
+    if (!isDerived) yield { answer: 'unknown', words };
   }
   yield* usedBehind(module, run, trace);
   yield* doubtsOfRunning(module, run);

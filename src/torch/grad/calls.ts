@@ -1,37 +1,32 @@
+import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
-import { definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import {
   decoratorsOf,
+  enclosingClass,
   enclosingFunction,
-  methodName,
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isModuleClass, OPTIMIZERS, TORCH_JIT } from '../catalog.js';
-import { holdsModules } from '../catalog-modules.js';
-import { shown } from '../gate.js';
-import { type Maker, madeBy } from '../module/made-by.js';
+import { OPTIMIZERS, TORCH_JIT } from '../catalog.js';
+import { placeOf, shown } from '../gate.js';
 import { functionElsewhere, gradUseElsewhere } from './elsewhere.js';
 import { escapesOf } from './escapes.js';
-import { gradUseReached, reachedFrom } from './grad.js';
-import {
-  KEEPS,
-  LOOKS,
-  MAY_TRAIN,
-  METER,
-  NETWORK,
-  NETWORK_METHODS,
-  RUNS_OTHERWISE,
-  TAKES_NETWORK,
-  TRAINS,
-} from './names.js';
+import { functionsOf, gradUseReached, reachedFrom } from './grad.js';
+import { isHandle, nameOf } from './handles.js';
+import { KEEPS, MAY_TRAIN, RUNS_OTHERWISE, TAKES_NETWORK, TRAINS } from './names.js';
 import { givenTo } from './parts.js';
 import { GradTrace } from './trace.js';
-import { KNOWN_PACKAGES } from './values.js';
+import {
+  calledValue,
+  differentiatingMethod,
+  differentiatingOverride,
+  suspectInWords,
+} from './unknown-code.js';
+import { KNOWN_PACKAGES, RETURNS_SELF, WALKS } from './values.js';
 
 /** A call whose code is elsewhere. `trains`: its name says so. `opaque`: it gets what it would need to train or differentiate. */
 export interface Suspicion {
@@ -132,19 +127,6 @@ function isModeSwitch(call: PyNode): boolean {
   );
 }
 
-const TAKES_FUNCTION = /\.(?:Transformer\w*|TripletMarginWithDistanceLoss)$/;
-
-/** A layer of torch without parts of somebody else: `nn.Softmax(dim=1)`, and a name for it. */
-const LAYER: Maker = {
-  gives: (path) => isModuleClass(path) && !holdsModules(path) && !TAKES_FUNCTION.test(path),
-  isClass: () => 'unknown',
-  outlivesOthers: false,
-};
-
-function isLayer(module: PyModule, callee: PyNode): boolean {
-  return !module.mentions(/\bregister_\w*hook/) && madeBy(module, callee, LAYER) === 'yes';
-}
-
 function opaqueCall(
   module: PyModule,
   functionNode: PyNode,
@@ -153,22 +135,19 @@ function opaqueCall(
   trace: GradTrace,
 ): string | undefined {
   const callee = call.field('function');
-  if (callee === undefined || models.has(callee.text) || calledDefinition(module, call) !== undefined)
-    return undefined;
+  if (callee === undefined || models.has(callee.text)) return undefined;
+  const own = calledDefinition(module, call);
+  if (own !== undefined) {
+    const override = differentiatingOverride(module, call, own);
+    return override && `that \`${shown(callee)}\` is not ${suspectInWords(override)}`;
+  }
   const path = qualifiedName(module, callee);
   if (path?.startsWith(OPTIMIZERS)) return `that the \`${shown(callee)}\` that it makes trains nothing here`;
   if (path?.startsWith(TORCH_JIT)) return `that what \`${shown(callee)}\` compiles needs no gradients`;
   if (path !== undefined && KNOWN_PACKAGES.test(path)) return undefined;
   if (callee.type === 'identifier' && module.resolve(callee) === undefined && BUILTINS.test(callee.text))
     return undefined;
-  if (isHarmlessElsewhere(module, callee)) return undefined;
-  const name = nameOf(callee);
-  const receiver = receiverOf(call);
   const given = givenTo(call).map(bare);
-  if (receiver !== undefined && models.has(receiver.text))
-    return NETWORK_METHODS.test(name) || NETWORK.test(name)
-      ? undefined
-      : `that \`${shown(callee)}\`, which is not in this file, needs no gradients`;
   const self = classAround(call)?.self;
   const network = given
     .flatMap(elements)
@@ -176,25 +155,71 @@ function opaqueCall(
       (each) =>
         models.has(each.text) || (each.text === self && self !== undefined) || isNetworkOf(each, models),
     );
+  const graph = given.find((each) => trace.of(each) === 'graph');
+  const found = functionElsewhere(module, callee);
+  if (found !== undefined) {
+    if ((network ?? graph) === undefined || isHarmlessElsewhere(module, callee)) return undefined;
+    const place = placeOf(found.module, found.node);
+    return `that \`${shown(callee)}\` (${place}) neither differentiates nor keeps \`${shown(network ?? graph ?? callee)}\``;
+  }
+  const name = nameOf(callee);
+  const receiver = receiverOf(call);
+  if (receiver !== undefined && models.has(receiver.text)) {
+    const method = MODULE_METHODS.has(name) ? undefined : differentiatingMethod(module, call, true);
+    return method && `that \`${shown(callee)}\` is not ${suspectInWords(method)}`;
+  }
   if (network !== undefined && !TAKES_NETWORK.test(name))
     return `that \`${shown(callee)}\`, which is not in this file, does not train \`${shown(network)}\``;
-  const mayTrain =
-    MAY_TRAIN.test(name) && !RUNS_OTHERWISE.test(shown(callee)) && !METER.test(receiver?.text ?? '');
+  if (receiver === undefined || isHeldCallable(module, callee)) {
+    const { suspect, functions, isFollowed } = calledValue(module, callee, call);
+    if (suspect !== undefined) return `that \`${shown(callee)}\` is not ${suspectInWords(suspect)}`;
+    const isForEffect = call.parent?.type === 'expression_statement';
+    const keeps = functions.some((each) => !isHarmless(each.module, each.node));
+    if (graph !== undefined && (keeps || (isForEffect && !isFollowed)))
+      return `that nobody differentiates \`${shown(graph)}\`, which \`${shown(callee)}\` may keep`;
+    if (path === undefined) return undefined;
+  }
+  // A method of a tensor, a list or another plain thing that this function made.
+  const mayTrain = MAY_TRAIN.test(name) && !RUNS_OTHERWISE.test(shown(callee));
+  const isPlain = receiver !== undefined && path === undefined && !isHandle(module, receiver, self, mayTrain);
+  if (isPlain) return undefined;
+  const method = differentiatingMethod(module, call, false);
+  if (method !== undefined) return `that \`${shown(callee)}\` is not ${suspectInWords(method)}`;
+  const keeper = graph && receiver !== undefined ? keeperNamed(module, name) : undefined;
+  if (keeper !== undefined && graph !== undefined)
+    return `that nobody differentiates \`${shown(graph)}\`, which \`${shown(callee)}\` may keep (${keeper})`;
   // What is kept is looked at by the escapes.
   if (receiver !== undefined && KEEPS.has(name) && !(mayTrain && given.length === 0)) return undefined;
-  if ((LOOKS.test(name) && !mayTrain) || METER.test(receiver?.text ?? '') || NETWORK.test(name))
-    return undefined;
-  // A method of a tensor, a list or another plain thing that this function made.
-  if (receiver !== undefined && path === undefined && !isHandle(module, receiver, self, mayTrain))
-    return undefined;
-  if (isParameter(module, functionNode, callee))
-    return `that \`${shown(callee)}\`, which is passed in, needs no gradients`;
   if (mayTrain || (isEntry(functionNode) && isForItsEffect(call)))
     return `that \`${shown(callee)}\`, which is not in this file, does not train`;
-  const graph = given.find((each) => trace.of(each) === 'graph');
-  return graph === undefined || isLayer(module, callee)
-    ? undefined
-    : `that \`${shown(callee)}\`, which is not in this file, does not differentiate \`${shown(graph)}\``;
+  return undefined;
+}
+
+/** Methods of every network, which torch has. */
+const MODULE_METHODS: ReadonlySet<string> = new Set([
+  ...RETURNS_SELF,
+  ...WALKS,
+  'load_state_dict',
+  'state_dict',
+]);
+
+/** `self.criterion(…)`: an attribute that holds what is called, not a method of a class. */
+function isHeldCallable(module: PyModule, callee: PyNode): boolean {
+  return callee.type === 'attribute' && attributeValues(module, callee) !== undefined;
+}
+
+/** The method of this name, of a class of the project, that keeps what it is given. */
+function keeperNamed(module: PyModule, name: string): string | undefined {
+  const { modules, unread } = module.around.naming({ word: name, beside: ['class'] }, (text) =>
+    new RegExp(`\\bdef[\\s\\\\]+${name}\\b`).test(text),
+  );
+  for (const there of modules) {
+    for (const method of functionsOf(there)) {
+      if (method.field('name')?.text !== name || enclosingClass(method) === undefined) continue;
+      if (!isHarmless(there, method)) return placeOf(there, method);
+    }
+  }
+  return unread;
 }
 
 /** A function of another file of the project that is as free of suspicion as one of this file would have to be. */
@@ -214,31 +239,25 @@ function nobodyYet(): Map<PyNode, boolean> {
   return new Map();
 }
 
-/** Parameters that it calls are networks if their names say so; all of them may be results of one, and none may be kept. */
+/** All of its parameters may be results of a network, and none may be kept. */
 function isHarmless(module: PyModule, functionNode: PyNode): boolean {
   if (/\b(?:getattr|exec|eval|globals|vars|__dict__)\b/.test(functionNode.text)) return false;
   if (gradUseReached(module, functionNode) !== undefined) return false;
   if (trainingCallReached(module, functionNode) !== undefined) return false;
   const networks = new Set<string>();
-  for (const node of (functionNode.field('body') ?? functionNode).walk()) {
-    const callee = node.type === 'call' ? node.field('function') : undefined;
-    if (callee !== undefined && NETWORK.test(callee.text) && isParameter(module, functionNode, callee))
-      networks.add(callee.text);
-  }
   const trace = new GradTrace(module, functionNode, networks, 'graph');
-  if ([...escapesOf(module, functionNode, trace)].some(({ into }) => into !== undefined)) return false;
+  if (
+    [...escapesOf(module, functionNode, trace)].some(
+      ({ into, isDerived }) => into !== undefined && !isDerived,
+    )
+  )
+    return false;
   return suspicionsOf(module, functionNode, networks, trace).length === 0;
 }
 
 /** Python's own functions, without those that run code or call back. */
 const BUILTINS =
   /^(?:abs|all|any|bool|bytes|callable|chr|dict|dir|enumerate|float|format|frozenset|getattr|hasattr|hash|hex|id|input|int|isinstance|issubclass|iter|len|list|max|min|next|open|ord|pow|print|range|repr|reversed|round|set|setattr|slice|sorted|str|sum|super|tuple|type|vars|zip|xrange|[A-Z]\w*(?:Error|Exception))$/;
-
-function nameOf(callee: PyNode): string {
-  if (callee.type === 'attribute') return callee.field('attribute')?.text ?? '';
-  if (callee.type === 'subscript') return nameOf(callee.field('value') ?? callee);
-  return callee.type === 'identifier' ? callee.text : '';
-}
 
 /** A function that runs a whole program: what it calls may do anything. */
 function isEntry(functionNode: PyNode): boolean {
@@ -276,57 +295,7 @@ function isNetworkOf(node: PyNode, models: ReadonlySet<string>): boolean {
   );
 }
 
-/** An object from outside, whose methods are somebody else's code: an import, `self`, a parameter, a global. */
-function isHandle(
-  module: PyModule,
-  receiver: PyNode,
-  self: string | undefined,
-  fromFunctions: boolean,
-): boolean {
-  let root = unparenthesized(receiver);
-  for (;;) {
-    // `self.mean.mul_(0.9)` is `self.mean`.
-    const inner = /[a-z]_$/.test(methodName(root) ?? '')
-      ? receiverOf(root)
-      : root.field(root.type === 'attribute' ? 'object' : 'value');
-    if (inner === undefined || !/^(?:attribute|subscript|call)$/.test(root.type)) break;
-    root = unparenthesized(inner);
-  }
-  if (root.type !== 'identifier') return false;
-  if (root.text === self) return true;
-  const scope = module.resolve(root);
-  if (scope === undefined || scope.kind === 'module') return true;
-  const writes = module.writes(scope, root.text);
-  return (
-    writes.every((write) => /^(?:parameter|import)$/.test(roleOf(write))) ||
-    writes.some((write) => module.memo(fromFunctions ? isForeignResult : isForeignInstance, write))
-  );
-}
-
-/** `thing = Thing(…)` of code that neither the file nor a known package has. */
-function isForeignInstance(module: PyModule, write: PyNode): boolean {
-  return isForeignObject(module, write, false);
-}
-
-/** The same, and `thing = get_thing(…)`. */
-function isForeignResult(module: PyModule, write: PyNode): boolean {
-  return isForeignObject(module, write, true);
-}
-
-function isForeignObject(module: PyModule, write: PyNode, fromFunctions: boolean): boolean {
-  const definition = definitionOf(write);
-  if (definition.kind !== 'value' || definition.value.type !== 'call') return false;
-  const callee = definition.value.field('function');
-  if (
-    callee === undefined ||
-    !(fromFunctions ? callee.type === 'identifier' : /^[A-Z]/.test(nameOf(callee))) ||
-    calledDefinition(module, definition.value) !== undefined
-  )
-    return false;
-  return !KNOWN_PACKAGES.test(qualifiedName(module, callee) ?? '');
-}
-
-function isParameter(module: PyModule, functionNode: PyNode, callee: PyNode): boolean {
+function _isParameter(module: PyModule, functionNode: PyNode, callee: PyNode): boolean {
   if (callee.type !== 'identifier') return false;
   const scope = module.resolve(callee);
   if (scope === undefined) return false;

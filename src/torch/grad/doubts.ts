@@ -6,11 +6,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { shown } from '../gate.js';
 import { callersElsewhere } from '../record/callers.js';
 import { suspicionsOf, trainingCallReached } from './calls.js';
-import {
-  classAskingForModeAround,
-  differentiatingGivenIn,
-  differentiatingModuleAround,
-} from './elsewhere.js';
+import { classAskingForModeAround, differentiatingModuleAround } from './elsewhere.js';
 import { escapesOf } from './escapes.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { fastPathGivenIn, hasInferenceFastPath } from './fast-path.js';
@@ -34,6 +30,7 @@ import {
   scriptedElsewhere,
 } from './roles.js';
 import { GradTrace } from './trace.js';
+import { differentiatesWhenIterated, differentiatingNetwork, suspectInWords } from './unknown-code.js';
 import { walks } from './walks.js';
 
 /** A reason against turning gradients off in a function: `no` would crash or change training, `unknown` could. */
@@ -77,6 +74,12 @@ export function* doubtsAbout(
   for (const { kind, words } of suspicionsOf(module, functionNode, networks, trace)) {
     yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
   }
+  const iterated = iteratesOver(functionNode) ? differentiatesWhenIterated(module) : undefined;
+  if (iterated !== undefined)
+    yield {
+      answer: 'unknown',
+      words: `that it does not iterate over ${suspectInWords(iterated)}`,
+    };
   const leaving = [...escapesOf(module, functionNode, trace)];
   for (const { into } of leaving) {
     const by =
@@ -90,7 +93,7 @@ export function* doubtsAbout(
   const isReturned = leaving.some(({ into }) => into === undefined);
   const called = isReturned ? callersElsewhere(module, functionNode).doubt : undefined;
   if (called !== undefined) yield called;
-  const [first] = leaving;
+  const first = leaving.find(({ isDerived }) => !isDerived);
   if (first !== undefined) yield { answer: 'unknown', words: first.words };
   const measured = measuredMemory(module, functionNode);
   if (measured !== undefined)
@@ -142,6 +145,10 @@ function* refusals(
     yield { answer: 'unknown', words: 'that `torch.compile()`, which takes it, takes it with the decorator' };
 }
 
+function iteratesOver(functionNode: PyNode): boolean {
+  return [...functionNode.walk()].some(({ type }) => type === 'for_statement' || type === 'for_in_clause');
+}
+
 /** The network whose parameters the function walks; `self` is looked at method by method. */
 function walkedBy(module: PyModule, functionNode: PyNode): readonly string[] {
   const walk = walks(module).find((each) => each.functionNode === functionNode);
@@ -151,11 +158,11 @@ function walkedBy(module: PyModule, functionNode: PyNode): readonly string[] {
 
 function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt> {
   const { text } = run.model;
-  const mode = runsInEvalMode(run);
+  const mode = runsInEvalMode(module, run);
   if (mode === 'no') yield { answer: 'no', words: `\`${text}\` may be in training mode when it runs` };
   if (mode === 'unknown')
     yield { answer: 'unknown', words: `that every forward of \`${text}\` runs in evaluation mode` };
-  if (choosesGradMode(run))
+  if (choosesGradMode(module, run))
     yield { answer: 'no', words: `one branch runs \`${text}\` with gradients, and the other without` };
   if (run.gradless.length > 0) {
     yield {
@@ -192,11 +199,11 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt
       answer: 'unknown',
       words: `that \`${asking}\`, which asks whether gradients are on, computes the same without`,
     };
-  const given = isGivenIn(module, run) ? differentiatingGivenIn(module, run.functionNode) : undefined;
-  if (given !== undefined)
+  const network = differentiatingNetwork(module, run.model);
+  if (network !== undefined)
     yield {
       answer: 'unknown',
-      words: `that ${given.place} does not give it \`${given.name}\`, whose forward ${given.use.words}`,
+      words: `that \`${text}\` is not ${suspectInWords(network)}`,
     };
   const attention = hasInferenceFastPath(module)
     ? 'attention modules, here or in a file that is imported,'

@@ -3,9 +3,7 @@ import { definedElsewhere, type Elsewhere, makerOf } from '../../semantic/elsewh
 import { importedNames, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
-import { type Look, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { placeOf } from '../gate.js';
 import { classAskingForMode } from './forward.js';
 import {
   type DifferentiatingModule,
@@ -42,6 +40,11 @@ function usedBehind(module: PyModule, callee: PyNode, hops: number): UseElsewher
 
 function nobodyYet(): Map<PyNode, UseElsewhere | undefined> {
   return new Map();
+}
+
+/** What a function, of whichever file, does with gradients, also through others. */
+export function gradUseBehind(found: Elsewhere): UseElsewhere | undefined {
+  return usedBy(found, 0);
 }
 
 function usedBy({ module, node }: Elsewhere, hops: number): UseElsewhere | undefined {
@@ -84,22 +87,6 @@ function findDifferentiating(module: PyModule): DifferentiatingModule | undefine
   }
   return undefined;
 }
-
-/** A call in another file that may give the function a model whose forward differentiates. */
-export function differentiatingGivenIn(
-  module: PyModule,
-  functionNode: PyNode,
-): (DifferentiatingModule & { readonly place: string }) | undefined {
-  const name = functionNode.field('name');
-  if (name === undefined) return undefined;
-  for (const { module: there, node } of usesElsewhere(module, name, ANYWHERE).uses) {
-    const found = differentiatingModuleAround(there);
-    if (found !== undefined) return { place: placeOf(there, node), ...found };
-  }
-  return undefined;
-}
-
-const ANYWHERE: Look = { may: () => true, byName: false };
 
 /** A class of this file, or of one that it imports classes from, that computes otherwise without gradients, it seems. */
 export function classAskingForModeAround(module: PyModule): string | undefined {

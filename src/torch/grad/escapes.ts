@@ -6,7 +6,7 @@ import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../.
 import type { PyNode } from '../../syntax/node.js';
 import { shown } from '../gate.js';
 import { changedInPlace } from './in-place.js';
-import { KEEPS, METER } from './names.js';
+import { KEEPS } from './names.js';
 import { givenTo, isPlainParameter } from './parts.js';
 import type { GradTrace } from './trace.js';
 
@@ -16,6 +16,8 @@ export interface Escape {
   readonly words: string;
   /** Where others find it; undefined when the caller gets it. */
   readonly into: PyNode | undefined;
+  /** It has a graph only where what the function was given has one. */
+  readonly isDerived: boolean;
 }
 
 /**
@@ -55,11 +57,17 @@ function keptByCalled(
   const name = shown(call.field('function') ?? call);
   const self = isClass ? selfName(called) : undefined;
   if (inside === undefined)
-    return { node: call, words: `that \`${name}\` keeps nothing to differentiate`, into: call };
-  for (const { node, into } of escapesOf(module, called, inside, undefined, [...running, called])) {
+    return {
+      ...{ node: call, into: call, isDerived: false },
+      words: `that \`${name}\` keeps nothing to differentiate`,
+    };
+  for (const { node, into, isDerived } of escapesOf(module, called, inside, undefined, [
+    ...running,
+    called,
+  ])) {
     if (into === undefined || (self !== undefined && into.text.startsWith(`${self}.`))) continue;
     const words = `that nobody differentiates \`${shown(node)}\`, which \`${name}\` keeps in \`${shown(into)}\``;
-    return { node: call, words, into };
+    return { node: call, words, into, isDerived };
   }
   return undefined;
 }
@@ -67,12 +75,14 @@ function keptByCalled(
 function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
   if (!/^(?:return_statement|yield|raise_statement)$/.test(node.type)) return undefined;
   for (const value of node.named.flatMap(parts)) {
-    if (!trace.mayCarryGraph(value)) continue;
+    const isDerived = trace.isDerived(value);
+    if (!isDerived && !trace.mayCarryGraph(value)) continue;
     const verb = node.type === 'yield' ? 'yields' : node.type === 'raise_statement' ? 'raises' : 'returns';
     return {
       node: value,
       words: `that nobody differentiates \`${shown(value)}\`, which it ${verb}`,
       into: undefined,
+      isDerived,
     };
   }
   return undefined;
@@ -90,7 +100,9 @@ function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gra
     node: value,
     words: `that nobody differentiates \`${shown(value)}\`, which is kept in \`${shown(into)}\``,
     into,
+    isDerived: !trace.mayCarryGraph(value),
   });
+  const leaves = (value: PyNode): boolean => trace.mayCarryGraph(value) || trace.isDerived(value);
   if (node.type === 'assignment' || node.type === 'augmented_assignment') {
     const target = node.field('left');
     const value = node.field('right');
@@ -102,18 +114,16 @@ function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gra
         leadsOutside(module, functionNode, each) ||
         (updates && each.type === 'identifier' && changesInPlace(module, functionNode, each)),
     );
-    return outward !== undefined && trace.mayCarryGraph(value) ? kept(value, outward) : undefined;
+    return outward !== undefined && leaves(value) ? kept(value, outward) : undefined;
   }
   if (node.type === 'call' && node.field('function')?.text === 'setattr') {
     const [object, , value] = givenTo(node);
-    const leaves = object !== undefined && value !== undefined && trace.mayCarryGraph(value);
-    return leaves ? kept(value, object) : undefined;
+    return object !== undefined && value !== undefined && leaves(value) ? kept(value, object) : undefined;
   }
   if (node.type !== 'call' || !KEEPS.has(methodName(node) ?? '')) return undefined;
   const receiver = receiverOf(node);
-  if (receiver === undefined || isReport(node, receiver) || !isHeldOutside(module, functionNode, receiver))
-    return undefined;
-  const value = givenTo(node).find((given) => trace.mayCarryGraph(given));
+  if (receiver === undefined || !isHeldOutside(module, functionNode, receiver)) return undefined;
+  const value = givenTo(node).find(leaves);
   return value === undefined ? undefined : kept(value, receiver);
 }
 
@@ -124,12 +134,13 @@ function written(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gr
   const { target, values } = change;
   const isOwn = target.type === 'identifier' || node.type === 'call';
   const changesNetwork = isOwn && node.type !== 'assignment' && isOfNetwork(module, target, trace);
-  const byNetwork = values.some((value) => trace.of(value) === 'network');
+  const byNetwork = values.some((value) => /^(?:network|graph)$/.test(trace.of(value)));
   if (!changesNetwork && !(byNetwork && isHeldOutside(module, functionNode, target))) return undefined;
   return {
     node,
     words: `that nobody differentiates \`${shown(target)}\`, which \`${shown(node)}\` changes in place`,
     into: target,
+    isDerived: false,
   };
 }
 
@@ -138,15 +149,6 @@ function isOfNetwork(module: PyModule, target: PyNode, trace: GradTrace): boolea
   const definitions = target.type === 'identifier' ? (reachingDefinitions(module, target) ?? []) : [];
   const walked = definitions.flatMap((found) => (found.kind === 'loop' ? found.iterable : []));
   return [target, ...walked].some((each) => trace.of(each) === 'network');
-}
-
-/** Meters and metrics turn what they get into numbers for a report; lists and dicts do not, whatever their name. */
-function isReport(call: PyNode, receiver: PyNode): boolean {
-  if (!/^(?:update|add)$/.test(methodName(call) ?? '') || !METER.test(receiver.text)) return false;
-  if (/meter|metric|logger|evaluator|tracker/i.test(receiver.text)) return true;
-  // `losses.update(loss, n)` is a meter's, `losses.update(more)` and `losses.update(aux=loss)` are a dict's.
-  const [first, ...rest] = givenTo(call);
-  return rest.length > 0 && first?.type !== 'keyword_argument' && first?.type !== 'dictionary';
 }
 
 /** `x += value` on something that was handed in changes a tensor or a list of the caller. */

@@ -1,6 +1,7 @@
 import type { Answer } from '../../semantic/answer.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
+import { excludeOneAnother, lastOf } from '../../semantic/paths.js';
 import {
   argumentsOf,
   enclosingFunction,
@@ -87,8 +88,9 @@ function findEvaluations(module: PyModule): readonly Evaluation[] {
       const forwards = runs.filter((call) => !isGradOff(module, call));
       const gradless = runs.filter((call) => !forwards.includes(call));
       const trains = calls.filter((call) => isTrainMode(call, model.text));
+      const switched = lastOf(module, [...evals, ...trains]);
       // Where all that records a graph is the training part, there is nothing to say.
-      if (!forwards.some((forward) => followsEval(forward, evals, trains))) return [];
+      if (!forwards.some((forward) => evals.some((call) => switched(forward).events.has(call)))) return [];
       return [{ functionNode, model, evals, trains, forwards, gradless }];
     });
   });
@@ -143,37 +145,22 @@ function isTrainMode(call: PyNode, model: string): boolean {
   );
 }
 
-/** The last switch of mode above the forward is an `eval()`. */
-function followsEval(forward: PyNode, evals: readonly PyNode[], trains: readonly PyNode[]): boolean {
-  const above = [...evals, ...trains].filter((call) => call.start < forward.start);
-  const last = above.sort((a, b) => a.start - b.start).at(-1);
-  return last !== undefined && evals.includes(last);
-}
-
 /**
- * Whether every forward runs in evaluation mode: an `eval()` before it that no condition can skip, and no `train()` of the
- * same network between the two.
+ * Whether every forward runs in evaluation mode: an `eval()` before it that nothing can skip, and no `train()` of the same
+ * network between the two.
  */
-export function runsInEvalMode({ evals, trains, forwards }: Evaluation): Answer {
+export function runsInEvalMode(module: PyModule, { evals, trains, forwards }: Evaluation): Answer {
+  const switched = lastOf(module, [...evals, ...trains]);
   let answer: Answer = 'yes';
   for (const forward of forwards) {
-    const certain = evals.filter((call) => call.start < forward.start && covers(call, forward)).at(-1);
-    const train = trains.filter((call) => call.start < forward.start).at(-1);
-    if (train !== undefined && (certain === undefined || certain.start < train.start)) return 'no';
-    if (certain === undefined) {
-      if (evals.some(dependsOnTraining)) return 'no';
-      answer = 'unknown';
-    } else if (trains.some((call) => repeats(call, forward, certain))) answer = 'unknown';
+    const { events, fromEntry } = switched(forward);
+    const training = trains.filter((train) => events.has(train));
+    // One of an earlier round of a loop is no proof that this one trains.
+    if (training.some((train) => train.start < forward.start)) return 'no';
+    if (fromEntry && evals.some(dependsOnTraining)) return 'no';
+    if (fromEntry || training.length > 0) answer = 'unknown';
   }
   return answer;
-}
-
-/** The statement of `call` is run whenever `forward` is: its block holds the forward too. */
-function covers(call: PyNode, forward: PyNode): boolean {
-  const statement = statementOf(call);
-  const choice = call.closest('conditional_expression', 'boolean_operator');
-  if (choice !== undefined && statement.contains(choice)) return false;
-  return statement.parent?.contains(forward) ?? false;
 }
 
 /** `if not training: model.eval()`, `else: model.eval()` of such a test. */
@@ -189,21 +176,14 @@ function dependsOnTraining(call: PyNode): boolean {
   return false;
 }
 
-/** A `train()` at the end of a loop body comes before the next round's forward, and the `eval()` stands outside. */
-function repeats(train: PyNode, forward: PyNode, evaluation: PyNode): boolean {
-  return enclosingLoops(forward).some((loop) => loop.contains(train) && !loop.contains(evaluation));
-}
-
-/** `if frozen:` runs under no-grad what `else:` runs with gradients. */
-export function choosesGradMode({ forwards, gradless }: Evaluation): boolean {
+/** `if frozen:` runs under no-grad what runs with gradients otherwise. */
+export function choosesGradMode(module: PyModule, { forwards, gradless }: Evaluation): boolean {
   return forwards.some((forward) =>
-    gradless.some((other) => other.text === forward.text && isOtherBranch(forward, other)),
+    gradless.some(
+      (other) =>
+        other.text === forward.text && excludeOneAnother(module, forward, other, enclosingLoops(forward)[0]),
+    ),
   );
-}
-
-function isOtherBranch(node: PyNode, other: PyNode): boolean {
-  const choice = [...node.ancestors()].find((at) => at.type === 'if_statement' && at.contains(other));
-  return choice?.children.some((branch) => branch.contains(node) && !branch.contains(other)) ?? false;
 }
 
 /** The function, or the class for `self.net`, switches the network's gradients off for good: it records nothing anyway. */

@@ -56,6 +56,8 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
   const target = attribute ? place : identifier;
   const call =
     target.parent?.type === 'call' && target.parent.field('function') === target ? target.parent : undefined;
+  // A custom function keeps what its own backward needs, whatever the mode.
+  if (name === 'save_for_backward') return undefined;
   if (/(?:^|_)backward(?:$|_)/.test(name)) return call ? `calls \`${shown(target)}()\`` : `uses \`${name}\``;
   switch (name) {
     case 'requires_grad_':

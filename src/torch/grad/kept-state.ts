@@ -4,7 +4,6 @@ import { enclosingClass, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { attributeUses, mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 import { kindOf } from '../tensor/tensor.js';
-import { modulesAround } from './elsewhere.js';
 import { functionsOf } from './grad.js';
 import { mayCarryGradient, recordsNoGraph } from './gradient.js';
 
@@ -21,24 +20,31 @@ const GRAPHLESS = /^(?:data|detach|device|dim|dtype|item|ndim|numel|shape|size|t
 
 /**
  * A forward stores a tensor with its graph on `self`, and somebody reads it later: a recurrent state, a cache, a second
- * loss. What an evaluation leaves there, training may differentiate. In the file, or where it has its classes from.
+ * loss. What an evaluation leaves there, training may differentiate. In this file, or in any other of the project.
  */
 export function stateOfForward(module: PyModule): KeptState | undefined {
   return module.memo(findState, module);
 }
 
 function findState(module: PyModule): KeptState | undefined {
-  for (const around of modulesAround(module)) {
-    if (!mayHaveForward(around.text)) continue;
-    for (const method of functionsOf(around)) {
-      const classNode = ASSIGNED.test(method.text) ? enclosingClass(method) : undefined;
-      const owner = classNode?.field('name')?.text;
-      if (classNode === undefined || owner === undefined || !runsInForward(around, method)) continue;
-      if (moduleKind(around, classNode).isModule === 'no') continue;
-      const kept = [...ownNodes(method)].find((node) => isKept(around, classNode, node));
-      const attribute = kept?.field('left')?.text;
-      if (attribute !== undefined) return { owner, attribute };
-    }
+  const own = module.alone.memo(stateIn, module.alone);
+  if (own !== undefined) return own;
+  const others = module.around.summaries({ word: 'forward', beside: [] }, stateIn);
+  return others === undefined ? UNREAD : others[0];
+}
+
+const UNREAD: KeptState = { owner: 'one of the many networks of the project', attribute: 'self' };
+
+function stateIn(module: PyModule): KeptState | undefined {
+  if (!mayHaveForward(module.text)) return undefined;
+  for (const method of functionsOf(module)) {
+    const classNode = ASSIGNED.test(method.text) ? enclosingClass(method) : undefined;
+    const owner = classNode?.field('name')?.text;
+    if (classNode === undefined || owner === undefined || !runsInForward(module, method)) continue;
+    if (moduleKind(module, classNode).isModule === 'no') continue;
+    const kept = [...ownNodes(method)].find((node) => isKept(module, classNode, node));
+    const attribute = kept?.field('left')?.text;
+    if (attribute !== undefined) return { owner, attribute };
   }
   return undefined;
 }

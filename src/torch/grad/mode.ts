@@ -19,6 +19,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { GRAD_OFF, SET_GRAD } from '../catalog.js';
 import { placeOf } from '../gate.js';
 import { functionsOf, gradUseReached, gradUsesIn } from './grad.js';
+import { mayBeInstance } from './instance.js';
 
 /** Names that say it, also of other people's decorators and context managers (`smart_inference_mode`). */
 const SAYS_GRAD_OFF = /no_?grad|inference_?mode|disable_?grad|without_?grad/i;
@@ -101,10 +102,13 @@ function findUses(module: PyModule, functionNode: PyNode): readonly PyNode[] {
   const name = functionNode.field('name');
   if (name === undefined) return [];
   const outside = (node: PyNode): boolean => !functionNode.contains(node);
-  if (enclosingClass(functionNode) !== undefined) {
-    return module
-      .words(`.${name.text}`)
-      .filter((node) => node.text === name.text && node.parent?.type === 'attribute' && outside(node));
+  const classNode = enclosingClass(functionNode);
+  if (classNode !== undefined) {
+    return module.words(`.${name.text}`).filter((node) => {
+      const object = node.parent?.type === 'attribute' ? node.parent.field('object') : undefined;
+      const isUse = node.text === name.text && object !== undefined && outside(node);
+      return isUse && mayBeInstance(module, object, classNode);
+    });
   }
   const scope = module.resolve(name);
   return scope === undefined ? [] : module.reads(scope, name.text).filter(outside);
@@ -112,21 +116,19 @@ function findUses(module: PyModule, functionNode: PyNode): readonly PyNode[] {
 
 /** Every use in the file runs under no-grad, and there is one: its callers have seen to it. */
 export function onlyRunsGradOff(module: PyModule, functionNode: PyNode): boolean {
-  return runsGradOff(module, functionNode, new Set());
-}
-
-function runsGradOff(module: PyModule, functionNode: PyNode, seen: Set<PyNode>): boolean {
-  if (seen.has(functionNode)) return true;
-  seen.add(functionNode);
-  const uses = usesOf(module, functionNode);
-  return (
-    uses.length > 0 &&
-    uses.every((use) => {
-      if (isGradOff(module, use)) return true;
+  const reached = new Set([functionNode]);
+  let isGradOffSomewhere = false;
+  for (const called of reached) {
+    const uses = usesOf(module, called);
+    if (uses.length === 0) return false;
+    for (const use of uses) {
       const caller = enclosingFunction(use);
-      return caller !== undefined && runsGradOff(module, caller, seen);
-    })
-  );
+      if (isGradOff(module, use)) isGradOffSomewhere = true;
+      else if (caller === undefined) return false;
+      else reached.add(caller);
+    }
+  }
+  return isGradOffSomewhere;
 }
 
 /** A caller in the file that differentiates what the function hands back. */

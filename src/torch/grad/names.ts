@@ -16,16 +16,6 @@ export const TRAINS = anyOf(
 export const COLLECTS =
   /^(?:gather\w*|all_gather\w*|all_reduce|reduce|reduce_\w+|pad_across_processes|nested_\w+)$/;
 
-/** A call of this name looks at a value and hands back a number, a picture or nothing: losses, metrics, logs, plots, writers. */
-export const LOOKS = anyOf(
-  COLLECTS,
-  /loss|crit|metric|score|error|entropy|perplexity|distance|similarity|acc(?:uracy)?(?:$|_)/,
-  /(?:^|_)(?:iou|dice|psnr|ssim|bleu|rouge|mse|mae|rmse|bce|ce|nll|kl|auc|map|f1|wer|cer|epe|pck|recall|precision)(?:$|_|\d)/,
-  /^_?(?:log|print|info|debug|warning|write|save|plot|show|draw|visuali[sz]e|display|report|dump|format|hist|scatter)(?:$|_|\d)/,
-  /^(?:add_(?:scalars?|images?|histogram|text|figure|video|audio|batch)|set_(?:postfix|description)(?:_str)?|imshow|imsave|imwrite)$/,
-  /^(?:make_grid|denorm\w*|unnorm\w*|to_pil\w*|tensor2\w*|tensor_to_\w*|to_(?:numpy|np|cpu|list|device)|as_numpy|decode_\w+|batch_decode|one_hot|nms|non_max_suppression)$/,
-);
-
 /** A call of this name may run a training, though it is given nothing that shows it. */
 export const MAY_TRAIN =
   /(?:^|_)(?:epochs?|iterations?|steps?|update|run|loop|go|execute|launch|start|improve|solve|main)(?:$|_(?!lr|log|time))/;
@@ -34,32 +24,9 @@ export const MAY_TRAIN =
 export const RUNS_OTHERWISE =
   /(?<![a-z])(?:sched|env|p?bar(?![a-z])|prof|timer|track|log|sampl|metric|sim(?![a-z])|game|world|sess|thread|process|ema(?![a-z])|clock|server|app(?![a-z])|wandb|counter|eval|val(?![a-z])|valid|test)/i;
 
-/** A value of this name is a network: calling it is a forward. */
-export const NETWORK = anyOf(
-  /(?:^|_)(?:model|net|network|encoder|decoder|generator|discriminator|backbone|head|extractor|embedding|embedder|classifier|detector|actor|critic|policy|vae|unet|gan|teacher|student|transformer|lstm|rnn|gru|bert|resnet)\d*(?:$|_\w{1,3}$)/,
-  /(?:model|net|coder|generator|discriminator)[a-z]?$/,
-  /^[gde](?:_[a-z]{1,3})?\d*$/,
-);
-
-/** Methods of a network that run it or look at it, and neither train nor differentiate. */
-export const NETWORK_METHODS = anyOf(
-  /^(?:add_module|apply|bfloat16|buffers|children|cpu|cuda|double|eval|float|half|load_state_dict|modules|named_\w+|parameters|push_to_hub|requires_grad_|save_pretrained|share_memory|state_dict|to|train)$/,
-  /^(?:forward|generate|sample|predict|inference|infer|encode|decode|embed|extract|get|set|init|reset|register_forward|num|is|has|can)(?:$|_)/,
-);
-
 /** Functions that take a network and only wrap, copy, store, describe or measure it. */
 export const TAKES_NETWORK =
   /^(?:DataParallel|DistributedDataParallel|DDP|FSDP|unwrap_model|prepare|prepare_model|de_parallel|deepcopy|copy|save\w*|load\w*|print|len|isinstance|hasattr|getattr|callable|type|id|iter|next|list|summary|info|log|count_\w+|num_params\w*|get_(?:n_params|num_\w+|device|parameter_\w+)|freeze\w*|is_parallel|export|profile|named_parameters|set_eval\w*)$/;
-
-/** A value of this name is data or a setting: it carries no gradient. */
-export const DATA = anyOf(
-  /load|data|batch|iter|target|label|ground_?truth|token|name|path|dir|file|writer|logger|prefix|thresh|size|count|num|len|index|idx|class|vocab|header|freq|interval|seed/,
-  /(?:^|_)(?:dl|val|test|valid|eval|bs|n|i|j|k|lr|eps|args?|opts?|cfg|conf|config|hparams|device|dtype|epochs?|steps?|rank|world|split|mode|limit|topk|root|env|gym|game)(?:$|_)/,
-);
-
-/** A value of this name collects numbers for a report. */
-export const METER =
-  /meter|metric|logger|evaluator|(?:^|_)(?:acc|avg|auc|map|f1|top\d?|bar|pbar|stats?)(?:$|_|\d)|loss|score|tracker|writer|wandb|tqdm|progress|coco|results?_?log|summary/i;
 
 /** Methods that keep what they are given. */
 export const KEEPS: ReadonlySet<string> = new Set([

@@ -2,7 +2,7 @@ import { definitionOf } from '../../semantic/flow.js';
 import { roleOf } from '../../semantic/names.js';
 import { methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { KEEPS, METER } from './names.js';
+import { KEEPS } from './names.js';
 import { PLAIN_METHODS } from './values.js';
 
 /** What a call is given; a bare generator is its only argument. */
@@ -17,14 +17,6 @@ const PAIRED: ReadonlySet<string> = new Set(['kthvalue', 'max', 'median', 'min',
 export function givesIndices(target: PyNode, value: PyNode): boolean {
   const name = value.type === 'call' ? methodName(value) : undefined;
   return name !== undefined && PAIRED.has(name) && (target.parent?.named.indexOf(target) ?? 0) > 0;
-}
-
-/** `tokenizer.decode(ids)` gives text; `vae.decode(z)` does not. */
-export function isTextReceiver(method: string, receiver: PyNode): boolean {
-  return (
-    /^(?:decode|encode|convert_ids_to_tokens|tokenize)$/.test(method) &&
-    /token|vocab|processor|bpe|spm/i.test(receiver.text)
-  );
 }
 
 const PLAIN_TYPES =
@@ -53,8 +45,7 @@ export function valuesPutInto(use: PyNode): readonly PyNode[] {
       const name = at.field('attribute')?.text ?? '';
       if (PLAIN_METHODS.has(name)) return [];
       // A method whose result is used computes it from what it is given; one that is called for its effect keeps it.
-      const effect =
-        KEEPS.has(name) || METER.test(use.text) || parent.parent?.type === 'expression_statement';
+      const effect = KEEPS.has(name) || parent.parent?.type === 'expression_statement';
       return effect ? givenTo(parent) : [];
     } else if (/^(?:augmented_)?assignment$/.test(parent.type) && parent.field('left') === at && at !== use) {
       const value = parent.field('right');

@@ -1,6 +1,7 @@
 import { ancestryOf, classAround, classBehind, methodsOf } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
+import { excludeOneAnother } from '../../semantic/paths.js';
 import {
   argumentsOf,
   enclosingFunction,
@@ -29,11 +30,15 @@ const CUTS: ReadonlySet<string> = new Set('detach item size tolist numpy dim num
 export function isOnlyBackward(module: PyModule, { call, value }: Backward): boolean {
   const around = enclosingFunction(call);
   if (around === undefined || enclosingFunction(around) !== undefined) return false;
+  const [loop] = enclosingLoops(call);
   const others = gradUsesIn(module, around).some(
-    ({ node, words }) => !call.contains(node) && /backward|\bgrad\b|func\.|hook|jac|hess/.test(words),
+    ({ node, words }) =>
+      !call.contains(node) &&
+      /backward|\bgrad\b|func\.|hook|jac|hess/.test(words) &&
+      !excludeOneAnother(module, call, node, loop),
   );
   if (others) return false;
-  const names = graphNames(module, value, enclosingLoops(call)[0]);
+  const names = graphNames(module, value, loop);
   return names !== undefined && !isHandedOn(around, names);
 }
 

@@ -2,6 +2,7 @@ import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isAlwaysAfter, isAlwaysFollowed } from '../../semantic/paths.js';
 import {
   argumentsOf,
   enclosingFunction,
@@ -9,13 +10,10 @@ import {
   methodName,
   ownNodes,
   receiverOf,
-  statementOf,
-  swallowsErrors,
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
-import { bisect } from '../../text/bisect.js';
 import { LOSS_FUNCTIONS, TORCH } from '../catalog.js';
 import { runsChain, runsLayers } from '../module/layers.js';
 import { networksOf, traceGraph } from '../module/networks.js';
@@ -24,22 +22,14 @@ import { steppedOptimizer } from '../training/training-loop.js';
 import { type Backward, backwards, backwardsIn } from './backward-calls.js';
 
 const MAX_DEPTH = 8;
-const DECIDING: ReadonlySet<string> = new Set([
-  'boolean_operator',
-  'conditional_expression',
-  'function_definition',
-  'generator_expression',
-  'if_statement',
-  'lambda',
-  'list_comprehension',
-  'match_statement',
-  'try_statement',
-]);
 
 /** The backward that differentiates the value in the same round, certainly: its graph is used up, nobody can do it again. */
 export function spendingBackward(module: PyModule, value: PyNode): Backward | undefined {
   const parts = partsOf(module, value);
-  return backwardsBeside(module, value, [...parts, ...sourcesOf(module, value)]).find(
+  return certainBackward(
+    module,
+    value,
+    [...parts, ...sourcesOf(module, value)],
     (each) => !each.retains && (isSame(module, each.value, value) || includes(module, each.value, parts)),
   );
 }
@@ -52,7 +42,10 @@ export function passSpendingBackward(module: PyModule, value: PyNode): Backward 
       if (networksOf(module, given).size > 0) passes.add(node);
     },
   });
-  return backwardsBeside(module, value, passes).find(
+  return certainBackward(
+    module,
+    value,
+    passes,
     (each) => !each.retains && includes(module, each.value, passes),
   );
 }
@@ -113,7 +106,7 @@ export function needsWeights(module: PyModule, value: PyNode): boolean {
 
 /** The value itself, perhaps scaled, is differentiated in the same round: it is a tensor. */
 export function isDifferentiated(module: PyModule, value: PyNode): boolean {
-  return backwardsBeside(module, value, sourcesOf(module, value)).some((each) => {
+  const found = certainBackward(module, value, sourcesOf(module, value), (each) => {
     let node = unparenthesized(each.value);
     for (let depth = 0; depth < MAX_DEPTH && !isSame(module, node, value); depth++) {
       const inner = scaledBy(module, node);
@@ -122,6 +115,7 @@ export function isDifferentiated(module: PyModule, value: PyNode): boolean {
     }
     return isSame(module, node, value);
   });
+  return found !== undefined;
 }
 
 /** What a number, `.mean()` or a gradient scaler is applied to. */
@@ -136,14 +130,24 @@ function scaledBy(module: PyModule, node: PyNode): PyNode | undefined {
   return single?.kind === 'value' || single?.kind === 'with' ? single.value : undefined;
 }
 
-/** Those that run whenever the value is computed, and whose own values may come from one of some bindings. */
-function backwardsBeside(module: PyModule, value: PyNode, bindings: Iterable<PyNode>): readonly Backward[] {
+/**
+ * A backward that runs whenever the value is computed, and passes a test, and whose own value may come from one of some
+ * bindings; the last of them where several do so together, as one in each branch.
+ */
+function certainBackward(
+  module: PyModule,
+  value: PyNode,
+  bindings: Iterable<PyNode>,
+  isWanted: (each: Backward) => boolean,
+): Backward | undefined {
   const around = module.memo(backwardsByRound, module).get(roundOf(value));
   const places = new Set([...bindings].flatMap((binding) => around?.get(binding) ?? []));
-  return [...places]
+  const found = [...places]
     .sort((a, b) => a - b)
     .flatMap((at) => backwards(module)[at] ?? [])
-    .filter(({ call }) => runsBeside(module, call, value));
+    .filter(isWanted);
+  const together = found.length > 1 && runBeside(module, found, value) ? found.at(-1) : undefined;
+  return found.find((each) => runBeside(module, [each], value)) ?? together;
 }
 
 /** The loop of the function that a node stands in, or the function. */
@@ -212,35 +216,11 @@ function sourcesOf(module: PyModule, expression: PyNode): readonly PyNode[] {
   );
 }
 
-/** Whenever the value's statement is run to the end of its round, so is the call: no condition is in between. */
-function runsBeside(module: PyModule, call: PyNode, value: PyNode): boolean {
-  let statement = statementOf(call);
-  if (isConditional(call, statement)) return false;
-  while (statement.parent?.parent?.type === 'with_statement' && !swallowsErrors(statement.parent.parent))
-    statement = statement.parent.parent;
-  if (!(statement.parent?.contains(value) ?? false)) return false;
-  if (call.start < value.start) return true;
-  // What leaves the round in between leaves the graph as it is.
-  const [round = statement.parent] = enclosingLoops(value);
-  const exits = module.memo(exitsIn, round ?? statement);
-  const next = bisect(exits.length, (at) => (exits[at] ?? Infinity) <= value.start);
-  return (exits[next] ?? Infinity) >= call.start;
-}
-
-/** Where a node has the words that leave a round. */
-function exitsIn(module: PyModule, around: PyNode): readonly number[] {
-  return ['continue', 'break', 'return']
-    .flatMap((word) => module.atWithin(word, around).map(({ start }) => start))
-    .sort((a, b) => a - b);
-}
-
-/** Something between the two decides whether the node is run. */
-function isConditional(node: PyNode, within: PyNode): boolean {
-  for (const around of node.ancestors()) {
-    if (around === within) return false;
-    if (DECIDING.has(around.type)) return true;
-  }
-  return false;
+/** Whenever the value is computed, one of them runs in the same round. */
+function runBeside(module: PyModule, calls: readonly Backward[], value: PyNode): boolean {
+  const [loop] = enclosingLoops(value);
+  const nodes = calls.map(({ call }) => call);
+  return isAlwaysFollowed(module, value, nodes, loop) || isAlwaysAfter(module, value, nodes, loop);
 }
 
 /** The operands of a sum, a product or a scaled loss. */
@@ -306,9 +286,7 @@ export function stalingLoop(module: PyModule, value: PyNode): PyNode | undefined
     (loop) =>
       !backwardsIn(module, loop).some(({ retains }) => retains) &&
       // What is computed after the step of the last round is whole when the loop ends.
-      within(optimizerSteps(module), loop).some(
-        (step) => step.start > value.start && !isConditional(step, loop),
-      ) &&
+      isAlwaysFollowed(module, value, within(optimizerSteps(module), loop), loop) &&
       backwardsIn(module, loop).some((each) => {
         const [only, ...others] = ownersOf(module, each.value);
         return only !== undefined && others.length === 0 && owners.has(only);

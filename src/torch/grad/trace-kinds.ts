@@ -1,10 +1,12 @@
 /**
- * What grad mode means to a value. `plain`: it carries no graph either way. `outside`: it came in untouched and keeps what
- * it had. `unknown`: made from such, or by code elsewhere. `network`: the network or a part of it. `graph`: computed with it.
+ * What grad mode means to a value. `plain`: it carries no graph either way. `given`: an argument of the function, which keeps
+ * what it had. `derived`: computed from such, so that it has a graph only where an argument had one. `outside`: somebody
+ * else's, untouched. `unknown`: made from that, or by code elsewhere. `network`: the network or a part of it. `graph`:
+ * computed with it.
  */
-export type Trace = 'plain' | 'outside' | 'unknown' | 'network' | 'graph';
+export type Trace = 'plain' | 'given' | 'derived' | 'outside' | 'unknown' | 'network' | 'graph';
 
-const ORDER: readonly Trace[] = ['plain', 'outside', 'unknown', 'network', 'graph'];
+const ORDER: readonly Trace[] = ['plain', 'given', 'derived', 'outside', 'unknown', 'network', 'graph'];
 
 /** Leaving the function with it may leave with a graph. */
 export function mayCarryGraph(trace: Trace): boolean {
@@ -13,6 +15,8 @@ export function mayCarryGraph(trace: Trace): boolean {
 
 export function worst(traces: readonly Trace[]): Trace {
   if (traces.includes('network') && traces.includes('unknown')) return 'graph';
+  // One of them keeps what it had, and the other may have lost it.
+  if (traces.includes('outside') && traces.includes('derived')) return 'unknown';
   return ORDER[Math.max(0, ...traces.map((trace) => ORDER.indexOf(trace)))] ?? 'graph';
 }
 
@@ -20,5 +24,6 @@ export function worst(traces: readonly Trace[]): Trace {
 export function operation(traces: readonly Trace[]): Trace {
   const most = worst(traces);
   if (most === 'network') return 'graph';
+  if (most === 'given') return 'derived';
   return most === 'outside' ? 'unknown' : most;
 }

@@ -1,4 +1,5 @@
-import { calledDefinition } from '../../semantic/definitions.js';
+import { attributeValues } from '../../semantic/attributes.js';
+import { calledDefinition, selfName } from '../../semantic/definitions.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -8,15 +9,8 @@ import { methodName, ownNodes, receiverOf, unparenthesized } from '../../semanti
 import type { PyNode } from '../../syntax/node.js';
 import { kindOf } from '../tensor/tensor.js';
 import { objectMadeIn } from './meters.js';
-import { COLLECTS, DATA, METER, NETWORK } from './names.js';
-import {
-  givenTo,
-  givesIndices,
-  isDefinedOrConstant,
-  isPlainParameter,
-  isTextReceiver,
-  valuesPutInto,
-} from './parts.js';
+import { COLLECTS } from './names.js';
+import { givenTo, givesIndices, isDefinedOrConstant, isPlainParameter, valuesPutInto } from './parts.js';
 import { mayCarryGraph, operation, type Trace, worst } from './trace-kinds.js';
 import * as known from './values.js';
 
@@ -42,7 +36,7 @@ export class GradTrace {
     private readonly functionNode: PyNode,
     /** Texts of the expressions that are the evaluated networks. */
     private readonly models: ReadonlySet<string>,
-    /** What its parameters are given; those that are not among them are what their names say. */
+    /** What its parameters are given; those that are not among them come from outside. */
     private readonly parameters: Given = new Map(),
     private readonly depth = 0,
     /** What functions of the file hand back, by what they are given. */
@@ -90,6 +84,11 @@ export class GradTrace {
       !this.models.has(unparenthesized(expression).text) &&
       !/\.module$/.test(expression.text)
     );
+  }
+
+  /** Whether an expression has a graph where what came in from outside had one. */
+  isDerived(expression: PyNode): boolean {
+    return this.of(expression) === 'derived';
   }
 
   #all(nodes: readonly (PyNode | undefined)[]): readonly Trace[] {
@@ -157,8 +156,20 @@ export class GradTrace {
     if (known.PLAIN_ATTRIBUTES.has(name)) return 'plain';
     const object = node.field('object');
     if (qualifiedName(this.module, node) !== undefined) return 'plain';
-    const trace = worst(this.#all([object]));
-    return (trace === 'outside' || trace === 'network') && DATA.test(name) ? 'plain' : trace;
+    return this.depth === 0 && this.#isHandedIn(node) ? 'given' : worst(this.#all([object]));
+  }
+
+  /** `self.loader`, which holds an argument of the constructor. */
+  #isHandedIn(attribute: PyNode): boolean {
+    const values = attributeValues(this.module, attribute) ?? [];
+    return (
+      values.length > 0 &&
+      values.every((value) => {
+        const scope = value.type === 'identifier' ? this.module.resolve(value) : undefined;
+        const writes = scope === undefined ? [] : this.module.writes(scope, value.text);
+        return writes.length > 0 && writes.every((write) => roleOf(write) === 'parameter');
+      })
+    );
   }
 
   #name(identifier: PyNode): Trace {
@@ -166,8 +177,7 @@ export class GradTrace {
     const writes = scope === undefined ? [] : this.module.writes(scope, identifier.text);
     if (scope === undefined || !this.functionNode.contains(scope.node)) {
       if (isDefinedOrConstant(writes)) return 'plain';
-      const origin = DATA.test(identifier.text) ? 'plain' : 'outside';
-      return worst([origin, this.#held(identifier)]);
+      return worst(['outside', this.#held(identifier)]);
     }
     const definitions = reachingDefinitions(this.module, identifier) ?? writes.map(definitionOf);
     const found = definitions.length > 0 ? definitions : writes.map(definitionOf);
@@ -222,7 +232,7 @@ export class GradTrace {
     if (isPlainParameter(node)) return 'plain';
     const given = typeof this.parameters === 'string' ? this.parameters : this.parameters.get(node.text);
     if (given !== undefined) return given;
-    return DATA.test(node.text) ? 'plain' : 'outside';
+    return this.depth === 0 && node.text !== selfName(this.functionNode) ? 'given' : 'outside';
   }
 
   /** What the function puts into an object by its methods, items and attributes, wherever it does. */
@@ -266,13 +276,13 @@ export class GradTrace {
     const name = methodName(call) ?? callee.text;
     if (receiver !== undefined && path === undefined) return this.#method(name, receiver, given);
     const traces = this.#all(given);
-    if (NETWORK.test(name) || traces.includes('network')) return 'graph';
+    if (traces.includes('network')) return 'graph';
     // A class of another file, made from plain things: a meter, a writer.
     return /^[A-Z]/.test(name) ? operation(traces) : operation([...traces, 'unknown']);
   }
 
   #method(name: string, receiver: PyNode, given: readonly PyNode[]): Trace {
-    if (known.PLAIN_METHODS.has(name) || isTextReceiver(name, receiver)) return 'plain';
+    if (known.PLAIN_METHODS.has(name)) return 'plain';
     if (known.WALKS.has(name)) return 'network';
     const from = this.of(receiver);
     const traces = this.#all(given);
@@ -280,9 +290,7 @@ export class GradTrace {
     if (known.PASSING_METHODS.has(name)) return worst([from, ...traces]);
     // `accelerator.gather(x)`; `logits.gather(1, actions)` is tensor math.
     if (COLLECTS.test(name) && !mayCarryGraph(from)) return worst(traces);
-    // A meter that is given nothing with a graph hands back none.
-    if (from === 'outside' && METER.test(receiver.text)) return operation(traces);
-    return NETWORK.test(name) ? 'graph' : operation([from, ...traces]);
+    return operation([from, ...traces]);
   }
 
   /** The values of a function of the file that a call runs; undefined where that is too deep to follow. */

@@ -5,6 +5,7 @@ import { type Given, siblingOf } from '../../semantic/given.js';
 import { importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
+import { mayLead } from '../../semantic/paths.js';
 import { spreadsNone } from '../../semantic/spread.js';
 import {
   allNodes,
@@ -243,8 +244,7 @@ function enabledAgain(module: PyModule, call: PyNode): readonly Answer[] {
     const enabling = node.parent?.parent;
     if (enabling?.type !== 'call' || node.text !== CHECKPOINTING_ENABLE) return 'unknown';
     if (argumentsOf(enabling).length > 0) return choosesForm(argumentsOf(enabling)[0]);
-    const isBefore = enabling.end <= call.start && enclosingFunction(enabling) === enclosingFunction(call);
-    return isBefore ? 'yes' : 'no';
+    return mayLead(module, call, enabling) ? 'no' : 'yes';
   });
 }
 

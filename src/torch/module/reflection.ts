@@ -32,7 +32,7 @@ function doubt(otherwise: string): Gate {
   return { answer: 'unknown', otherwise };
 }
 
-const REFLECTS = /\b(?:getattr|attrgetter|__dict__|vars|case)\b|\bcopy\b/;
+const REFLECTS = /\b(?:getattr|attrgetter|getmembers|__dict__|vars|dir|case)\b|\bcopy\b/;
 
 /** The place in a file that may read the attribute without naming it as one. */
 function reflectionIn(module: PyModule, name: string, family: readonly PyNode[]): PyNode | undefined {
@@ -46,6 +46,15 @@ function reflectionIn(module: PyModule, name: string, family: readonly PyNode[])
   const raw = module.at('__dict__').find(({ parent, text }) => {
     return text === '__dict__' && mayBeOf(module, parent?.field('object'), family);
   });
+  // What walks over all attributes meets one less.
+  const walked = ['vars', 'dir', 'getmembers'].flatMap((word) =>
+    module.words(word).filter((hit) => {
+      const callee = hit.parent?.field('attribute') === hit ? hit.parent : hit;
+      const call = callee.parent;
+      const [object] = call?.type === 'call' && call.field('function') === callee ? argumentsOf(call) : [];
+      return object !== undefined && mayBeOf(module, object, family);
+    }),
+  )[0];
   const copied = [...module.at('copy'), ...module.at('.copy')].find((hit) => {
     const callee = hit.parent?.field('attribute') === hit ? hit.parent : hit;
     const isCalled = callee.parent?.type === 'call' && callee.parent.field('function') === callee;
@@ -57,7 +66,7 @@ function reflectionIn(module: PyModule, name: string, family: readonly PyNode[])
   const matched = (module.memo(hasPatterns, module) ? module.at(name) : []).find(
     ({ parent, text }) => text === name && parent?.type === 'keyword_pattern',
   );
-  return dynamic?.parent ?? raw?.parent ?? copied ?? getter ?? matched?.parent;
+  return dynamic?.parent ?? raw?.parent ?? walked?.parent ?? copied ?? getter ?? matched?.parent;
 }
 
 function hasPatterns({ text }: PyModule): boolean {

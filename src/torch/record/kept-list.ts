@@ -1,8 +1,9 @@
 import { definitionOf } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
+import { isRepeated } from '../../semantic/paths.js';
 import type { Scope } from '../../semantic/scope.js';
-import { argumentsOf, enclosingLoops, receiverOf, statementOf } from '../../semantic/statements.js';
+import { argumentsOf, receiverOf } from '../../semantic/statements.js';
 import {
   behindBracket,
   type CodeLine,
@@ -225,8 +226,8 @@ function listIn(module: PyModule, scope: Scope, name: string): KeptList | undefi
     const [value, ...others] = call === undefined ? [] : argumentsOf(call);
     if (call === undefined || value === undefined || others.length > 0) return [];
     if (module.scopeAt(target) !== scope || value.type.endsWith('splat')) return [];
-    const kept = enclosingLoops(target).some((loop) => outlives(loop, made));
-    return kept ? [{ target, value }] : [];
+    // A later round appends to the same list.
+    return made.length > 0 && isRepeated(module, target, made) ? [{ target, value }] : [];
   });
   return appends.length === 0 ? undefined : { name, scope, appends };
 }
@@ -241,12 +242,4 @@ function appendTo(target: PyNode): PyNode | undefined {
     receiverOf(call) === target &&
     call.parent?.type === 'expression_statement';
   return appends ? call : undefined;
-}
-
-/** The list is made before the loop and not anew in each round. */
-function outlives(loop: PyNode, made: readonly PyNode[]): boolean {
-  return (
-    made.some((place) => !loop.contains(place)) &&
-    !made.some((place) => statementOf(place).parent === loop.field('body'))
-  );
 }

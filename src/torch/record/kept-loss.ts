@@ -1,5 +1,6 @@
 import type { Answer } from '../../semantic/answer.js';
 import type { PyModule } from '../../semantic/module.js';
+import { functionsNamed } from '../../semantic/project-names.js';
 import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, shown } from '../gate.js';
@@ -153,16 +154,17 @@ export function isDetachable(module: PyModule, value: PyNode): Answer | undefine
   return kindOf(module, value) === 'unknown' && term.scalar === 'no' ? 'no' : 'unknown';
 }
 
-/** A class with a `backward()` of its own: what it makes is differentiated like a tensor, and has no `.detach()`. */
-const LOSS_CLASS =
-  /^[ \t]+def[ \t]+backward\([ \t]*self[ \t]*(?:,[ \t]*(?:\*{1,2}[ \t]*\w*|\w+[ \t]*(?::[^=,)\n]*)?=[^,)\n]*)[ \t]*)*,?[ \t]*\)/m;
-
-/** Whether the project has such a class, here or in another file. */
+/**
+ * Whether the project has a class with a `backward()` of its own: what it makes is differentiated like a tensor, and has no
+ * `.detach()`.
+ */
 function hasLossClass(module: PyModule): boolean {
-  const may = (text: string): boolean => LOSS_CLASS.test(text) && !/\bdef[ \t]+detach\(/.test(text);
-  if (may(module.text)) return true;
-  const { modules, unread } = module.around.naming({ word: 'backward', beside: [] }, may);
-  return modules.length > 0 || unread !== undefined;
+  const found = functionsNamed(module, 'backward');
+  return (
+    found?.every(
+      ({ owner, arity }) => owner === undefined || arity[0] > 0 || owner.members.includes('detach'),
+    ) !== true
+  );
 }
 
 /** By what it is made of, or because it is differentiated right there. */

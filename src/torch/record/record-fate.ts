@@ -4,6 +4,7 @@ import { definitionOf, readsReached } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
+import { functionsNamed } from '../../semantic/project-names.js';
 import { methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { CPU_LIBRARIES, isDifferentiation, NUMPY, onlyLooks, TORCH, TORCH_DISTRIBUTED } from '../catalog.js';
@@ -49,13 +50,9 @@ export function isFreshContainer(value: PyNode): boolean {
   return type === 'call' && FRESH.test(value.field('function')?.text ?? '');
 }
 
-/** Calls that give a text, a number or a line in a log, whoever has them. */
+/** Methods of loggers and progress bars of libraries: they give a text, a number or a line in a log. */
 const REPORTING =
-  /^(?:pprint|echo|log_(?:metrics?|scalars?|dict|values?|stats|history|step|epoch|message|line|row)|add_scalars?|add_histogram|set_postfix|set_postfix_str|set_description|set_description_str)$/;
-/** The same, where it is a logger that has them. */
-const LOGGING = /^(?:log|info|debug|warning|warn|error|critical|exception|print|write)$/;
-const LOGGER =
-  /log|wandb|writer|tensorboard|experiment|mlflow|neptune|comet|bar$|tqdm|progress|accelerator|fabric|console|run$|^self$/i;
+  /^(?:pprint|echo|log|info|debug|warning|warn|error|critical|exception|print|write|log_(?:metrics?|scalars?|dict|values?|stats|history|step|epoch|message|line|row)|add_scalars?|add_histogram|set_postfix|set_postfix_str|set_description|set_description_str)$/;
 const NUMBER_BUILTINS: ReadonlySet<string> = new Set(
   'bool float format hasattr hash id int isinstance len print repr str type'.split(' '),
 );
@@ -219,8 +216,8 @@ class RecordTrace {
     }
     if (DIFFERENTIATES.test(name) || trains) return this.#add('differentiated', call);
     if (name === 'format' && /string$/.test(receiver?.type ?? '')) return undefined;
-    const logs = REPORTING.test(name) || (LOGGING.test(name) && LOGGER.test(receiver?.text ?? ''));
-    if (made === undefined && logs) return call.parent?.type === 'expression_statement' ? undefined : call;
+    const logs = made === undefined && REPORTING.test(name) && isOfLibrary(this.module, name);
+    if (logs) return call.parent?.type === 'expression_statement' ? undefined : call;
     if (receiver !== undefined && TAKING.has(methodName(call) ?? '')) {
       this.store(receiver);
       return undefined;
@@ -273,6 +270,11 @@ class RecordTrace {
     if (!sameFunction(place, from) && kindOf(this.module, place) !== 'number') this.#add('escapes', place);
     this.follow(place);
   }
+}
+
+/** Nothing in the project has a function or method of this name. */
+function isOfLibrary(module: PyModule, name: string): boolean {
+  return functionsNamed(module, name)?.length === 0;
 }
 
 /** `"%.3f" % total` */

@@ -4,10 +4,10 @@ import { definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
+import { isRepeated } from '../../semantic/paths.js';
 import type { Scope } from '../../semantic/scope.js';
 import {
   argumentsOf,
-  enclosingLoops,
   methodName,
   receiverOf,
   statementOf,
@@ -224,18 +224,9 @@ function totalIn(module: PyModule, scope: Scope, name: string): RunningTotal | u
     else if (isZero(module, place)) zeros.push(place);
     else if (role !== 'update' && !isDerivedFrom(place, name)) return undefined;
   }
-  const growing = additions.filter(({ statement }) =>
-    enclosingLoops(statement).some((loop) => outlives(loop, zeros)),
-  );
+  // What a round adds to is what the round before has left.
+  const growing = additions.filter(({ target }) => zeros.length > 0 && isRepeated(module, target, zeros));
   return growing.length === 0 ? undefined : { name, scope, additions: growing };
-}
-
-/** The total is set before the loop and not anew in each round. */
-function outlives(loop: PyNode, zeros: readonly PyNode[]): boolean {
-  return (
-    zeros.some((zero) => !loop.contains(zero)) &&
-    !zeros.some((zero) => statementOf(zero).parent === loop.field('body'))
-  );
 }
 
 /** `0.0`, or a new tensor that nobody else holds. */

@@ -2,15 +2,17 @@ import { attributeValues } from '../../semantic/attributes.js';
 import {
   ancestryOf,
   calledDefinition,
+  classAround,
   classBehind,
   methodNamed,
   overridesOf,
 } from '../../semantic/definitions.js';
-import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
+import { definedElsewhere, type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { attributeWritesElsewhere, subclassesElsewhere } from '../../semantic/project-names.js';
+import { enclosingClass, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { LOSS_MODULES, NN_MODULE, TENSOR_MODULES } from '../catalog.js';
 import { moduleKind } from '../module/modules.js';
@@ -26,7 +28,9 @@ export interface Called {
 export function calledBy(module: PyModule, call: PyNode): Called | undefined {
   const definition = calledDefinition(module, call);
   if (definition?.type === 'function_definition') {
-    const others = overridesOf(module, call, definition);
+    const others = isOverriddenElsewhere(module, definition)
+      ? undefined
+      : overridesOf(module, call, definition);
     return others && { functions: [definition, ...others].map((node) => ({ module, node })), makers: [] };
   }
   const callee = call.field('function');
@@ -65,10 +69,33 @@ function instancesBehind(module: PyModule, callee: PyNode): readonly PyNode[] {
     target.type === 'identifier'
       ? valuesOf(module, target)
       : target.type === 'attribute'
-        ? attributeValues(module, target)
+        ? attributeValuesInProject(module, target)
         : undefined;
   const calls = values?.map(unparenthesized) ?? [];
   return calls.every((value) => value.type === 'call') ? calls : [];
+}
+
+/** Whether a subclass in another file has its own method in place of this one. */
+function isOverriddenElsewhere(module: PyModule, method: PyNode): boolean {
+  const owner = enclosingClass(method)?.field('name')?.text;
+  const name = method.field('name')?.text ?? '';
+  if (owner === undefined) return false;
+  return subclassesElsewhere(module, owner)?.every(({ members }) => !members.includes(name)) !== true;
+}
+
+/** The values of `self.name`, where no other file of the project gives it another or changes what it holds. */
+function attributeValuesInProject(module: PyModule, attribute: PyNode): readonly PyNode[] | undefined {
+  const values = attributeValues(module, attribute);
+  const classNode = classAround(attribute)?.classNode;
+  const name = attribute.field('attribute')?.text ?? '';
+  if (values === undefined || classNode === undefined) return undefined;
+  const owner = classNode.field('name')?.text ?? '';
+  const bases = lineageOf(module, classNode).elsewhere.map(({ node }) => node.field('name')?.text);
+  const family = subclassesElsewhere(module, owner);
+  const writes = attributeWritesElsewhere(module, name);
+  if (family === undefined || writes === undefined) return undefined;
+  const names = new Set([undefined, owner, ...bases, ...family.map((each) => each.name)]);
+  return writes.some((write) => names.has(write.owner)) ? undefined : values;
 }
 
 function valuesOf(module: PyModule, identifier: PyNode): readonly PyNode[] | undefined {

@@ -3,6 +3,7 @@ import { definedElsewhere } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
+import { isAlwaysBeforeLoop } from '../../semantic/paths.js';
 import type { Scope } from '../../semantic/scope.js';
 import {
   argumentsOf,
@@ -255,13 +256,8 @@ export function mayBeMissing(
 function isSetUnderCondition(module: PyModule, identifier: PyNode, loop: PyNode): boolean {
   const scope = module.resolve(identifier);
   if (scope === undefined || scope !== module.scopeAt(loop)) return false;
-  return !module
-    .writes(scope, identifier.text)
-    .some(
-      (write) =>
-        write.start < loop.start &&
-        (roleOf(write) === 'parameter' || statementOf(write).parent?.contains(loop) === true),
-    );
+  const writes = module.writes(scope, identifier.text);
+  return !writes.some((write) => roleOf(write) === 'parameter') && !isAlwaysBeforeLoop(module, loop, writes);
 }
 
 /** The outermost loop that the statement can stand before: each loop directly inside the next. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseBytes } from '../../budget/quantity.js';
 import { MESSAGE_WORDS, messageProblem } from '../../report/migrate/message.js';
 import { PROPOSAL_WORDS, proposalProblem } from '../../report/migrate/proposal.js';
 import { readConfig, type Table } from '../config-file.js';
@@ -7,10 +8,13 @@ import { parseSeconds } from '../duration.js';
 import { Failure } from '../failure.js';
 import type { Request } from '../project.js';
 import { didYouMean } from '../resemblance.js';
+import type { VerifySetting } from './enclosure.js';
 import type { Source } from './forge/forge.js';
 import { type Host, type Hosts, hostFrom, nameOf, PUBLIC_HOSTS } from './forge/host.js';
 import { DEFAULT_FILTER, type Filter, listingOf, PROTOCOLS } from './forge/listing.js';
+import { isToken } from './forge/token.js';
 import { sha256 } from './hash.js';
+import { SANDBOX_CHOICES } from './sandbox.js';
 import { type Repository, readSources } from './source.js';
 import { verifyProblem } from './verify.js';
 
@@ -40,11 +44,17 @@ export interface Campaign {
   readonly commits: (typeof COMMIT_CHOICES)[number];
   readonly message?: string;
   readonly verify?: string;
+  readonly verifying: VerifySetting;
   /** Where the mirrors are. */
   readonly mirrors: string;
   readonly clone: (typeof CLONE_CHOICES)[number];
   readonly limits: Limits;
 }
+
+/** What a plan depends on, besides the code and what people decided. */
+export type PlanChoice = Pick<Campaign, 'select' | 'extendSelect' | 'ignore' | 'unsafeFixes' | 'commits'>;
+
+export type PlanLimits = Pick<Limits, 'planTimeout' | 'planMemory'>;
 
 export interface PullRequestSetting {
   readonly title?: string;
@@ -64,19 +74,26 @@ export interface Limits {
   /** Seconds. */
   readonly networkTimeout: number;
   readonly verifyTimeout: number;
+  /** Seconds that it may take to plan a repository. */
+  readonly planTimeout: number;
+  /** Bytes that the heap of a process may take that plans one; the whole process may take twice that. */
+  readonly planMemory: number;
 }
 
 export const CAMPAIGN_FILE = 'campaign.toml';
 export const DEFAULT_BRANCH = 'memfix/fixes';
 const KEYS = [
   ...['repositories', 'select', 'extend-select', 'ignore', 'unsafe-fixes', 'branch', 'commits', 'message'],
-  ...['verify', 'mirrors', 'clone', 'limits', 'sources', 'forges', 'pull-request'],
+  ...['verify', 'verify-sandbox', 'verify-network', 'verify-env', 'verify-readable', 'verify-writable'],
+  ...['mirrors', 'clone', 'limits', 'sources', 'forges', 'pull-request'],
 ];
 /** GitHub takes no more from one account, and people still less. */
 export const MOST_PRS_PER_HOUR = 500;
 const SOURCE_KEYS = ['archived', 'forks', 'protocol'];
 const PULL_REQUEST_KEYS = ['title', 'body', 'draft', 'labels', 'reviewers', 'per-hour'];
-const LIMIT_KEYS = ['network', 'work', 'network-timeout', 'verify-timeout'];
+const LIMIT_KEYS = ['network', 'work', 'network-timeout', 'verify-timeout', 'plan-timeout', 'plan-memory'];
+/** A process that has done nothing yet takes nearly as much. */
+const LEAST_MEMORY = 100e6;
 
 export function readCampaign(folder: string): Campaign {
   const path = join(folder, CAMPAIGN_FILE);
@@ -126,6 +143,7 @@ class CampaignReader {
       commits,
       ...(message !== undefined && { message }),
       ...(verify !== undefined && { verify }),
+      verifying: this.#verifying(),
       clone: this.#chosen('clone', CLONE_CHOICES),
       mirrors: resolve(this.folder, this.#string(this.table, 'mirrors') ?? 'mirrors'),
       limits: this.#limits(),
@@ -137,6 +155,20 @@ class CampaignReader {
     const word = this.#string(this.table, key) ?? choices[0];
     const found = choices.find((choice) => choice === word);
     return found ?? this.#fail(`\`${key}\` must be one of ${choices.join(', ')}`);
+  }
+
+  #verifying(): VerifySetting {
+    const list = (key: string) => this.#strings(this.table, key) ?? [];
+    const env = list('verify-env');
+    const token = env.find(isToken);
+    if (token !== undefined) this.#fail(`\`verify-env\` would give ${token} to the code of every repository`);
+    return {
+      sandbox: this.#chosen('verify-sandbox', SANDBOX_CHOICES),
+      network: this.#boolean(this.table, 'verify-network') ?? false,
+      env,
+      readable: list('verify-readable'),
+      writable: list('verify-writable'),
+    };
   }
 
   #branch(): string {
@@ -205,7 +237,16 @@ class CampaignReader {
       work: count('work', 2),
       networkTimeout: time('network-timeout'),
       verifyTimeout: time('verify-timeout'),
+      planTimeout: time('plan-timeout'),
+      planMemory: this.#memory(table, 'plan-memory', '2GB'),
     };
+  }
+
+  #memory(table: Table, key: string, otherwise: string): number {
+    const bytes = parseBytes(this.#string(table, key) ?? otherwise) ?? 0;
+    return bytes >= LEAST_MEMORY
+      ? bytes
+      : this.#fail(`\`limits.${key}\` must be a size such as "2GB", from 100MB`);
   }
 
   #table(key: string, known?: readonly string[]): Table {
@@ -267,8 +308,8 @@ export function branchProblem(branch: string): string | undefined {
 }
 
 /** What is asked of memfix in a work tree; the repository's own config may make it stricter. */
-export function requestIn(tree: string, campaign: Campaign): Request {
-  const { select, extendSelect, ignore, unsafeFixes } = campaign;
+export function requestIn(tree: string, choice: PlanChoice): Request {
+  const { select, extendSelect, ignore, unsafeFixes } = choice;
   return {
     cwd: tree,
     paths: [],
@@ -282,9 +323,20 @@ export function requestIn(tree: string, campaign: Campaign): Request {
   };
 }
 
+/** What a campaign says about plans, without the rest of it. */
+export function choiceOf({ select, extendSelect, ignore, unsafeFixes, commits }: PlanChoice): PlanChoice {
+  return {
+    ...(select && { select }),
+    extendSelect,
+    ignore,
+    ...(unsafeFixes !== undefined && { unsafeFixes }),
+    commits,
+  };
+}
+
 /** Tells a plan that was made with other settings or decisions, or by another memfix. */
-export function planKey(campaign: Campaign, commit: string, decided: string, version: string): string {
-  const { select, extendSelect, ignore, unsafeFixes, commits } = campaign;
+export function planKey(choice: PlanChoice, commit: string, decided: string, version: string): string {
+  const { select, extendSelect, ignore, unsafeFixes, commits } = choice;
   return sha256(
     JSON.stringify([version, commit, decided, select, extendSelect, ignore, unsafeFixes, commits]),
   );

@@ -14,6 +14,8 @@ export interface Course {
   journal(record: RepositoryRecord): void | Promise<void>;
   /** Whether a stage that has to run may run here; where not, the way ends before it. */
   isWelcome?(stage: Stage): boolean;
+  /** Hears why a stage failed. */
+  failed?(stage: Stage, error: unknown): void;
 }
 
 /** A repository's way to a goal, from wherever its record says it is. */
@@ -34,6 +36,7 @@ export async function goOn(desk: Desk, start: RepositoryRecord, course: Course):
     } catch (error) {
       desk.eyes.signal.throwIfAborted();
       if (error instanceof Setback) throw error;
+      course.failed?.(stage, error);
       record = { ...record, failure: { stage: stage.name, ...discreet(told(error)) } };
     }
     await course.journal(record);

@@ -10,10 +10,10 @@ import type { CampaignFolder, Keep } from './folder.js';
 import type { Forges } from './forge/forges.js';
 import { gitEnvironment } from './forge/token.js';
 import { Git, MARK, restGit } from './git.js';
-import { tryHold } from './hold.js';
+import { type Hold, tryHold } from './hold.js';
 import { Lane } from './lane.js';
 import { Mirror } from './mirror.js';
-import type { Eyes } from './plan.js';
+import type { Eyes } from './planner.js';
 import { Setback } from './setback.js';
 import type { Repository } from './source.js';
 import type { Stage } from './stages.js';
@@ -27,6 +27,8 @@ export interface Undertaking {
   readonly forges: Forges;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
+  /** Takes repositories from other runs that hold them. */
+  readonly takeover: boolean;
 }
 
 export interface Watcher {
@@ -76,16 +78,16 @@ export async function driveHere(
 async function take(
   repository: Repository,
   undertaking: Undertaking,
-  course: Pick<Course, 'through' | 'isWelcome'>,
+  course: Required<Pick<Course, 'through' | 'isWelcome'>>,
 ): Promise<RepositoryRecord | Failure> {
-  const { campaign, folder, goal, eyes, env, keep } = undertaking;
+  const { campaign, folder, goal, eyes, env, keep, takeover } = undertaking;
   const { id, url } = repository;
   const file = join(campaign.mirrors, `${id}.lock`);
   const mark = `${file}#`;
   const git = new Git(gitEnvironment(campaign.hosts, env), eyes.signal, mark);
   const manner = { clone: campaign.clone, timeout: campaign.limits.networkTimeout };
   const mirror = new Mirror(join(campaign.mirrors, id), url, git, manner);
-  const held = tryHold(file);
+  const held = await tryHold(file, { takeover });
   if (held instanceof Failure) return held;
   try {
     if (held.isInherited) {
@@ -94,8 +96,20 @@ async function take(
     }
     // Read now: another run may have been at it since the work was dealt out.
     const start = folder.record(repository);
-    const journal = (each: RepositoryRecord) => folder.journal(each);
-    const record = await goOn({ ...undertaking, mirror, mark }, start, { goal, journal, ...course });
+    const record = await goOn({ ...undertaking, mirror, mark }, start, {
+      goal,
+      isWelcome: course.isWelcome,
+      through: (stage, work) =>
+        course.through(stage, () => {
+          checkHeld(held);
+          return work();
+        }),
+      journal: (each) => {
+        checkHeld(held);
+        return folder.journal(each);
+      },
+    });
+    checkHeld(held);
     if (keep === 'none' || (keep === 'failed' && statusOf(record) !== 'failed'))
       mirror.removeTree(folder.tree(id));
     if (keep === 'none') mirror.remove();
@@ -106,4 +120,14 @@ async function take(
   } finally {
     held.release();
   }
+}
+
+/** Whoever was suspended, or silent for long, and goes on, may do nothing to what another has taken over. */
+function checkHeld(held: Hold): void {
+  if (held.isOurs()) return;
+  throw new Setback(
+    'Another run has taken this repository over',
+    'this one was thought dead, or was told to leave it; what it did last counts for nothing',
+    'Let the other run go on; `memfix migrate status` shows how far it is.',
+  );
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Offer, Offers } from '../../report/migrate/offer.js';
 import {
@@ -26,6 +26,10 @@ export interface Run {
   readonly prsPerHour?: number;
   /** Its name in a queue, where workers do it. */
   readonly queued?: string;
+  /** The queue, without user and password. */
+  readonly queue?: string;
+  /** It was taken back from there. */
+  readonly isStopped?: true;
 }
 
 export const KEEP_CHOICES = ['none', 'failed', 'all'] as const;
@@ -69,6 +73,24 @@ export class CampaignFolder {
   lastRun(shard: string): Run | undefined {
     const text = textOf(this.#runFile(shard));
     return text === undefined ? undefined : JSON.parse(text);
+  }
+
+  /** The last run of each shard that had one. */
+  lastRuns(): ReadonlyMap<string, Run> {
+    const folder = join(this.path, 'runs');
+    const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
+    const shards = files.map((name) => name.replace(/\.json$/, ''));
+    return new Map(
+      shards.flatMap((shard) => {
+        const run = this.lastRun(shard);
+        return run === undefined ? [] : [[shard, run] as const];
+      }),
+    );
+  }
+
+  /** Held by who follows a run that workers do. */
+  runLock(shard: string): string {
+    return join(this.path, 'runs', `${shard}.lock`);
   }
 
   saveRun(shard: string, run: Run): void {

@@ -1,11 +1,14 @@
 import { Failure } from '../failure.js';
+import { gitVariables, SAFE_SETTINGS } from '../git-settings.js';
 import { redacted } from '../secrets.js';
 import { endShells, inShell, quoted } from './shell.js';
 
 /** What one call of git needs besides its words. */
 export interface GitCall {
-  /** Where it runs. */
+  /** Where it runs: with a git folder, the work tree. */
   readonly folder?: string;
+  /** Without one git runs outside any repository: none that lies around has a say. */
+  readonly gitFolder?: string;
   /** The file that it reads. */
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -29,22 +32,17 @@ export interface GitAnswer {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Bytes as they are in the repository, no hook, no submodule, no upkeep behind our back. What belongs to one
- * repository, such as `GIT_DIR`, is for whoever started us.
- */
+/** Bytes as they are in the repository, no submodule, and no upkeep that nobody asked for. */
 const SETTINGS = [
-  ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.autocrlf=false', 'gc.auto=0'],
-  ...['maintenance.auto=false', 'submodule.recurse=false', 'fetch.recurseSubmodules=false'],
-  ...['i18n.commitEncoding=utf-8', 'advice.detachedHead=false', 'push.followTags=false'],
-  ...['init.defaultRefFormat=files', 'commit.gpgSign=false', 'core.logAllRefUpdates=false'],
+  ...[...SAFE_SETTINGS, 'core.autocrlf=false', 'gc.auto=0', 'maintenance.auto=false'],
+  ...['fetch.recurseSubmodules=false', 'i18n.commitEncoding=utf-8', 'advice.detachedHead=false'],
+  ...['push.followTags=false', 'init.defaultRefFormat=files', 'commit.gpgSign=false'],
+  ...['core.logAllRefUpdates=false'],
 ]
   .map((setting) => `-c ${setting}`)
   .join(' ');
-const OF_ONE_REPOSITORY = new Set([
-  ...['GIT_DIR', 'GIT_WORK_TREE', 'GIT_PREFIX', 'GIT_INDEX_FILE', 'GIT_COMMON_DIR', 'GIT_NAMESPACE'],
-  ...['GIT_OBJECT_DIRECTORY', 'GIT_ALTERNATE_OBJECT_DIRECTORIES'],
-]);
+/** Has ssh fail instead of asking, unless the user has a command of their own for it; asked once in each shell. */
+const SSH = `[ -n "$GIT_SSH" ] || export GIT_SSH_COMMAND="\${GIT_SSH_COMMAND:-$(GIT_DIR=/dev/null git config core.sshCommand 2>/dev/null || echo ssh -o BatchMode=yes)}"`;
 /** What a shell answers when there is no such program. */
 const NOT_FOUND = 127;
 
@@ -68,7 +66,7 @@ export class Git {
     const timer = timeout === undefined ? undefined : setTimeout(end, timeout * 1000);
     this.signal.addEventListener('abort', end);
     try {
-      const { status, stdout, stderr } = await inShell(worldOf(this.env), command, halt.signal);
+      const { status, stdout, stderr } = await inShell(worldOf(this.env), `${SSH}; ${command}`, halt.signal);
       this.signal.throwIfAborted();
       if (status === NOT_FOUND) throw noGit();
       return { status, stdout: stdout.toString(), stderr: redacted(stderr.toString()).trim() };
@@ -78,8 +76,12 @@ export class Git {
     }
   }
 
-  #command(words: readonly string[], { folder, input = '/dev/null', env }: GitCall): string {
-    const set = Object.entries({ ...env, [MARK]: this.mark }).map(
+  #command(words: readonly string[], { folder, gitFolder, input = '/dev/null', env }: GitCall): string {
+    const place = {
+      GIT_DIR: gitFolder ?? '/dev/null',
+      ...(gitFolder !== undefined && folder !== undefined && { GIT_WORK_TREE: folder }),
+    };
+    const set = Object.entries({ ...env, ...place, [MARK]: this.mark }).map(
       ([name, value]) => `${name}=${quoted(value)}`,
     );
     const at = folder === undefined ? [] : ['-C', quoted(folder)];
@@ -113,14 +115,12 @@ const worlds = new WeakMap<Environment, Environment>();
 
 /** What git sees of an environment; the same object for the same one. */
 function worldOf(env: Environment): Environment {
+  const { GIT_INDEX_FILE: _, ...variables } = gitVariables(env);
   const world = worlds.get(env) ?? {
-    ...Object.fromEntries(Object.entries(env).filter(([name]) => !OF_ONE_REPOSITORY.has(name))),
-    GIT_TERMINAL_PROMPT: '0',
+    ...variables,
     GCM_INTERACTIVE: 'never',
-    GIT_SSH_COMMAND: env['GIT_SSH_COMMAND'] ?? 'ssh -o BatchMode=yes',
     GIT_LFS_SKIP_SMUDGE: '1',
-    GIT_OPTIONAL_LOCKS: '0',
-    LC_ALL: 'C',
+    GIT_NO_REPLACE_OBJECTS: '1',
   };
   worlds.set(env, world);
   return world;

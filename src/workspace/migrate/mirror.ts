@@ -1,10 +1,10 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Base } from '../../report/migrate/record.js';
 import { bytesOf, textOf } from '../bounded.js';
 import { Failure } from '../failure.js';
-import { type Git, type GitAnswer, gitFailure } from './git.js';
+import { type Git, type GitAnswer, type GitCall, gitFailure } from './git.js';
+import { lendGitFolder, resetSettings, TEMPLATE } from './mirror-settings.js';
 import { writeWhole } from './whole-file.js';
 
 /** A commit to be made. */
@@ -14,8 +14,6 @@ export interface CommitPlan {
   readonly message: string;
 }
 
-/** What every mirror has from its beginning. */
-const TEMPLATE = fileURLToPath(new URL('./mirror-template', import.meta.url));
 const BASE = 'refs/memfix/base';
 const SHALLOW = ['--quiet', '--depth=1', '--no-tags'];
 /** Files come when they are asked for; a server that does not know how sends all of them. */
@@ -44,6 +42,11 @@ export class Mirror {
     private readonly git: Git,
     private readonly manner: Manner,
   ) {}
+
+  /** Where its objects are: all of it that a work tree that is lent needs. */
+  get objects(): string {
+    return join(this.folder, 'objects');
+  }
 
   get #isPartial(): boolean {
     return this.manner.clone === 'partial';
@@ -79,6 +82,7 @@ export class Mirror {
       if (answer.status !== 0) throw gitFailure('The repository cannot be cloned', answer, { timeout });
       // Of a template that is missing, git only says so.
       if (!existsSync(join(draft, 'info', 'attributes'))) throw new Error(`there is nothing in ${TEMPLATE}`);
+      resetSettings(draft, this.url);
       const head = headIn(draft);
       if (wanted !== undefined && wanted.commit !== head?.commit)
         await this.#fetchLocked(draft, wanted.commit);
@@ -111,7 +115,7 @@ export class Mirror {
     // Only of a remote that git knows by name does it know that the rest can be asked for later.
     const from = this.#isPartial ? [PARTIAL, '--', 'origin'] : ['--', this.url];
     const words = ['fetch', ...SHALLOW, '--no-write-fetch-head', ...from, `+${commit}:${BASE}`];
-    return this.git.ask(['--git-dir', folder, ...words], { timeout: this.manner.timeout });
+    return this.#ask(words, { timeout: this.manner.timeout }, folder);
   }
 
   /** Where the remote's HEAD is; null when it has no commit. */
@@ -127,16 +131,29 @@ export class Mirror {
     return /^([0-9a-f]{40,64})\t/.exec(await this.#listed([], `refs/heads/${branch}`))?.[1];
   }
 
-  #listed(options: readonly string[], ref: string): Promise<string> {
+  async #listed(options: readonly string[], ref: string): Promise<string> {
     const { timeout } = this.manner;
-    const words = ['ls-remote', ...options, '--', this.url, ref];
-    return this.git.tell('The repository cannot be reached', words, { timeout });
+    const answer = await this.#ask(['ls-remote', ...options, '--', this.url, ref], { timeout });
+    if (answer.status !== 0) throw gitFailure('The repository cannot be reached', answer, { timeout });
+    return answer.stdout;
   }
 
-  /** The files of a commit in a work tree, as staged changes upon another where that is given. */
-  async checkOut(commit: string, tree: string, upon = commit): Promise<void> {
+  /**
+   * The files of a commit in a work tree, as staged changes upon another where that is given. For code that is not ours:
+   * the git folder of the tree is its own and leads to no remote, and the files are not trusted afterwards.
+   */
+  async lend(commit: string, tree: string, upon = commit): Promise<void> {
     await this.#fill(commit, tree, true);
+    this.touch();
     this.#setHead(upon);
+    lendGitFolder(this.folder, tree, upon);
+  }
+
+  /** Ends that: what was written into the git folder of the tree is gone. */
+  takeBack(tree: string): void {
+    this.touch();
+    const isThere = lstatSync(tree, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (isThere) this.#open(tree);
   }
 
   /** The same for what memfix reads and changes: of a partial clone, the other files are not even here. */
@@ -152,10 +169,11 @@ export class Mirror {
     rmSync(join(this.folder, 'index'), { force: true });
     mkdirSync(tree, { recursive: true });
     this.#open(tree);
-    if (!isWhole) writeFileSync(join(this.folder, 'info', 'sparse-checkout'), SOURCES);
+    resetSettings(this.folder, this.url);
+    if (!isWhole) writeAnew(join(this.folder, 'info', 'sparse-checkout'), SOURCES);
     const only = ['-c', `core.sparseCheckout=${!isWhole}`];
     await this.git.tell('The files cannot be checked out', [...only, 'read-tree', '--reset', '-u', commit], {
-      folder: tree,
+      ...this.#at(tree),
       ...(this.#isPartial && { timeout: this.manner.timeout }),
     });
     this.#untouched = { commit, isWhole };
@@ -193,7 +211,8 @@ export class Mirror {
     const isWhole = this.#untouched?.isWhole === true;
     this.touch();
     const commits: string[] = [];
-    const dated = { folder: tree, env: { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date } };
+    const dated = { ...this.#at(tree), env: { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date } };
+    resetSettings(this.folder, this.url);
     for (const { patch, message } of plans) {
       const apply = ['apply', '--index', '--whitespace=nowarn', '--', patch];
       const commit = ['commit', '--quiet', '--no-verify', '--cleanup=verbatim', '--message', message];
@@ -232,8 +251,19 @@ export class Mirror {
     return answer.status === 0 ? undefined : gitFailure('The push was rejected', answer, { timeout });
   }
 
-  #ask(words: readonly string[], call: { readonly timeout?: number } = {}): Promise<GitAnswer> {
-    return this.git.ask(['--git-dir', this.folder, ...words], call);
+  /** Git with the settings that memfix wrote just now: some of these calls have the user's credentials. */
+  #ask(
+    words: readonly string[],
+    call: { readonly timeout?: number } = {},
+    folder = this.folder,
+  ): Promise<GitAnswer> {
+    resetSettings(folder, this.url);
+    return this.git.ask(words, { ...call, gitFolder: folder });
+  }
+
+  /** The mirror with a work tree; what the tree itself says about its git folder does not count. */
+  #at(tree: string): Pick<GitCall, 'folder' | 'gitFolder'> {
+    return { folder: tree, gitFolder: this.folder };
   }
 
   remove(): void {
@@ -257,10 +287,10 @@ function headIn(folder: string): Base | null {
   return commit === undefined ? null : { commit, branch: ref.replace(/^refs\/heads\//, '') };
 }
 
-/** Some file systems hurry to the disk with what replaces the bytes of a file, and the writer waits. */
+/** Never through a link. Some file systems hurry to the disk with what replaces the bytes of a file, and the writer waits. */
 function writeAnew(file: string, text: string): void {
-  rmSync(file, { force: true });
-  writeFileSync(file, text);
+  rmSync(file, { recursive: true, force: true });
+  writeFileSync(file, text, { flag: 'wx' });
 }
 
 function filesBelow(folder: string): readonly string[] {

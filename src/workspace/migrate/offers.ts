@@ -1,7 +1,7 @@
 import type { Decide, Finding, Outcome, Preview, SourceFile } from '../../engine/outcome.js';
-import { changeShown, type Offer } from '../../report/migrate/offer.js';
+import { type Offer, Original } from '../../report/migrate/offer.js';
 import { contentHash } from '../answers.js';
-import type { Decisions } from './decisions.js';
+import type { Decisions, Matter } from './decisions.js';
 import { sha256 } from './hash.js';
 
 type Draft = Omit<Offer, 'fate'>;
@@ -17,10 +17,11 @@ export class OfferTable {
 
   /** The answers for one file. */
   answering(file: SourceFile): Decide {
+    const place = new Place(file);
     return async (finding, preview) => {
       const answer = await this.policy(finding, preview);
       if (answer.kind === 'skip') return answer;
-      const verdict = this.decisions.about(matterOf(file, finding, preview));
+      const verdict = this.decisions.about(place.matter(finding, preview));
       return isUnwanted(verdict) ? { kind: 'skip' } : answer;
     };
   }
@@ -29,10 +30,11 @@ export class OfferTable {
   offering(file: SourceFile): Decide {
     const drafts = new Map<Finding, Draft>();
     this.#drafts.set(file.path, drafts);
+    const place = new Place(file);
     const answer = this.answering(file);
     return async (finding, preview) => {
       const isOffered = (await this.policy(finding, preview)).kind !== 'skip';
-      if (isOffered) drafts.set(finding, draftOf(file, finding, preview));
+      if (isOffered) drafts.set(finding, place.draft(finding, preview));
       return answer(finding, preview);
     };
   }
@@ -80,28 +82,48 @@ function isOfTransform(draft: Draft, { transform }: Finding): boolean {
   return draft.transform === transform;
 }
 
-function matterOf(file: SourceFile, finding: Finding, { before }: Preview) {
-  const words = before.slice(finding.span.start, finding.span.end);
-  return {
-    path: file.path,
-    // A fix that only another one makes possible is found in what that leaves of the file.
-    hash: contentHash(file.source, before),
-    key: finding.key,
-    likeness: sha256(`${finding.transform}\0${words}`).slice(0, 16),
-  };
-}
+/** A file that fixes are found in. They share its text until some of them are applied, so it is hashed and split once. */
+class Place {
+  #original: Original | undefined;
+  #hash = '';
 
-function draftOf(file: SourceFile, finding: Finding, preview: Preview): Draft {
-  const matter = matterOf(file, finding, preview);
-  const { transform, at, message, safety, numerics, unproven, fix } = finding;
-  const changes = [{ path: file.path, ...preview }, ...(preview.beside ?? [])];
-  return {
-    ...matter,
-    ref: sha256(JSON.stringify([matter.path, matter.hash, matter.key])).slice(0, 16),
-    line: at.line,
-    transform,
-    title: fix?.title ?? '',
-    ...{ message, safety, numerics, unproven },
-    changes: changes.map(({ path, before, after }) => changeShown(path, before, after)),
-  };
+  constructor(private readonly file: SourceFile) {}
+
+  matter(finding: Finding, { before }: Preview): Matter {
+    const words = before.slice(finding.span.start, finding.span.end);
+    this.#show(before);
+    return {
+      path: this.file.path,
+      hash: this.#hash,
+      key: finding.key,
+      likeness: sha256(`${finding.transform}\0${words}`).slice(0, 16),
+    };
+  }
+
+  draft(finding: Finding, preview: Preview): Draft {
+    const matter = this.matter(finding, preview);
+    const { transform, at, message, safety, numerics, unproven, fix } = finding;
+    const beside = preview.beside ?? [];
+    return {
+      ...matter,
+      ref: sha256(JSON.stringify([matter.path, matter.hash, matter.key])).slice(0, 16),
+      line: at.line,
+      transform,
+      title: fix?.title ?? '',
+      ...{ message, safety, numerics, unproven },
+      changes: [
+        this.#show(preview.before).changedTo(preview.after),
+        ...beside.map(({ path, before, after }) => new Original(path, before).changedTo(after)),
+      ],
+    };
+  }
+
+  /** A fix that only another one makes possible is found in what that leaves of the file. */
+  #show(text: string): Original {
+    if (this.#original?.text !== text) {
+      this.#original = new Original(this.file.path, text);
+      this.#hash = contentHash(this.file.source, text);
+    }
+    return this.#original;
+  }
 }

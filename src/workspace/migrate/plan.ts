@@ -17,12 +17,12 @@ import { slashed } from '../places.js';
 import { Project, type Request } from '../project.js';
 import { Tools } from '../tools.js';
 import { visit } from '../visit.js';
-import { type Campaign, requestIn } from './campaign.js';
+import { type PlanChoice, requestIn } from './campaign.js';
 import type { Decisions } from './decisions.js';
 import { OfferTable } from './offers.js';
 
-/** What looks through code: the same for every repository. */
-export interface Eyes {
+/** What planning works with: the same for every repository. */
+export interface PlanMeans {
   readonly catalogue: Catalogue;
   readonly parsers: ParserStock;
   readonly signal: AbortSignal;
@@ -43,29 +43,29 @@ export interface Findings extends Omit<Planned, 'key' | 'at' | 'steps'> {
 
 export function lookInto(
   tree: string,
-  campaign: Campaign,
+  choice: PlanChoice,
   decisions: Decisions,
-  eyes: Eyes,
+  means: PlanMeans,
 ): Promise<Findings> {
-  return eyes.parsers.lend((parser) => findings(tree, campaign, decisions, eyes, parser));
+  return means.parsers.lend((parser) => findings(tree, choice, decisions, means, parser));
 }
 
 async function findings(
   tree: string,
-  campaign: Campaign,
+  choice: PlanChoice,
   decisions: Decisions,
-  eyes: Eyes,
+  means: PlanMeans,
   parser: ParserOnDemand,
 ): Promise<Findings> {
   const root = realpathSync.native(tree);
-  const request = requestIn(root, campaign);
-  const project = new Project(request, eyes.catalogue);
+  const request = requestIn(root, choice);
+  const project = new Project(request, means.catalogue);
   const tools = new Tools(project, parser);
   const engine = await tools.engine();
   const decide = await project.policy();
   const discovery = project.discover();
   const targets = new Map(discovery.candidates.map((candidate) => [candidate.path, candidate]));
-  const threads = eyes.threads(request);
+  const threads = means.threads(request);
   const seen = await visit(
     discovery,
     {
@@ -78,7 +78,7 @@ async function findings(
       isAsBefore: () => false,
       ...(threads && { threads: { ...threads, worth: WORTH_A_THREAD } }),
     },
-    { signal: eyes.signal, progress: () => undefined },
+    { signal: means.signal, progress: () => undefined },
   );
   const table = new OfferTable(decide, decisions);
   const scans: Scan[] = [];
@@ -105,7 +105,7 @@ async function findings(
     findings.map((finding) => ({ ...finding, path: file.path })),
   );
   const steps =
-    campaign.commits === 'repository' || all.fixes.length < 2
+    choice.commits === 'repository' || all.fixes.length < 2
       ? [{ patch, fixes: all.fixes }]
       : await stepByStep(changed, all, engine, (file) => table.answering(file), textsOf);
   return {

@@ -9,13 +9,14 @@ import {
 } from '../../report/migrate/record.js';
 import { Failure } from '../failure.js';
 import { type Campaign, planKey } from './campaign.js';
+import { enclosureFor } from './enclosure.js';
 import type { CampaignFolder } from './folder.js';
 import type { Forges } from './forge/forges.js';
 import { propose } from './forge/propose.js';
 import { withoutTokens } from './forge/token.js';
 import { sha256 } from './hash.js';
 import type { CommitPlan, Mirror } from './mirror.js';
-import { type Eyes, lookInto } from './plan.js';
+import type { Eyes } from './planner.js';
 import { verified } from './verify.js';
 
 /** All that a stage works with. Nothing in it is about who runs the stages, or where. */
@@ -76,7 +77,7 @@ const plan: Stage = {
     await mirror.checkOutSources(commit, tree);
     const decisions = folder.decisions(record.id);
     const key = planKey(campaign, commit, decisions.digest, version);
-    const { patch, steps, offers, ...found } = await lookInto(tree, campaign, decisions, eyes);
+    const { patch, steps, offers, ...found } = await eyes.planner.plan(tree, campaign, decisions);
     folder.saveOffers(record.id, { version: 1, plan: key, offers });
     const whole = `${record.id}.patch`;
     const sha = folder.savePatch(whole, patch);
@@ -133,7 +134,7 @@ const verify: Stage = {
       tree: folder.tree(record.id),
       log: folder.verifyLog(record.id),
       timeout: campaign.limits.verifyTimeout,
-      env: withoutTokens(env),
+      enclosure: await enclosureFor(campaign, withoutTokens(env)),
       ...{ mirror, mark, signal: eyes.signal },
     };
     return { ...before('verify', record), verified: await verified(trying) };

@@ -16,6 +16,7 @@ import { runAll } from '../prove/runs.js';
 import { treeOf } from '../prove/tree.js';
 import { Workshop } from '../prove/workshop.js';
 import { redacted } from '../secrets.js';
+import type { Enclosure } from './enclosure.js';
 import { MARK } from './git.js';
 import type { Mirror } from './mirror.js';
 import { quoted } from './shell.js';
@@ -54,7 +55,7 @@ export interface Trying {
   readonly log: string;
   /** Seconds that the command may take. */
   readonly timeout: number;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly enclosure: Enclosure;
   /** Names the processes that work for this repository. */
   readonly mark: string;
   readonly signal: AbortSignal;
@@ -64,42 +65,62 @@ export interface Trying {
 export async function verified(trying: Trying): Promise<Verified> {
   mkdirSync(dirname(trying.log), { recursive: true });
   const check = checkIn(trying.words);
-  if (check.kind === 'proof') return await proven(trying, check.command);
-  const command = check.kind === 'command' ? check.command : await compiling(trying);
-  return await succeeded(trying, command);
+  try {
+    if (check.kind === 'proof') return await proven(trying, check.command);
+    const command = check.kind === 'command' ? check.command : await compiling(trying);
+    return await succeeded(trying, command);
+  } finally {
+    trying.mirror.takeBack(trying.tree);
+  }
 }
 
 async function succeeded(trying: Trying, command: string): Promise<Verified> {
-  const { words, base, commit, tree, mirror, log, timeout, signal } = trying;
-  await mirror.checkOut(commit, tree, base);
-  mirror.touch();
+  const { words, base, commit, tree, mirror, log, timeout, signal, enclosure } = trying;
+  await mirror.lend(commit, tree, base);
   const { ending, seconds } = await runToEnd({
-    command: ['sh', '-c', command],
+    command: enclosure.enclose(['sh', '-c', command], {
+      cwd: tree,
+      readable: [mirror.objects],
+      writable: [tree],
+    }),
     cwd: tree,
-    env: { ...trying.env, [MARK]: trying.mark },
+    env: { ...enclosure.env, [MARK]: trying.mark },
     mark: MARK,
     log,
+    heading: headingOf(trying),
     timeout,
     signal,
   }).finally(() => redactOutput(log));
   if (ending.kind === 'exited' && ending.code === 0) return { commit, command: words, seconds };
-  const { tail } = readOutput(log);
+  const tail = lastWords(trying);
   throw new Failure(
     'The verify command fails with the fixes',
     `\`${words}\`: exit ${endingWords(ending)}${tail === '' ? '' : `\n${tail}`}`,
-    `See ${log}. It may fail without the fixes, too: try it on a clean checkout.`,
+    `See ${log}. It may fail without the fixes, too: try it on a clean checkout.${enclosure.hint}`,
   );
+}
+
+/** Of the command itself. */
+function lastWords(trying: Trying): string {
+  const lines = readOutput(trying.log).tail.split('\n');
+  return lines.filter((line) => line !== headingOf(trying)).join('\n');
+}
+
+/** The first line of a log: in what surroundings the command ran. */
+function headingOf({ words, enclosure }: Trying): string {
+  return `# memfix: \`${words.replaceAll(/\s+/g, ' ')}\` ${enclosure.words}`;
 }
 
 /** What was broken before is none of our business: only what changes is compiled. */
 async function compiling({ base, commit, mirror }: Trying): Promise<string> {
   const files = (await mirror.changed(base, commit)).filter((path) => path.endsWith('.py'));
   const python = '"$(command -v python3 || command -v python || echo python3)"';
-  return `${python} -m compileall -q -- ${files.map(quoted).join(' ')}`;
+  // Isolated: a module of the repository with the name of a standard one is not run.
+  return `${python} -I -m compileall -q -- ${files.map(quoted).join(' ')}`;
 }
 
 async function proven(trying: Trying, command: string): Promise<Verified> {
-  const { words, base, commit, fixes, mirror, log, timeout, env, mark, signal } = trying;
+  const { words, base, commit, fixes, mirror, log, timeout, enclosure, mark, signal } = trying;
   const began = performance.now();
   const changes = await changesOf(trying);
   const root = realpathSync.native(trying.tree);
@@ -119,7 +140,9 @@ async function proven(trying: Trying, command: string): Promise<Verified> {
       {
         ...{ plan, tree, cwd: root, timeout, signal, metric: undefined },
         changes: new Map([['after', changes]]),
-        env: { ...env, [MARK]: mark },
+        env: { ...enclosure.env, [MARK]: mark },
+        enclose: (inner, places) =>
+          enclosure.enclose(inner, { ...places, readable: [...places.readable, mirror.objects] }),
         starting: () => undefined,
         ended: () => undefined,
       },
@@ -128,9 +151,10 @@ async function proven(trying: Trying, command: string): Promise<Verified> {
     const report = reportOf(plan, runs);
     const { verdict } = report.comparison;
     const text = renderProve(report, { paint: noColor, width: 110 });
-    writeFileSync(log, redacted(text));
+    writeFileSync(log, redacted(`${headingOf(trying)}\n${text}`));
     const why = REJECTED[verdict];
-    if (why !== undefined) throw new Failure(why, `\`${words}\`:\n${text.trimEnd()}`, `See ${log}.`);
+    if (why !== undefined)
+      throw new Failure(why, `\`${words}\`:\n${text.trimEnd()}`, `See ${log}.${enclosure.hint}`);
     return { commit, command: words, seconds: (performance.now() - began) / 1000, verdict };
   } finally {
     workshop.close();
@@ -149,9 +173,9 @@ const REJECTED: Readonly<Partial<Record<Verdict, string>>> = {
 async function changesOf({ base, commit, tree, mirror }: Trying): Promise<readonly Change[]> {
   const paths = await mirror.changed(base, commit);
   const textOf = (path: string) => bytesOf(join(tree, path)).toString('latin1');
-  await mirror.checkOut(commit, tree);
+  await mirror.lend(commit, tree);
   const after = paths.map(textOf);
-  await mirror.checkOut(base, tree);
+  await mirror.lend(base, tree);
   const root = realpathSync.native(tree);
   return paths.map((path, index) => ({
     target: join(root, path),

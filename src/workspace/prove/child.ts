@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readdirSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
 import type { Ending } from '../../report/prove/record.js';
 import { textOf } from '../bounded.js';
 import { codeOf, Failure } from '../failure.js';
@@ -13,10 +13,22 @@ export interface Errand {
   readonly mark: string;
   /** Where its output goes. */
   readonly log: string;
+  /** The first line there. */
+  readonly heading?: string;
   /** Seconds it may take. */
   readonly timeout?: number;
   readonly signal: AbortSignal;
 }
+
+/** Where a command in a sandbox runs, and what it sees there that is otherwise hidden. */
+export interface Places {
+  readonly cwd: string;
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
+}
+
+/** The command that runs a command in a sandbox. */
+export type Enclose = (command: readonly string[], places: Places) => readonly string[];
 
 export interface Finished {
   readonly ending: Ending;
@@ -25,6 +37,8 @@ export interface Finished {
 
 /** Between asking a command to end and ending it. */
 const GRACE = 5000;
+/** More processes than this of one command are a contest that nobody wins. */
+const MOST_ENDED = 100_000;
 
 /** Runs it in a process group of its own, of which nothing is left afterwards, however it ends. */
 export async function runToEnd(errand: Errand): Promise<Finished> {
@@ -32,6 +46,7 @@ export async function runToEnd(errand: Errand): Promise<Finished> {
   signal.throwIfAborted();
   const [program = '', ...words] = command;
   const output = openSync(log, 'w');
+  if (errand.heading !== undefined) writeSync(output, `${errand.heading}\n`);
   const started = performance.now();
   const child = spawn(program, words, { cwd, env, detached: true, stdio: ['ignore', output, output] });
   const ended = endOf(child, command);
@@ -104,13 +119,27 @@ function sweep(child: ChildProcess, errand: Errand): void {
   endMarked(`${errand.mark}=${errand.env[errand.mark]}`);
 }
 
-/** Ends every process with an environment variable that starts so, where the system shows them. */
+/**
+ * Ends every process with an environment variable that starts so, where the system shows them. Looks again until there is
+ * no new one: a process that is about to end may just have started another.
+ */
 export function endMarked(start: string): void {
-  const processes = textOf('/proc/self/environ') === undefined ? [] : readdirSync('/proc');
-  for (const name of processes.filter((each) => /^\d+$/.test(each) && Number(each) !== process.pid)) {
-    const variables = textOf(`/proc/${name}/environ`)?.split('\0') ?? [];
-    if (variables.some((variable) => variable.startsWith(start))) send(Number(name), 'SIGKILL');
+  if (textOf('/proc/self/environ') === undefined) return;
+  const ended = new Set<string>();
+  for (let isNew = true; isNew && ended.size < MOST_ENDED; ) {
+    const found = readdirSync('/proc').filter(
+      (name) =>
+        /^\d+$/.test(name) && Number(name) !== process.pid && !ended.has(name) && isMarked(name, start),
+    );
+    for (const name of found) send(Number(name), 'SIGKILL');
+    for (const name of found) ended.add(name);
+    isNew = found.length > 0;
   }
+}
+
+function isMarked(pid: string, start: string): boolean {
+  const variables = textOf(`/proc/${pid}/environ`)?.split('\0') ?? [];
+  return variables.some((variable) => variable.startsWith(start));
 }
 
 /** A process that is gone already needs no signal. */

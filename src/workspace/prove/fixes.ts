@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { encode, type SourceText } from '../../text/decode.js';
 import { Failure, reasonOf } from '../failure.js';
 import { isInside } from '../places.js';
-import { replaceBytes } from '../write.js';
+import { draftName, replaceBytes } from '../write.js';
 
 /** What becomes of one file, by its path in the user's tree. */
 export interface Change {
@@ -29,12 +29,14 @@ export function fixCopy(root: string, copy: string, changes: readonly Change[]):
 
 /** Never through a link: behind it lies the user's own file. */
 function problemOf(copy: string, place: string, old: Buffer, now: Buffer): string | undefined {
+  let real: string;
   try {
-    if (!isInside(realpathSync.native(place), realpathSync.native(copy))) return 'it is only linked';
+    real = realpathSync.native(place);
+    if (!isInside(real, realpathSync.native(copy))) return 'it is only linked';
   } catch (error) {
     return reasonOf(error);
   }
-  const written = replaceBytes(place, old, now);
+  const written = replaceBytes(real, old, now, draftName());
   return written.ok ? undefined : written.reason;
 }
 

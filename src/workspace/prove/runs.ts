@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { type Plan, type Runs, reportOf } from '../../report/prove/assemble.js';
 import { mayBeChance } from '../../report/prove/compare.js';
 import { ranOutOfMemory, succeeded, type Trial, type Variant } from '../../report/prove/record.js';
+import type { Enclose } from './child.js';
 import { type Change, fixCopy } from './fixes.js';
 import type { Tree } from './tree.js';
 import { type Kind, placeShim, runTrial } from './trial.js';
@@ -20,6 +21,8 @@ export interface Assignment {
   readonly timeout: number | undefined;
   readonly metric: RegExp | undefined;
   readonly signal: AbortSignal;
+  /** Puts the command into a sandbox. */
+  readonly enclose?: Enclose;
   /** Hears of each run as it starts and as it ends. */
   starting(name: string, kind: Kind): void;
   ended(name: string, kind: Kind, trial: Trial): void;
@@ -65,7 +68,7 @@ class Bench {
   }
 
   async run(name: string, kind: Kind): Promise<Trial> {
-    const { plan, tree, cwd, changes, env, signal, metric } = this.assignment;
+    const { plan, tree, cwd, changes, env, signal, metric, enclose } = this.assignment;
     const trials = this.#variant(name);
     const copy = this.workshop.copy(name);
     try {
@@ -84,6 +87,7 @@ class Bench {
         signal,
         ...(timeout !== undefined && { timeout }),
         ...(metric && { metric }),
+        ...(enclose && { enclose }),
       });
       trials[kind].push(trial);
       this.assignment.ended(name, kind, trial);

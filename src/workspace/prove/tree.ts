@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { ENVIRONMENT_MARKS, FOREIGN } from '../discover.js';
 import { Failure } from '../failure.js';
-import { askGit, zeroSeparated } from '../git.js';
+import { askGit, statusOf, uncommittedCount, zeroSeparated } from '../git.js';
 import { isInside, repositoryRoot, slashed } from '../places.js';
 
 /** What of a tree a copy of it will hold. Paths are relative to the root. */
@@ -71,7 +71,7 @@ export function treeOf(cwd: string, wishes: Wishes): Tree {
 
 /** `git status` in a line; two that differ tell that something in the tree was touched. */
 export function stateOf({ root, commit }: Tree): string {
-  return commit === undefined ? '' : askGit(root, ['status', '--porcelain=v1', '-z']).stdout;
+  return commit === undefined ? '' : statusOf(root);
 }
 
 function commitOf(root: string): string | undefined {
@@ -102,11 +102,6 @@ function listed(root: string, words: readonly string[]): readonly string[] {
     `\`git ls-files\` in ${root} said: ${stderr.trim()}`,
     'Run `git status` there to see what is wrong.',
   );
-}
-
-function uncommittedCount(root: string): number {
-  return zeroSeparated(askGit(root, ['status', '--porcelain=v1', '-z', '--no-renames', '-uall']).stdout)
-    .length;
 }
 
 /** Environments that nobody told git to ignore. */

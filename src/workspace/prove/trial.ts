@@ -1,10 +1,10 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Ending, type ProcessRecord, recordOf, type Trial } from '../../report/prove/record.js';
 import { bytesOf } from '../bounded.js';
 import { Failure } from '../failure.js';
-import { runToEnd } from './child.js';
+import { type Enclose, runToEnd } from './child.js';
 import { readOutput } from './output.js';
 
 export type Kind = 'measured' | 'counted';
@@ -12,6 +12,7 @@ export type Kind = 'measured' | 'counted';
 /** Where a process writes its record; by it the processes of a run are known, too. */
 export const RECORDS = 'MEMFIX_PROVE_RECORDS';
 const LOG = 'log.txt';
+const LARGEST_RECORD = 256 * 1024 * 1024;
 
 /** One run of the command in a copy of the tree. */
 export interface Setting {
@@ -28,6 +29,7 @@ export interface Setting {
   readonly timeout?: number;
   readonly metric?: RegExp;
   readonly signal: AbortSignal;
+  readonly enclose?: Enclose;
 }
 
 /** The shim in a folder of its own, as it must be on a PYTHONPATH. */
@@ -43,8 +45,11 @@ export async function runTrial(setting: Setting): Promise<Trial> {
   const records = join(folder, 'records');
   mkdirSync(records, { recursive: true });
   mkdirSync(cwd, { recursive: true });
+  const words = command.map((word) => inCopy(word, tree, copy));
+  // The git folder of a copy is in that of the tree, in which git works outside the sandbox, too.
+  const places = { cwd, readable: [setting.shim, join(tree, '.git')], writable: [copy, records] };
   const { ending, seconds } = await runToEnd({
-    command: command.map((word) => inCopy(word, tree, copy)),
+    command: setting.enclose?.(words, places) ?? words,
     cwd,
     env: environmentOf(setting, records),
     mark: RECORDS,
@@ -93,12 +98,18 @@ function inCopy(word: string, tree: string, copy: string): string {
   return existsSync(moved) || !existsSync(path) ? word.slice(0, at) + moved : word;
 }
 
+/** The command can write there, so that anything may be in the place of a record. */
+function recordText(path: string): string {
+  const stats = lstatSync(path);
+  return stats.isFile() && stats.size <= LARGEST_RECORD ? bytesOf(path, LARGEST_RECORD).toString('utf8') : '';
+}
+
 function recordsIn(folder: string): readonly ProcessRecord[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .sort()
     .map((name) => {
-      const record = recordOf(bytesOf(join(folder, name)).toString('utf8'));
+      const record = recordOf(recordText(join(folder, name)));
       if (record !== undefined) return record;
       throw new Failure(
         'A record cannot be read',

@@ -19,7 +19,6 @@ import { RECORDS } from './trial.js';
 
 const PREFIX = 'memfix-prove-';
 const OWNER = 'owner.json';
-const NO_HOOKS = ['-c', 'core.hooksPath=/dev/null'] as const;
 
 interface Owner {
   readonly pid: number;
@@ -76,7 +75,6 @@ export class Workshop {
 /** Without checking anything out: no hook and no filter runs, and the files come from the user's tree. */
 function addWorktree(root: string, place: string, commit: string): void {
   const { status, stderr } = askGit(root, [
-    ...NO_HOOKS,
     'worktree',
     'add',
     '--quiet',
@@ -93,7 +91,7 @@ function addWorktree(root: string, place: string, commit: string): void {
     );
   }
   // So that `git status` and `git diff` in the copy speak of the user's changes, not of everything.
-  askGit(place, [...NO_HOOKS, 'read-tree', commit]);
+  askGit(place, ['read-tree', commit]);
 }
 
 function removeTree(root: string, place: string): void {

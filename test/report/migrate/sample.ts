@@ -1,4 +1,4 @@
-import { changeShown, type Offer } from '../../../src/report/migrate/offer.js';
+import { type Offer, Original } from '../../../src/report/migrate/offer.js';
 import { pageOf, type Told } from '../../../src/report/migrate/page/collect.js';
 import type { RepositoryRecord } from '../../../src/report/migrate/record.js';
 
@@ -52,7 +52,7 @@ export function offer(index: number, more: Partial<Offer> = {}): Offer {
     safety,
     numerics,
     unproven: [],
-    changes: [changeShown(path, BEFORE, AFTER)],
+    changes: [new Original(path, BEFORE).changedTo(AFTER)],
     fate: 'taken',
     ...more,
   };

@@ -255,8 +255,9 @@ describe('suspicionsOf', () => {
 
 describe('evaluations', () => {
   const mode = (body: string): string | undefined => {
-    const [evaluation] = evaluations(functionOf(body).module);
-    return evaluation && runsInEvalMode(evaluation);
+    const { module } = functionOf(body);
+    const [evaluation] = evaluations(module);
+    return evaluation && runsInEvalMode(module, evaluation);
   };
 
   it.each([
@@ -270,6 +271,10 @@ describe('evaluations', () => {
     ['for b in loader:;;\tmodel.eval();;\tmodel(b);;\tmodel.train()', 'yes'],
     ['model.eval();;for b in loader:;;\tmodel(b);;\tmodel.train()', 'unknown'],
     ['if x:;;\tmodel.eval();;model(x)', 'unknown'],
+    ['if x:;;\tmodel.eval();;else:;;\tmodel.eval();;model(x)', 'yes'],
+    ['if x:;;\tmodel.train();;\treturn;;model.eval();;model(x)', 'yes'],
+    ['if x:;;\tmodel.eval();;else:;;\treturn;;model(x)', 'yes'],
+    ['try:;;\tmodel.eval();;except E:;;\tpass;;model(x)', 'unknown'],
     ['if not training:;;\tmodel.eval();;model(x)', 'no'],
     ['if train:;;\tmodel.train();;else:;;\tmodel.eval();;model(x)', 'no'],
     ['model.eval();;model(x);;model.train();;model(x)', 'no'],

@@ -23,6 +23,9 @@ exec "$REAL_GIT" "$@"
 const PARTIAL = "clone = 'partial'\n";
 const REAL_GIT = spawnSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).stdout.trim();
 
+/** The verify command may reach memfix itself. */
+const OPEN = "verify-sandbox = 'none'\nverify-env = ['KILL_AT', 'KILL_ONCE']\n";
+
 test.each([
   ['clone', ' clone ', 'before'],
   ['clone', ' clone ', 'after'],
@@ -36,13 +39,15 @@ test.each([
   ['push', ' push ', 'before'],
   ['push', ' push ', 'after'],
 ])('killed in %s (%s, %s), a campaign is resumed and nothing is done twice', (_, at, when) => {
-  const remotes = remotesWith({ one: { 'a.py': 'hold(fatal)\n' } });
+  const killed = join(folderWith(), 'killed');
+  const code = at === 'detect' ? `hold(fatal("${killed}"))\n` : 'hold()\n';
+  const remotes = remotesWith({ one: { 'a.py': code } });
   const bare = join(remotes, 'one.git');
   const pushes = countPushes(bare);
   const verify =
     'if [ "$KILL_AT" = verifying ] && mkdir "$KILL_ONCE"; then echo $$ > "$KILL_ONCE/pid"; kill -9 $PPID; sleep 60; fi';
   const camp = folderWith({
-    'campaign.toml': `repositories = ['${bare}']\n${at.includes('read-tree') ? PARTIAL : ''}verify = '${verify}'\n`,
+    'campaign.toml': `repositories = ['${bare}']\n${at.includes('read-tree') ? PARTIAL : ''}verify = '${verify}'\n${OPEN}`,
     'bin/git': DEADLY_GIT,
   });
   chmodSync(join(camp, 'bin', 'git'), 0o755);
@@ -53,15 +58,15 @@ test.each([
       env: {
         ...WORLD,
         ...{ PATH: `${join(camp, 'bin')}:${WORLD['PATH']}`, REAL_GIT },
-        ...{ KILL_AT: at, KILL_WHEN: when, KILL_ONCE: join(camp, 'killed') },
+        ...{ KILL_AT: at, KILL_WHEN: when, KILL_ONCE: killed },
       },
     });
   expect(memfix('run', '--push').signal).toBe('SIGKILL');
   expect(memfix('resume')).toMatchObject({ status: 0, stderr: expect.stringContaining('1 pushed') });
-  if (at === 'verifying') expect(isRunning(readFileSync(join(camp, 'killed', 'pid'), 'utf8'))).toBe(false);
+  if (at === 'verifying') expect(isRunning(readFileSync(join(killed, 'pid'), 'utf8'))).toBe(false);
   expect(branchesOf(bare)).toEqual(['main', BRANCH]);
   expect(commitsOn(bare)).toEqual(['Fix GPU memory waste']);
-  expect(git(bare, 'show', `${BRANCH}:a.py`)).toBe('release(fatal)\n');
+  expect(git(bare, 'show', `${BRANCH}:a.py`)).toBe(code.replace('hold', 'release'));
   expect(pushes()).toBe(1);
   expect(readdirSync(join(camp, 'trees'))).toEqual([]);
   expect(readdirSync(join(camp, 'mirrors'))).toHaveLength(1);

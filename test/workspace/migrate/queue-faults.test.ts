@@ -78,17 +78,61 @@ test('who began it is killed: the workers go on, and it is taken up again', asyn
     () =>
       works.server.ask('smembers', works.server.ask('keys', 'memfix:run:*:queued')[0] ?? 'none').length === 3,
   );
-  // A second one passes over what the first one holds, and ends nothing.
-  const second = works.migrate(camp, ['resume']);
-  expect([await second.ended, second.said]).toEqual([1, expect.stringContaining('passed over')]);
+  // A second one, of whatever kind, leaves the first one alone.
+  for (const action of [['resume'], ['run', '--push'], ['plan']]) {
+    const second = works.migrate(camp, action);
+    expect([await second.ended, second.said]).toEqual([
+      2,
+      expect.stringContaining('Another process follows a run of this campaign'),
+    ]);
+  }
   run.child.kill('SIGKILL');
   expect(await run.ended).toBe('SIGKILL');
+  // Nobody follows the run any more, and still it is not for another one to end.
+  const other = works.migrate(camp, ['run', '--push']);
+  expect([await other.ended, other.said]).toEqual([
+    2,
+    expect.stringMatching(
+      /3 repositories of its last run have not come to an end[\s\S]*`memfix migrate resume --queue/,
+    ),
+  ]);
   await works.worker({ words: LEASE });
   await until(() => Object.values(pushes()).every((count) => count === 1));
   expect(readdirSync(camp)).not.toContain('state');
   const resumed = works.migrate(camp, ['resume']);
   expect(await resumed.ended, resumed.said).toBe(0);
   expect(resumed.said).toContain('3 repositories: 3 pushed.');
+  check();
+});
+
+test('of two runs that are begun at once, one goes on', async () => {
+  const works = await Works.open(PROGRAM);
+  const { camp, check } = campaignOver(some(3));
+  const runs = [1, 2].map(() => works.migrate(camp, ['run', '--push']));
+  // Without a worker, none comes to its end.
+  expect(await Promise.race(runs.map(({ ended }) => ended))).toBe(2);
+  await works.worker({ words: LEASE });
+  const codes = await Promise.all(runs.map(({ ended }) => ended));
+  expect(codes.sort(), runs.map(({ said }) => said).join('\n')).toEqual([0, 2]);
+  check();
+});
+
+test('a run that is on a queue is taken over by who says so, and what is stopped is free', async () => {
+  const works = await Works.open(PROGRAM);
+  const { camp, check } = campaignOver(some(2));
+  const first = works.migrate(camp, ['run', '--push']);
+  await first.says(/No worker/);
+  await until(() => works.server.ask('keys', 'memfix:*:clone:*.*').length === 2);
+  const second = works.migrate(camp, ['run', '--push', '--takeover']);
+  expect(await first.ended).toBe(2);
+  expect(first.said).toMatch(/Another process follows this run now|no longer knows this run/);
+  second.child.kill('SIGINT');
+  expect(await second.ended).toBe(130);
+  const here = works.migrateHere(camp, ['run', '--push']);
+  expect([await here.ended, here.said]).toEqual([2, expect.stringContaining('Workers are at this campaign')]);
+  expect(await works.migrate(camp, ['stop']).ended).toBe(0);
+  const free = works.migrateHere(camp, ['run', '--push']);
+  expect(await free.ended, free.said).toBe(0);
   check();
 });
 
@@ -128,7 +172,10 @@ test('a worker whose disk does not work says so, and goes on when it does', asyn
 test('a worker that is told to stop finishes its stage, and another goes on after it', async () => {
   const works = await Works.open(PROGRAM);
   const log = join(folderWith(), 'verified');
-  const { camp, check } = campaignOver(some(1), `verify = 'sleep 1; echo once >> ${log}'\n`);
+  const { camp, check } = campaignOver(
+    some(1),
+    `verify = 'sleep 1; echo once >> ${log}'\nverify-sandbox = 'none'\n`,
+  );
   const first = await works.worker({ words: LEASE });
   const run = works.migrate(camp, ['run', '--push', '-v']);
   await run.says(/verify …/);

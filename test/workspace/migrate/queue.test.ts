@@ -77,7 +77,10 @@ describe('a campaign on a queue', () => {
   test('lets each worker do only its stages', async () => {
     const works = await Works.open(PROGRAM);
     const verified = join(folderWith(), 'verified');
-    const { pushes, camp } = campaignOver(['one', 'two'], `verify = 'echo "$WHO" >> ${verified}'\n`);
+    const { pushes, camp } = campaignOver(
+      ['one', 'two'],
+      `verify = 'echo "$WHO" >> ${verified}'\nverify-sandbox = 'none'\nverify-env = ['WHO']\n`,
+    );
     const run = works.migrate(camp, ['run', '--push']);
     await run.says(/No worker of memfix/);
     await works.worker({ words: ['--stages', 'push'], env: { WHO: 'pusher' } });
@@ -109,7 +112,10 @@ describe('a campaign on a queue', () => {
     for (const { failure, id } of repositories) {
       const log = join(camp, 'logs', `${id}.log`);
       expect(failure).toMatchObject({ stage: 'verify', detail: expect.stringContaining('once') });
-      expect([failure.next, readFileSync(log, 'utf8')]).toEqual([expect.stringContaining(log), 'once\n']);
+      expect([failure.next, readFileSync(log, 'utf8')]).toEqual([
+        expect.stringContaining(log),
+        expect.stringMatching(/^# memfix: .*\nonce\n$/),
+      ]);
     }
   });
 

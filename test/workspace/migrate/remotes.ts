@@ -10,6 +10,7 @@ import { commit, type Files, folderWith, git, put } from '../folders.js';
 export const WORLD: Readonly<Record<string, string | undefined>> = {
   PATH: process.env['PATH'],
   HOME: '/nonexistent',
+  MEMFIX_STATE_DIR: process.env['MEMFIX_STATE_DIR'],
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_AUTHOR_NAME: 'Ada',

@@ -18,11 +18,12 @@ export async function follow(
   const troubles: Failure[] = [];
   for (const repository of repositories.filter((each) => isToBeSeen(folder.record(each)))) {
     // Whoever is at work there asks itself.
-    const held = tryHold(join(campaign.mirrors, `${repository.id}.lock`));
+    const held = await tryHold(join(campaign.mirrors, `${repository.id}.lock`));
     if (held instanceof Failure) continue;
     try {
       const record = folder.record(repository);
-      folder.save(await seenNow(forges, record));
+      const seen = await seenNow(forges, record);
+      if (held.isOurs()) folder.save(seen);
     } catch (error) {
       if (!(error instanceof Failure) || error instanceof Setback) throw error;
       troubles.push(error);

@@ -23,8 +23,8 @@ export const MACHINE_CLOCK: Clock = {
 };
 
 const HOUR = 3600;
-/** Milliseconds between two tries to be the one who looks, and how many of them. */
-const RETRY = { every: 50, times: 1200 };
+/** Milliseconds between two tries to be the one who looks, and how many of them: longer than a dead one counts as living. */
+const RETRY = { every: 50, times: 1800 };
 /** In place of a repository: the clock was set back. */
 const CLOCK_SET = '-';
 
@@ -115,7 +115,7 @@ interface Opened {
 async function patientHold(file: string, signal: AbortSignal): Promise<Hold> {
   for (let tries = 1; ; tries++) {
     try {
-      return hold(file);
+      return await hold(file);
     } catch (error) {
       if (!(error instanceof Failure) || tries === RETRY.times) throw error;
       await pause(RETRY.every, undefined, { signal });

@@ -44,6 +44,8 @@ async function tokenFrom(host: Host, env: Env, signal: AbortSignal): Promise<str
     GCM_INTERACTIVE: 'never',
     GIT_ASKPASS: '',
     SSH_ASKPASS: '',
+    // The helpers of the user, none of a repository that happens to be around.
+    GIT_DIR: '/dev/null',
   };
   if (host.kind === 'github') {
     const told = await outputOf(['gh', 'auth', 'token', '--hostname', nameOf(host)], '', quiet, signal);
@@ -110,7 +112,12 @@ function withHelpers(hosts: Hosts, env: Env): Env {
 const TOKENS =
   /^(?:MEMFIX_TOKEN_\w+|GH_TOKEN|GITHUB_TOKEN|GH_ENTERPRISE_TOKEN|GITHUB_ENTERPRISE_TOKEN|GITLAB_TOKEN)$/;
 
+/** Whether a variable of this name holds a token of ours. */
+export function isToken(name: string): boolean {
+  return TOKENS.test(name);
+}
+
 /** For the code of repositories, which has no business with our tokens. */
 export function withoutTokens(env: Env): Env {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !TOKENS.test(name)));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isToken(name)));
 }

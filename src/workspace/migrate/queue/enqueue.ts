@@ -37,26 +37,22 @@ export async function driveByQueue(
   watcher: Watcher,
   dispatch: Dispatch,
 ): Promise<void> {
-  const holds: Hold[] = [];
+  const holds = new Map<Repository, Hold>();
   try {
-    const free = repositories.filter((repository) => {
+    for (const repository of repositories) {
       const file = join(undertaking.campaign.mirrors, `${repository.id}.lock`);
-      const held = tryHold(file);
-      if (held instanceof Failure) {
-        watcher.passed(repository, held);
-        return false;
-      }
-      holds.push(held);
-      if (held.isInherited) endMarked(`${MARK}=${file}#`);
-      return true;
-    });
-    const follower = new Follower(undertaking, watcher, dispatch, free);
+      const held = await tryHold(file, { takeover: undertaking.takeover });
+      if (held instanceof Failure) watcher.passed(repository, held);
+      else holds.set(repository, held);
+      if (!(held instanceof Failure) && held.isInherited) endMarked(`${MARK}=${file}#`);
+    }
+    const follower = new Follower(undertaking, watcher, dispatch, holds);
     await follower.giveOut();
     await follower.follow();
     // What another run holds here, that one will end.
-    if (free.length === repositories.length) await follower.close();
+    if (holds.size === repositories.length) await follower.close();
   } finally {
-    for (const held of holds) held.release();
+    for (const held of holds.values()) held.release();
   }
 }
 
@@ -74,10 +70,10 @@ class Follower {
     private readonly undertaking: Undertaking,
     private readonly watcher: Watcher,
     private readonly dispatch: Dispatch,
-    private readonly repositories: readonly Repository[],
+    private readonly holds: ReadonlyMap<Repository, Hold>,
   ) {
     this.#store = new Store(dispatch.link.redis);
-    this.#open = new Map(repositories.map((repository) => [repository.id, repository]));
+    this.#open = new Map([...holds.keys()].map((repository) => [repository.id, repository]));
   }
 
   async giveOut(): Promise<void> {
@@ -86,7 +82,7 @@ class Follower {
     const terms = termsOf(campaign, { version, goal, keep, identity });
     await this.#patiently(this.#store.open(run, terms));
     const queued = await this.#patiently(this.#store.queued(run));
-    const fresh = this.repositories.filter(({ id }) => !queued.has(id));
+    const fresh = [...this.holds.keys()].filter(({ id }) => !queued.has(id));
     for (let from = 0; from < fresh.length; from += AT_ONCE) {
       const some = fresh.slice(from, from + AT_ONCE);
       const cases = some.map((repository) => {
@@ -147,10 +143,12 @@ class Follower {
 
   async #bring(id: string, isEnd: boolean): Promise<void> {
     const { run, link } = this.dispatch;
+    const repository = this.#open.get(id);
+    if (repository === undefined) return;
+    if (this.holds.get(repository)?.isOurs() === false) throw takenOver(link);
     const found = await bringHome(this.#store, run, id, this.undertaking.folder);
     if (found === undefined) throw forgotten(link);
-    const repository = this.#open.get(id);
-    if (!isEnd || repository === undefined) return;
+    if (!isEnd) return;
     this.#open.delete(id);
     const { record, setback } = found;
     if (setback === undefined) this.watcher.ended(record);
@@ -218,6 +216,14 @@ const DEADLY = {
   detail: 'one worker after the other was gone before this stage was done',
   next: 'Look at how much memory they have; `memfix migrate run --failed` tries it again.',
 };
+
+function takenOver({ address: { word } }: Link): Failure {
+  return new Failure(
+    'Another process follows this run now',
+    'this one was thought dead, or was told to leave it; the workers go on',
+    `\`memfix migrate status --queue ${word}\` shows how far they are.`,
+  );
+}
 
 function forgotten({ address: { shown, word } }: Link): Failure {
   return new Failure(

@@ -12,7 +12,8 @@ import { gitEnvironment } from '../forge/token.js';
 import { Git } from '../git.js';
 import { Lane } from '../lane.js';
 import { Mirror } from '../mirror.js';
-import type { Eyes } from '../plan.js';
+import type { Eyes } from '../planner.js';
+import { PlanningLost } from '../planner-children.js';
 import { Setback } from '../setback.js';
 import type { Desk, Stage } from '../stages.js';
 import { writeWhole } from '../whole-file.js';
@@ -44,8 +45,6 @@ const PACED: ReadonlySet<StageName> = new Set<StageName>(['pr']);
 const QUIET = 1000;
 /** By git alone, to the same as before: who needs what they leave makes it again, whatever else it serves. */
 const REMADE: ReadonlySet<StageName> = new Set<StageName>(['clone', 'apply', 'commit']);
-/** What a command of the user says, it says again. */
-const FINAL: ReadonlySet<StageName> = new Set<StageName>(['verify']);
 
 /** Another worker has the repository, or the run is over. */
 class Dismissed extends Error {}
@@ -131,6 +130,8 @@ class Visit {
   readonly #desk: Desk;
   #sent: Luggage;
   #saved: RepositoryRecord;
+  /** It failed, and would again: what a command of the user says, it says again, and so does what was tried twice. */
+  #isFinal = false;
   /** The stage that has to be done elsewhere. */
   #next: StageName | undefined;
 
@@ -161,7 +162,7 @@ class Visit {
       await this.#hearDecisions();
       const record = await this.#goOn();
       const { failure } = record;
-      if (failure !== undefined && !isLast && !FINAL.has(failure.stage))
+      if (failure !== undefined && !isLast && !this.#isFinal)
         throw new Error(`${failure.title}: ${failure.detail}`);
       if (this.#next === undefined) await this.#end(record);
       return this.#next;
@@ -182,6 +183,9 @@ class Visit {
       goal: terms.goal,
       through: (stage, work) => this.#through(stage, work),
       isWelcome: (stage) => this.#isWelcome(stage),
+      failed: (stage, error) => {
+        this.#isFinal = stage.name === 'verify' || error instanceof PlanningLost;
+      },
       journal: async (record) => {
         if (record.failure === undefined) await this.#save(record, false);
       },

@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { hostFrom, PUBLIC_HOSTS, projectAt } from '../../../../src/workspace/migrate/forge/host.js';
 import { tokenFor, tokenVariables, withoutTokens } from '../../../../src/workspace/migrate/forge/token.js';
-import { folderWith } from '../../folders.js';
+import { folderWith, git, repositoryWith } from '../../folders.js';
 import { WORLD } from '../remotes.js';
 
 const host = (text: string) => {
@@ -40,6 +40,20 @@ test('the environment comes first, then gh, then the helpers of git', async () =
   expect(await tokenFor(GITHUB, { ...env, GITHUB_TOKEN: '' }, never)).toBe('from-gh');
   expect(await tokenFor(OWN_GITLAB, env, never)).toBe('from-git');
   expect(await tokenFor(OWN_GITHUB, env, never)).toBeUndefined();
+});
+
+test('no helper of a repository around is asked', async () => {
+  const bin = folderWith({ helper: '#!/bin/sh\necho username=eve\necho password=theirs\n' });
+  chmodSync(`${bin}/helper`, 0o755);
+  const repository = repositoryWith();
+  git(repository, 'config', 'credential.helper', `${bin}/helper`);
+  const before = process.cwd();
+  process.chdir(repository);
+  try {
+    expect(await tokenFor(OWN_GITLAB, WORLD, never)).toBeUndefined();
+  } finally {
+    process.chdir(before);
+  }
 });
 
 test('the code of repositories sees no tokens', () => {

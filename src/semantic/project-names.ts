@@ -1,0 +1,147 @@
+import type { PyNode } from '../syntax/node.js';
+import { ancestryOf, basesOf, classAround, methodsOf } from './definitions.js';
+import { makerOf } from './elsewhere.js';
+import type { PyModule } from './module.js';
+import { enclosingClass } from './statements.js';
+
+/**
+ * What the files of a project define and set, by name. For conclusions from what nobody does: each answer is `undefined`
+ * where too many files have the name to be looked into.
+ */
+
+/** A `def` of a name. */
+export interface NamedFunction {
+  /** Undefined for a function that is no method. */
+  readonly owner: NamedClass | undefined;
+  readonly arity: Arity;
+}
+
+export interface NamedClass {
+  readonly name: string;
+  /** Last names of the classes that it inherits from, as far as its file shows. */
+  readonly bases: readonly string[];
+  /** Names of its own methods and of what its body assigns. */
+  readonly members: readonly string[];
+}
+
+/** How many positional arguments a call must and may give, `self` left out. */
+export type Arity = readonly [least: number, most: number];
+
+/** The functions and methods of a name in the project, this file among its files. */
+export function functionsNamed(module: PyModule, name: string): readonly NamedFunction[] | undefined {
+  return withOthers(module, name, functionsIn);
+}
+
+function functionsIn(alone: PyModule, name: string): readonly NamedFunction[] {
+  return alone.words(name).flatMap((node) => {
+    const definition = node.parent;
+    if (definition?.type !== 'function_definition' || definition.field('name') !== node) return [];
+    const classNode = enclosingClass(definition);
+    const owner = classNode && namedClass(alone, classNode);
+    return [{ owner, arity: arityOf(definition) }];
+  });
+}
+
+/** Classes of other files that inherit from one of this name, directly or not. */
+export function subclassesElsewhere(module: PyModule, name: string): readonly NamedClass[] | undefined {
+  const found = new Map<string, NamedClass>();
+  const pending = [name];
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    const files = module.around.summaries({ word: at, beside: [] }, subclassesIn);
+    if (files === undefined || found.size > MOST_SUBCLASSES) return undefined;
+    for (const each of files.flat()) {
+      if (found.has(each.name)) continue;
+      found.set(each.name, each);
+      pending.push(each.name);
+    }
+  }
+  return [...found.values()];
+}
+
+const MOST_SUBCLASSES = 64;
+
+function subclassesIn(alone: PyModule, name: string): readonly NamedClass[] {
+  return alone.words(name).flatMap((node) => {
+    const base = node.parent?.type === 'attribute' ? node.parent : node;
+    const classNode = base.closest('class_definition');
+    return classNode !== undefined && basesOf(classNode).includes(base) ? [namedClass(alone, classNode)] : [];
+  });
+}
+
+/** Something assigns to an attribute of this name, or to a part of it: `model.loss = …`, `model.loss.reduction = …`. */
+export interface AttributeWrite {
+  /** The class whose `self` it is, or that made the object, as far as its file shows. */
+  readonly owner: string | undefined;
+}
+
+/** Where other files of the project set an attribute of a name. */
+export function attributeWritesElsewhere(
+  module: PyModule,
+  name: string,
+): readonly AttributeWrite[] | undefined {
+  return module.around.summaries({ word: name, beside: [] }, attributeWritesIn)?.flat();
+}
+
+function attributeWritesIn(alone: PyModule, name: string): readonly AttributeWrite[] {
+  return alone.words(name).flatMap((node) => {
+    const attribute = node.parent;
+    const object =
+      attribute?.type === 'attribute' && attribute.field('attribute') === node
+        ? attribute.field('object')
+        : undefined;
+    if (attribute === undefined || object === undefined || !isWritten(attribute)) return [];
+    const around = classAround(attribute);
+    const isSelf = around !== undefined && object.text === around.self;
+    const maker = isSelf ? around.classNode.field('name')?.text : makerOf(alone, object)?.split('.').at(-1);
+    return [{ owner: maker }];
+  });
+}
+
+/** The target of an assignment, or an object whose attribute or item is one. */
+function isWritten(target: PyNode): boolean {
+  let at = target;
+  for (let above = at.parent; above !== undefined; above = at.parent) {
+    if (/^(?:augmented_)?assignment$/.test(above.type)) return above.field('left') === at;
+    if (above.type === 'delete_statement') return true;
+    const isPart = above.field('object') === at || above.field('value') === at || /pattern/.test(above.type);
+    if (!isPart) return false;
+    at = above;
+  }
+  return false;
+}
+
+function namedClass(module: PyModule, classNode: PyNode): NamedClass {
+  const { classes, imported } = ancestryOf(module, classNode);
+  const assigned = (classNode.field('body')?.named ?? []).flatMap((statement) => {
+    const left = statement.named[0]?.type === 'assignment' ? statement.named[0].field('left') : undefined;
+    return left?.type === 'identifier' ? [left.text] : [];
+  });
+  return {
+    name: classNode.field('name')?.text ?? '',
+    bases: [
+      ...classes.slice(1).map((each) => each.field('name')?.text ?? ''),
+      ...imported.map((path) => path.slice(path.lastIndexOf('.') + 1)),
+    ],
+    members: [...methodsOf(classNode).map((method) => method.field('name')?.text ?? ''), ...assigned],
+  };
+}
+
+export function arityOf(functionNode: PyNode): Arity {
+  const isMethod = enclosingClass(functionNode) !== undefined;
+  const parameters = (functionNode.field('parameters')?.named ?? []).slice(isMethod ? 1 : 0);
+  const before = parameters.findIndex(({ type }) => type === 'keyword_separator');
+  const positional = before === -1 ? parameters : parameters.slice(0, before);
+  const isSpread = parameters.some(({ type }) => type === 'list_splat_pattern');
+  const plain = positional.filter(({ type }) => !/splat|separator/.test(type));
+  const least = plain.filter(({ type }) => !type.includes('default')).length;
+  return [least, isSpread ? Number.POSITIVE_INFINITY : plain.length];
+}
+
+function withOthers<T>(
+  module: PyModule,
+  word: string,
+  look: (alone: PyModule, word: string) => readonly T[],
+): readonly T[] | undefined {
+  const others = module.around.summaries({ word, beside: [] }, look);
+  return others && [...look(module.alone, word), ...others.flat()];
+}

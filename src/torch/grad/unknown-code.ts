@@ -1,0 +1,131 @@
+import type { Elsewhere } from '../../semantic/elsewhere.js';
+import type { PyModule } from '../../semantic/module.js';
+import { argumentsOf, enclosingClass, hasSplat, methodName } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import {
+  CALLED,
+  type Differentiator,
+  differentiators,
+  differentiatorsIn,
+  type Suspect,
+  usedAsValue,
+} from './differentiators.js';
+import { Origins } from './origins.js';
+
+/** What runs when one is gone through. */
+const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);
+
+/** `` `Potential` (`train.py:12`), whose forward … `` */
+export function suspectInWords({ name, place, clause }: Suspect): string {
+  return `\`${name}\` (${place}), ${clause}`;
+}
+
+const UNREAD: Suspect = {
+  name: 'a class or function',
+  place: 'of the many files that differentiate',
+  clause: 'which were not all looked into',
+};
+
+/** All differentiating functions that code of this file may get hold of. */
+function around(module: PyModule): readonly Differentiator[] {
+  return [...differentiatorsIn(module.alone), ...differentiators(module).found];
+}
+
+/** The class of the project whose instances differentiate when they are called; a network has the methods of one. */
+function differentiatesWhenCalled(module: PyModule, isNetwork: boolean): Suspect | undefined {
+  const found = around(module).find(
+    ({ name, owner, mayBeModule }) => owner !== undefined && CALLED.has(name) && (mayBeModule || !isNetwork),
+  );
+  return found && suspect(found);
+}
+
+function instanceCalled(module: PyModule): Suspect | undefined {
+  return differentiatesWhenCalled(module, false);
+}
+
+/** The same for those that are iterated over. */
+export function differentiatesWhenIterated(module: PyModule): Suspect | undefined {
+  const found = around(module).find(({ name, owner }) => owner !== undefined && ITERATED.has(name));
+  return found && suspect(found);
+}
+
+/** The method of another file that may run in place of one of this class, and differentiates. */
+export function differentiatingOverride(module: PyModule, call: PyNode, method: PyNode): Suspect | undefined {
+  const owner = enclosingClass(method)?.field('name')?.text;
+  const name = methodName(call);
+  const found = differentiators(module).found.find(
+    (each) => owner !== undefined && each.name === name && each.bases.includes(owner),
+  );
+  return found && suspect(found);
+}
+
+/** A method of this name that differentiates, of a class that an object may be of. */
+export function differentiatingMethod(
+  module: PyModule,
+  call: PyNode,
+  isNetwork: boolean,
+): Suspect | undefined {
+  const name = methodName(call);
+  const found = around(module).find(
+    (each) =>
+      each.name === name &&
+      each.owner !== undefined &&
+      (each.mayBeModule || !isNetwork) &&
+      mayTake(each, call),
+  );
+  return found && suspect(found);
+}
+
+/** What is known of a value that is called. */
+export interface CalledValue {
+  readonly suspect: Suspect | undefined;
+  /** The functions of the project that it is. */
+  readonly functions: readonly Elsewhere[];
+  /** What made it is known. */
+  readonly isFollowed: boolean;
+}
+
+/**
+ * What differentiates when this value is called: what made it tells, through variables, parameters and their callers,
+ * attributes and imports; else every function of the project that is handed around and takes such arguments.
+ */
+export function calledValue(module: PyModule, callee: PyNode, call: PyNode): CalledValue {
+  const origins = new Origins(instanceCalled);
+  const answer = origins.of(module, callee, 0);
+  const { functions } = origins;
+  if (answer === 'clean') return { suspect: undefined, functions, isFollowed: true };
+  if (answer !== 'unknown') return { suspect: answer, functions, isFollowed: true };
+  const found = around(module).find(
+    (each) =>
+      !CALLED.has(each.name) && mayTake(each, call) && (each.isValue || isValueElsewhere(module, each.name)),
+  );
+  const { unread } = differentiators(module);
+  const instance = unread ? UNREAD : differentiatesWhenCalled(module, false);
+  return { suspect: found === undefined ? instance : suspect(found), functions, isFollowed: false };
+}
+
+/** The same for a network that a function runs: an object with the methods of one. */
+export function differentiatingNetwork(module: PyModule, network: PyNode): Suspect | undefined {
+  const answer = new Origins(instanceCalled).of(module, network, 0);
+  if (answer !== 'unknown') return answer === 'clean' ? undefined : answer;
+  return differentiatesWhenCalled(module, true) ?? (differentiators(module).unread ? UNREAD : undefined);
+}
+
+function isValueElsewhere(module: PyModule, name: string): boolean {
+  const files = module.around.summaries({ word: name, beside: [] }, usedAsValue);
+  return usedAsValue(module.alone, name) || files === undefined || files.includes(true);
+}
+
+function mayTake({ arity: [least, most] }: Differentiator, call: PyNode): boolean {
+  if (hasSplat(call)) return true;
+  const given = argumentsOf(call);
+  const positional = given.filter(({ type }) => type !== 'keyword_argument').length;
+  return positional <= most && given.length >= least;
+}
+
+function suspect({ owner, name, place, words }: Differentiator): Suspect {
+  if (owner === undefined) return { name, place: `\`${place}\``, clause: `which ${words}` };
+  return CALLED.has(name) || ITERATED.has(name)
+    ? { name: owner, place: `\`${place}\``, clause: `whose ${name} ${words}` }
+    : { name: `${owner}.${name}`, place: `\`${place}\``, clause: `which ${words}` };
+}

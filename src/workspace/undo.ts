@@ -1,0 +1,147 @@
+import { lstatSync, rmSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
+import { plainFiles } from './attributes.js';
+import { codeOf, Failure, reasonOf } from './failure.js';
+import { type Entry, Pages } from './journal-pages.js';
+import { isInside } from './places.js';
+import { regularBytes } from './regular-file.js';
+import type { State } from './state.js';
+import { draftName, isCutOff, LARGEST_RESULT, replaceBytes } from './write.js';
+
+export interface Undone {
+  readonly restored: readonly string[];
+  /** Files that were left as they are, and why. */
+  readonly left: readonly { readonly path: string; readonly reason: string }[];
+}
+
+/** Takes back the last apply that still has an effect; undefined when there is none. */
+export function undoLast(state: State): Undone | undefined {
+  state.check();
+  const pages = new Pages(state);
+  for (const number of [...pages.numbers].reverse()) {
+    const entries = pages.read(number);
+    markIfPossible(pages, number);
+    const undone = takeBack(state.root, entries);
+    if (undone.tryAgain) pages.unmark(number);
+    else pages.remove(number);
+    if (undone.restored.length + undone.left.length > 0) return undone;
+  }
+  return undefined;
+}
+
+/** A full disk must not keep anybody from taking changes back. */
+function markIfPossible(pages: Pages, number: number): void {
+  try {
+    pages.mark(number);
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+  }
+}
+
+function takeBack(root: string, entries: readonly Entry[]): Undone & { readonly tryAgain: boolean } {
+  const restored = new Set<string>();
+  const left: { path: string; reason: string }[] = [];
+  let tryAgain = false;
+  const plain = plainFiles(entries.map(({ path }) => resolve(root, path)));
+  // Last written, first taken back: a file that one session wrote twice ends as it began.
+  for (const entry of [...entries].reverse()) {
+    const path = resolve(root, entry.path);
+    const answer = restore(root, path, entry, plain.has(path));
+    if (answer === 'untouched') continue;
+    if (answer === 'restored') restored.add(path);
+    else {
+      left.push({ path, reason: answer.reason });
+      tryAgain ||= answer.tryAgain;
+    }
+  }
+  return { restored: [...restored], left, tryAgain };
+}
+
+type Restored = 'restored' | 'untouched' | { readonly reason: string; readonly tryAgain: boolean };
+
+function restore(root: string, path: string, { before, after, draft }: Entry, isPlain: boolean): Restored {
+  if (!isOf(root, path)) return { reason: `it lies outside ${root}`, tryAgain: false };
+  let current: Buffer;
+  try {
+    current = regularBytes(path, LARGEST_RESULT);
+  } catch (error) {
+    return { reason: reasonOf(error), tryAgain: codeOf(error) !== 'ENOENT' };
+  }
+  // memfix was stopped after the journal and before the file, or someone else already put it back.
+  if (current.equals(before)) return 'untouched';
+  const isOurs = current.equals(after) || isHalfWritten(current, before, after);
+  if (!isOurs) return { reason: 'it changed after memfix wrote it', tryAgain: false };
+  const written = replaceBytes(path, current, before, isPlain ? (draft ?? draftName()) : undefined);
+  return written.ok ? 'restored' : { reason: written.reason, tryAgain: true };
+}
+
+/** A file of the project, as far as its path says; git's own files are not. */
+function isOf(root: string, path: string): boolean {
+  return isInside(path, root) && !path.slice(root.length).split(sep).includes('.git');
+}
+
+/** By an apply, or by an undo. */
+function isHalfWritten(bytes: Buffer, before: Buffer, after: Buffer): boolean {
+  return isCutOff(bytes, before, after) || isCutOff(bytes, after, before);
+}
+
+export interface CleanedUp {
+  /** Drafts that were removed. */
+  readonly drafts: readonly string[];
+  /** Files that were written to the end. */
+  readonly finished: readonly string[];
+}
+
+/**
+ * Removes what an apply or undo that was killed has left in the project: drafts that the journal names, and no other file. A
+ * file that was being overwritten gets what it was to get.
+ */
+export function cleanUp(state: State): CleanedUp {
+  const drafts: string[] = [];
+  const finished: string[] = [];
+  if (state.objection !== undefined) return { drafts, finished };
+  const pages = new Pages(state);
+  for (const number of pages.marked.filter((each) => pages.isAbandoned(each))) {
+    for (const entry of whole(pages, number)) {
+      const path = resolve(state.root, entry.path);
+      if (!isOf(state.root, path)) continue;
+      if (entry.draft !== undefined && removeDraft(join(dirname(path), entry.draft)))
+        drafts.push(join(dirname(path), entry.draft));
+      if (finish(path, entry)) finished.push(path);
+    }
+    pages.unmark(number);
+  }
+  return { drafts, finished };
+}
+
+/** A page that cannot be read is the business of `undo`, which says so. */
+function whole(pages: Pages, number: number): readonly Entry[] {
+  try {
+    return pages.read(number);
+  } catch (error) {
+    if (error instanceof Failure) return [];
+    throw error;
+  }
+}
+
+function removeDraft(path: string): boolean {
+  try {
+    if (!lstatSync(path).isFile()) return false;
+    rmSync(path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+function finish(path: string, { before, after }: Entry): boolean {
+  try {
+    const current = regularBytes(path, LARGEST_RESULT);
+    const wanted = isCutOff(current, before, after) ? after : before;
+    return isHalfWritten(current, before, after) && replaceBytes(path, current, wanted, undefined).ok;
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return false;
+  }
+}
