@@ -32,6 +32,9 @@ const LARGEST_OWN = 256 * MB;
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 
+/** For a file of ours that is opened to be changed: no link is followed, and the other end of a pipe not waited for. */
+export const CAREFULLY = NO_FOLLOW | (constants.O_NONBLOCK ?? 0);
+
 export interface Bounds {
   /** Bytes. */
   readonly most: number;
@@ -57,13 +60,18 @@ export class BoundedReader {
         ? openSync(path, OPEN_FLAGS)
         : openSync(realPathInside(path, root), OPEN_FLAGS | NO_FOLLOW);
     try {
-      const stats = fstatSync(descriptor);
-      if (!stats.isFile()) throw new Unreadable(notAFile(stats));
-      if (stats.size > most) throw new Unreadable(tooLarge(stats.size, most));
-      return { bytes: this.#drain(descriptor, stats.size, most), stats };
+      return this.readOpen(descriptor, most);
     } finally {
       closeSync(descriptor);
     }
+  }
+
+  /** The same of a file that is open, from where it is. */
+  readOpen(descriptor: number, most: number): Content {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) throw new Unreadable(notAFile(stats));
+    if (stats.size > most) throw new Unreadable(tooLarge(stats.size, most));
+    return { bytes: this.#drain(descriptor, stats.size, most), stats };
   }
 
   /**
@@ -101,6 +109,29 @@ export const LEADS_OUT = 'it is a symlink out of the project';
 /** All bytes of a file that memfix or the user named; throws what the system says, or why the file is refused. */
 export function bytesOf(path: string, most = LARGEST_OWN): Buffer {
   return new BoundedReader().read(path, { most }).bytes;
+}
+
+/** The same of what memfix keeps or is about to change, which is never a link. */
+export function regularBytes(path: string, most: number): Buffer {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, OPEN_FLAGS | NO_FOLLOW);
+  } catch (error) {
+    // What the system says about a link that is not to be followed, and about a socket.
+    throw ['ELOOP', 'EMLINK', 'ENXIO'].includes(codeOf(error) ?? '') ? new Unreadable(NOT_REGULAR) : error;
+  }
+  try {
+    return openBytes(descriptor, most);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const NOT_REGULAR = 'it is not a regular file';
+
+/** The same of a file that is open. */
+export function openBytes(descriptor: number, most: number): Buffer {
+  return new BoundedReader().readOpen(descriptor, most).bytes;
 }
 
 /** The text of a file of ours that may as well not be there, be a folder, or be closed to us. */

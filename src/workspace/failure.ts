@@ -34,10 +34,8 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of its path is not a folder',
-  ENOTREG: 'it is not a regular file',
   EPERM: 'the operation is not permitted',
   EROFS: 'the file system is read-only',
-  ETOOLARGE: 'it is larger than memfix reads',
 };
 
 /** A file system error as the end of a sentence, without code or stack. Anything else is our bug and is thrown on. */

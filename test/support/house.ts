@@ -63,8 +63,6 @@ const LOADING_BUILTINS = new Set(['node:module', 'node:v8']);
 /** Who may read the content of files by itself; all others ask `bounded.ts`, which refuses pipes, devices and giants. */
 const READING_DOORS = new Set([
   'src/workspace/bounded.ts',
-  // What memfix keeps for itself: never through a link, also from a file that is open.
-  'src/workspace/regular-file.ts',
   // Streams of any size: a log that the user names, and what a command printed.
   'src/workspace/log.ts',
   'src/workspace/prove/output.ts',
