@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { casesOf } from '../src/dev/fixtures.js';
 import { chosenParser } from '../src/workspace/parser-choice.js';
 import { transforms } from '../transforms/index.js';
-import { casesOf } from './support/fixtures.js';
 import { fixtureSuite } from './support/suite.js';
 import { VARIANTS } from './support/variants.js';
 

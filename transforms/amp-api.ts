@@ -42,6 +42,7 @@ import {
   reachGates,
   requireVersion,
   statementOf,
+  Unfixable,
 } from '../src/toolkit/index.js';
 
 interface AmpSite extends Site {
@@ -201,6 +202,8 @@ function rewrite(
 }
 
 function rewriteAutocast(call: PyNode, edit: EditBuilder, module: PyModule, proof: Proof): void {
+  if (call.field('arguments')?.type !== 'argument_list')
+    throw new Unfixable('its only argument is a bare generator');
   const given = argumentsOf(call);
   const names = AMP_NAMES.get('autocast')?.positional ?? [];
   const positional = given.filter(({ type }) => type !== 'keyword_argument' && type !== 'dictionary_splat');

@@ -106,6 +106,10 @@ export const bestStateCpu: Transform<StateSite> = {
         'a comment stands in the way',
       )
       .forbid(
+        [...model.walk()].some(({ type }) => type === 'named_expression'),
+        'its model is assigned in the same expression',
+      )
+      .forbid(
         loads.some((load) => keywordArgument(load, 'assign') !== undefined),
         'it is loaded with `assign=`, which would leave the model on the CPU',
       )

@@ -24,6 +24,7 @@ import {
   receiverOf,
   runsInForward,
   shown,
+  standalone,
   tracedElsewhere,
   withoutSubscripts,
 } from '../src/toolkit/index.js';
@@ -112,7 +113,7 @@ export const deviceGuard: Transform<GuardSite> = {
     const comment = [...statement.walk()].some(({ type }) => type === 'comment');
     const type = statement.named[0]?.field('type');
     const proof = new Proof()
-      .forbid(comment || move.includes('\n'), 'its call goes over several lines')
+      .forbid(comment || /[\r\n]/.test(move), 'its call goes over several lines')
       .forbid(
         held === 'plain',
         `${what} is a plain tensor, which stays behind when the module moves and is copied at every call: \`register-tensor-buffer\` makes it move along`,
@@ -141,8 +142,8 @@ export const deviceGuard: Transform<GuardSite> = {
     );
     const typed = type === undefined ? name : `${name}: ${type.text}`;
     edit.replaceStatement(statement, [
-      `${typed} = ${source.text}`,
-      `if ${name}.device != ${device.text}:`,
+      `${typed} = ${standalone(source)}`,
+      `if ${name}.device != ${standalone(device)}:`,
       `\t${name} = ${name}.to(${move})`,
     ]);
     return edit.done(`Move \`${name}\` only if its device differs`, proof);

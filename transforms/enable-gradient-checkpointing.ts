@@ -29,6 +29,7 @@ import {
   NOT_REENTRANT,
   Proof,
   setsField,
+  standalone,
   surroundingGates,
   type TrainedModel,
   takesLibraryKeyword,
@@ -115,7 +116,7 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
         proof.require(answer, otherwise);
       proof.require(isTransformersModel(module, value), `that \`${model.text}\` is a model of transformers`);
       edit.insertStatementAfter(statement, [
-        `${model.text}.${CHECKPOINTING_ENABLE}(${CHECKPOINTING_KWARGS}=${NOT_REENTRANT})`,
+        `${standalone(model)}.${CHECKPOINTING_ENABLE}(${CHECKPOINTING_KWARGS}=${NOT_REENTRANT})`,
       ]);
       return edit.done('Enable gradient checkpointing', proof);
     }

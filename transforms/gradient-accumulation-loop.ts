@@ -21,6 +21,7 @@ import {
   isNoMean,
   isTestCode,
   mayTrain,
+  onOneLine,
   Proof,
   type PyModule,
   type Site,
@@ -28,6 +29,7 @@ import {
   strictLoop,
   type Transform,
   trainingLoops,
+  Unfixable,
 } from '../src/toolkit/index.js';
 
 const STEPS = 'accumulation_steps';
@@ -139,10 +141,8 @@ function accumulate(edit: EditBuilder, shape: StrictLoop, index: string, steps: 
   const last = stepRun.at(-1);
   if (first === undefined || last === undefined) return;
   const moves = !stepRun.includes(zeroGrad);
-  const cleared = zeroGrad.text
-    .replace(/\s*\n\s*/g, ' ')
-    .replace('( ', '(')
-    .replace(/,? \)$/, ')');
+  const cleared = onOneLine(zeroGrad);
+  if (cleared === undefined) throw new Unfixable('a comment stands in the way');
   edit.insertStatementBefore(loop, [`${STEPS} = ${steps}`, ...(moves ? [cleared] : [])]);
   if (moves) edit.removeStatement(zeroGrad);
   edit.replace(loss, `(${loss.text} / ${STEPS})`);

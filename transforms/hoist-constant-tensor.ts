@@ -44,6 +44,7 @@ import {
   movesInLoops,
   Proof,
   shown,
+  standalone,
   statementOf,
   usesOfName,
   withoutDevice,
@@ -173,13 +174,13 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     );
     if (loop === undefined) {
       for (const move of moves) {
-        edit.insertStatementBefore(statementOf(move), [`${name} = ${move.text}`]);
+        edit.insertStatementBefore(statementOf(move), [`${name} = ${standalone(move)}`]);
         edit.replace(move, name);
       }
       return edit.done(`Keep \`${name}\` on the device that it was moved to`, proof);
     }
     if (constant.name === undefined) {
-      edit.insertStatementBefore(loop, [`${name} = ${value.text}`]);
+      edit.insertStatementBefore(loop, [`${name} = ${standalone(value)}`]);
       edit.replace(value, name);
     } else if (device === undefined || invariant) edit.moveStatement(statement, loop);
     else {

@@ -15,6 +15,7 @@ import {
   lowRank,
   matrixProduct,
   Proof,
+  standalone,
   unparenthesized,
 } from '../src/toolkit/index.js';
 
@@ -108,11 +109,12 @@ export const matmulAssociation: Transform<ProductSite> = {
         unknown: 'that the rank is small against the other sizes',
       })
       .require(factors.matrices, 'that both factors are matrices')
-      .forbid(isNested && outer.right.text.includes('\n'), 'its nested calls span lines')
+      .forbid(isNested && /[\r\n]/.test(outer.right.text), 'its nested calls span lines')
+      .forbid(product.text.includes('\f'), 'a form feed stands between its factors')
       .forbid(opening?.type === 'comment', 'a comment stands before the first factor');
     if (isNested) {
       edit.replace(outer.left, `${outer.callee}(${outer.left.text}, ${inner.left.text})`);
-      edit.replace(outer.right, inner.right.text);
+      edit.replace(outer.right, standalone(inner.right));
     } else edit.replace(product, reordered(product.text, outer, inner));
     return edit.done('Multiply the input by one factor after the other', proof);
   },
@@ -152,9 +154,9 @@ function reordered(text: string, outer: MatrixProduct, inner: MatrixProduct): st
   const inside = outer.right.text.slice(1, -1);
   const first = inner.left.text;
   const rest = inside.trimStart().slice(first.length);
-  if (!inside.includes('\n')) return `(${input}${operator}${first})${rest.trimEnd()}`;
+  if (!/[\r\n]/.test(inside)) return `(${input}${operator}${first})${rest.trimEnd()}`;
   const lead = inside.slice(0, inside.length - inside.trimStart().length);
-  const gap = lead.includes('\n') ? operator.trimEnd() + lead : operator;
+  const gap = /[\r\n]/.test(lead) ? operator.trimEnd() + lead : operator;
   return `((${input}${gap}${first})${rest})`;
 }
 

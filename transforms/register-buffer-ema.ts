@@ -17,8 +17,11 @@ import {
   keepsGraph,
   mayHaveStatistic,
   NO_GRAD,
+  onOneLine,
   Proof,
+  type PyNode,
   recordsNoGraph,
+  standalone,
   startOf,
   statisticsCuredBy,
   Unfixable,
@@ -191,6 +194,10 @@ function inPlace({ statement, target, decay, fresh, gain }: Update): readonly st
   );
   return [
     ...comments.map(({ text }) => text.trimEnd()),
-    `${target.text}.mul_(${kept?.text}).add_(${added?.text}, alpha=${weight?.text})`,
+    `${standalone(target)}.mul_(${inLine(kept)}).add_(${added?.text}, alpha=${inLine(weight)})`,
   ];
+}
+
+function inLine(factor: PyNode | undefined): string {
+  return factor === undefined ? '' : (onOneLine(factor) ?? factor.text);
 }

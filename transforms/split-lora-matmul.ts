@@ -84,7 +84,7 @@ export const splitLoraMatmul: Transform<SplitSite> = {
     for (const hit of module.atWhere('@', (text) => CHAIN.test(text))) {
       if (hit.parent?.type !== 'binary_operator') continue;
       const statement = statementOf(hit);
-      if (seen.has(statement) || statement.text.includes('\n')) continue;
+      if (seen.has(statement) || /[\r\n]/.test(statement.text)) continue;
       seen.add(statement);
       const given = resultOf(statement);
       const chain = given && chainOf(module, given.value);

@@ -79,7 +79,8 @@ export type Decision =
   /** The person's own text for the lines of `editableRegion`. */
   | { readonly kind: 'edited'; readonly text: string };
 
-export type Decide = (finding: Finding, preview: Preview) => Decision | Promise<Decision>;
+/** `earlier` is the finding as it was declined before, where it is asked about again: another fix has made it safe since. */
+export type Decide = (finding: Finding, preview: Preview, earlier?: Finding) => Decision | Promise<Decision>;
 
 /** The whole text before and after one fix alone. */
 export interface Preview {
@@ -101,6 +102,8 @@ export type Fate = 'applied' | 'edited' | 'suppressed' | 'declined' | 'dropped';
 export interface Settled {
   readonly finding: Finding;
   readonly fate: Fate;
+  /** What a scan of the result still finds there, where it was declined. */
+  readonly remains?: Finding;
 }
 
 export interface Outcome {

@@ -69,12 +69,12 @@ export async function repair(
       const riskier = answered && declinedAsRiskier(settled, answered.finding, finding);
       if (answered !== undefined && riskier === undefined) continue;
       if (riskier !== undefined) settled.splice(settled.indexOf(riskier), 1);
-      const decision = await decide(finding, previewOf(current, finding));
+      const decision = await decide(finding, previewOf(current, finding), riskier?.finding);
       standing.set(place, { decision, finding });
       if (decision.kind === 'skip') settled.push({ finding, fate: 'declined' });
     }
     if ([...standing.values()].every(({ decision }) => decision.kind === 'skip'))
-      return outcomeOf(file, scanned, beside, settled, bugs);
+      return outcomeOf(file, scanned, beside, withRemains(settled, scanned, standing), bugs);
     const objection = current === file ? notPython(file) : undefined;
     if (objection !== undefined) return objection;
     const step = withWhole(setup, current, (module) => applyOnce(scanned, module, setup, standing));
@@ -83,7 +83,7 @@ export async function repair(
     settled.push(...step.settled);
     bugs.push(...step.bugs);
     if (step.after === current.source.text && step.beside.length === 0)
-      return outcomeOf(file, scanned, beside, settled, bugs);
+      return outcomeOf(file, scanned, beside, withRemains(settled, scanned, standing), bugs);
     for (const change of step.beside) {
       beside.set(change.path, { ...change, before: beside.get(change.path)?.before ?? change.before });
     }
@@ -103,6 +103,21 @@ export async function repair(
     ...bugs,
     `fixes of ${file.path} did not come to rest after ${MAX_PASSES} passes`,
   ]);
+}
+
+/** Declined findings with what is left of them: they were asked about as they were before other fixes. */
+function withRemains(
+  settled: readonly Settled[],
+  { findings }: Scan,
+  standing: ReadonlyMap<string, Answered>,
+): readonly Settled[] {
+  const left = new Map(
+    findings.map((finding) => [standing.get(placeOf(finding, finding.span.start))?.finding, finding]),
+  );
+  return settled.map((each) => {
+    const remains = each.fate === 'declined' ? left.get(each.finding) : undefined;
+    return remains === undefined ? each : { ...each, remains };
+  });
 }
 
 /** The no to a finding that an earlier fix has made safe since: it is asked about again, once. */

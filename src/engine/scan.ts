@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { PyModule } from '../semantic/module.js';
 import { enclosingFunction } from '../semantic/statements.js';
 import { isTooDeep } from '../syntax/depth.js';
+import { mayBeForgiven } from '../syntax/forgiven.js';
 import { Glimpse } from '../syntax/glimpse.js';
 import { importEdit } from '../syntax/import-place.js';
 import type { PyNode } from '../syntax/node.js';
@@ -96,7 +97,9 @@ function scanTree(
     if (error !== undefined) return error;
     if (isTooDeep(text, tree, glimpse.outline)) return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
     const found = candidates.flatMap((transform) => findingsOf(setup, transform, module));
-    const problem = speaksOldPython(module) ? notPython(file) : undefined;
+    const isOffered = found.some(({ fix }) => fix !== undefined);
+    const isDoubtful = speaksOldPython(module) || (isOffered && mayBeForgiven(text, glimpse.outline));
+    const problem = isDoubtful ? notPython(file) : undefined;
     if (problem !== undefined) return problem;
     found.sort((a, b) => a.span.start - b.span.start || a.transform.localeCompare(b.transform));
     const suppressions = new Suppressions(module, setup.transforms);

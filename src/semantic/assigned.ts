@@ -6,6 +6,8 @@ export interface Assigned {
   readonly pairs: readonly { readonly target: string; readonly value: string }[];
 }
 
+const UNPACKING = /^(?:pattern_list|tuple_pattern|list_pattern)$/;
+
 export function assignedBy(statement: PyNode): Assigned {
   const targets: PyNode[] = [];
   let value = statement.named[0];
@@ -13,8 +15,9 @@ export function assignedBy(statement: PyNode): Assigned {
     const left = value.field('left');
     if (left !== undefined) targets.push(left);
   }
-  const [pattern] = targets;
-  const unpacks = pattern !== undefined && pattern.type !== 'identifier';
+  const [pattern, ...others] = targets;
+  // Of `a, b = c = v`, every target gets all of the value.
+  const unpacks = pattern !== undefined && others.length === 0 && UNPACKING.test(pattern.type);
   const names = unpacks ? pattern.named : targets;
   const pairs = names.map(({ text }, at) => ({
     target: text,

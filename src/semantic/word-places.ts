@@ -15,6 +15,7 @@ export function isWhole(text: string, start: number, literal: string): boolean {
 
 /** Whether a text has a literal that is not part of a longer word. A search for what stands alone costs more than one for the literal. */
 export function hasWhole(text: string, literal: string): boolean {
+  if (literal === '') return false;
   for (let at = text.indexOf(literal); at !== -1; at = text.indexOf(literal, at + 1))
     if (isWhole(text, at, literal)) return true;
   return false;
@@ -50,6 +51,8 @@ export class WordPlaces {
   *of(word: string, part: Span): Generator<number> {
     const { text } = this;
     const { start, end } = part;
+    // The empty word is found everywhere, for ever.
+    if (word === '') return;
     this.#searched += end - start;
     if (this.#searched > SEARCHES * text.length) {
       const all = this.#all.get(word) ?? [];

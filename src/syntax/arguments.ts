@@ -1,6 +1,76 @@
 import type { Edit } from '../edit/edit.js';
-import { endsItsLine, indentationOf, keywordsAfter, type Layout, startsItsLine } from './layout.js';
+import { endsItsLine, indentationOf, type Layout, startsItsLine } from './layout.js';
 import type { PyNode } from './node.js';
+
+/** Where new items of a list go: before all others, after all others, or after one of them. */
+type Place = 'first' | 'last' | PyNode;
+
+/**
+ * The edits that add arguments to a call, entries to a dict or names to an import: everything that is added to such a list
+ * goes through here. On lines of their own where their neighbour has that, otherwise on its line. Comments stay with the
+ * item that they follow; backslashes, commas at either end of a line and commas after the last item stay as they are.
+ */
+export function withItems(
+  layout: Layout,
+  list: PyNode,
+  place: Place,
+  written: readonly string[],
+): readonly Edit[] {
+  const [first] = list.named;
+  const neighbour = place === 'first' ? first : place === 'last' ? list.named.at(-1) : place;
+  if (neighbour === undefined) {
+    const at = list.start + 1;
+    const gap = layout.text[at] === '#' ? '  ' : '';
+    return [insertion(at, written.join(', ') + gap)];
+  }
+  return place === 'first' ? itemBefore(layout, neighbour, written) : itemAfter(layout, neighbour, written);
+}
+
+function itemBefore(layout: Layout, item: PyNode, written: readonly string[]): readonly Edit[] {
+  const newline = layout.lines.newlineNear(layout.lines.lineAt(item.start));
+  const gap = startsItsLine(layout, item) ? newline + indentationOf(layout, item) : ' ';
+  return [insertion(item.start, written.map((each) => `${each},${gap}`).join(''))];
+}
+
+/**
+ * Behind an item on a line of its own each gets a line of its own below it, after any comment and with its comma on the same
+ * side; otherwise they follow on the same line.
+ */
+function itemAfter(layout: Layout, item: PyNode, written: readonly string[]): readonly Edit[] {
+  const { lines, text } = layout;
+  const line = lines.lineAt(item.end);
+  const end = lines.end(line);
+  const rest = text.slice(item.end, end);
+  const newline = lines.newlineNear(line);
+  const leading = leadingComma(layout, item);
+  if (leading !== undefined && /^[ \t]*(?:#.*)?$/s.test(rest)) {
+    return [insertion(end, written.map((each) => `${newline}${leading}${each}`).join(''))];
+  }
+  const indentation = indentationOf(layout, item);
+  const below = written.map((each) => `${newline}${indentation}${each}`).join(',');
+  const beside = `, ${written.join(', ')}`;
+  const starts = startsItsLine(layout, item);
+  if (starts && /^[ \t]*,?[ \t]*[)}]/.test(rest)) return [insertion(item.end, `,${below}`)];
+  if (!starts || !/^[ \t]*,?[ \t]*(?:#.*)?$/s.test(rest)) return [insertion(item.end, beside)];
+  const comma = item.next?.type === ',' ? item.next : undefined;
+  if (comma !== undefined && comma.end <= end) return [insertion(end, `${below},`)];
+  if (comma !== undefined) return [insertion(item.end, beside)];
+  if (end === item.end) return [insertion(end, `,${below}`)];
+  return [insertion(item.end, ','), insertion(end, below)];
+}
+
+function insertion(at: number, text: string): Edit {
+  return { start: at, end: at, text };
+}
+
+/** What is before an item whose line begins with the comma of the item above, unless a backslash ties it to that line. */
+function leadingComma(layout: Layout, item: PyNode): string | undefined {
+  const { text, lines } = layout;
+  const before = text.slice(lines.start(lines.lineAt(item.start)), item.start);
+  const comma = item.previous;
+  const isLeading = comma?.type === ',' && startsItsLine(layout, comma);
+  return isLeading && /^[ \t]*,[ \t]*$/.test(before) ? before : undefined;
+}
 
 /** `name=value` as the last arguments of a call; undefined where it has no argument list of its own (`f(x for x in y)`). */
 export function keywordsAtEnd(
@@ -9,24 +79,49 @@ export function keywordsAtEnd(
   added: readonly (readonly [name: string, value: string])[],
 ): readonly Edit[] | undefined {
   const list = call.field('arguments');
-  const open = list?.children[0];
-  if (list?.type !== 'argument_list' || open === undefined) return undefined;
+  if (list?.type !== 'argument_list') return undefined;
   const last = list.named.at(-1);
-  if (last !== undefined) return keywordsAfter(layout, last, added);
-  const text = added.map(([name, value]) => `${name}=${value}`).join(', ');
-  return [{ start: open.end, end: open.end, text }];
+  return withItems(layout, list, 'last', keywords(layout, last, added));
 }
 
-/** An argument in front of all others; on a line of its own where the first one has that. Undefined as above. */
-export function argumentAtStart(layout: Layout, call: PyNode, written: string): Edit | undefined {
+/** `name=value` behind an existing argument. */
+export function keywordAfter(layout: Layout, argument: PyNode, name: string, value: string): readonly Edit[] {
+  const list = argument.parent;
+  return list === undefined
+    ? []
+    : withItems(layout, list, argument, keywords(layout, argument, [[name, value]]));
+}
+
+/** As they are written: the spaces around `=` follow the neighbour. */
+function keywords(
+  layout: Layout,
+  neighbour: PyNode | undefined,
+  added: readonly (readonly [name: string, value: string])[],
+): readonly string[] {
+  const given = neighbour?.field('name');
+  const givenValue = neighbour?.field('value');
+  const between = given && givenValue ? layout.text.slice(given.end, givenValue.start) : '=';
+  const equals = /^[ \t]*=[ \t]*$/.test(between) ? between : '=';
+  return added.map(([name, value]) => `${name}${equals}${value}`);
+}
+
+/** `"name": value` behind an existing entry of a dict, with the neighbour's quotes. */
+export function entryAfter(layout: Layout, pair: PyNode, name: string, value: string): readonly Edit[] {
+  const quote = /^["']/.exec(pair.field('key')?.text ?? '')?.[0] ?? '"';
+  const dict = pair.parent;
+  return dict === undefined ? [] : withItems(layout, dict, pair, [`${quote}${name}${quote}: ${value}`]);
+}
+
+/** One more name of an import, after another. */
+export function importedAfter(layout: Layout, name: PyNode, added: string): readonly Edit[] {
+  const statement = name.parent;
+  return statement === undefined ? [] : withItems(layout, statement, name, [added]);
+}
+
+/** An argument before all others. Undefined as above. */
+export function argumentAtStart(layout: Layout, call: PyNode, written: string): readonly Edit[] | undefined {
   const list = call.field('arguments');
-  const open = list?.children[0];
-  if (list?.type !== 'argument_list' || open === undefined) return undefined;
-  const first = list.named[0];
-  if (first === undefined) return { start: open.end, end: open.end, text: written };
-  const newline = layout.lines.newlineNear(layout.lines.lineAt(first.start));
-  const gap = startsItsLine(layout, first) ? newline + indentationOf(layout, first) : ' ';
-  return { start: first.start, end: first.start, text: `${written},${gap}` };
+  return list?.type === 'argument_list' ? withItems(layout, list, 'first', [written]) : undefined;
 }
 
 /** Takes an argument away with its comma. On lines of its own it goes with them and the comment behind it. */

@@ -70,7 +70,8 @@ function placeToIndent({ lines, root }: Layout, line: number, base: string): num
   const leading = /^[ \t\f]*/.exec(content)?.[0] ?? '';
   if (leading.length === content.length) return 'nowhere';
   if (beginsInString(root, start)) return 'nowhere';
-  if (leading.includes('\f')) return 'mixed';
+  // A backslash alone: the indentation of the statement after it may be this one or the next.
+  if (leading.includes('\f') || content.trim() === '\\') return 'mixed';
   if (content.startsWith(base)) return start + base.length;
   return beginsStatement(root, start + leading.length) ? 'mixed' : start;
 }

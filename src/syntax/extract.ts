@@ -58,7 +58,7 @@ export function extractLoopBody(layout: Layout, parts: Extraction): readonly Edi
   const kept = shifted.filter(
     ({ start }) => !isIn(start, call.start, value.start) && !isIn(start, value.end, call.end),
   );
-  const again = before.includes('\n') ? furtherOut(layout, kept, value, unit) : kept;
+  const again = /[\r\n]/.test(before) ? furtherOut(layout, kept, value, unit) : kept;
   return [
     ...(parts.header ? [{ start: loop.start, end: colon.start, text: parts.header }] : []),
     { start: at, end: at, text: inserted.map((line) => newline + line).join('') },

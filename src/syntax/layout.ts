@@ -124,68 +124,6 @@ export function decorate(layout: Layout, functionNode: PyNode, expression: strin
   return insertBefore(layout, functionNode, [`@${expression}`]);
 }
 
-/** `name=value` behind an existing keyword argument. The spaces around `=` follow the neighbour. */
-export function keywordAfter(layout: Layout, keyword: PyNode, name: string, value: string): readonly Edit[] {
-  return keywordsAfter(layout, keyword, [[name, value]]);
-}
-
-/** Several of them, in this order. */
-export function keywordsAfter(
-  layout: Layout,
-  keyword: PyNode,
-  added: readonly (readonly [name: string, value: string])[],
-): readonly Edit[] {
-  const given = keyword.field('name');
-  const givenValue = keyword.field('value');
-  const between = given && givenValue ? layout.text.slice(given.end, givenValue.start) : '=';
-  const equals = /^[ \t]*=[ \t]*$/.test(between) ? between : '=';
-  const written = added.map(([name, value]) => `${name}${equals}${value}`);
-  return itemAfter(layout, keyword, ...written);
-}
-
-/** `"name": value` behind an existing entry of a dict, with the neighbour's quotes. */
-export function entryAfter(layout: Layout, pair: PyNode, name: string, value: string): readonly Edit[] {
-  const quote = /^["']/.exec(pair.field('key')?.text ?? '')?.[0] ?? '"';
-  return itemAfter(layout, pair, `${quote}${name}${quote}: ${value}`);
-}
-
-/**
- * More items of a list of arguments, entries or imported names. Behind an item on a line of its own each gets a line of its
- * own below it, after any comment and with its comma on the same side; otherwise they follow on the same line.
- */
-export function itemAfter(layout: Layout, item: PyNode, ...written: readonly string[]): readonly Edit[] {
-  const { lines, text } = layout;
-  const line = lines.lineAt(item.end);
-  const end = lines.end(line);
-  const rest = text.slice(item.end, end);
-  const newline = lines.newlineNear(line);
-  const leading = leadingComma(layout, item);
-  if (leading !== undefined && /^[ \t]*(?:#.*)?$/s.test(rest)) {
-    return [insertion(end, written.map((each) => `${newline}${leading}${each}`).join(''))];
-  }
-  const indentation = indentationOf(layout, item);
-  const below = written.map((each) => `${newline}${indentation}${each}`).join(',');
-  const beside = `, ${written.join(', ')}`;
-  const starts = startsItsLine(layout, item);
-  if (starts && /^[ \t]*,?[ \t]*[)}]/.test(rest)) return [insertion(item.end, `,${below}`)];
-  if (!starts || !/^[ \t]*,?[ \t]*(?:#.*)?$/s.test(rest)) return [insertion(item.end, beside)];
-  const comma = item.next?.type === ',' ? item.next : undefined;
-  if (comma !== undefined && comma.end <= end) return [insertion(end, `${below},`)];
-  if (comma !== undefined) return [insertion(item.end, beside)];
-  if (end === item.end) return [insertion(end, `,${below}`)];
-  return [insertion(item.end, ','), insertion(end, below)];
-}
-
-function insertion(at: number, text: string): Edit {
-  return { start: at, end: at, text };
-}
-
-/** What stands before an argument whose line begins with the comma of the argument above. */
-function leadingComma({ text, lines }: Layout, keyword: PyNode): string | undefined {
-  const before = text.slice(lines.start(lines.lineAt(keyword.start)), keyword.start);
-  return /^[ \t]*,[ \t]*$/.test(before) ? before : undefined;
-}
-
 function render(
   layout: Layout,
   statement: PyNode,

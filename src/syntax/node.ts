@@ -227,7 +227,7 @@ export class TreeSource implements Source {
     let definition: number | undefined;
     for (let more = cursor.gotoFirstChild(); more; more = cursor.gotoNextSibling()) {
       const { type } = kindAt(cursor);
-      if (type === 'comment') continue;
+      if (type === 'comment' || type === CONTINUATION) continue;
       if (type !== 'function_definition' || definition !== undefined) return false;
       definition = cursor.currentDescendantIndex;
     }
@@ -263,29 +263,32 @@ export class TreeSource implements Source {
     let made = 0;
     for (;;) {
       const kind = kindAt(cursor);
-      const { type } = around;
-      const waits = type === 'block' || type === 'module' || (kind.type === 'block' && DEFINITIONS.has(type));
-      const node: PyNode = new PyNode(
-        kind,
-        cursor.startIndex + offset,
-        cursor.endIndex + offset,
-        cursor.currentFieldName,
-        around,
-        isNumbered || around !== top ? siblings.length : UNNUMBERED,
-        this,
-        waits ? cursor.currentDescendantIndex : 0,
-      );
-      siblings.push(node);
-      if (++made % NODES_AT_ONCE === 0) pauseSection();
-      if (!waits) {
-        if (cursor.gotoFirstChild()) {
-          open.push(siblings);
-          siblings = [];
-          node.adopt(siblings);
-          around = node;
-          continue;
+      if (kind.type !== CONTINUATION) {
+        const { type } = around;
+        const waits =
+          type === 'block' || type === 'module' || (kind.type === 'block' && DEFINITIONS.has(type));
+        const node: PyNode = new PyNode(
+          kind,
+          cursor.startIndex + offset,
+          cursor.endIndex + offset,
+          cursor.currentFieldName,
+          around,
+          isNumbered || around !== top ? siblings.length : UNNUMBERED,
+          this,
+          waits ? cursor.currentDescendantIndex : 0,
+        );
+        siblings.push(node);
+        if (++made % NODES_AT_ONCE === 0) pauseSection();
+        if (!waits) {
+          if (cursor.gotoFirstChild()) {
+            open.push(siblings);
+            siblings = [];
+            node.adopt(siblings);
+            around = node;
+            continue;
+          }
+          node.adopt(NO_NODES);
         }
-        node.adopt(NO_NODES);
       }
       while (!cursor.gotoNextSibling()) {
         const outer = open.pop();
@@ -299,6 +302,9 @@ export class TreeSource implements Source {
 }
 
 const DEFINITIONS: ReadonlySet<string> = new Set(['function_definition', 'class_definition']);
+
+/** A backslash at the end of a line: white space, which the grammar has a node for. We have none. */
+const CONTINUATION = 'line_continuation';
 
 /** By number, which both backends give alike; a name would be a new text each time. */
 const KINDS: Kind[] = [];

@@ -119,9 +119,11 @@ class OutlineReader {
     }
     this.#at = at;
     const first = text.charCodeAt(at);
+    // The line after it gives the indentation, in some versions and places.
+    if (first === BACKSLASH) throw new Odd();
     if (first === HASH) this.#lengthenRun();
     else if (first !== NEWLINE && first !== RETURN && at < text.length) {
-      if (first !== BACKSLASH) this.#run = 0;
+      this.#run = 0;
       this.#startStatement(at, indent, lineStart);
     }
     if (isLoop(text, at)) this.#loops.push(at);

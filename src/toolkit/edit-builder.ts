@@ -1,8 +1,15 @@
-import type { Edit, FileEdits } from '../edit/edit.js';
+import { byPosition, type Edit, type FileEdits } from '../edit/edit.js';
 import { extendableImport, isNameTaken, nameFor } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
 import type { NamedFile } from '../semantic/surroundings.js';
-import { argumentAtStart, keywordsAtEnd, withoutArgument } from '../syntax/arguments.js';
+import {
+  argumentAtStart,
+  entryAfter,
+  importedAfter,
+  keywordAfter,
+  keywordsAtEnd,
+  withoutArgument,
+} from '../syntax/arguments.js';
 import * as blocks from '../syntax/blocks.js';
 import { type Extraction, extractLoopBody } from '../syntax/extract.js';
 import * as layout from '../syntax/layout.js';
@@ -87,7 +94,7 @@ export class EditBuilder {
 
   /** Adds `name=value` right after an existing keyword argument, in that argument's own style. */
   addKeywordAfter(keyword: PyNode, name: string, value: string): void {
-    this.#edits.push(...layout.keywordAfter(this.module, keyword, name, value));
+    this.#edits.push(...keywordAfter(this.module, keyword, name, value));
   }
 
   /** Adds `name=value` as the last argument of a call, in the style of the one before it. */
@@ -104,9 +111,9 @@ export class EditBuilder {
 
   /** Adds a positional argument in front of all others. */
   prependArgument(call: PyNode, text: string): void {
-    const edit = argumentAtStart(this.module, call, text);
-    if (edit === undefined) throw new Unfixable('its only argument is a bare generator');
-    this.#edits.push(edit);
+    const edits = argumentAtStart(this.module, call, text);
+    if (edits === undefined) throw new Unfixable('its only argument is a bare generator');
+    this.#edits.push(...edits);
   }
 
   /** Of an expression only one part of it is left: `x.to(d)` becomes `x`. A comment between them must not be lost. */
@@ -168,7 +175,7 @@ export class EditBuilder {
 
   /** Adds `"name": value` right after an existing entry of a dict, in that entry's own style. */
   addEntryAfter(pair: PyNode, name: string, value: string): void {
-    this.#edits.push(...layout.entryAfter(this.module, pair, name, value));
+    this.#edits.push(...entryAfter(this.module, pair, name, value));
   }
 
   /** Like `name`, for a member of a package: an import that the file has of it gets one more name, unless a short one is there. */
@@ -178,7 +185,7 @@ export class EditBuilder {
     const [, packageName = path, member = path] = /^(.*)\.(\w+)$/.exec(path) ?? [];
     const last = extendableImport(this.module, packageName, at);
     if (last === undefined || isNameTaken(this.module, member, at)) return known ?? this.name(path, at);
-    this.#edits.push(...layout.itemAfter(this.module, last, member));
+    this.#edits.push(...importedAfter(this.module, last, member));
     return member;
   }
 
@@ -222,7 +229,7 @@ export class EditBuilder {
     return {
       kind: 'fix',
       title,
-      edits: merged(this.#edits),
+      edits: together(merged(this.#edits)),
       imports: this.#imports,
       beside: [...this.#beside.values()],
       unproven: proof.unproven,
@@ -264,6 +271,17 @@ function merged(edits: readonly Edit[]): readonly Edit[] {
     else found[same] = { ...known, text: known.text + edit.text };
   }
   return found;
+}
+
+/** The edits, if they can all be made: two that overlap have no defined result. */
+function together(edits: readonly Edit[]): readonly Edit[] {
+  const sorted = [...edits].sort(byPosition);
+  for (const [index, edit] of sorted.entries()) {
+    const next = sorted[index + 1];
+    if (next !== undefined && next.start < edit.end)
+      throw new Unfixable('two of its changes would fall on the same code');
+  }
+  return edits;
 }
 
 const SAFETIES: readonly Safety[] = ['safe', 'unsafe', 'advice'];

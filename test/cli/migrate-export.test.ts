@@ -15,7 +15,12 @@ const URLS = [
   'git@github.com:acme/two.git',
   'https://gitlab.com/g/h/three',
 ];
-const FILES = { 'a.py': 'hold()\nrisk()\nrare()\n', 'sub/b.py': 'hold(1)\r\n', '.gitignore': '*.log\n' };
+const FILES = {
+  'a.py': 'hold()\nrisk()\nrare()\n',
+  'old.py': 'hold()\nreturn\n',
+  'sub/b.py': 'hold(1)\r\n',
+  '.gitignore': '*.log\n',
+};
 
 const campaignWith = (lines: string, urls: readonly string[] = URLS) =>
   folderWith({ 'campaign.toml': `repositories = ${JSON.stringify(urls)}\n${lines}` });

@@ -22,6 +22,9 @@ async function strict(started: Promise<ForgeDouble>): Promise<ForgeDouble> {
   return forge;
 }
 
+/** The call that opens a pull or merge request. */
+const OPENING = /^POST .*(?:pulls|merge_requests)$/;
+
 const FORGES = [
   ['GitHub', gitHubWith, 'github', 'acme'],
   ['GitLab', gitLabWith, 'gitlab', 'acme/ml'],
@@ -48,7 +51,7 @@ interface Told {
     readonly name: string;
     readonly url: string;
     readonly proposed?: { readonly state: string; readonly checks: string; readonly isFound: boolean };
-    readonly failure?: { readonly stage: string; readonly title: string; readonly detail: string };
+    readonly failure?: Readonly<Record<'stage' | 'title' | 'detail' | 'next', string>>;
   }[];
 }
 
@@ -103,7 +106,7 @@ describe('sources', () => {
       'list.txt': `gitlab+${forge.base}/group/acme/ml\n`,
     });
     // Nothing can be cloned from there by ssh; the list is what counts.
-    await migrate(forge, camp, 'plan', '--limit', '1', '--repos', 'nothing');
+    await migrate(forge, camp, 'plan', '--limit', '1', '--repos', '*/one');
     expect((await told(camp)).repositories.map(({ url }) => url)).toEqual([
       'git@127.0.0.1:acme/ml/deep/two.git',
       'git@127.0.0.1:acme/ml/one.git',
@@ -291,10 +294,38 @@ describe.each(FORGES)('pull requests on %s', (_, forgeWith, kind, owner) => {
   ] as const)('survive %s', async (_name, fault) => {
     const forge = await strict(forgeWith({ [one]: HOLD }));
     const pushes = countPushes(forge.bare(one));
-    forge.faults.push({ at: /^POST .*(?:pulls|merge_requests)$/, ...fault });
+    forge.faults.push({ at: OPENING, ...fault });
     const camp = campaignOn(forge, kind, [one]);
     expect(await migrate(forge, camp, 'run', '--push', '--pr')).toMatchObject({ code: 0 });
     await oneOpen(forge, camp, pushes);
+    const posts = forge.calls.filter((line) => OPENING.test(line));
+    expect(posts).toHaveLength(fault.when === 'before' ? 2 : 1);
+  });
+
+  test('that arrived, and were closed at once, are not opened a second time', async () => {
+    const forge = await strict(forgeWith({ [one]: HOLD }));
+    const closed = () => {
+      const [request] = forge.requests;
+      if (request !== undefined) request.state = 'closed';
+      return 'drop' as const;
+    };
+    forge.faults.push({ at: OPENING, when: 'after', reply: closed });
+    const camp = campaignOn(forge, kind, [one]);
+    expect((await migrate(forge, camp, 'run', '--push', '--pr')).stderr).toContain('1 pr closed');
+    expect(forge.requests).toHaveLength(1);
+  });
+
+  test('are looked for again where looking for them failed, before they are sent again', async () => {
+    const forge = await strict(forgeWith({ [one]: HOLD }));
+    const stumble = () => {
+      const down = { status: 502, data: {} };
+      forge.faults.push({ at: /^GET .*(?:pulls|merge_requests)$/, when: 'before', reply: down });
+      return 'drop' as const;
+    };
+    forge.faults.push({ at: OPENING, when: 'after', reply: stumble });
+    const camp = campaignOn(forge, kind, [one]);
+    expect(await migrate(forge, camp, 'run', '--push', '--pr')).toMatchObject({ code: 0 });
+    expect(forge.calls.filter((line) => OPENING.test(line))).toHaveLength(1);
   });
 
   test('that are there already are an outcome', async () => {
@@ -459,7 +490,9 @@ describe.each(FORGES)('pull requests on %s', (_, forgeWith, kind, owner) => {
     expect((await told(camp)).repositories[0]?.failure).toMatchObject({ stage: 'pr' });
     const text = readFileSync(join(camp, 'campaign.toml'), 'utf8');
     put(camp, { 'campaign.toml': text.replace('stranger', 'ada') });
-    expect(await migrate(forge, camp, 'run', '--push', '--pr', '--failed')).toMatchObject({ code: 0 });
+    const { next = '' } = (await told(camp)).repositories[0]?.failure ?? {};
+    expect(next).toMatch(/Then run `memfix migrate pr --failed`\.$/);
+    expect(await migrate(forge, camp, 'pr', '--failed')).toMatchObject({ code: 0 });
     expect(forge.requests).toMatchObject([{ reviewers: ['ada'], isDraft: false }]);
   });
 

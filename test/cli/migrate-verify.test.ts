@@ -1,23 +1,32 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { folderWith, git } from '../workspace/folders.js';
+import type { Transform } from '../../src/toolkit/contract.js';
+import { toy } from '../support/toy.js';
+import { folderWith, git, put } from '../workspace/folders.js';
 import { BRANCH, branchesOf, remotesWith, WORLD } from '../workspace/migrate/remotes.js';
 import { memfix } from './command-line.js';
+import { TOYS } from './toys.js';
 
 const FAKE_TORCH = join(import.meta.dirname, '../support/fake-torch');
 const MIB = 1024 * 1024;
 
 /** Over one repository with these files, after `migrate run --push`. */
-async function campaign(files: Readonly<Record<string, string>>, verify: string) {
+async function campaign(
+  files: Readonly<Record<string, string>>,
+  verify: string,
+  transforms: readonly Transform[] = TOYS,
+  more = '',
+) {
   const bare = join(remotesWith({ one: files }), 'one.git');
-  const camp = folderWith({ 'campaign.toml': `repositories = ["${bare}"]\nverify = '${verify}'\n` });
+  const camp = folderWith({ 'campaign.toml': `repositories = ["${bare}"]\nverify = '${verify}'\n${more}` });
   const env = { ...WORLD, PYTHONPATH: FAKE_TORCH };
-  const { code, stderr } = await memfix({ cwd: camp, env }, 'migrate', 'run', '--push');
+  const { code, stderr } = await memfix({ cwd: camp, env, transforms }, 'migrate', 'run', '--push');
   const report = JSON.parse((await memfix({ cwd: camp, env }, 'migrate', 'report')).stdout);
   const [repository] = report.repositories;
-  const [log = ''] = readdirSync(join(camp, 'logs'));
-  return { code, stderr, bare, repository, log: readFileSync(join(camp, 'logs', log), 'utf8') };
+  const log = readFileSync(join(camp, 'logs', `${repository.id}.log`), 'utf8');
+  const [logs, trees] = ['logs', 'trees'].map((name) => readdirSync(join(camp, name)).sort());
+  return { code, stderr, camp, bare, repository, log, logs, trees };
 }
 
 describe('compileall', () => {
@@ -29,12 +38,87 @@ describe('compileall', () => {
     expect(git(bare, 'ls-tree', '-r', '--name-only', BRANCH)).toBe('a.py\nold.py\nwith space.py\n');
   });
 
-  test('keeps what Python does not compile from being committed', async () => {
-    // Both parsers take it; CPython alone says that nothing can be returned from there.
-    const { code, repository, bare } = await campaign({ 'a.py': 'hold()\nreturn\n' }, 'compileall');
+  /** Both parsers take it; CPython alone says that nothing can be returned from there. */
+  const RETURNS = toy('return-ruin', 'ruin', (edit, node) => void edit.replace(node, 'return'));
+
+  test('keeps what Python no longer compiles from being committed', async () => {
+    const files = { 'a.py': 'ruin\n', 'b.py': 'hold()\n' };
+    const { code, repository, bare } = await campaign(files, 'compileall', [RETURNS, ...TOYS]);
     expect([code, repository.status, repository.failure.stage]).toEqual([1, 'failed', 'verify']);
+    expect(repository.failure.title).toBe('Files do not compile with the fixes, and only with them');
     expect(repository.failure.detail).toContain("'return' outside function");
     expect(branchesOf(bare)).toEqual(['main']);
+  });
+
+  test('leaves out of it what Python did not compile before', async () => {
+    const files = { 'a.py': 'hold()\nreturn\n', 'b.py': 'hold()\n' };
+    const { code, repository, bare, log, trees } = await campaign(files, 'compileall');
+    expect([code, repository.status]).toEqual([0, 'pushed']);
+    expect(log).toContain('a.py: it did not compile without the fixes either');
+    expect(git(bare, 'show', `${BRANCH}:a.py`)).toBe('release()\nreturn\n');
+    expect(trees).toEqual([]);
+  });
+
+  test('still sees what breaks beside what was broken', async () => {
+    const files = { 'a.py': 'hold()\nreturn\n', 'b.py': 'ruin\n' };
+    const { code, repository } = await campaign(files, 'compileall', [RETURNS, ...TOYS]);
+    expect([code, repository.status]).toEqual([1, 'failed']);
+    expect(repository.failure.detail).toContain('b.py');
+  });
+});
+
+describe('a command that fails', () => {
+  test('with the fixes is tried without them: only the fixes break it', async () => {
+    const verify = 'if grep -q release a.py; then echo broken; exit 3; else echo fine; fi';
+    const { code, stderr, repository, bare, log, logs, trees, camp } = await campaign(
+      { 'a.py': 'hold()\n' },
+      verify,
+    );
+    expect([code, repository.status, repository.failure.stage]).toEqual([1, 'failed', 'verify']);
+    expect(repository.failure).toMatchObject({
+      title: 'The verify command fails with the fixes, and only with them',
+      detail: expect.stringMatching(/exit 3 with the fixes, exit 0 without them\nbroken$/),
+      next: expect.stringMatching(/See .*\.log, .* Then run `memfix migrate run --push --failed`\.$/),
+    });
+    expect(stderr).toContain('failed (verify): The verify command fails with the fixes, and only with them');
+    expect(log).toMatch(/broken\n$/);
+    expect(logs).toEqual([`${repository.id}.base.log`, `${repository.id}.log`]);
+    expect(readFileSync(join(camp, 'logs', logs?.[0] ?? ''), 'utf8')).toMatch(/fine\n$/);
+    // What it left is there to be looked at.
+    expect(trees).toEqual([repository.id]);
+    expect(readFileSync(join(camp, 'trees', repository.id, 'a.py'), 'utf8')).toBe('release()\n');
+    expect(branchesOf(bare)).toEqual(['main']);
+  });
+
+  test('without the fixes, too, says nothing about them, and has a state of its own', async () => {
+    const verify = 'if grep -q hold a.py; then echo never worked; exit 4; else exit 5; fi';
+    const { code, stderr, repository, bare, camp } = await campaign({ 'a.py': 'hold()\n' }, verify);
+    expect([code, repository.status, repository.failure.stage]).toEqual([1, 'not verifiable', 'verify']);
+    expect(repository.failure).toMatchObject({
+      title: 'The verify command fails without the fixes, too',
+      detail: expect.stringMatching(/exit 5 with the fixes, exit 4 without them\nnever worked$/),
+    });
+    expect(stderr).toContain('1 repository: 1 not verifiable.');
+    expect(branchesOf(bare)).toEqual(['main']);
+    put(camp, { 'campaign.toml': `repositories = ["${bare}"]\nverify = 'true'\n` });
+    expect(await memfix({ cwd: camp, env: WORLD }, 'migrate', 'run', '--push', '--failed')).toMatchObject({
+      code: 0,
+    });
+    expect(readdirSync(join(camp, 'logs'))).toEqual([`${repository.id}.log`]);
+  });
+
+  test('is not tried a second time where it succeeds', async () => {
+    const { code, repository, logs } = await campaign({ 'a.py': 'hold()\n' }, 'echo tried');
+    expect([code, logs]).toEqual([0, [`${repository.id}.log`]]);
+  });
+
+  test('has the same time for both tries', async () => {
+    const limits = '[limits]\nverify-timeout = "1s"\n';
+    const { repository } = await campaign({ 'a.py': 'hold()\n' }, 'sleep 100', TOYS, limits);
+    expect(repository.status).toBe('not verifiable');
+    expect(repository.failure.detail).toContain(
+      '`sleep 100`: timed out (1 s) with the fixes, timed out (1 s) without them',
+    );
   });
 });
 

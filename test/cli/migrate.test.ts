@@ -312,8 +312,8 @@ describe('a verify command', () => {
   });
 
   test.each([
-    ['fails', 'echo no luck; exit 3', /exit 3\nno luck/],
-    ['hangs', 'sleep 100', /timed out \(1 s\)/],
+    ['fails', 'grep -q hold a.py && exit 0; echo no luck; exit 3', /exit 3 .*\nno luck/],
+    ['hangs', 'grep -q hold a.py || sleep 100', /timed out \(1 s\)/],
   ])('that %s keeps the fixes from being committed', async (_, verify, detail) => {
     const remotes = remotesWith({ one: HOLD, calm: { 'c.py': '' } });
     const bare = join(remotes, 'one.git');

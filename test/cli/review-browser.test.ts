@@ -132,12 +132,22 @@ test('a page whose server is gone says so, and shows nothing as decided that is 
   await showing(await open(again.url), ['accept', '', '']);
 });
 
+/** What the list and the head of the repository say about its fixes. */
+async function shownCounts(page: Page): Promise<readonly (string | undefined)[]> {
+  const list = await page.locator('nav li .facts .dim').first().textContent();
+  const head = await page.locator('.head dl div').filter({ hasText: 'Plan' }).locator('dd').textContent();
+  return [list ?? undefined, head?.split(';')[0]];
+}
+
 test('a plan that changes underneath is told, and a reload shows the new one', async () => {
   const { bare, camp } = await plannedCampaign();
   const { url } = await startReview(camp);
   const page = await open(url);
   await page.locator('.offer').nth(1).getByRole('button', { name: 'Reject' }).click();
   await showing(page, ['', 'reject', '']);
+  const counts = '2 fixes in 1 file, 1 rejected';
+  await expect.poll(() => shownCounts(page)).toEqual([counts, counts]);
+  expect((await migrate(camp, 'status')).stdout).toContain(`planned: ${counts}\n`);
   push(bare, { 'a.py': 'x = 0\nhold(1)\nhold(2)\n' });
   await migrate(camp, 'plan', '--update');
   await page.getByText('The plan has changed').waitFor();
@@ -148,7 +158,8 @@ test('a plan that changes underneath is told, and a reload shows the new one', a
   await expect.poll(() => page.locator('.offer').count()).toBe(2);
   // Nobody can tell which of them was meant: both wait for another look.
   expect(offersIn(camp).map(({ fate }) => fate)).toEqual(['held', 'held']);
-  expect(await page.getByText('held back').count()).toBe(2);
+  expect(await page.getByText('held back: one like it').count()).toBe(2);
+  await expect.poll(() => shownCounts(page)).toEqual(['2 held back', '2 held back']);
   await page.locator('.offer').nth(0).getByRole('button', { name: 'Accept' }).click();
   await showing(page, ['accept', '']);
   await migrate(camp, 'run', '--push');

@@ -42,6 +42,30 @@ describe('scan', () => {
     ).toEqual(keys);
   });
 
+  it.each([
+    ['an unexpected indent', 'aaa\n    x = 1\n'],
+    ['an empty suite', 'def f():\n    aaa\n\n\nif f:\nx = 1\n'],
+    ['arguments in the wrong order', 'f(a=1, aaa)\n'],
+  ])('offers nothing that apply would not do: %s', async (_, text) => {
+    const scan = engine.scan(fileOf(text));
+    expect(scan).toMatchObject({ kind: 'skipped', reason: expect.stringContaining('not valid Python 3') });
+    expect(await engine.repair(fileOf(text), () => ({ kind: 'apply' }))).toEqual(scan);
+  });
+
+  it('refuses a fix whose changes overlap', () => {
+    const clashing = engineOf(
+      toy('twice', 'aaa', (edit, node, statement) => {
+        edit.replaceStatement(statement, ['b']);
+        edit.replace(node, 'c');
+        return undefined;
+      }),
+    );
+    const scan = clashing.scan(fileOf('aaa\n'));
+    expect(scan.kind === 'scan' && scan.findings[0]?.refusal).toBe(
+      'two of its changes would fall on the same code',
+    );
+  });
+
   it('sees no words in strings and comments', () => {
     expect(scanOf('"""aaa"""\n# aaa\nx = f"aaa {y}"\n').findings).toEqual([]);
     expect(scanOf('x = f"{aaa}"\n').findings).toHaveLength(1);

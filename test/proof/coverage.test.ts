@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { casesOf, fixturesFolder } from '../../src/dev/fixtures.js';
 import { transforms } from '../../transforms/index.js';
-import { casesOf, fixturesFolder } from '../support/fixtures.js';
 
 /** `npm run prove` executes them; this only says that they are there, so it needs no torch. */
 describe('executed proofs', () => {

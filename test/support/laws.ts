@@ -1,12 +1,5 @@
 import { expect, it } from 'vitest';
 import { defaultsOf } from '../../src/dev/engines.js';
-import { createEngine, type Engine, policy } from '../../src/engine/engine.js';
-import { Neighbours, type ProjectDoor } from '../../src/engine/neighbours.js';
-import type { Decide, Finding, Outcome, Scan, SourceFile } from '../../src/engine/outcome.js';
-import type { PythonParser } from '../../src/syntax/parser.js';
-import { decode, encode } from '../../src/text/decode.js';
-import { Lines } from '../../src/text/lines.js';
-import type { Options, Transform } from '../../src/toolkit/contract.js';
 import {
   allowsUnsafe,
   doorOf,
@@ -17,7 +10,14 @@ import {
   writeOutput,
   writeProjectOutput,
   writeRecord,
-} from './fixtures.js';
+} from '../../src/dev/fixtures.js';
+import { createEngine, type Engine, policy } from '../../src/engine/engine.js';
+import { Neighbours, type ProjectDoor } from '../../src/engine/neighbours.js';
+import type { Decide, Finding, Outcome, Scan, SourceFile } from '../../src/engine/outcome.js';
+import type { PythonParser } from '../../src/syntax/parser.js';
+import { decode, encode } from '../../src/text/decode.js';
+import { Lines } from '../../src/text/lines.js';
+import type { Options, Transform } from '../../src/toolkit/contract.js';
 import { VARIANTS } from './variants.js';
 
 /** What the laws need to judge a case: the transforms under test, and all that exist. */
@@ -277,6 +277,7 @@ function commentsIn({ parser }: Court, text: string): Comment[] {
 function withIgnore(court: Court, file: SourceFile, finding: Finding): SourceFile | undefined {
   const { text } = file.source;
   const end = new Lines(text).end(finding.at.line);
+  if (text[end - 1] === '\\') return undefined;
   const comment = `# memfix: ignore[${finding.transform}]`;
   const hushed = `${text.slice(0, end)}  ${comment}${text.slice(end)}`;
   const isComment = commentsIn(court, hushed).some((each) => each.text.endsWith(comment));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { complaints } from '../../src/dev/cpython.js';
+import { casesOf } from '../../src/dev/fixtures.js';
 import type { PythonParser } from '../../src/syntax/parser.js';
 import { transforms } from '../../transforms/index.js';
-import { casesOf } from './fixtures.js';
 import { bytesOf, type Court, caseLaws, engineFor, repaired, sourceFile } from './laws.js';
 
 /** Every fixture under every law, with one parser. Each parser has its own test file, so that they run side by side. */

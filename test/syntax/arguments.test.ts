@@ -1,6 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { applyEdits } from '../../src/edit/apply.js';
+import type { Edit } from '../../src/edit/edit.js';
+import type { PyModule } from '../../src/semantic/module.js';
 import { argumentAtStart, keywordsAtEnd, withoutArgument } from '../../src/syntax/arguments.js';
+import type { PyNode } from '../../src/syntax/node.js';
 import { moduleOf, nodeAt } from '../support/module.js';
 
 /** Adds `more=1` to the first call. */
@@ -59,7 +63,7 @@ function withFirst(text: string): string | undefined {
   const module = moduleOf(text);
   const call = nodeAt(module, 'f').closest('call');
   const edit = call && argumentAtStart(module, call, '"first"');
-  return edit && applyEdits(text, [edit]);
+  return edit && applyEdits(text, edit);
 }
 
 describe('argumentAtStart', () => {
@@ -126,5 +130,132 @@ describe('withoutArgument', () => {
     ['a value of several lines', 'f(\n    off=[\n        1,\n    ],\n    b=2,\n)\n', 'f(\n    b=2,\n)\n'],
   ])('of %s', (_, before, after) => {
     expect(without(before)).toBe(after);
+  });
+});
+
+/** Ways to write a call; each is valid Python whatever is added to it. */
+const LAYOUTS: readonly string[] = [
+  'f()',
+  'f( )',
+  'f(\n)',
+  'f( \\\n)',
+  'f(\\\n    )',
+  'f(\t\\\n    \\\n)',
+  'f(# why\n)',
+  'f(  # why\n    # twice\n)',
+  'f(1)',
+  'f( 1 )',
+  'f( \\\n    1, \\\n    2)',
+  'f( \\\n    1, \\\n    b=2 \\\n)',
+  'f(1 \\\n, 2 \\\n, b=3)',
+  'f(# why\n    1)',
+  'f(# why\n    1,  # one\n    b=2  # two\n)',
+  'f(1,  # one\n  b=2)',
+  'f(1,\n  # between\n  b=2,\n  # last\n)',
+  'f(\n    1\n  , b=2\n)',
+  'f(\n    1\n  , b=2  # two\n  , c=3 \\\n)',
+  'f(\n    1,\n    b=2)',
+  'f(\n    1,\n    b=2,)',
+  'f(\n    1, b=2,\n)',
+  'f(\n    1\n    ,\n    b=2\n    ,\n)',
+  'f(\n    1  # one\n    , b=2  # two\n    # three\n)',
+  'f(\n\t1,\n\tb = 2,\n)',
+  'f(\r\n    1,\r\n    b=2,\r\n)',
+  'f(*[1, 2])',
+  'f(1, *[2], **{"b": 3})',
+  'f(\n    1,\n    **{"b": 3},\n)',
+  'f(1, **{\n    "b": 3,\n}  # why\n)',
+  'f((x for x in [1]))',
+  'f([x for x in [1]], b={"c": (2,)})',
+  'f(f"{1, 2}", b=f"{3!r:>{10}}")',
+  'f("""a\n,b""", b=\'\'\'c\n)\'\'\')',
+  'f(lambda a, b=1: (a, b), b=2)',
+  'f(1 if True else 2, b=not 3)',
+  'f((y := 1), b=(z := 2))',
+  'f(\f1,\fb=2)',
+  'f(\n1,\nb=2\n)',
+  'f(1)(2)',
+];
+
+/** What Python gives for each expression, where `f` gives its arguments back. */
+function evaluated(expressions: readonly string[]): readonly unknown[] {
+  const program = [
+    'import json, sys',
+    'class F:',
+    '    def __init__(self, *a, **k): self.told = [[g(x) for x in a], {n: g(x) for n, x in k.items()}]',
+    '    def __call__(self, *a, **k): return F(self.told, *a, **k)',
+    'def g(x):',
+    '    if isinstance(x, F): return x.told',
+    '    return list(x) if hasattr(x, "__next__") else "lambda" if callable(x) else x',
+    'json.dump([eval("(" + x + ")", {"f": F}).told for x in json.load(sys.stdin)], sys.stdout, default=str)',
+  ].join('\n');
+  const { stdout, stderr } = spawnSync('python3', ['-c', program], {
+    input: JSON.stringify(expressions),
+    encoding: 'utf8',
+  });
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout) as unknown[];
+}
+
+describe('in every layout', () => {
+  const comments = (text: string) => text.match(/# \w+/g)?.length ?? 0;
+  const changed = (change: (module: PyModule, call: PyNode) => readonly Edit[] | undefined) =>
+    LAYOUTS.map((text) => {
+      const module = moduleOf(`${text}\n`);
+      const call = nodeAt(module, 'f(').closest('call');
+      const edits = call && change(module, call);
+      if (edits === undefined) throw new Error(`nothing is added to ${text}`);
+      const after = applyEdits(module.text, edits);
+      return after.slice(0, -1);
+    });
+  type Told = [unknown[], Record<string, unknown>];
+  // The call that is changed is the innermost one of `f(1)(2)`.
+  const inner = (told: Told): Told =>
+    Array.isArray(told[0][0]) && told[0].length === 2 && Array.isArray(told[0][0][0])
+      ? (told[0][0] as Told)
+      : told;
+
+  it('adds a keyword at the end, and nothing else changes', () => {
+    const after = changed((module, call) => keywordsAtEnd(module, call, [['more', '1']]));
+    const wanted = (evaluated(LAYOUTS) as Told[]).map((told) => {
+      const target = inner(told);
+      Object.assign(target[1], { more: 1 });
+      return told;
+    });
+    const found = evaluated(after);
+    for (const [index, text] of after.entries()) expect(found[index], text).toEqual(wanted[index]);
+    expect(after.map(comments)).toEqual(LAYOUTS.map(comments));
+  });
+
+  it('adds an argument at the start, and nothing else changes', () => {
+    const after = changed((module, call) => argumentAtStart(module, call, '"first"'));
+    const wanted = (evaluated(LAYOUTS) as Told[]).map((told) => {
+      inner(told)[0].unshift('first');
+      return told;
+    });
+    const found = evaluated(after);
+    for (const [index, text] of after.entries()) expect(found[index], text).toEqual(wanted[index]);
+    expect(after.map(comments)).toEqual(LAYOUTS.map(comments));
+  });
+
+  it('takes each argument out, and nothing else changes', () => {
+    const cases = LAYOUTS.flatMap((text) => {
+      const module = moduleOf(`${text}\n`);
+      const given = nodeAt(module, 'f(').closest('call')?.field('arguments')?.named ?? [];
+      return given
+        .filter(({ type }) => type === 'keyword_argument')
+        .map((argument) => ({
+          text,
+          name: argument.field('name')?.text ?? '',
+          after: applyEdits(module.text, withoutArgument(module, argument)).slice(0, -1),
+        }));
+    });
+    expect(cases.length).toBeGreaterThan(15);
+    const before = evaluated(cases.map(({ text }) => text)) as Told[];
+    const after = evaluated(cases.map((each) => each.after)) as Told[];
+    for (const [index, { name, after: written }] of cases.entries()) {
+      delete before[index]?.[1][name];
+      expect(after[index], written).toEqual(before[index]);
+    }
   });
 });

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fixturesFolder } from '../../src/dev/fixtures.js';
 import {
   behindBracket,
   calledAround,
@@ -12,7 +13,6 @@ import {
 } from '../../src/syntax/code-text.js';
 import { Glimpse } from '../../src/syntax/glimpse.js';
 import { decode } from '../../src/text/decode.js';
-import { fixturesFolder } from '../support/fixtures.js';
 
 describe('code as text', () => {
   it('finds what is called around a place', () => {

@@ -3,12 +3,11 @@ import { applyEdits } from '../../src/edit/apply.js';
 import type { Edit } from '../../src/edit/edit.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { statementOf } from '../../src/semantic/statements.js';
+import { entryAfter, keywordAfter } from '../../src/syntax/arguments.js';
 import {
   decorate,
-  entryAfter,
   insertAfter,
   insertBefore,
-  keywordAfter,
   ownsItsLines,
   removeStatement,
   replaceStatement,

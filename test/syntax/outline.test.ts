@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fixturesFolder } from '../../src/dev/fixtures.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { outlineOf } from '../../src/syntax/outline.js';
 import { NotInPieces } from '../../src/syntax/pieces.js';
 import { decode } from '../../src/text/decode.js';
-import { fixturesFolder } from '../support/fixtures.js';
 import { availableParsers } from '../support/parsers.js';
 
 const QUIET: readonly string[] = ['comment', 'string'];

@@ -8,6 +8,7 @@ import type { Campaign } from '../../workspace/migrate/campaign.js';
 import { chosen } from '../../workspace/migrate/choose.js';
 import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
 import { hold } from '../../workspace/migrate/hold.js';
+import { countedIn } from '../../workspace/migrate/page.js';
 import { addressIn } from '../../workspace/migrate/queue/address.js';
 import { bringHome, driveByQueue } from '../../workspace/migrate/queue/enqueue.js';
 import { Link } from '../../workspace/migrate/queue/link.js';
@@ -70,7 +71,8 @@ async function show(
   const files = new CampaignFolder(folder);
   const which = chosen(repositories, choiceIn(context.args)).map((repository) => files.record(repository));
   const records = await queue.records(which, last);
-  context.out(`${renderStatus(records, context.view)}${await queue.live(records, last)}`);
+  const counted = records.map((record) => countedIn(files, record));
+  context.out(`${renderStatus(counted, context.view)}${await queue.live(records, last)}`);
   context.say(totals(records));
   return EXIT.clean;
 }

@@ -1,7 +1,7 @@
-import { type Goal, isFinished } from '../../report/migrate/record.js';
+import { type Goal, isFinished, reaches } from '../../report/migrate/record.js';
 import { Failure } from '../../workspace/failure.js';
 import { type Campaign, MOST_PRS_PER_HOUR } from '../../workspace/migrate/campaign.js';
-import { type Choice, chosen, dealt } from '../../workspace/migrate/choose.js';
+import { type Choice, chosen, dealt, matching } from '../../workspace/migrate/choose.js';
 import { CampaignFolder, KEEP_CHOICES, type Run } from '../../workspace/migrate/folder.js';
 import type { Arguments } from '../arguments.js';
 
@@ -27,8 +27,10 @@ export function dealtRun(
 export function begin(args: Arguments, campaign: Campaign, run: Run): Run {
   const folder = new CampaignFolder(campaign.folder);
   for (const repository of campaign.repositories.filter(({ id }) => run.ids.includes(id))) {
-    if (args.flag('update')) folder.forget(folder.record(repository));
-    else folder.clearFailure(folder.record(repository));
+    const record = folder.record(repository);
+    if (args.flag('update')) folder.forget(record);
+    // A failure of a stage that this run does not come to stands.
+    else if (record.failure !== undefined && reaches(run.goal, record.failure.stage)) folder.retry(record);
   }
   folder.saveRun(shardName(choiceIn(args)), run);
   return run;
@@ -74,7 +76,8 @@ export function checkNotQueued(args: Arguments, campaign: Campaign): void {
   const folder = new CampaignFolder(campaign.folder);
   const choice = choiceIn(args);
   const shard = shardName(choice);
-  const wanted = new Set(chosen(campaign.repositories, choice).map(({ id }) => id));
+  // The forges may not have been asked yet.
+  const wanted = new Set(matching(campaign.repositories, choice).map(({ id }) => id));
   for (const [name, run] of folder.lastRuns()) {
     if (run.queued === undefined || run.isStopped === true) continue;
     const isMeant = ({ id }: { readonly id: string }) =>
@@ -109,6 +112,7 @@ export function choiceIn(args: Arguments): Choice {
   return {
     repos: args.list('repos') ?? [],
     failed: args.flag('failed'),
+    update: args.flag('update'),
     ...(shard !== undefined && { shard: { index: Number(index), of: Number(of) } }),
     ...(limit !== undefined && { limit: Number(limit) }),
   };

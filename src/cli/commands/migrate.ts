@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { campaignCsv, campaignJson } from '../../report/migrate/data.js';
-import { type Goal, type RepositoryRecord, statusOf } from '../../report/migrate/record.js';
+import { type Goal, hasFailed, type RepositoryRecord, statusOf } from '../../report/migrate/record.js';
 import { renderStatus, totals } from '../../report/migrate/render.js';
+import { retryWords } from '../../report/migrate/retry.js';
 import { plural } from '../../report/prose.js';
 import { Failure } from '../../workspace/failure.js';
 import { type Campaign, readCampaign } from '../../workspace/migrate/campaign.js';
@@ -9,7 +10,9 @@ import { chosen } from '../../workspace/migrate/choose.js';
 import { driveHere } from '../../workspace/migrate/driver.js';
 import { enclosureFor } from '../../workspace/migrate/enclosure.js';
 import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
+import { countedIn } from '../../workspace/migrate/page.js';
 import { keepPrivate } from '../../workspace/migrate/private.js';
+import { quoted } from '../../workspace/migrate/shell.js';
 import { didYouMean } from '../../workspace/resemblance.js';
 import { learnSecrets, redactedValue } from '../../workspace/secrets.js';
 import { Vocabulary } from '../../workspace/selection.js';
@@ -134,11 +137,13 @@ async function show(context: Context, campaign: Campaign, action: 'status' | 're
     return EXIT.clean;
   }
   const records = recordsOf(context, campaign);
+  const folder = new CampaignFolder(campaign.folder);
+  const counted = records.map((record) => countedIn(folder, record));
   if (action === 'status') {
-    context.out(renderStatus(records, context.view));
+    context.out(renderStatus(counted, context.view));
     context.say(totals(records));
-  } else if (context.args.flag('csv')) context.out(campaignCsv(records));
-  else context.out(`${JSON.stringify(campaignJson(records), undefined, 2)}\n`);
+  } else if (context.args.flag('csv')) context.out(campaignCsv(counted));
+  else context.out(`${JSON.stringify(campaignJson(counted), undefined, 2)}\n`);
   return isKnown ? EXIT.clean : EXIT.findings;
 }
 
@@ -164,7 +169,8 @@ async function work(context: Context, campaign: Campaign, run: Run, driver: Driv
   try {
     await driver.drive(which, undertaking, progress);
   } catch (error) {
-    throw io.signal.aborted ? new Interrupted(driver.stopWords) : error;
+    if (io.signal.aborted) throw new Interrupted(driver.stopWords);
+    throw error instanceof Failure ? withResume(context, error) : error;
   } finally {
     await planner.close();
     progress.clear();
@@ -174,25 +180,62 @@ async function work(context: Context, campaign: Campaign, run: Run, driver: Driv
   context.say(totals(records));
   const worked = records.filter(({ id }) => wanted.has(id));
   sayWhatNext(context, worked, goal);
-  const hasFailed = worked.some((record) => statusOf(record) === 'failed');
-  return hasFailed || progress.hasPassed ? EXIT.findings : EXIT.clean;
+  const untried = context.args.flag('failed') ? untriedIn(context, campaign, wanted) : [];
+  sayUntried(context, untried, goal);
+  const isClean = ![...worked, ...untried].some(hasFailed) && !progress.hasPassed;
+  return isClean ? EXIT.clean : EXIT.findings;
+}
+
+/** What ends a run leaves every repository as it was, for the next one to go on with. */
+function withResume(context: Context, { title, detail, next }: Failure): Failure {
+  if (next.includes('resume')) return new Failure(title, detail, next);
+  return new Failure(title, detail, `${next} Then ${command(context, 'resume')} goes on.`);
+}
+
+/** Failures that a run with `--failed` was asked about and did not come to. */
+function untriedIn(
+  context: Context,
+  campaign: Campaign,
+  tried: ReadonlySet<string>,
+): readonly RepositoryRecord[] {
+  return recordsOf(context, campaign).filter((record) => hasFailed(record) && !tried.has(record.id));
+}
+
+function sayUntried(context: Context, untried: readonly RepositoryRecord[], goal: Goal): void {
+  if (untried.length === 0) return;
+  context.say(
+    `${plural(untried.length, 'repository', 'repositories')} failed in a stage that this run does not come to; ${retryCommands(context, untried, goal)} tries again.`,
+  );
+}
+
+/** The commands that try these failures again. */
+function retryCommands(context: Context, failed: readonly RepositoryRecord[], goal: Goal): string {
+  const words = failed.flatMap(({ failure }) => (failure ? [retryWords(goal, failure.stage)] : []));
+  return [...new Set(words)].map((each) => command(context, each)).join(' or ');
+}
+
+/** A command about the same campaign, as it has to be typed here. */
+function command({ args }: Context, words: string, program = 'memfix migrate'): string {
+  const [action = '', ...options] = words.split(' ');
+  const [, place] = args.operands;
+  return `\`${[program, action, ...(place === undefined ? [] : [quoted(place)]), ...options].join(' ')}\``;
 }
 
 function sayWhatNext(context: Context, records: readonly RepositoryRecord[], goal: Goal): void {
   const bugs = records.flatMap(({ name, planned }) => (planned?.bugs ?? []).map((bug) => `${name}: ${bug}`));
   context.confess([], bugs);
   const has = (status: string) => records.some((record) => statusOf(record) === status);
-  const options = { plan: '', commit: '', push: ' --push', pr: ' --push --pr' }[goal];
-  if (has('failed'))
+  const failed = records.filter(hasFailed);
+  if (failed.length > 0)
     context.say(
-      `\`memfix migrate status\` tells why; \`memfix migrate run${options} --failed\` tries again.`,
+      `${command(context, 'status')} says why, and what to do about it; ${retryCommands(context, failed, goal)} tries again.`,
     );
   if (goal === 'plan' && has('planned'))
     context.say(
-      `Look at ${PAGE_FILE}, or choose with \`memfix review\`; the patches are in patches/, and \`memfix migrate run\` commits them.`,
+      `Look at ${PAGE_FILE}, or choose with ${command(context, 'review', 'memfix')}; the patches are in patches/, and ${command(context, 'run')} commits them.`,
     );
   if (goal === 'commit' && has('committed'))
-    context.say('Nothing was pushed; `memfix migrate run --push` does that.');
+    context.say(`Nothing was pushed; ${command(context, 'run --push')} does that.`);
   if (goal === 'push' && has('pushed'))
-    context.say('`memfix migrate pr` opens pull requests for the branches, and follows them.');
+    context.say(`${command(context, 'pr')} opens pull requests for the branches, and follows them.`);
 }

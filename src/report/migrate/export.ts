@@ -65,10 +65,25 @@ function selection({ select, extendSelect, ignore, unsafeFixes }: Order): string
   );
 }
 
+/** Compiles files; those that do not compile as they are committed stay out of it. */
+const COMPILE = `import subprocess, sys
+def compiles(text, path):
+    try:
+        return compile(text, path, "exec", dont_inherit=True) is not None
+    except (SyntaxError, ValueError) as error:
+        problems[path] = error
+problems = {}
+for path in sys.argv[1:]:
+    if not compiles(open(path, "rb").read(), path):
+        before = subprocess.run(["git", "show", "HEAD:" + path], capture_output=True).stdout
+        problem = problems[path]
+        if compiles(before, path):
+            sys.exit(path + " does not compile with the fixes: " + str(problem))`;
+
 function verifying(verify: string): readonly string[] {
   const command =
     verify === 'compileall'
-      ? "git diff --name-only --diff-filter=d -z -- '*.py' | xargs -0 -r python3 -I -m compileall -q"
+      ? `git diff --name-only --diff-filter=d -z -- '*.py' | xargs -0 -r python3 -I -c ${word(COMPILE)}`
       : verify;
   return [
     'copy=$(mktemp -d)',

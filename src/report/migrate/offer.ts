@@ -10,6 +10,8 @@ export interface Offer {
   readonly path: string;
   readonly hash: string;
   readonly key: string;
+  /** The bytes of the file itself, where it was found in what other fixes leave of it. */
+  readonly file?: string;
   /** The same for findings of the same words in any version of the file. */
   readonly likeness: string;
   readonly line: number;

@@ -138,10 +138,13 @@ const REASONS: Readonly<Record<Left['kind'], string>> = {
   refused: 'left alone because ',
   unsafe: 'not proven: ',
   advice: '',
+  unfixed: '',
+  rejected: '',
+  held: '',
 };
 
 function leftLines({ planned }: RepositoryRecord): readonly string[] {
-  const { left = [], refused = 0, remaining = 0 } = planned ?? {};
+  const { left = [], refused = 0, remaining = 0, rejected = 0, held = 0 } = planned ?? {};
   const told = (some: readonly Left[], total: number, words: string): readonly string[] => {
     if (total === 0) return [];
     const lines = some.map(({ path, line, transform, kind, because }) => {
@@ -150,11 +153,13 @@ function leftLines({ planned }: RepositoryRecord): readonly string[] {
     const more = total > some.length ? [`- and ${total - some.length} more`] : [];
     return [`${plural(total, 'place')} ${words}`, '', ...lines, ...more, ''];
   };
-  const isRefused = ({ kind }: Left) => kind === 'refused';
+  const of = (...kinds: readonly Left['kind'][]) => left.filter(({ kind }) => kinds.includes(kind));
   const all = [
-    ...told(left.filter(isRefused), refused, 'where a fix would not be right, and was refused:'),
+    ...told(of('refused'), refused, 'where a fix would not be right, and was refused:'),
+    ...told(of('rejected'), rejected, 'where a reviewer of this campaign rejected the fix:'),
+    ...told(of('held'), held, 'where a fix like a rejected one is held back:'),
     ...told(
-      left.filter((each) => !isRefused(each)),
+      of('unsafe', 'advice', 'unfixed'),
       remaining,
       'for a person to decide; `memfix check` shows them in full:',
     ),
@@ -166,7 +171,8 @@ function commands({ record, version, choice }: ProposalFacts): string {
   const list = (name: string, items: readonly string[] | undefined) =>
     items === undefined || items.length === 0 ? '' : ` --${name} ${items.join(',')}`;
   const { select, extendSelect, ignore, unsafeFixes } = choice;
-  const rejected = record.planned?.rejected ?? 0;
+  const { rejected = 0, held = 0 } = record.planned ?? {};
+  const unwanted = rejected + held;
   const options = [
     ' --strict-config',
     list('select', select),
@@ -179,7 +185,7 @@ function commands({ record, version, choice }: ProposalFacts): string {
     `git checkout ${record.base?.commit ?? ''}`,
     `npx memfix@${version} apply${options} .`,
     `git fetch origin ${record.pushed?.branch ?? ''}`,
-    `git diff ${record.pushed?.commit ?? ''}  # shows ${rejected === 0 ? 'no difference' : `what was rejected for this branch: ${plural(rejected, 'fix', 'fixes')}`}`,
+    `git diff ${record.pushed?.commit ?? ''}  # shows ${unwanted === 0 ? 'no difference' : `what was rejected for this branch: ${plural(unwanted, 'fix', 'fixes')}`}`,
     '```',
   ].join('\n');
 }

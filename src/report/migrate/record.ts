@@ -33,13 +33,15 @@ export interface Planned {
   /** Files that change. */
   readonly files: number;
   readonly fixes: readonly FixCount[];
-  /** Findings that stay, since their fix is not safe or they are advice. */
+  /** Findings that stay although nobody rejected their fix: mostly since it is not safe, or they are advice. */
   readonly remaining: number;
   /** Sites that were seen and left alone. */
   readonly refused: number;
-  /** Fixes that a reviewer does not want, where there are some. */
+  /** Fixes that a person does not want, where there are some. */
   readonly rejected?: number;
-  /** The first of both, for who reads the change. */
+  /** Fixes that are held back until a person looks at them again, where there are some. */
+  readonly held?: number;
+  /** The first of each kind, for who reads the change. */
   readonly left?: readonly Left[];
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
   /** Where memfix itself failed: our bugs. */
@@ -53,7 +55,8 @@ export interface Left {
   readonly transform: string;
   readonly path: string;
   readonly line: number;
-  readonly kind: 'refused' | 'unsafe' | 'advice';
+  /** Rejected and held ones are by the line that they were found in; `unfixed` ones would be safe to fix. */
+  readonly kind: 'refused' | 'unsafe' | 'advice' | 'unfixed' | 'rejected' | 'held';
   /** As a clause or a list of clauses. */
   readonly because: string;
 }
@@ -75,6 +78,10 @@ export interface StageFailure {
   readonly title: string;
   readonly detail: string;
   readonly next: string;
+  /** The repository fails in the same way without the fixes. */
+  readonly isOfBase?: true;
+  /** A later run has begun to try it again, and has not come to this stage yet. */
+  readonly isRetried?: true;
 }
 
 export interface Verified {
@@ -120,6 +127,7 @@ export const STATUSES = [
   'rejected',
   'empty',
   'failed',
+  'not verifiable',
   'cloned',
   'new',
 ] as const;
@@ -129,7 +137,7 @@ const PROPOSED = { merged: 'merged', open: 'pr open', closed: 'pr closed' } as c
 
 export function statusOf(record: RepositoryRecord): Status {
   if (record.proposed !== undefined) return PROPOSED[record.proposed.state];
-  if (record.failure !== undefined) return 'failed';
+  if (hasFailed(record)) return record.failure?.isOfBase === true ? 'not verifiable' : 'failed';
   if (record.pushed !== undefined) return 'pushed';
   if (record.base === null) return 'empty';
   if (record.taken !== undefined) return 'branch exists';
@@ -138,13 +146,24 @@ export function statusOf(record: RepositoryRecord): Status {
   return record.base === undefined ? 'new' : 'cloned';
 }
 
-function planStatus({ steps, rejected }: Planned): Status {
+function planStatus({ steps, rejected = 0, held = 0 }: Planned): Status {
   if (steps.length > 0) return 'planned';
-  return rejected === undefined ? 'no change' : 'rejected';
+  return rejected + held === 0 ? 'no change' : 'rejected';
 }
 
-/** Whether a run with this goal has nothing left to do there; a failure counts as an end. */
+/** A pull request is there whatever went wrong on the way to it. */
+export function hasFailed({ failure, proposed }: RepositoryRecord): boolean {
+  return failure !== undefined && proposed === undefined;
+}
+
+/** Whether a run with this goal comes to a stage. */
+export function reaches(goal: Goal, stage: StageName): boolean {
+  return STAGES.indexOf(stage) <= STAGES.indexOf(goal);
+}
+
+/** Whether a run with this goal has nothing left to do there; a failure counts as an end, unless it is tried again. */
 export function isFinished(record: RepositoryRecord, goal: Goal): boolean {
+  if (hasFailed(record)) return record.failure?.isRetried !== true;
   const status = statusOf(record);
   if (status === 'new' || status === 'cloned') return false;
   if (status === 'planned') return goal === 'plan';

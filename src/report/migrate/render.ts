@@ -3,7 +3,9 @@ import type { Tone } from '../paint.js';
 import { plural } from '../prose.js';
 import type { View } from '../report.js';
 import { table } from '../table.js';
-import { type RepositoryRecord, STATUSES, type Status, statusOf } from './record.js';
+import type { Counted } from './data.js';
+import { hasFailed, type RepositoryRecord, STATUSES, type Status, statusOf } from './record.js';
+import { perTransform, type Tally, tallyIn, tallyWords } from './tally.js';
 
 const TONES: Readonly<Partial<Record<Status, Tone>>> = {
   merged: 'green',
@@ -14,28 +16,31 @@ const TONES: Readonly<Partial<Record<Status, Tone>>> = {
   planned: 'cyan',
   'branch exists': 'yellow',
   failed: 'red',
+  'not verifiable': 'red',
 };
 
 /** One repository in a line. */
-export function outcomeLine(record: RepositoryRecord, { paint }: Pick<View, 'paint'>): string {
+export function outcomeLine(
+  record: RepositoryRecord,
+  { paint }: Pick<View, 'paint'>,
+  tally = tallyIn(record.planned),
+): string {
   const status = statusOf(record);
   const tone = TONES[status];
   const word = tone === undefined ? status : paint[tone](status);
-  return `${printable(record.name)}: ${word}${said(record)}`;
+  return `${printable(record.name)}: ${word}${said(record, tally)}`;
 }
 
-function said(record: RepositoryRecord): string {
-  const { failure, taken, planned } = record;
+function said(record: RepositoryRecord, tally: Tally): string {
+  const { failure, taken } = record;
   const status = statusOf(record);
-  if (status === 'failed' && failure !== undefined) {
+  if (hasFailed(record) && failure !== undefined) {
     const [first = ''] = failure.detail.split('\n');
     return ` (${failure.stage}): ${printable(`${failure.title}: ${first}`)}`;
   }
   if (status === 'branch exists' && taken !== undefined)
     return `: ${taken.branch} is there, and is not of this campaign`;
-  const rejected = planned?.rejected === undefined ? [] : [`${planned.rejected} rejected`];
-  const changes = planned?.steps.length ? [`${fixesIn(record)} in ${plural(planned.files, 'file')}`] : [];
-  const parts = [...proposedWords(record), ...changes, ...rejected].join(', ');
+  const parts = [...proposedWords(record), ...tallyWords(tally, plural)].join(', ');
   return parts === '' ? '' : `: ${parts}`;
 }
 
@@ -50,14 +55,6 @@ function proposedWords({ proposed }: RepositoryRecord): readonly string[] {
   return [`${printable(url)}${more.length === 0 ? '' : ` (${more.join(', ')})`}`];
 }
 
-function fixesIn({ planned }: RepositoryRecord): string {
-  return plural(
-    (planned?.fixes ?? []).reduce((sum, { findings }) => sum + findings, 0),
-    'fix',
-    'fixes',
-  );
-}
-
 /** How many repositories are where. */
 export function totals(records: readonly RepositoryRecord[]): string {
   const counts = STATUSES.map((status) => {
@@ -67,29 +64,28 @@ export function totals(records: readonly RepositoryRecord[]): string {
   return `${plural(records.length, 'repository', 'repositories')}: ${counts.flat().join(', ') || 'none'}.`;
 }
 
-/** Where every repository is, and what the campaign comes to for each transform. */
-export function renderStatus(records: readonly RepositoryRecord[], view: View): string {
-  const lines = records.map((record) => outcomeLine(record, view));
-  const rows = perTransform(records).map(({ transform, repositories, fixes }) => [
+/** What to do about failures, once for all that have the same to do. */
+function nextSteps(records: readonly RepositoryRecord[]): readonly string[] {
+  const names = new Map<string, string[]>();
+  for (const { name, failure } of records.filter(hasFailed)) {
+    const next = failure?.next ?? '';
+    names.set(next, [...(names.get(next) ?? []), name]);
+  }
+  return [...names].map(([next, [first = '', ...others]]) => {
+    const who = others.length === 0 ? first : plural(others.length + 1, 'repository', 'repositories');
+    return `Next (${printable(who)}): ${printable(next)}`;
+  });
+}
+
+/** Where every repository is, what to do about failures, and what the campaign comes to for each transform. */
+export function renderStatus(counted: readonly Counted[], view: View): string {
+  const lines = counted.map(({ record, tally }) => outcomeLine(record, view, tally));
+  const rows = perTransform(counted.map(({ tally }) => tally)).map(({ transform, repositories, fixes }) => [
     { text: transform },
     { text: plural(fixes, 'fix', 'fixes'), align: 'right' } as const,
     { text: `in ${plural(repositories, 'repository', 'repositories')}` },
   ]);
-  const counted = rows.length === 0 ? [] : ['', ...table(rows)];
-  return `${[...lines, ...counted].join('\n')}\n`;
-}
-
-export interface TransformTotal {
-  readonly transform: string;
-  readonly fixes: number;
-  readonly repositories: number;
-}
-
-export function perTransform(records: readonly RepositoryRecord[]): readonly TransformTotal[] {
-  const totals = new Map<string, TransformTotal>();
-  for (const { transform, findings } of records.flatMap(({ planned }) => planned?.fixes ?? [])) {
-    const { fixes = 0, repositories = 0 } = totals.get(transform) ?? {};
-    totals.set(transform, { transform, fixes: fixes + findings, repositories: repositories + 1 });
-  }
-  return [...totals.values()].sort((a, b) => b.fixes - a.fixes || (a.transform < b.transform ? -1 : 1));
+  const totalled = rows.length === 0 ? [] : ['', ...table(rows)];
+  const next = nextSteps(counted.map(({ record }) => record));
+  return `${[...lines, ...(next.length === 0 ? [] : ['', ...next]), ...totalled].join('\n')}\n`;
 }

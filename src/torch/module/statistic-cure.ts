@@ -89,10 +89,12 @@ export function valuesToDetach(
   );
   const stored = otherWrites.flatMap(({ node }) => {
     const assignment = node.parent;
-    const value = assignment?.field('left') === node ? assignment.field('right') : undefined;
+    let value = assignment?.field('left') === node ? assignment.field('right') : undefined;
+    // Of `self.a = self.b = value`, both keep the value.
+    while (value?.type === 'assignment') value = value.field('right');
     return value !== undefined && keepsGraph(module, node, value) ? [value] : [];
   });
-  return [...folded, ...stored].sort((a, b) => a.start - b.start);
+  return [...new Set([...folded, ...stored])].sort((a, b) => a.start - b.start);
 }
 
 export function detachGates(module: PyModule, statistic: RunningStatistic): readonly Gate[] {

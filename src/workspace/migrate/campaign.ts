@@ -8,6 +8,7 @@ import { parseSeconds } from '../duration.js';
 import { Failure } from '../failure.js';
 import type { Request } from '../project.js';
 import { didYouMean } from '../resemblance.js';
+import { branchProblem } from './branch-name.js';
 import type { VerifySetting } from './enclosure.js';
 import type { Source } from './forge/forge.js';
 import { type Host, type Hosts, hostFrom, nameOf, PUBLIC_HOSTS } from './forge/host.js';
@@ -40,6 +41,8 @@ export interface Campaign {
   readonly ignore: readonly string[];
   readonly unsafeFixes?: boolean;
   readonly branch: string;
+  /** The branches that fixes are made upon, by patterns for repositories; elsewhere it is the default branch. */
+  readonly baseBranches: Readonly<Record<string, string>>;
   /** One commit for each repository, or for each transform in it. */
   readonly commits: (typeof COMMIT_CHOICES)[number];
   readonly message?: string;
@@ -85,7 +88,7 @@ export const DEFAULT_BRANCH = 'memfix/fixes';
 const KEYS = [
   ...['repositories', 'select', 'extend-select', 'ignore', 'unsafe-fixes', 'branch', 'commits', 'message'],
   ...['verify', 'verify-sandbox', 'verify-network', 'verify-env', 'verify-readable', 'verify-writable'],
-  ...['mirrors', 'clone', 'limits', 'sources', 'forges', 'pull-request'],
+  ...['mirrors', 'clone', 'limits', 'sources', 'forges', 'pull-request', 'base-branches'],
 ];
 /** GitHub takes no more from one account, and people still less. */
 export const MOST_PRS_PER_HOUR = 500;
@@ -140,6 +143,7 @@ class CampaignReader {
       ignore: this.#strings(this.table, 'ignore') ?? [],
       ...(unsafeFixes !== undefined && { unsafeFixes }),
       branch: this.#branch(),
+      baseBranches: this.#baseBranches(),
       commits,
       ...(message !== undefined && { message }),
       ...(verify !== undefined && { verify }),
@@ -175,6 +179,15 @@ class CampaignReader {
     const branch = this.#string(this.table, 'branch') ?? DEFAULT_BRANCH;
     const problem = branchProblem(branch);
     return problem === undefined ? branch : this.#fail(`\`branch\` ${problem}`);
+  }
+
+  #baseBranches(): Readonly<Record<string, string>> {
+    const table = this.#table('base-branches');
+    for (const pattern of Object.keys(table)) {
+      const problem = branchProblem(this.#string(table, pattern) ?? '');
+      if (problem !== undefined) this.#fail(`\`base-branches."${pattern}"\` ${problem}`);
+    }
+    return table as Readonly<Record<string, string>>;
   }
 
   #filter(): Filter {
@@ -297,14 +310,6 @@ class CampaignReader {
     const words = detail.includes('`message`') ? ` Placeholders: ${MESSAGE_WORDS}.` : '';
     throw new Failure('Invalid campaign', `${detail}, in ${this.path}`, `Correct it.${words}`);
   }
-}
-
-/** What `git check-ref-format` has against a branch name. */
-export function branchProblem(branch: string): string | undefined {
-  const isOdd =
-    /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\/$|^\/|^-|\.$|^@$/.test(branch) ||
-    branch.split('/').some((part) => part.startsWith('.') || part.endsWith('.lock'));
-  return isOdd ? `is no name that git takes for a branch: \`${branch}\`` : undefined;
 }
 
 /** What is asked of memfix in a work tree; the repository's own config may make it stricter. */

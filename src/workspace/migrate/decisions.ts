@@ -8,9 +8,14 @@ import { sha256 } from './hash.js';
 
 export type Verdict = 'accept' | 'reject';
 
-/** What a decision is about: a finding of a file with exactly these bytes, and what it has in common with its likes. */
+/**
+ * What a decision is about: a finding in a text with exactly these bytes, and what it has in common with its likes. The
+ * text is that of the file, or what other fixes have left of it.
+ */
 export interface Matter extends Asked {
   readonly likeness: string;
+  /** Hash of the file that the text comes from; the same as `hash` where it is the file itself. */
+  readonly file?: string;
 }
 
 /** One line of the journal; `null` takes a decision back. */
@@ -20,8 +25,8 @@ export interface Decided extends Matter {
 
 /**
  * What people said to the fixes of one repository, in the order they said it; later lines win. A decision holds for a
- * file with the same bytes. Where the file is another, a fix of the same words as a rejected one is held back until
- * someone looks again: nobody can tell which of its likes was meant.
+ * text with the same bytes. Where the file is another, or other fixes have left another text of it, a fix of the same words
+ * as a rejected one is held back until someone looks again: nobody can tell which of its likes was meant.
  */
 export class Decisions {
   readonly #standing = new Map<string, Decided>();
@@ -41,8 +46,17 @@ export class Decisions {
     return [...this.#standing.values()];
   }
 
-  about(matter: Matter): Verdict | 'hold' | undefined {
-    return this.verdict(matter) ?? (this.#isDoubtful(matter) ? 'hold' : undefined);
+  /** `isSame`: every text of the file is known to be as it was when it was decided about. */
+  about(matter: Matter, isSame = false): Verdict | 'hold' | undefined {
+    return this.verdict(matter) ?? (this.#isDoubtful(matter, isSame) ? 'hold' : undefined);
+  }
+
+  /** What was rejected in the texts that other fixes leave of a file. */
+  rejectedAfterOthers(path: string, file: string): readonly Asked[] {
+    return this.all.filter(
+      (each) =>
+        each.verdict === 'reject' && each.path === path && fileOf(each) === file && isBroughtAbout(each),
+    );
   }
 
   /** What was said to this very finding in these very bytes. */
@@ -50,19 +64,19 @@ export class Decisions {
     return this.#standing.get(nameOf(matter))?.verdict ?? undefined;
   }
 
-  #isDoubtful({ path, hash, likeness }: Matter): boolean {
+  #isDoubtful(matter: Matter, isSame: boolean): boolean {
     return this.all.some(
       (other) =>
         other.verdict === 'reject' &&
-        other.path === path &&
-        other.likeness === likeness &&
-        other.hash !== hash,
+        other.path === matter.path &&
+        other.likeness === matter.likeness &&
+        isOfAnotherText(other, matter, isSame),
     );
   }
 
   /** Tells decisions with which a plan would come out differently; nothing where nobody rejected anything. */
   get digest(): string {
-    const telling = this.all.filter((each) => each.verdict === 'reject' || this.#isDoubtful(each));
+    const telling = this.all.filter((each) => each.verdict === 'reject' || this.#isDoubtful(each, false));
     return telling.length === 0
       ? ''
       : sha256(
@@ -72,6 +86,20 @@ export class Decisions {
             .join('\n'),
         );
   }
+}
+
+/** A finding of the file itself is never one of those that only other fixes have brought about. */
+function isOfAnotherText(one: Matter, other: Matter, isSame: boolean): boolean {
+  if (fileOf(one) !== fileOf(other)) return true;
+  return !isSame && isBroughtAbout(one) && isBroughtAbout(other) && one.hash !== other.hash;
+}
+
+function isBroughtAbout(matter: Matter): boolean {
+  return fileOf(matter) !== matter.hash;
+}
+
+function fileOf({ file, hash }: Matter): string {
+  return file ?? hash;
 }
 
 /** Appends whole lines, on disk when this returns. A torn line of a killed process stays by itself. */
@@ -92,7 +120,7 @@ export function writeDown(file: string, decided: readonly Decided[]): void {
   }
 }
 
-function nameOf({ path, hash, key }: Asked): string {
+export function nameOf({ path, hash, key }: Asked): string {
   return JSON.stringify([path, hash, key]);
 }
 
@@ -112,8 +140,8 @@ function textOf(file: string): string {
 function parsed(line: string): readonly Decided[] {
   try {
     const value: Partial<Decided> | null = JSON.parse(line);
-    const { path, hash, key, likeness, verdict } = value ?? {};
-    const isWhole = [path, hash, key, likeness].every((word) => typeof word === 'string');
+    const { path, hash, key, likeness, file = hash, verdict } = value ?? {};
+    const isWhole = [path, hash, key, likeness, file].every((word) => typeof word === 'string');
     const isKnown = verdict === null || verdict === 'accept' || verdict === 'reject';
     return isWhole && isKnown ? [value as Decided] : [];
   } catch (error) {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Goal, RepositoryRecord, StageName } from '../../report/migrate/record.js';
-import { isFinished, statusOf } from '../../report/migrate/record.js';
+import { hasFailed, isFinished } from '../../report/migrate/record.js';
 import { Failure } from '../failure.js';
 import { endMarked } from '../prove/child.js';
 import { prepareForMany } from '../tuning.js';
@@ -110,8 +110,7 @@ async function take(
       },
     });
     checkHeld(held);
-    if (keep === 'none' || (keep === 'failed' && statusOf(record) !== 'failed'))
-      mirror.removeTree(folder.tree(id));
+    if (keep === 'none' || (keep === 'failed' && !hasFailed(record))) mirror.removeTree(folder.tree(id));
     if (keep === 'none') mirror.remove();
     return record;
   } catch (error) {

@@ -189,9 +189,10 @@ export class CampaignFolder {
     appendFileSync(this.#lockFile, `${url}\t${commit}\t${branch ?? ''}\n`);
   }
 
-  /** What failed counts as not done yet. */
-  clearFailure({ failure, ...record }: RepositoryRecord): void {
-    if (failure !== undefined) this.save(record);
+  /** What failed counts as not done yet; why it failed is known until its stage has run again. */
+  retry(record: RepositoryRecord): void {
+    const { failure } = record;
+    if (failure !== undefined) this.save({ ...record, failure: { ...failure, isRetried: true } });
   }
 
   /** Forgets where a repository was, and what was made of it. */

@@ -131,11 +131,7 @@ export const MARK = 'MEMFIX_MIGRATE';
 
 export function gitFailure(title: string, { status, stderr }: GitAnswer, { timeout }: GitCall = {}): Failure {
   const how = status === null && timeout !== undefined ? `git took longer than ${timeout} s` : 'git failed';
-  return new Failure(
-    title,
-    stderr === '' ? how : stderr,
-    'Remove the cause, then `memfix migrate run --failed` tries it again.',
-  );
+  return new Failure(title, stderr === '' ? how : stderr, 'Remove the cause.');
 }
 
 function noGit(): Failure {

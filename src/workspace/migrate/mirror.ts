@@ -1,10 +1,14 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Base } from '../../report/migrate/record.js';
+
 import { bytesOf, textOf } from '../bounded.js';
-import { Failure } from '../failure.js';
+import type { Failure } from '../failure.js';
+
 import { type Git, type GitAnswer, type GitCall, gitFailure } from './git.js';
 import { lendGitFolder, resetSettings, TEMPLATE } from './mirror-settings.js';
+import { headIn, noBranch, onlyBranchIn } from './remote-head.js';
+import { Outdated } from './setback.js';
 import { writeWhole } from './whole-file.js';
 
 /** A commit to be made. */
@@ -23,6 +27,9 @@ const SOURCES = `${[
   ...['*.py', '*.pyi', '*.toml', '*.cfg', '*.ini', '*.txt', '*.in', '*.yml', '*.yaml', '*.lock', '*.sh'],
   ...['*.bash', '.gitignore', '.gitattributes'],
 ].join('\n')}\n`;
+
+/** Comes after the name of a work tree, for another one with the files of the base. */
+export const BASE_TREE = '.base';
 
 /** How a mirror is filled. */
 export interface Manner {
@@ -57,18 +64,21 @@ export class Mirror {
     return (await this.#ask(['cat-file', '-e', object])).status === 0;
   }
 
-  /** Brings a commit, or else the one at the remote's HEAD; null when it has none. A clone fills the work tree, too. */
-  async bring(wanted: Base | undefined, tree: string): Promise<Base | null> {
-    if (!existsSync(this.folder)) return await this.#clone(wanted, tree);
-    const base = wanted ?? (await this.#head());
+  /**
+   * Brings a commit, or else the newest one of a branch of the remote, which is its default branch unless another is named;
+   * null when it has none. A clone fills the work tree, too.
+   */
+  async bring(wanted: Base | undefined, tree: string, branch?: string): Promise<Base | null> {
+    if (!existsSync(this.folder)) return await this.#clone(wanted, tree, branch);
+    const base = wanted ?? (await this.#head(branch));
     if (base === null) return null;
     if ((await this.has(base.commit)) || (await this.#fetched(this.folder, base.commit)).status === 0)
       return base;
-    return await this.#clone(base, tree);
+    return await this.#clone(base, tree, branch);
   }
 
   /** A clone that was cut off is thrown away. */
-  async #clone(wanted: Base | undefined, tree: string): Promise<Base | null> {
+  async #clone(wanted: Base | undefined, tree: string, branch: string | undefined): Promise<Base | null> {
     mkdirSync(dirname(this.folder), { recursive: true });
     const draft = `${this.folder}.draft`;
     remove(draft);
@@ -76,7 +86,9 @@ export class Mirror {
     const { timeout } = this.manner;
     const sparing = this.#isPartial ? [PARTIAL, '--no-checkout'] : [];
     const into = [`--template=${TEMPLATE}`, `--separate-git-dir=${draft}`, '--', this.url, tree];
-    const words = ['clone', ...SHALLOW, ...sparing, '--no-local', ...into];
+    // A branch that is gone is no reason not to bring a commit of it.
+    const of = branch === undefined || wanted !== undefined ? [] : ['--branch', branch];
+    const words = ['clone', ...SHALLOW, ...sparing, ...of, '--no-local', ...into];
     const answer = await this.git.ask(words, { timeout });
     try {
       if (answer.status !== 0) throw gitFailure('The repository cannot be cloned', answer, { timeout });
@@ -84,10 +96,9 @@ export class Mirror {
       if (!existsSync(join(draft, 'info', 'attributes'))) throw new Error(`there is nothing in ${TEMPLATE}`);
       resetSettings(draft, this.url);
       const head = headIn(draft);
-      if (wanted !== undefined && wanted.commit !== head?.commit)
-        await this.#fetchLocked(draft, wanted.commit);
-      const base = wanted ?? head;
+      const base = wanted ?? head ?? (await this.#onlyBranch());
       if (base === null) return null;
+      if (base.commit !== head?.commit) await this.#fetchOne(draft, base.commit, wanted !== undefined);
       writeAnew(join(draft, 'HEAD'), `${base.commit}\n`);
       remove(this.folder);
       renameSync(draft, this.folder);
@@ -101,13 +112,14 @@ export class Mirror {
     }
   }
 
-  async #fetchLocked(folder: string, commit: string): Promise<void> {
+  async #fetchOne(folder: string, commit: string, isLocked: boolean): Promise<void> {
     const answer = await this.#fetched(folder, commit);
     if (answer.status === 0) return;
-    throw new Failure(
+    if (!isLocked) throw gitFailure('The repository cannot be cloned', answer, this.manner);
+    throw new Outdated(
       'The locked commit is gone',
       `the remote does not give out ${commit}, which repos.lock names: ${answer.stderr}`,
-      'Run `memfix migrate plan --update` to take the commit that is there now.',
+      'Take the commits that are there now instead.',
     );
   }
 
@@ -118,12 +130,22 @@ export class Mirror {
     return this.#ask(words, { timeout: this.manner.timeout }, folder);
   }
 
-  /** Where the remote's HEAD is; null when it has no commit. */
-  async #head(): Promise<Base | null> {
+  /** Where a branch of the remote is, or else its HEAD; null when it has no commit. */
+  async #head(wanted: string | undefined): Promise<Base | null> {
+    if (wanted !== undefined) {
+      const commit = await this.remoteBranch(wanted);
+      if (commit !== undefined) return { commit, branch: wanted };
+      throw noBranch(wanted);
+    }
     const answer = await this.#listed(['--symref'], 'HEAD');
     const commit = /^([0-9a-f]{40,64})\tHEAD$/m.exec(answer)?.[1];
     const branch = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(answer)?.[1];
-    return commit === undefined ? null : { commit, branch: branch ?? null };
+    return commit === undefined ? await this.#onlyBranch() : { commit, branch: branch ?? null };
+  }
+
+  /** For a remote whose HEAD names a branch that does not exist: the one that does; null when there is none. */
+  async #onlyBranch(): Promise<Base | null> {
+    return onlyBranchIn(await this.#listed(['--heads'], 'refs/heads/*'));
   }
 
   /** Where a branch of the remote is now. */
@@ -198,6 +220,7 @@ export class Mirror {
   removeTree(tree: string): void {
     this.touch();
     remove(tree);
+    remove(`${tree}${BASE_TREE}`);
   }
 
   /** Commits upon a base, on no branch. Made again with the same words at the same date, they are the same commits. */
@@ -275,16 +298,6 @@ export class Mirror {
     if (!existsSync(this.folder)) return;
     for (const entry of filesBelow(this.folder)) if (entry.endsWith('.lock')) rmSync(entry, { force: true });
   }
-}
-
-/** Where the HEAD of a clone is that nobody has been at; null when it has no commit. */
-function headIn(folder: string): Base | null {
-  const head = bytesOf(join(folder, 'HEAD')).toString('utf8').trim();
-  const [, ref] = /^ref: (.+)$/.exec(head) ?? [];
-  if (ref === undefined) return { commit: head, branch: null };
-  const packed = (textOf(join(folder, 'packed-refs')) ?? '').split('\n').map((line) => line.split(' '));
-  const commit = textOf(join(folder, ref))?.trim() ?? packed.find(([, name]) => name === ref)?.[0];
-  return commit === undefined ? null : { commit, branch: ref.replace(/^refs\/heads\//, '') };
 }
 
 /** Never through a link. Some file systems hurry to the disk with what replaces the bytes of a file, and the writer waits. */

@@ -1,7 +1,7 @@
 import type { Decide, Finding, Outcome, Preview, SourceFile } from '../../engine/outcome.js';
 import { type Offer, Original } from '../../report/migrate/offer.js';
 import { contentHash } from '../answers.js';
-import type { Decisions, Matter } from './decisions.js';
+import { type Decisions, type Matter, nameOf } from './decisions.js';
 import { sha256 } from './hash.js';
 
 type Draft = Omit<Offer, 'fate'>;
@@ -9,20 +9,33 @@ type Draft = Omit<Offer, 'fate'>;
 /** Takes what a policy takes, but for what a person does not want, and keeps what there was to choose from. */
 export class OfferTable {
   readonly #drafts = new Map<string, Map<Finding, Draft>>();
+  /** Files of which the fixes leave other texts than those that were decided about. */
+  readonly #changed = new Set<string>();
 
   constructor(
     private readonly policy: Decide,
     private readonly decisions: Decisions,
   ) {}
 
-  /** The answers for one file. */
-  answering(file: SourceFile): Decide {
+  /** The answers for one file, where all fixes are taken that are wanted or only some of them. */
+  answering(file: SourceFile, isWhole: boolean): Decide {
+    return this.#answers(file, isWhole && !this.#changed.has(file.path), () => undefined);
+  }
+
+  /** `seen` hears of each fix that there is to choose from. */
+  #answers(file: SourceFile, isSame: boolean, seen: (finding: Finding, draft: () => Draft) => void): Decide {
     const place = new Place(file);
-    return async (finding, preview) => {
+    const unwanted = new Set<Finding>();
+    return async (finding, preview, earlier) => {
+      // What a person does not want stays unwanted when other fixes make it safe, and is not offered twice.
+      if (earlier !== undefined && unwanted.has(earlier)) return { kind: 'skip' };
       const answer = await this.policy(finding, preview);
       if (answer.kind === 'skip') return answer;
-      const verdict = this.decisions.about(place.matter(finding, preview));
-      return isUnwanted(verdict) ? { kind: 'skip' } : answer;
+      const matter = place.matter(finding, preview);
+      seen(finding, () => place.draft(finding, preview, matter));
+      if (!isUnwanted(this.decisions.about(matter, isSame))) return answer;
+      unwanted.add(finding);
+      return { kind: 'skip' };
     };
   }
 
@@ -30,24 +43,42 @@ export class OfferTable {
   offering(file: SourceFile): Decide {
     const drafts = new Map<Finding, Draft>();
     this.#drafts.set(file.path, drafts);
-    const place = new Place(file);
-    const answer = this.answering(file);
-    return async (finding, preview) => {
-      const isOffered = (await this.policy(finding, preview)).kind !== 'skip';
-      if (isOffered) drafts.set(finding, place.draft(finding, preview));
-      return answer(finding, preview);
-    };
+    return this.#answers(file, !this.#changed.has(file.path), (finding, draft) =>
+      drafts.set(finding, draft()),
+    );
+  }
+
+  /**
+   * Whether a file has to be repaired once more: something was rejected in a text that other fixes left of it, and these
+   * fixes now leave another text. Then its likes are held back.
+   */
+  isToBeRepeated(file: SourceFile): boolean {
+    if (this.#changed.has(file.path)) return false;
+    const drafts = [...(this.#drafts.get(file.path)?.values() ?? [])].map(nameOf);
+    const rejected = this.decisions.rejectedAfterOthers(file.path, contentHash(file.source));
+    if (rejected.every((each) => drafts.includes(nameOf(each)))) return false;
+    this.#changed.add(file.path);
+    return true;
+  }
+
+  /** The findings that are left of an outcome because a person does not want their fixes. */
+  unwanted({ file, settled }: Outcome): ReadonlySet<Finding> {
+    const drafts = this.#drafts.get(file.path);
+    return new Set(
+      settled.flatMap(({ finding, remains }) => (remains && drafts?.has(finding) ? [remains] : [])),
+    );
   }
 
   /** What was offered in the files of these outcomes, and what came of it. */
   of(outcomes: readonly Outcome[]): readonly Offer[] {
     return outcomes.flatMap(({ file, settled }) => {
       const drafts = [...(this.#drafts.get(file.path) ?? new Map<Finding, Draft>()).values()];
-      const wanted = drafts.filter((draft) => !isUnwanted(this.decisions.about(draft)));
+      const about = (draft: Draft) => this.decisions.about(draft, !this.#changed.has(file.path));
+      const wanted = drafts.filter((draft) => !isUnwanted(about(draft)));
       const applied = settled.filter(({ fate }) => fate === 'applied').map(({ finding }) => finding);
       const taken = takenOf(wanted, applied);
       return drafts.map((draft): Offer => {
-        const verdict = this.decisions.about(draft);
+        const verdict = about(draft);
         if (isUnwanted(verdict)) return { ...draft, fate: verdict === 'hold' ? 'held' : 'rejected' };
         return { ...draft, fate: taken.has(draft) ? 'taken' : 'dropped' };
       });
@@ -86,8 +117,12 @@ function isOfTransform(draft: Draft, { transform }: Finding): boolean {
 class Place {
   #original: Original | undefined;
   #hash = '';
+  /** Of the file itself. */
+  readonly #own: string;
 
-  constructor(private readonly file: SourceFile) {}
+  constructor(private readonly file: SourceFile) {
+    this.#own = contentHash(file.source);
+  }
 
   matter(finding: Finding, { before }: Preview): Matter {
     const words = before.slice(finding.span.start, finding.span.end);
@@ -95,13 +130,13 @@ class Place {
     return {
       path: this.file.path,
       hash: this.#hash,
+      file: this.#own,
       key: finding.key,
       likeness: sha256(`${finding.transform}\0${words}`).slice(0, 16),
     };
   }
 
-  draft(finding: Finding, preview: Preview): Draft {
-    const matter = this.matter(finding, preview);
+  draft(finding: Finding, preview: Preview, matter: Matter): Draft {
     const { transform, at, message, safety, numerics, unproven, fix } = finding;
     const beside = preview.beside ?? [];
     return {

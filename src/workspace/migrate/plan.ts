@@ -85,9 +85,12 @@ async function findings(
   const reviewed: Outcome[] = [];
   const skipped: Skipped[] = [...seen.skipped];
   for (const scan of seen.scans) {
-    const outcome = takesAny(scan, decide)
+    const isToBeRepaired = takesAny(scan, decide);
+    let outcome = isToBeRepaired
       ? await engine.repair(scan.file, table.offering(scan.file), scan)
       : leftAsIs(scan);
+    if (isToBeRepaired && table.isToBeRepeated(scan.file))
+      outcome = await engine.repair(scan.file, table.offering(scan.file), scan);
     if (outcome.kind === 'skipped') skipped.push(outcome);
     else {
       scans.push(scan);
@@ -96,18 +99,21 @@ async function findings(
   }
   const outcomes = eachBesideOnce({ scans, outcomes: reviewed });
   const offers = table.of(outcomes.filter((outcome, index) => outcome === reviewed[index]));
-  const rejected = offers.filter(({ fate }) => fate === 'rejected' || fate === 'held').length;
+  const rejected = offers.filter(({ fate }) => fate === 'rejected');
+  const held = offers.filter(({ fate }) => fate === 'held');
   const changed = outcomes.filter(isChanged);
   const textsOf = (some: readonly Outcome[]) => textsAfter(root, targets, some);
   const all = { fixes: fixCounts(changed), texts: textsOf(changed) };
   const patch = patchBetween(new Map(), all.texts);
-  const remaining = outcomes.flatMap(({ file, remaining: { findings } }) =>
-    findings.map((finding) => ({ ...finding, path: file.path })),
-  );
+  const remaining = outcomes.flatMap((outcome) => {
+    const unwanted = table.unwanted(outcome);
+    const others = outcome.remaining.findings.filter((finding) => !unwanted.has(finding));
+    return others.map((finding) => ({ ...finding, path: outcome.file.path }));
+  });
   const steps =
     choice.commits === 'repository' || all.fixes.length < 2
       ? [{ patch, fixes: all.fixes }]
-      : await stepByStep(changed, all, engine, (file) => table.answering(file), textsOf);
+      : await stepByStep(changed, all, engine, (file, isWhole) => table.answering(file, isWhole), textsOf);
   return {
     checked: seen.files,
     files: [...all.texts.values()].filter(({ source, after }) => source.text !== after).length,
@@ -115,19 +121,32 @@ async function findings(
     remaining: remaining.filter((finding) => !isRefused(finding)).length,
     refused: remaining.filter(isRefused).length,
     left: [
-      ...remaining.filter(isRefused).slice(0, MOST_LEFT),
-      ...remaining.filter((finding) => !isRefused(finding)).slice(0, MOST_LEFT),
-    ].map(leftAlone),
+      ...[
+        ...firstOf(remaining.filter(isRefused)),
+        ...firstOf(remaining.filter((each) => !isRefused(each))),
+      ].map(leftAlone),
+      ...firstOf(rejected).map((offer) => unwantedAs('rejected', offer)),
+      ...firstOf(held).map((offer) => unwantedAs('held', offer)),
+    ],
     skipped: skipped.map(({ path, reason }) => ({ path, reason })),
     bugs: [
       ...seen.crashes.map(({ path, message }) => `${path}: ${message}`),
       ...outcomes.flatMap(({ bugs }) => bugs),
     ],
-    ...(rejected > 0 && { rejected }),
+    ...(rejected.length > 0 && { rejected: rejected.length }),
+    ...(held.length > 0 && { held: held.length }),
     offers,
     patch,
     steps: patch.length === 0 ? [] : steps,
   };
+}
+
+function firstOf<T>(all: readonly T[]): readonly T[] {
+  return all.slice(0, MOST_LEFT);
+}
+
+function unwantedAs(kind: 'rejected' | 'held', { transform, path, line, title }: Offer): Left {
+  return { transform, path, line, kind, because: title };
 }
 
 function leftAlone(finding: Finding & { readonly path: string }): Left {
@@ -135,6 +154,8 @@ function leftAlone(finding: Finding & { readonly path: string }): Left {
   const place = { transform, path, line: at.line };
   if (refusal !== undefined) return { ...place, kind: 'refused', because: refusal };
   if (safety === 'advice') return { ...place, kind: 'advice', because: advice ?? message };
+  // Its settings keep the repository from being fixed there, or another fix was in the way.
+  if (safety === 'safe') return { ...place, kind: 'unfixed', because: message };
   return { ...place, kind: 'unsafe', because: unproven.join('; ') || message };
 }
 
@@ -173,7 +194,7 @@ async function stepByStep(
   changed: readonly Outcome[],
   whole: { readonly fixes: readonly FixCount[]; readonly texts: Texts },
   engine: Engine,
-  answering: (file: SourceFile) => Decide,
+  answering: (file: SourceFile, isWhole: boolean) => Decide,
   textsOf: (outcomes: readonly Outcome[]) => Texts,
 ): Promise<Findings['steps']> {
   const steps: { readonly patch: Buffer; readonly fixes: readonly FixCount[] }[] = [];
@@ -183,9 +204,9 @@ async function stepByStep(
     taken.add(transform);
     const outcomes: Outcome[] = [];
     for (const { file } of changed) {
-      const answer = answering(file);
-      const only: Decide = (finding, preview) =>
-        taken.has(finding.transform) ? answer(finding, preview) : { kind: 'skip' };
+      const answer = answering(file, taken.size === whole.fixes.length);
+      const only: Decide = (finding, preview, earlier) =>
+        taken.has(finding.transform) ? answer(finding, preview, earlier) : { kind: 'skip' };
       outcomes.push(await repaired(engine, file, only));
     }
     const scans = outcomes.map(({ remaining }) => remaining);

@@ -123,6 +123,11 @@ class Shell {
 /** What commands say, one after the other. */
 class Output {
   #chunks: Buffer[] = [];
+  /** The last bytes of what came, in which the end may have begun. */
+  #last = Buffer.alloc(0);
+  /** Bytes that are not the command's: the end, and what came after it. */
+  #extra = 0;
+  readonly #longest: number;
   /** Of the command that said all this, once it has said all. */
   status: number | undefined;
   look: () => void = () => undefined;
@@ -131,31 +136,33 @@ class Output {
     stream: Readable,
     private readonly end: string,
   ) {
-    stream.on('data', (chunk: Buffer) => {
-      this.#chunks.push(chunk);
-      this.#seek();
-    });
+    this.#longest = `\n${end} 255\n`.length;
+    stream.on('data', (chunk: Buffer) => this.#read(chunk));
   }
 
-  #seek(): void {
-    const longest = `\n${this.end} 255\n`.length;
-    const tail = this.#chunks.at(-1);
-    if (tail !== undefined && tail.length < longest && this.#chunks.length > 1)
-      this.#chunks = [Buffer.concat(this.#chunks)];
-    const whole = this.#chunks.at(-1) ?? Buffer.alloc(0);
-    const ending = whole.subarray(-longest).toString('latin1');
-    const at = ending.indexOf(`\n${this.end} `);
-    if (at === -1 || !ending.endsWith('\n')) return;
-    this.status = Number(ending.slice(at + this.end.length + 2));
-    this.#chunks.splice(-1, 1, whole.subarray(0, whole.length - (ending.length - at)));
+  /** What comes after the end of a command is of a process that the command did not wait for. */
+  #read(chunk: Buffer): void {
+    if (this.status !== undefined) return;
+    const seen = Buffer.concat([this.#last, chunk]);
+    const at = seen.indexOf(`\n${this.end} `);
+    const [, status] =
+      at === -1 ? [] : (/^\n\w+ (\d+)\n/.exec(seen.toString('latin1', at, at + this.#longest)) ?? []);
+    this.#chunks.push(chunk);
+    this.#last = seen.subarray(-this.#longest);
+    if (status === undefined) return;
+    this.#extra = seen.length - at;
+    this.status = Number(status);
     this.look();
   }
 
   taken(): Buffer {
     const all = Buffer.concat(this.#chunks);
+    const own = all.subarray(0, all.length - this.#extra);
     this.#chunks = [];
+    this.#last = Buffer.alloc(0);
+    this.#extra = 0;
     this.status = undefined;
-    return all;
+    return own;
   }
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../report/migrate/record.js';
 import { Failure } from '../failure.js';
 import { type Campaign, planKey } from './campaign.js';
+import { baseBranchOf } from './choose.js';
 import { enclosureFor } from './enclosure.js';
 import type { CampaignFolder } from './folder.js';
 import type { Forges } from './forge/forges.js';
@@ -17,6 +18,7 @@ import { withoutTokens } from './forge/token.js';
 import { sha256 } from './hash.js';
 import type { CommitPlan, Mirror } from './mirror.js';
 import type { Eyes } from './planner.js';
+import { Outdated } from './setback.js';
 import { verified } from './verify.js';
 
 /** All that a stage works with. Nothing in it is about who runs the stages, or where. */
@@ -49,19 +51,29 @@ const clone: Stage = {
   name: 'clone',
   lane: 'network',
   isFoundAgain: true,
-  async isDone({ folder, mirror }, { base, url }) {
+  async isDone(desk, record) {
+    const { base } = record;
     if (base === undefined || base === null) return false;
-    return folder.locked(url)?.commit === base.commit && (await mirror.has(base.commit));
+    return lockOf(desk, record)?.commit === base.commit && (await desk.mirror.has(base.commit));
   },
-  async run({ folder, mirror }, record) {
-    const locked = folder.locked(record.url);
-    const base = await mirror.bring(locked, folder.tree(record.id));
+  async run(desk, record) {
+    const { campaign, folder, mirror } = desk;
+    const locked = lockOf(desk, record);
+    const branch = baseBranchOf(campaign.baseBranches, record);
+    const base = await mirror.bring(locked, folder.tree(record.id), branch);
     if (base !== null && locked === undefined) folder.lock(record.url, base);
     return base !== null && record.base?.commit === base.commit
       ? { ...record, base }
       : { ...before('clone', record), base };
   },
 };
+
+/** The commit that a repository is held to; none where the campaign now wants one of another branch. */
+function lockOf({ campaign, folder }: Desk, record: RepositoryRecord): Base | undefined {
+  const locked = folder.locked(record.url);
+  const branch = baseBranchOf(campaign.baseBranches, record);
+  return branch === undefined || branch === locked?.branch ? locked : undefined;
+}
 
 const plan: Stage = {
   name: 'plan',
@@ -77,7 +89,9 @@ const plan: Stage = {
     await mirror.checkOutSources(commit, tree);
     const decisions = folder.decisions(record.id);
     const key = planKey(campaign, commit, decisions.digest, version);
-    const { patch, steps, offers, ...found } = await eyes.planner.plan(tree, campaign, decisions);
+    const { patch, steps, offers, ...found } = await eyes.planner
+      .plan(tree, campaign, decisions)
+      .catch(forTheRepository);
     folder.saveOffers(record.id, { version: 1, plan: key, offers });
     const whole = `${record.id}.patch`;
     const sha = folder.savePatch(whole, patch);
@@ -93,6 +107,12 @@ const plan: Stage = {
     return { ...before('plan', record), planned: { key, at, ...found, steps: saved } };
   },
 };
+
+/** What is wrong with the settings that a commit has can only be corrected by another commit. */
+function forTheRepository(error: unknown): never {
+  if (!(error instanceof Failure) || error.constructor !== Failure) throw error;
+  throw new Outdated(error.title, error.detail, `${error.next} That is for the repository to do.`);
+}
 
 /** Makes the commits, on no branch yet. */
 const apply: Stage = {
@@ -187,7 +207,7 @@ function reviewedMeanwhile(): Failure {
   return new Failure(
     'Reviewed while it was worked on',
     'what is to change was decided upon again after the commit was made; nothing was pushed',
-    'Run `memfix migrate run --push --failed` to do as was decided.',
+    'The next run does as was decided.',
   );
 }
 

@@ -71,6 +71,6 @@ function unwritten(path: string, error: unknown): Failure {
   return new Failure(
     'A file of the campaign cannot be written',
     `${path}: ${reasonOf(error)}`,
-    'Remove the cause; `memfix migrate resume` goes on from here.',
+    'Remove the cause.',
   );
 }

@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
+import { accessSync, constants, readdirSync, statSync } from 'node:fs';
+import { delimiter, resolve } from 'node:path';
 import type { Ending } from '../../report/prove/record.js';
 import { textOf } from '../bounded.js';
 import { codeOf, Failure } from '../failure.js';
+
+import { BoundedLog } from './log.js';
 
 /** A command to run to its end, with everything it starts. */
 export interface Errand {
@@ -11,8 +14,10 @@ export interface Errand {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A variable of `env` whose value no other process has: by it the command's processes are known. */
   readonly mark: string;
-  /** Where its output goes. */
+  /** Where its output goes: all of it, or the two ends where it is long. */
   readonly log: string;
+  /** What to look for in all of its output. */
+  readonly metric?: RegExp;
   /** The first line there. */
   readonly heading?: string;
   /** Seconds it may take. */
@@ -33,10 +38,14 @@ export type Enclose = (command: readonly string[], places: Places) => readonly s
 export interface Finished {
   readonly ending: Ending;
   readonly seconds: number;
+  /** What the metric found, in order. */
+  readonly logged: readonly number[];
 }
 
 /** Between asking a command to end and ending it. */
 const GRACE = 5000;
+/** For the last output of a command that has ended. Who has got away from it may hold its output open for ever. */
+const LAST_WORDS = 1000;
 /** More processes than this of one command are a contest that nobody wins. */
 const MOST_ENDED = 100_000;
 
@@ -44,12 +53,15 @@ const MOST_ENDED = 100_000;
 export async function runToEnd(errand: Errand): Promise<Finished> {
   const { command, cwd, env, log, timeout, signal } = errand;
   signal.throwIfAborted();
-  const [program = '', ...words] = command;
-  const output = openSync(log, 'w');
-  if (errand.heading !== undefined) writeSync(output, `${errand.heading}\n`);
+  checkStartable(command, cwd, env['PATH']);
+  const [program = '', ...words] = inOneStream(command);
+  const output = new BoundedLog(log, errand.metric);
+  if (errand.heading !== undefined) output.write(Buffer.from(`${errand.heading}\n`));
   const started = performance.now();
-  const child = spawn(program, words, { cwd, env, detached: true, stdio: ['ignore', output, output] });
-  const ended = endOf(child, command);
+  const child = spawn(program, words, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const stream of [child.stdout, child.stderr]) output.follow(stream);
+  const silent = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const ended = endOf(child);
   const stop = new AbortController();
   const timer = timeout === undefined ? undefined : setTimeout(() => stop.abort(), timeout * 1000);
   const onExit = () => sweep(child, errand);
@@ -57,39 +69,79 @@ export async function runToEnd(errand: Errand): Promise<Finished> {
   const halted = AbortSignal.any([signal, stop.signal]);
   const halt = () => void terminate(child, errand, ended);
   halted.addEventListener('abort', halt);
+  let logged: readonly number[] = [];
+  let ending: Ending;
+  let seconds: number;
   try {
-    const ending = await ended;
-    const seconds = (performance.now() - started) / 1000;
-    signal.throwIfAborted();
-    return { ending: stop.signal.aborted ? { kind: 'timed out', seconds: timeout ?? 0 } : ending, seconds };
+    ending = await ended;
+    seconds = (performance.now() - started) / 1000;
   } finally {
     clearTimeout(timer);
     halted.removeEventListener('abort', halt);
     process.off('exit', onExit);
     sweep(child, errand);
-    closeSync(output);
+    await withPatience(silent, LAST_WORDS);
+    child.stdout.destroy();
+    child.stderr.destroy();
+    logged = output.close();
+  }
+  signal.throwIfAborted();
+  const isLate = stop.signal.aborted;
+  return { ending: isLate ? { kind: 'timed out', seconds: timeout ?? 0 } : ending, seconds, logged };
+}
+
+/** Both of its outputs come in the order in which they are written. */
+function inOneStream(command: readonly string[]): readonly string[] {
+  return process.platform === 'win32' ? command : ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...command];
+}
+
+/** As the system looks for a program. */
+function checkStartable(command: readonly string[], cwd: string, path = '/usr/bin:/bin'): void {
+  if (process.platform === 'win32') return;
+  const [program = ''] = command;
+  const folders = program.includes('/') ? [''] : path.split(delimiter);
+  const found = folders.map((folder) => resolve(cwd, folder, program)).filter(isFile);
+  if (found.length === 0) throw notFound(command);
+  if (!found.some(isExecutable)) throw notExecutable(program);
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return false;
   }
 }
 
-function endOf(child: ChildProcess, command: readonly string[]): Promise<Ending> {
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+function endOf(child: ChildProcess): Promise<Ending> {
   return new Promise((resolve, reject) => {
-    child.once('error', (error) => reject(notStarted(error, command)));
+    child.once('error', reject);
     child.once('exit', (code, signal) =>
       resolve(signal === null ? { kind: 'exited', code: code ?? 0 } : { kind: 'killed', signal }),
     );
   });
 }
 
-function notStarted(error: unknown, [program = '', ...words]: readonly string[]): unknown {
-  const code = codeOf(error);
-  if (code === 'EACCES') {
-    return new Failure(
-      'The command cannot be run',
-      `\`${program}\` may not be executed`,
-      'Make it executable, or name the program that runs it, such as `python` or `bash`.',
-    );
-  }
-  if (code !== 'ENOENT') return error;
+function notExecutable(program: string): Failure {
+  return new Failure(
+    'The command cannot be run',
+    `\`${program}\` may not be executed`,
+    'Make it executable, or name the program that runs it, such as `python` or `bash`.',
+  );
+}
+
+function notFound([program = '', ...words]: readonly string[]): Failure {
   const isOneWord = words.length === 0 && program.includes(' ');
   return new Failure(
     'Command not found',
@@ -103,13 +155,18 @@ function notStarted(error: unknown, [program = '', ...words]: readonly string[])
 /** Politely first: a launcher then ends its own workers. */
 async function terminate(child: ChildProcess, errand: Errand, ended: Promise<Ending>): Promise<void> {
   send(-(child.pid ?? 0), 'SIGTERM');
+  await withPatience(ended, GRACE);
+  sweep(child, errand);
+}
+
+/** Waits for something, so many milliseconds at most. */
+async function withPatience(something: Promise<unknown>, most: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise((resolve) => {
-    timer = setTimeout(resolve, GRACE);
+    timer = setTimeout(resolve, most);
   });
-  await Promise.race([ended, patience]);
+  await Promise.race([something, patience]);
   clearTimeout(timer);
-  sweep(child, errand);
 }
 
 /** The group, and where the system shows it also whoever has left the group but still carries our mark. */

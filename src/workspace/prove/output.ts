@@ -12,6 +12,8 @@ export interface Output {
 }
 
 const TAIL_LINES = 25;
+/** Characters of a line that are enough to know what it says. */
+const LONGEST_LINE = 2000;
 const PIECE = 4 * 1024 * 1024;
 const LINE_END = /\r\n|\r|\n/;
 
@@ -22,7 +24,7 @@ export function readOutput(path: string, metric?: RegExp): Output {
   const take = (lines: readonly string[]) => {
     if (metric !== undefined) for (const line of lines) logged.push(...valuesIn(line, metric));
     const telling = lines.filter((line) => line.trim() !== '');
-    last = [...last, ...telling.slice(-TAIL_LINES)].slice(-TAIL_LINES);
+    last = [...last, ...telling.slice(-TAIL_LINES).map(shortened)].slice(-TAIL_LINES);
   };
   try {
     for (const lines of linesIn(path)) take(lines);
@@ -66,21 +68,60 @@ export function redactOutput(path: string): void {
 
 function* linesIn(path: string): Generator<readonly string[]> {
   const descriptor = openSync(path, 'r');
-  const decoder = new StringDecoder('utf8');
   const piece = Buffer.allocUnsafe(PIECE);
-  let rest = '';
+  const lines = new Lines();
   try {
     for (let read = -1; read !== 0; ) {
       read = readSync(descriptor, piece, 0, piece.length, null);
-      const lines = (rest + (read === 0 ? decoder.end() : decoder.write(piece.subarray(0, read)))).split(
-        LINE_END,
-      );
-      rest = read === 0 ? '' : (lines.pop() ?? '').slice(-PIECE);
-      yield lines;
+      yield read === 0 ? lines.end() : lines.read(piece.subarray(0, read));
     }
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Bytes that come in pieces, as lines. */
+class Lines {
+  readonly #decoder = new StringDecoder('utf8');
+  #rest = '';
+
+  read(piece: Buffer): readonly string[] {
+    const lines = (this.#rest + this.#decoder.write(piece)).split(LINE_END);
+    this.#rest = (lines.pop() ?? '').slice(-PIECE);
+    return lines;
+  }
+
+  end(): readonly string[] {
+    const lines = (this.#rest + this.#decoder.end()).split(LINE_END);
+    this.#rest = '';
+    return lines;
+  }
+}
+
+/** Finds the values of a metric in what a command prints, while it does. */
+export class MetricReader {
+  readonly #lines = new Lines();
+
+  constructor(
+    private readonly metric: RegExp,
+    private readonly found: (value: number) => void,
+  ) {}
+
+  read(piece: Buffer): void {
+    this.#take(this.#lines.read(piece));
+  }
+
+  end(): void {
+    this.#take(this.#lines.end());
+  }
+
+  #take(lines: readonly string[]): void {
+    for (const line of lines) for (const value of valuesIn(line, this.metric)) this.found(value);
+  }
+}
+
+function shortened(line: string): string {
+  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line;
 }
 
 /** Of each match the first group that took part, or all of it. */

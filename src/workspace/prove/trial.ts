@@ -48,7 +48,7 @@ export async function runTrial(setting: Setting): Promise<Trial> {
   const words = command.map((word) => inCopy(word, tree, copy));
   // The git folder of a copy is in that of the tree, in which git works outside the sandbox, too.
   const places = { cwd, readable: [setting.shim, join(tree, '.git')], writable: [copy, records] };
-  const { ending, seconds } = await runToEnd({
+  const { ending, seconds, logged } = await runToEnd({
     command: setting.enclose?.(words, places) ?? words,
     cwd,
     env: environmentOf(setting, records),
@@ -56,16 +56,17 @@ export async function runTrial(setting: Setting): Promise<Trial> {
     log: join(folder, LOG),
     signal,
     ...(timeout !== undefined && { timeout }),
+    ...(metric !== undefined && { metric }),
   });
-  return readTrial(folder, ending, metric, seconds);
+  return { ...readTrial(folder, ending), seconds, logged };
 }
 
 /** What a run left in its folder. */
-export function readTrial(folder: string, ending: Ending, metric?: RegExp, seconds?: number): Trial {
+export function readTrial(folder: string, ending: Ending, metric?: RegExp): Trial {
   const records = recordsIn(join(folder, 'records'));
   return {
     ending,
-    seconds: seconds ?? Math.max(0, ...records.map((record) => record.seconds)),
+    seconds: Math.max(0, ...records.map((record) => record.seconds)),
     records,
     ...readOutput(join(folder, LOG), metric),
   };

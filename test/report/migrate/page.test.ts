@@ -4,6 +4,7 @@ import { embedded, pageHtml } from '../../../src/report/migrate/page/html.js';
 import { isWanted, NO_WISH, searchText } from '../../../src/report/migrate/page/matching.js';
 import { differences, rowsOf } from '../../../src/report/migrate/page/rows.js';
 import { visibleParts } from '../../../src/report/migrate/page/visible.js';
+import { perTransform, standingOf } from '../../../src/report/migrate/tally.js';
 import { offer, samplePage, told } from './sample.js';
 
 describe('embedded data', () => {
@@ -40,7 +41,8 @@ describe('the page', () => {
 
   test('counts what its repositories offer', () => {
     const { data } = samplePage([told(2), told(3), told(11)]);
-    expect(data.transforms.map(({ id, fixes, repositories }) => [id, fixes, repositories])).toEqual([
+    const totals = perTransform(data.repositories.map(({ tally }) => tally));
+    expect(totals.map(({ transform, fixes, repositories }) => [transform, fixes, repositories])).toEqual([
       ['detach-appended-loss', 4, 3],
       ['no-grad', 4, 3],
       ['zero-grad-none', 2, 2],
@@ -52,18 +54,28 @@ describe('the page', () => {
     const { data } = samplePage([
       told(1, {}, [offer(0), offer(1, { fate: 'dropped' }), offer(2, { fate: 'held' })]),
     ]);
-    expect(data.repositories[0]?.tally.all).toBe(2);
-    expect(data.transforms.map(({ id }) => id)).toEqual(['detach-appended-loss', 'zero-grad-none']);
+    expect(data.repositories[0]?.tally).toMatchObject({ fixes: 1, held: 1, rejected: 0 });
+    expect(data.repositories[0]?.tally.transforms).toEqual({ 'detach-appended-loss': 1 });
   });
 
   test('says what was decided', () => {
     const { data, details } = samplePage([
       { ...told(3), verdictOf: ({ ref }) => (ref === 'ref1' ? 'reject' : undefined) },
     ]);
-    expect(data.repositories[0]?.tally).toEqual({ all: 3, accepted: 0, rejected: 1 });
+    expect(data.repositories[0]?.tally).toMatchObject({ fixes: 2, files: 2, accepted: 0, rejected: 1 });
     expect(details[0]?.offers.map(({ verdict }) => verdict)).toEqual([undefined, 'reject', undefined]);
     expect(details[0]?.offers[0]).not.toHaveProperty('hash');
   });
+});
+
+test('what a person said last counts more than what the plan did', () => {
+  const fates = ['taken', 'rejected', 'held', 'dropped'] as const;
+  const standing = (verdict?: 'accept' | 'reject') =>
+    fates.map((fate) => standingOf({ fate, ...(verdict && { verdict }) }));
+  expect(standing('reject')).toEqual(['rejected', 'rejected', 'rejected', 'rejected']);
+  expect(standing('accept')).toEqual(['taken', 'taken', 'taken', 'dropped']);
+  // A rejection that was taken back.
+  expect(standing()).toEqual(['taken', 'taken', 'held', 'dropped']);
 });
 
 test('hidden characters become their numbers', () => {

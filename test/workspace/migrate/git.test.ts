@@ -2,6 +2,7 @@ import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { Git, restGit } from '../../../src/workspace/migrate/git.js';
+import { endShells, inShell } from '../../../src/workspace/migrate/shell.js';
 import { folderWith, repositoryWith, git as sh } from '../folders.js';
 import { remotesWith, WORLD } from './remotes.js';
 
@@ -23,6 +24,16 @@ test('steps are taken in turn; the one that fails is named, and is the last', as
     title: 'it fails',
   });
   expect(existsSync(join(folder, 'four'))).toBe(false);
+});
+
+test('a command ends where it ends, whatever a process that it left says afterwards', async () => {
+  const env = { ...WORLD };
+  onTestFinished(() => endShells(env));
+  // As the server's side of a fetch does, which may speak after git is gone: in one piece with the end.
+  const late = `printf() { command printf '%s\\nlate\\n' "$(command printf "$@")"; }; echo early`;
+  const { signal } = new AbortController();
+  const { status, stdout, stderr } = await inShell(env, late, signal);
+  expect([status, stdout.toString(), stderr.toString()]).toEqual([0, 'early\n', '']);
 });
 
 test('settings of the user hold, those of a repository around do not', async () => {

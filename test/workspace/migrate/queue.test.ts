@@ -97,7 +97,7 @@ describe('a campaign on a queue', () => {
     const works = await Works.open(PROGRAM);
     const { bares, camp } = campaignOver(['away', 'broken']);
     const [away = '', broken = ''] = bares;
-    const verify = 'echo once >> log; cat log; false';
+    const verify = 'echo once >> log; cat log; grep -q hold a.py';
     put(camp, {
       'campaign.toml': `repositories = ['file://${away}', 'file://${broken}']\nverify = '${verify}'\n`,
     });

@@ -16,7 +16,14 @@ export function decide(camp: string, verdict: Verdict | null, which: (offer: Off
   const matters = offersIn(camp).filter(which);
   folder.decide(
     record.id,
-    matters.map(({ path, hash, key, likeness }) => ({ path, hash, key, likeness, verdict })),
+    matters.map(({ path, hash, key, likeness, file = hash }) => ({
+      path,
+      hash,
+      key,
+      likeness,
+      file,
+      verdict,
+    })),
   );
 }
 

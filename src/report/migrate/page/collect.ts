@@ -1,15 +1,8 @@
 import type { Numerics, Safety } from '../../../toolkit/contract.js';
 import type { Offer } from '../offer.js';
 import { type RepositoryRecord, statusOf } from '../record.js';
-import {
-  type PageData,
-  type PageDetail,
-  type PageOffer,
-  type PageRepository,
-  type PageTransform,
-  type PageVerdict,
-  tallyOf,
-} from './data.js';
+import { tallyIn, tallyOf } from '../tally.js';
+import type { PageData, PageDetail, PageOffer, PageRepository, PageTransform, PageVerdict } from './data.js';
 
 /** All that there is to tell about one repository. */
 export interface Told {
@@ -36,13 +29,13 @@ export function pageOf(
 ): { readonly data: PageData; readonly details: readonly PageDetail[] } {
   const details = told.map(detailOf);
   const repositories = told.map(({ record }, index) => repositoryOf(record, details[index]?.offers ?? []));
-  return { data: { version: 1, ...head, transforms: totals(repositories, known), repositories }, details };
+  return { data: { version: 1, ...head, transforms: those(repositories, known), repositories }, details };
 }
 
 function detailOf({ record: { planned }, offers, verdictOf }: Told): PageDetail {
   return {
     offers: offers.map((offer): PageOffer => {
-      const { hash: _hash, key: _key, likeness: _likeness, ...shown } = offer;
+      const { hash: _hash, key: _key, file: _file, likeness: _likeness, ...shown } = offer;
       const verdict = verdictOf(offer);
       return { ...shown, ...(verdict !== undefined && { verdict }) };
     }),
@@ -54,13 +47,12 @@ function detailOf({ record: { planned }, offers, verdictOf }: Told): PageDetail 
 
 function repositoryOf(record: RepositoryRecord, offers: readonly PageOffer[]): PageRepository {
   const { id, name, url, base, planned, pushed, proposed, committed, failure } = record;
-  const counts: Record<string, number> = {};
-  for (const { transform, fate } of offers)
-    if (fate !== 'dropped') counts[transform] = (counts[transform] ?? 0) + 1;
   const end = pushed ?? committed;
   const commit = pushed?.commit ?? committed?.commits.at(-1);
   return {
-    ...{ id, name, url, status: statusOf(record), offers: counts, tally: tallyOf(offers) },
+    ...{ id, name, url, status: statusOf(record) },
+    offered: [...new Set(offers.map(({ transform }) => transform))],
+    tally: offers.length === 0 ? tallyIn(planned) : tallyOf(offers),
     isPushed: pushed !== undefined,
     ...(proposed && { proposed }),
     ...(base && { base }),
@@ -69,7 +61,6 @@ function repositoryOf(record: RepositoryRecord, offers: readonly PageOffer[]): P
     ...(planned && {
       plan: planned.key,
       checked: planned.checked,
-      files: planned.files,
       remaining: planned.remaining,
       refused: planned.refused,
       skipped: planned.skipped.length,
@@ -79,23 +70,17 @@ function repositoryOf(record: RepositoryRecord, offers: readonly PageOffer[]): P
   };
 }
 
-/** What there is most of first. */
-function totals(repositories: readonly PageRepository[], known: readonly Known[]): readonly PageTransform[] {
-  const found = new Map<string, { fixes: number; repositories: number }>();
-  for (const { offers } of repositories) {
-    for (const [id, count] of Object.entries(offers)) {
-      const { fixes = 0, repositories: others = 0 } = found.get(id) ?? {};
-      found.set(id, { fixes: fixes + count, repositories: others + 1 });
-    }
-  }
-  return [...found]
-    .map(([id, total]): PageTransform => {
-      const {
-        summary = '',
-        safety = 'safe',
-        numerics = 'bit-identical',
-      } = known.find((each) => each.id === id) ?? {};
-      return { id, summary, safety, numerics, ...total };
-    })
-    .sort((a, b) => b.fixes - a.fixes || (a.id < b.id ? -1 : 1));
+/** The transforms that something was offered of. */
+function those(repositories: readonly PageRepository[], known: readonly Known[]): readonly PageTransform[] {
+  const ids = new Set(
+    repositories.flatMap(({ offered, tally }) => [...offered, ...Object.keys(tally.transforms)]),
+  );
+  return [...ids].sort().map((id): PageTransform => {
+    const {
+      summary = '',
+      safety = 'safe',
+      numerics = 'bit-identical',
+    } = known.find((each) => each.id === id) ?? {};
+    return { id, summary, safety, numerics };
+  });
 }

@@ -1,6 +1,7 @@
 import type { Numerics, Safety } from '../../../toolkit/contract.js';
 import type { Offer } from '../offer.js';
 import type { Base, Left, PullRequest, StageFailure, Status } from '../record.js';
+import type { Answered, Tally } from '../tally.js';
 
 /** What the page knows at once. What is in a repository comes with its `PageDetail`, read when it is looked at. */
 export interface PageData {
@@ -20,8 +21,6 @@ export interface PageTransform {
   readonly summary: string;
   readonly safety: Safety;
   readonly numerics: Numerics;
-  readonly fixes: number;
-  readonly repositories: number;
 }
 
 export interface PageRepository {
@@ -38,27 +37,19 @@ export interface PageRepository {
   readonly isPushed: boolean;
   readonly proposed?: PullRequest;
   readonly checked?: number;
-  readonly files?: number;
   readonly remaining?: number;
   readonly refused?: number;
   readonly skipped?: number;
   readonly bugs?: number;
-  /** Fixes by transform, rejected ones included. */
-  readonly offers: Readonly<Record<string, number>>;
+  /** The transforms that something was offered of, whatever became of it. */
+  readonly offered: readonly string[];
   readonly tally: Tally;
   readonly failure?: StageFailure;
 }
 
-/** How many fixes of a repository were said what to. */
-export interface Tally {
-  readonly all: number;
-  readonly accepted: number;
-  readonly rejected: number;
-}
+export type PageVerdict = NonNullable<Answered['verdict']>;
 
-export type PageVerdict = 'accept' | 'reject';
-
-export interface PageOffer extends Omit<Offer, 'hash' | 'key' | 'likeness'> {
+export interface PageOffer extends Omit<Offer, 'hash' | 'key' | 'file' | 'likeness'> {
   readonly verdict?: PageVerdict;
 }
 
@@ -68,11 +59,4 @@ export interface PageDetail {
   readonly bugs: readonly string[];
   /** The first findings that stay. */
   readonly left: readonly Left[];
-}
-
-/** What another fix makes needless is no fix to count. */
-export function tallyOf(offers: readonly PageOffer[]): Tally {
-  const counted = offers.filter(({ fate }) => fate !== 'dropped');
-  const count = (verdict: PageVerdict) => counted.filter((offer) => offer.verdict === verdict).length;
-  return { all: counted.length, accepted: count('accept'), rejected: count('reject') };
 }

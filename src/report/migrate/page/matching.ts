@@ -20,7 +20,7 @@ export const NO_WISH: Wish = { text: '', statuses: [], transform: '', review: 'a
 export function isWanted(repository: PageRepository, wish: Wish, textOf: () => string): boolean {
   const { statuses, transform } = wish;
   if (statuses.length > 0 && !statuses.includes(repository.status)) return false;
-  if (transform !== '' && repository.offers[transform] === undefined) return false;
+  if (transform !== '' && !repository.offered.includes(transform)) return false;
   if (!hasReview(repository, wish.review)) return false;
   const words = wordsIn(wish.text);
   if (words.length === 0) return true;
@@ -40,7 +40,7 @@ function hasReview({ tally }: PageRepository, wish: ReviewWish): boolean {
     case 'any':
       return true;
     case 'open':
-      return tally.all > tally.accepted + tally.rejected;
+      return tally.fixes - tally.accepted + tally.held > 0;
     case 'accepted':
       return tally.accepted > 0;
     case 'rejected':

@@ -23,6 +23,8 @@ export interface Listed {
 /** What is to be opened. */
 export interface Proposal {
   readonly branch: string;
+  /** What the branch leads to. */
+  readonly commit: string;
   /** The branch it is to be merged into; the default one where nothing is known. */
   readonly into: string | null;
   readonly title: string;
@@ -39,6 +41,7 @@ export interface Forge {
   list(source: Source): Promise<readonly Listed[]>;
   /** The request for a branch that is open, or that was closed or merged with this very commit. */
   find(project: Project, branch: string, commit: string): Promise<PullRequest | undefined>;
+  /** A request that may have arrived is looked for before it is sent again. */
   open(project: Project, proposal: Proposal): Promise<PullRequest>;
   /** Adds the labels and reviewers that are wanted. */
   dress(project: Project, number: number, wishes: Pick<Proposal, 'labels' | 'reviewers'>): Promise<void>;

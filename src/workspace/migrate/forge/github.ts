@@ -96,22 +96,26 @@ class GitHub implements Forge {
   }
 
   find(project: Project, branch: string, commit: string): Promise<PullRequest | undefined> {
-    return this.manners.ask(`look for a pull request in ${project.path}`, async () => {
-      const { owner, repo } = namesIn(project);
-      const head = `${owner}:${branch}`;
-      const setting = { owner, repo, head, state: 'all', per_page: 100 } as const;
-      const pulls: readonly Pull[] = await this.octokit.paginate('GET /repos/{owner}/{repo}/pulls', setting);
-      // A filter that GitHub does not understand lets everything through.
-      const own = pulls.filter((pull) => pull.head.ref === branch);
-      const found =
-        own.find(({ state }) => state === 'open') ?? own.find(({ head: { sha } }) => sha === commit);
-      return found && seen(found, 'unknown');
-    });
+    return this.manners.ask(`look for a pull request in ${project.path}`, () =>
+      this.#pull(project, branch, commit),
+    );
+  }
+
+  async #pull(project: Project, branch: string, commit: string): Promise<PullRequest | undefined> {
+    const { owner, repo } = namesIn(project);
+    const head = `${owner}:${branch}`;
+    const setting = { owner, repo, head, state: 'all', per_page: 100 } as const;
+    const pulls: readonly Pull[] = await this.octokit.paginate('GET /repos/{owner}/{repo}/pulls', setting);
+    // A filter that GitHub does not understand lets everything through.
+    const own = pulls.filter((pull) => pull.head.ref === branch);
+    const found =
+      own.find(({ state }) => state === 'open') ?? own.find(({ head: { sha } }) => sha === commit);
+    return found && seen(found, 'unknown');
   }
 
   open(project: Project, proposal: Proposal): Promise<PullRequest> {
-    const { title, body, isDraft: draft, branch: head } = proposal;
-    return this.manners.ask(`open a pull request in ${project.path}`, async () => {
+    const { title, body, isDraft: draft, branch: head, commit } = proposal;
+    const open = async () => {
       const names = namesIn(project);
       const base =
         proposal.into ?? (await this.octokit.request('GET /repos/{owner}/{repo}', names)).data.default_branch;
@@ -119,7 +123,10 @@ class GitHub implements Forge {
         ...{ ...names, title, body, head, base, draft },
       });
       return seen(data, 'unknown');
-    });
+    };
+    return this.manners.ask(`open a pull request in ${project.path}`, open, () =>
+      this.#pull(project, head, commit),
+    );
   }
 
   dress(

@@ -133,21 +133,23 @@ class GitLab implements Forge {
   }
 
   find({ path }: Project, branch: string, commit: string): Promise<PullRequest | undefined> {
-    return this.manners.ask(`look for a merge request in ${path}`, async () => {
-      const all: unknown = await this.api.MergeRequests.all({
-        ...{ projectId: path, sourceBranch: branch, perPage: 100 },
-      });
-      const own = (all as readonly Merge[]).filter(
-        ({ source_project_id, target_project_id }) => source_project_id === target_project_id,
-      );
-      const found = own.find(({ state }) => state === 'opened') ?? own.find(({ sha }) => sha === commit);
-      return found && seen(found);
+    return this.manners.ask(`look for a merge request in ${path}`, () => this.#merge(path, branch, commit));
+  }
+
+  async #merge(path: string, branch: string, commit: string): Promise<PullRequest | undefined> {
+    const all: unknown = await this.api.MergeRequests.all({
+      ...{ projectId: path, sourceBranch: branch, perPage: 100 },
     });
+    const own = (all as readonly Merge[]).filter(
+      ({ source_project_id, target_project_id }) => source_project_id === target_project_id,
+    );
+    const found = own.find(({ state }) => state === 'opened') ?? own.find(({ sha }) => sha === commit);
+    return found && seen(found);
   }
 
   open({ path }: Project, proposal: Proposal): Promise<PullRequest> {
-    const { branch, isDraft, body, labels, reviewers } = proposal;
-    return this.manners.ask(`open a merge request in ${path}`, async () => {
+    const { branch, commit, isDraft, body, labels, reviewers } = proposal;
+    const open = async () => {
       const into = proposal.into ?? String((await this.api.Projects.show(path)).default_branch);
       const title = isDraft ? `${DRAFT}${proposal.title}` : proposal.title;
       const reviewerIds = await Promise.all(reviewers.map((name) => this.#userNamed(name)));
@@ -157,7 +159,8 @@ class GitLab implements Forge {
         ...(reviewerIds.length > 0 && { reviewerIds }),
       });
       return seen(made as Merge);
-    });
+    };
+    return this.manners.ask(`open a merge request in ${path}`, open, () => this.#merge(path, branch, commit));
   }
 
   async #userNamed(username: string): Promise<number> {

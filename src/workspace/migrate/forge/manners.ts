@@ -20,7 +20,7 @@ export interface Line {
 
 /** Seconds before another try where a server stumbles. */
 const PAUSES = [1, 4, 16];
-const AGAIN = 'Then try again; a run that had begun goes on with `memfix migrate resume`.';
+const AGAIN = 'Try again later; a run that had begun goes on with `memfix migrate resume`.';
 /** Milliseconds from the end of a write to the next one: what GitHub asks for, and its client keeps to less strictly. */
 const BETWEEN_WRITES = 1000;
 /** How often in a row a forge may send us away for asking too much. */
@@ -61,12 +61,16 @@ export class Manners {
     }
   }
 
-  /** `work` must come to the same when it is done again: what it asks for may have been done, and the answer lost. */
-  async ask<T>(what: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * What `work` asks for may have been done, and the answer lost: it must come to the same when it is done again, or
+   * `lookUp` finds what it did, before it is done again.
+   */
+  async ask<T>(what: string, work: () => Promise<T>, lookUp?: () => Promise<T | undefined>): Promise<T> {
     for (let tries = 0; ; tries++) {
       if (this.#refusal !== undefined) throw this.#refusal;
       try {
-        return await work();
+        const done = tries === 0 ? undefined : await lookUp?.();
+        return done ?? (await work());
       } catch (error) {
         this.line.signal.throwIfAborted();
         if (error instanceof Failure) throw error;
@@ -88,7 +92,7 @@ export class Manners {
     if (status === 401) {
       const title =
         token === undefined ? `There is no token for ${name}` : `The token for ${name} is refused`;
-      const next = `Set ${where} to a valid one. ${AGAIN}`;
+      const next = `Set ${where} to a valid one, and try again; a run that had begun goes on with \`memfix migrate resume\`.`;
       this.#refusal = new Setback(title, detail, next);
       return this.#refusal;
     }
@@ -99,7 +103,7 @@ export class Manners {
     const next =
       status === 403 || status === 404
         ? `See that the name is right, and that the token in ${where} ${rights} there.`
-        : 'Remove the cause, then `memfix migrate run --failed` with the same options tries it again.';
+        : 'Remove the cause.';
     return new Failure(`${name} does not do it`, detail, next);
   }
 }

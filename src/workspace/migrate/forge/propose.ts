@@ -55,7 +55,7 @@ async function dress(
     throw new Failure(
       'The pull request lacks its labels or reviewers',
       `${url} is open, but ${error.detail}`,
-      'Correct `[pull-request]` in campaign.toml, then `memfix migrate run --push --pr --failed`.',
+      'Correct `[pull-request]` in campaign.toml.',
     );
   }
 }
@@ -70,6 +70,7 @@ function proposalFor(
   const facts = { record, metas: eyes.catalogue.metas, version, choice: campaign };
   return {
     branch: record.pushed?.branch ?? '',
+    commit: record.pushed?.commit ?? '',
     into: record.base?.branch ?? null,
     title: redacted(proposalText(title, facts, limits.title))
       .replaceAll(/\s+/g, ' ')

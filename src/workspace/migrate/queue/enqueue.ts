@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { bytesOf } from '../../bounded.js';
 import { Failure } from '../../failure.js';
 import { endMarked } from '../../prove/child.js';
+import { failureIn } from '../course.js';
 import type { Undertaking, Watcher } from '../driver.js';
 import type { CampaignFolder } from '../folder.js';
 import { MARK } from '../git.js';
@@ -166,10 +167,8 @@ class Follower {
       const found = await this.#store.look(run, id);
       if (!this.#open.has(id) || found === undefined) continue;
       const stage = (await this.#store.doing(run)).get(id)?.stage ?? queue.stage;
-      const why = isDeadly
-        ? DEADLY
-        : { title: 'Internal error', detail: reason, next: 'Please report this.' };
-      const record = { ...found.record, failure: { stage, ...why } };
+      const why = isDeadly ? deadly() : new Failure('Internal error', reason, 'Please report this.');
+      const record = { ...found.record, failure: failureIn(stage, this.undertaking.goal, why) };
       this.#open.delete(id);
       folder.save(record);
       this.watcher.ended(record);
@@ -211,11 +210,13 @@ export async function bringHome(
   return found;
 }
 
-const DEADLY = {
-  title: 'Workers die of it',
-  detail: 'one worker after the other was gone before this stage was done',
-  next: 'Look at how much memory they have; `memfix migrate run --failed` tries it again.',
-};
+function deadly(): Failure {
+  return new Failure(
+    'Workers die of it',
+    'one worker after the other was gone before this stage was done',
+    'Look at how much memory they have.',
+  );
+}
 
 function takenOver({ address: { word } }: Link): Failure {
   return new Failure(

@@ -7,10 +7,7 @@ import { writeWhole } from '../whole-file.js';
 /** The files of one repository that travel between a campaign's folder and a worker's, by their paths in it. */
 export type Luggage = ReadonlyMap<string, Buffer>;
 
-/** Of a log, the end tells what happened. */
-const LONGEST_LOG = 256 * 1024;
-
-const ENDINGS = ['.patch', '.json', '.log'];
+const ENDINGS = ['.patch', '.json', '.log', '.base.log'];
 /** What stages write. */
 const PARTS = ['patches', 'fixes', 'logs'];
 
@@ -60,6 +57,5 @@ function isOf(id: string, path: string): boolean {
 }
 
 function contentOf(folder: string, path: string): Buffer {
-  const bytes = bytesOf(join(folder, path));
-  return path.startsWith('logs/') ? bytes.subarray(-LONGEST_LOG) : bytes;
+  return bytesOf(join(folder, path));
 }

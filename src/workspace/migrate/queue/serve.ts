@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type RepositoryRecord, STAGES, type StageName } from '../../../report/migrate/record.js';
 import { Failure } from '../../failure.js';
 import type { Campaign } from '../campaign.js';
-import { goOn } from '../course.js';
+import { failureIn, goOn } from '../course.js';
 import { CampaignFolder } from '../folder.js';
 import { Forges } from '../forge/forges.js';
 import { gitEnvironment } from '../forge/token.js';
@@ -162,15 +162,16 @@ class Visit {
       await this.#hearDecisions();
       const record = await this.#goOn();
       const { failure } = record;
-      if (failure !== undefined && !isLast && !this.#isFinal)
-        throw new Error(`${failure.title}: ${failure.detail}`);
+      const isNew = failure !== undefined && failure !== taken.record.failure;
+      if (isNew && !isLast && !this.#isFinal) throw new Error(`${failure.title}: ${failure.detail}`);
       if (this.#next === undefined) await this.#end(record);
       return this.#next;
     } catch (error) {
       if (!(error instanceof Failure) || !isLast) throw error;
+      const { at, terms } = this.assignment;
       const trouble = { title: error.title, detail: error.detail, next: error.next };
       if (error instanceof Setback) await this.#save(this.#saved, true, trouble);
-      else await this.#end({ ...this.#saved, failure: { stage: this.assignment.at, ...trouble } });
+      else await this.#end({ ...this.#saved, failure: failureIn(at, terms.goal, error) });
       return undefined;
     } finally {
       this.#clear();

@@ -1,4 +1,5 @@
-import type { Offer } from '../../../report/migrate/offer.js';
+import type { Offer, OfferFate } from '../../../report/migrate/offer.js';
+import { standingOf } from '../../../report/migrate/tally.js';
 import type { Verdict } from '../decisions.js';
 import type { CampaignFolder } from '../folder.js';
 import type { Repository } from '../source.js';
@@ -16,7 +17,7 @@ export interface Saying {
 export class Ballot {
   readonly #repositories: ReadonlyMap<string, Repository>;
   /** What was said in this session, last words only. */
-  readonly #said = new Map<string, { readonly repository: string; readonly verdict: Verdict | null }>();
+  readonly #said = new Map<string, { readonly repository: string; readonly standing: OfferFate | null }>();
 
   constructor(
     private readonly folder: CampaignFolder,
@@ -46,17 +47,21 @@ export class Ballot {
         id,
         news.map((matter) => ({ ...matter, verdict: saying.verdict })),
       );
-    for (const ref of saying.refs)
-      this.#said.set(`${id} ${ref}`, { repository: id, verdict: saying.verdict });
+    const { verdict } = saying;
+    const refs = new Set(saying.refs);
+    for (const { ref, fate } of offers?.filter((offer) => refs.has(offer.ref)) ?? []) {
+      const standing = verdict === null ? null : standingOf({ fate, verdict });
+      this.#said.set(`${id} ${ref}`, { repository: id, standing });
+    }
     return undefined;
   }
 
-  /** What this session came to. */
+  /** What this session came to, counted as everywhere. */
   get outcome(): { readonly accepted: number; readonly rejected: number; readonly repositories: number } {
-    const said = [...this.#said.values()].filter(({ verdict }) => verdict !== null);
+    const said = [...this.#said.values()].filter(({ standing }) => standing !== null);
     return {
-      accepted: said.filter(({ verdict }) => verdict === 'accept').length,
-      rejected: said.filter(({ verdict }) => verdict === 'reject').length,
+      accepted: said.filter(({ standing }) => standing === 'taken').length,
+      rejected: said.filter(({ standing }) => standing === 'rejected').length,
       repositories: new Set(said.map(({ repository }) => repository)).size,
     };
   }
@@ -67,8 +72,8 @@ function mattersOf(offers: readonly Offer[], refs: readonly string[]) {
   const wanted = refs.map((ref) => offers.find((offer) => offer.ref === ref));
   const found = wanted.flatMap((offer) => {
     if (offer === undefined) return [];
-    const { path, hash, key, likeness } = offer;
-    return [{ path, hash, key, likeness }];
+    const { path, hash, key, likeness, file } = offer;
+    return [{ path, hash, key, likeness, ...(file !== undefined && { file }) }];
   });
   return found.length === refs.length ? found : undefined;
 }

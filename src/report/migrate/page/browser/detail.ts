@@ -1,6 +1,8 @@
-import type { PageDetail, PageOffer, PageRepository, PageVerdict } from '../data.js';
+import { type Tally, tallyOf, tallyWords } from '../../tally.js';
+import type { PageOffer, PageRepository, PageVerdict } from '../data.js';
 import { diffOf, type Layout } from './diff.js';
-import { address, type Child, h, many, prose, theirs } from './dom.js';
+import { address, type Child, h, many, prose, replace, theirs } from './dom.js';
+import { leftOver, nothing } from './left-over.js';
 import { badge } from './overview.js';
 import type { State } from './state.js';
 
@@ -10,6 +12,9 @@ export type Say = (refs: readonly string[], verdict: PageVerdict | null) => void
 export class Detail {
   readonly element = h('div', { class: 'detail' });
   readonly #offers = new Map<string, { article: HTMLElement; verdict: HTMLElement; fill: () => void }>();
+  /** What stands of all fixes, and of those in each file. */
+  readonly #plan = h('span', {});
+  readonly #counts = new Map<string, HTMLElement>();
   readonly #eye = new IntersectionObserver((entries) => this.#seen(entries), { rootMargin: '1200px 0px' });
 
   constructor(
@@ -23,11 +28,12 @@ export class Detail {
     const shown = detail.offers.filter((offer) => transform === '' || offer.transform === transform);
     const hidden = detail.offers.length - shown.length;
     this.element.append(
-      head(state, repository),
+      head(state, repository, this.#plan),
       ...(repository.failure === undefined ? [] : [trouble(repository.failure)]),
       ...(say === undefined || shown.length === 0 ? [] : [this.#together(shown, hidden === 0)]),
       ...[...Map.groupBy(shown, ({ path }) => path)].map(([path, offers]) => this.#file(path, offers)),
     );
+    this.#count();
     if (hidden > 0) this.element.append(this.#more(hidden));
     if (detail.offers.length === 0 && repository.failure === undefined)
       this.element.append(nothing(repository));
@@ -59,6 +65,17 @@ export class Detail {
       shown.article.dataset['verdict'] = offer.verdict ?? '';
       this.#renew(shown.verdict, this.#verdict(offer));
     }
+    this.#count();
+  }
+
+  /** As things stand now. */
+  #count(): void {
+    const { id, checked = 0 } = this.repository;
+    const { tally } = this.state.repository(id) ?? this.repository;
+    replace(this.#plan, `${wordsOf(tally)}; ${many(checked, 'Python file')} looked at`);
+    const offers = this.state.detail(id).offers;
+    for (const [path, count] of this.#counts)
+      replace(count, wordsOf(tallyOf(offers.filter((offer) => offer.path === path))));
   }
 
   /** Whoever was at a button stays at it. */
@@ -92,15 +109,12 @@ export class Detail {
   }
 
   #file(path: string, offers: readonly PageOffer[]): HTMLElement {
+    const count = h('span', { class: 'dim' });
+    this.#counts.set(path, count);
     return h(
       'section',
       { class: 'file' },
-      h(
-        'h2',
-        {},
-        theirs(path, { class: 'path' }),
-        h('span', { class: 'dim' }, many(offers.length, 'fix', 'fixes')),
-      ),
+      h('h2', {}, theirs(path, { class: 'path' }), count),
       offers.map((offer) => this.#article(offer)),
     );
   }
@@ -188,7 +202,7 @@ export class Detail {
     return h(
       'p',
       { class: 'dim' },
-      `${many(hidden, 'fix', 'fixes')} of other transforms. `,
+      `${hidden.toLocaleString('en')} of other transforms. `,
       h('a', { href: this.state.addressOf({ wish: { ...wish, transform: '' } }) }, 'Show all'),
     );
   }
@@ -205,7 +219,7 @@ export class Detail {
 function wordFor({ verdict, fate }: PageOffer): string {
   if (verdict === 'reject') return 'rejected';
   if (verdict === 'accept') return 'accepted';
-  if (fate === 'held') return 'held back: one like it was rejected before this file changed';
+  if (fate === 'held') return 'held back: one like it was rejected when the text around it was another';
   return fate === 'dropped'
     ? 'not in the patch: another fix makes it needless, or the result was not sound'
     : '';
@@ -219,8 +233,12 @@ function heightOf({ changes }: PageOffer): number {
   );
 }
 
-function head(state: State, repository: PageRepository): HTMLElement {
-  const { name, url, status, base, branch, commit, checked, files, tally, proposed } = repository;
+function wordsOf(tally: Tally): string {
+  return tallyWords(tally, many).join(', ') || 'no fix';
+}
+
+function head(state: State, repository: PageRepository, plan: HTMLElement): HTMLElement {
+  const { name, url, status, base, branch, commit, checked, proposed } = repository;
   const facts: readonly (readonly [string, Child])[] = [
     ['Repository', address(url)],
     ...(base
@@ -247,14 +265,7 @@ function head(state: State, repository: PageRepository): HTMLElement {
           ],
         ] as const)
       : []),
-    ...(checked !== undefined
-      ? ([
-          [
-            'Plan',
-            `${many(tally.all, 'fix', 'fixes')}, ${many(files ?? 0, 'file')} of ${many(checked, 'Python file')} changed`,
-          ],
-        ] as const)
-      : []),
+    ...(checked !== undefined ? ([['Plan', plan]] as const) : []),
   ];
   return h(
     'div',
@@ -277,65 +288,4 @@ function trouble({ stage, title, detail, next }: NonNullable<PageRepository['fai
     h('pre', {}, theirs(detail)),
     h('p', {}, h('strong', {}, 'Next: '), prose(next)),
   );
-}
-
-function nothing({ status }: PageRepository): HTMLElement {
-  const words: Partial<Record<PageRepository['status'], string>> = {
-    'no change': 'Nothing here needs a fix.',
-    empty: 'The repository has no commit.',
-    new: 'Not looked at yet: `memfix migrate plan` does that.',
-    cloned: 'Not looked at yet: `memfix migrate plan` does that.',
-  };
-  return h(
-    'p',
-    { class: 'nothing' },
-    prose(
-      words[status] ??
-        'The fixes of this plan are not on record: `memfix migrate plan --update` makes it anew.',
-    ),
-  );
-}
-
-function leftOver(
-  { skipped, bugs, left }: PageDetail,
-  { remaining = 0, refused = 0 }: PageRepository,
-): readonly HTMLElement[] {
-  const folded = (title: string, lines: readonly Child[]) =>
-    lines.length === 0
-      ? []
-      : [
-          h(
-            'details',
-            {},
-            h('summary', {}, title),
-            h(
-              'ul',
-              {},
-              lines.map((line) => h('li', {}, line)),
-            ),
-          ),
-        ];
-  const unchanged = `${many(remaining + refused, 'finding')} left as they are`;
-  return [
-    ...folded(
-      left.length < remaining + refused ? `${unchanged}, of which ${left.length}` : unchanged,
-      left.map(({ path, line, transform, kind, because }) => [
-        theirs(`${path}:${line}`, { class: 'path' }),
-        ' ',
-        h('code', {}, transform),
-        ' ',
-        badge(kind),
-        ' ',
-        prose(because),
-      ]),
-    ),
-    ...folded(
-      `${many(skipped.length, 'file')} not looked at`,
-      skipped.map(({ path, reason }) => [theirs(path, { class: 'path' }), ': ', theirs(reason)]),
-    ),
-    ...folded(
-      `memfix failed ${many(bugs.length, 'time')}: please report this`,
-      bugs.map((bug) => prose(bug)),
-    ),
-  ];
 }

@@ -28,7 +28,7 @@ export class Filters {
     });
     this.#transform = select('Transform', [
       ['', 'All transforms'],
-      ...state.data.transforms.map(({ id, fixes }) => [id, `${id} (${fixes.toLocaleString('en')})`] as const),
+      ...state.data.transforms.map(({ id }) => [id, id] as const),
     ]);
     this.#transform.addEventListener('change', () => this.#change({ transform: this.#transform.value }));
     this.#review = select('Review', [

@@ -1,3 +1,4 @@
+import { tallyWords } from '../../tally.js';
 import type { PageRepository } from '../data.js';
 import { visible } from '../visible.js';
 import { h, many, replace, theirs } from './dom.js';
@@ -107,11 +108,13 @@ export class List {
   }
 }
 
-function factsOf({ tally, files }: PageRepository): string {
-  return tally.all === 0 ? '' : `${many(tally.all, 'fix', 'fixes')} in ${many(files ?? 0, 'file')}`;
+function factsOf({ tally }: PageRepository): string {
+  return tallyWords(tally, many).join(', ');
 }
 
-function progressOf({ tally: { all, accepted, rejected } }: PageRepository): HTMLElement | undefined {
+function progressOf({ tally }: PageRepository): HTMLElement | undefined {
+  const { fixes, accepted, rejected, held } = tally;
+  const all = fixes + rejected + held;
   if (all === 0) return undefined;
   const done = accepted + rejected;
   return h(

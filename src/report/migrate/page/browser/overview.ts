@@ -1,4 +1,5 @@
 import { STATUSES, type StageFailure } from '../../record.js';
+import { perTransform } from '../../tally.js';
 import type { PageRepository } from '../data.js';
 import { NO_WISH } from '../matching.js';
 import { type Child, h, many, prose, theirs } from './dom.js';
@@ -11,16 +12,17 @@ export function overview(state: State): HTMLElement {
   const { data, repositories } = state;
   const sum = (of: (repository: PageRepository) => number | undefined) =>
     repositories.reduce((total, repository) => total + (of(repository) ?? 0), 0);
-  const fixes = sum(({ tally }) => tally.all);
   const decided = sum(({ tally }) => tally.accepted + tally.rejected);
+  const held = sum(({ tally }) => tally.held);
   const failed = repositories.filter(({ failure }) => failure !== undefined);
   const tiles: readonly (readonly [string, number, string?])[] = [
     ['Repositories', repositories.length],
-    ['Fixes', fixes],
-    ['Files changed', sum(({ files }) => files)],
+    ['Fixes', sum(({ tally }) => tally.fixes)],
+    ['Files changed', sum(({ tally }) => tally.files)],
     ['Failed', failed.length, failed.length > 0 ? 'bad' : ''],
     ...(decided > 0 || data.isReview ? ([['Decided', decided]] as const) : []),
     ['Rejected', sum(({ tally }) => tally.rejected)],
+    ...(held > 0 ? ([['Held back', held]] as const) : []),
   ];
   return h(
     'div',
@@ -80,9 +82,11 @@ function statuses(state: State): HTMLElement {
 }
 
 function transforms(state: State): HTMLElement {
-  const { transforms: all } = state.data;
-  const most = Math.max(1, ...all.map(({ fixes }) => fixes));
-  const rows = all.map(({ id, summary, fixes, repositories, safety, numerics }) => {
+  const totals = perTransform(state.repositories.map(({ tally }) => tally));
+  const [{ fixes: most } = { fixes: 1 }] = totals;
+  const known = new Map(state.data.transforms.map((each) => [each.id, each]));
+  const rows = totals.map(({ transform: id, fixes, repositories }) => {
+    const { summary = '', safety = '', numerics = '' } = known.get(id) ?? {};
     const bar = h('span', { class: 'amount', 'aria-hidden': 'true' });
     bar.style.width = `${(100 * fixes) / most}%`;
     return h(
@@ -181,7 +185,11 @@ function failureGroup(state: State, failure: StageFailure, those: readonly PageR
             {
               href: state.addressOf({
                 open: '',
-                wish: { ...NO_WISH, statuses: ['failed'], text: failure.title },
+                wish: {
+                  ...NO_WISH,
+                  statuses: [...new Set(those.map(({ status }) => status))],
+                  text: failure.title,
+                },
               }),
             },
             `and ${rest.toLocaleString('en')} more`,

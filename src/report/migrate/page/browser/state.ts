@@ -1,4 +1,5 @@
-import { type PageData, type PageDetail, type PageRepository, type PageVerdict, tallyOf } from '../data.js';
+import { tallyOf } from '../../tally.js';
+import type { PageData, PageDetail, PageRepository, PageVerdict } from '../data.js';
 import { isWanted, NO_WISH, REVIEW_WISHES, searchText, type Wish } from '../matching.js';
 
 /** Everything the page shows: what it came with, what a reader wants to see of it, and what is decided meanwhile. */

@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { dirname } from 'node:path/posix';
-import { root } from '../../src/dev/project.js';
-import type { ProjectDoor } from '../../src/engine/neighbours.js';
-import type { Finding } from '../../src/engine/outcome.js';
-import { fileImported, fileNamed } from '../../src/semantic/module-paths.js';
-import { type Pin, Versions } from '../../src/semantic/versions.js';
-import { wholeWord } from '../../src/text/words.js';
-import type { Numerics, Options, Safety } from '../../src/toolkit/contract.js';
-import { readRequirements } from '../../src/workspace/dependency-files.js';
+import type { ProjectDoor } from '../engine/neighbours.js';
+import type { Finding } from '../engine/outcome.js';
+import { fileImported, fileNamed } from '../semantic/module-paths.js';
+import { type Pin, Versions } from '../semantic/versions.js';
+import { wholeWord } from '../text/words.js';
+import type { Numerics, Options, Safety } from '../toolkit/contract.js';
+import { readRequirements } from '../workspace/dependency-files.js';
+import { root } from './project.js';
 
 /** One finding as `findings.json` records it. `id` only where several transforms meet. */
 export type Recorded =
