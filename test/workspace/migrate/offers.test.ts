@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { fixturesFolder } from '../../../src/dev/fixtures.js';
 import { policy } from '../../../src/engine/engine.js';
 import type { SourceFile } from '../../../src/engine/outcome.js';
 import type { Offer } from '../../../src/report/migrate/offer.js';
 import { type Decided, Decisions } from '../../../src/workspace/migrate/decisions.js';
 import { OfferTable } from '../../../src/workspace/migrate/offers.js';
 import { transforms } from '../../../transforms/index.js';
-import { fixturesFolder } from '../../support/fixtures.js';
 import { engineFor, sourceFile } from '../../support/laws.js';
 import { availableParsers } from '../../support/parsers.js';
 
