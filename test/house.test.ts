@@ -96,6 +96,11 @@ describe('the house', () => {
       { 'src/report/r.ts': "import { readFileSync } from 'node:fs';" },
       /imports node:fs/,
     ],
+    [
+      'a file that is read without bounds',
+      { 'src/cli/c.ts': "import { readFileSync } from 'node:fs';\nreadFileSync('x');" },
+      /read through src\/workspace\/bounded/,
+    ],
     ['a disk without its prefix', { 'src/report/r.ts': "import fs from 'fs';" }, /imports node:fs/],
     ['an environment in a pure room', { 'src/engine/e.ts': 'const a = process.env;' }, /uses process/],
     ['a print in a pure room', { 'src/torch/t.ts': "console.log('a');" }, /uses console/],

@@ -120,6 +120,7 @@ export class Arguments {
       ...(fixable && { fixable }),
       ...(unsafeFixes !== undefined && { unsafeFixes }),
       ...(since && { since }),
+      ...(this.flag('strict-config') && { isTarget: true }),
     };
   }
 

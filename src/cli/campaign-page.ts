@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PageAssets, pageHtml } from '../report/migrate/page/html.js';
+import { bytesOf } from '../workspace/bounded.js';
 import { codeOf, Failure } from '../workspace/failure.js';
 import type { Campaign } from '../workspace/migrate/campaign.js';
 import { CampaignFolder } from '../workspace/migrate/folder.js';
@@ -41,7 +41,7 @@ export function leavePage(context: Context, campaign: Campaign): void {
 }
 
 export function pageAssets(): PageAssets {
-  const read = (name: string) => readFileSync(join(packageRoot(), 'dist', name), 'utf8');
+  const read = (name: string) => bytesOf(join(packageRoot(), 'dist', name)).toString('utf8');
   try {
     return { script: read('page.js'), style: read('page-style.css') };
   } catch (error) {

@@ -21,7 +21,17 @@ const EVERYWHERE = ['color', 'help', 'version'] as const satisfies readonly Opti
 const SCAN = [
   ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes'],
   ...['changed', 'staged', 'since', 'stdin-filename', 'output'],
-  ...['quiet', 'verbose', 'config', 'isolated', 'cache', 'cache-dir', 'strict', ...EVERYWHERE],
+  ...[
+    'quiet',
+    'verbose',
+    'config',
+    'isolated',
+    'strict-config',
+    'cache',
+    'cache-dir',
+    'strict',
+    ...EVERYWHERE,
+  ],
 ] as const satisfies readonly OptionName[];
 
 export const COMMANDS = {

@@ -7,6 +7,7 @@ import { ERASE_LINE, forTerminal } from '../report/terminal.js';
 import type { Catalogue } from '../workspace/catalogue.js';
 import type { Crash } from '../workspace/examine.js';
 import { Failure, reasonOf } from '../workspace/failure.js';
+import { learnSecrets, redacted } from '../workspace/secrets.js';
 import type { Arguments } from './arguments.js';
 import { failureText, type Io, paintFor, widthOf } from './io.js';
 
@@ -59,12 +60,13 @@ export class Context {
 
   /** Summaries and other words for a person, which `-q` silences. */
   say(text: string): void {
-    if (!this.isQuiet && text !== '') this.io.stderr.write(`${text}\n`);
+    if (!this.isQuiet && text !== '') this.io.stderr.write(`${redacted(text)}\n`);
   }
 
   /** What must be heard. */
   warn(failure: Failure): void {
-    this.io.stderr.write(failureText(failure, this.errorPaint));
+    learnSecrets(this.io.env);
+    this.io.stderr.write(redacted(failureText(failure, this.errorPaint)));
   }
 
   /** Skipped files and unused comments, for a command whose data has no room for them. */

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { bytesOf } from '../workspace/bounded.js';
 import type { Terminal } from './ask.js';
 
 export type Edited =
@@ -29,7 +30,7 @@ export async function editText(
     const file = join(folder, name);
     writeFileSync(file, text, { mode: 0o600 });
     const end = await run(command, file, terminal);
-    const saved = readFileSync(file, 'utf8');
+    const saved = bytesOf(file).toString('utf8');
     if (end === 'done') return { kind: 'edited', text: saved };
     return end === 'interrupted'
       ? { kind: 'interrupted', text: saved }

@@ -16,7 +16,7 @@ import { interpret } from '../workspace/read.js';
 import { Tools } from '../workspace/tools.js';
 import { prepareFor } from '../workspace/tuning.js';
 import { unchanged } from '../workspace/unchanged.js';
-import { type Visit, visit } from '../workspace/visit.js';
+import { type Visit, visit, withRefused } from '../workspace/visit.js';
 import { type Context, Progress } from './context.js';
 import { type Io, readAll } from './io.js';
 import { cacheOf, keep } from './remembering.js';
@@ -110,7 +110,7 @@ export async function lookThrough(
   const again = lead && decide === undefined ? unchanged(lead.folder, lead, purpose !== 'places') : undefined;
   if (again !== undefined) {
     nameForeign(context, again);
-    return again;
+    return withRefused(again, project.ground);
   }
   const { tools } = look;
   const examiner = new Examiner(tools, decide, cache !== undefined);
@@ -123,6 +123,7 @@ export async function lookThrough(
     examiner,
     targets: look.targets,
     stampOf: (target: string) => project.ground.stamp(target),
+    refusals: project.ground,
     isUndisturbed: () => project.whole !== undefined && project.ground.isUndisturbed(project.whole),
     isAsBefore: (relied: Relied, known: (path: string) => string | undefined) =>
       project.neighbourhood.answersAsBefore(relied, known),

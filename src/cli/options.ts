@@ -90,6 +90,11 @@ export const OPTIONS = {
     heading: 'Config',
   },
   isolated: { type: 'boolean', summary: 'use no config file', heading: 'Config' },
+  'strict-config': {
+    type: 'boolean',
+    summary: 'heed a config only where it makes things stricter, as `migrate` does',
+    heading: 'Config',
+  },
   'show-settings': {
     type: 'boolean',
     summary: 'print the settings and the versions found, and where; check nothing',

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { textOf, upward } from '../workspace/places.js';
+import { textOf } from '../workspace/bounded.js';
+import { upward } from '../workspace/places.js';
 
 /** The folder with memfix's own package.json: the code runs from `src/` in a checkout and from `dist/` when installed. */
 export function packageRoot(): string {
@@ -12,8 +12,6 @@ export function packageRoot(): string {
 }
 
 export function ownVersion(): string {
-  const manifest: { version?: unknown } = JSON.parse(
-    readFileSync(join(packageRoot(), 'package.json'), 'utf8'),
-  );
+  const manifest: { version?: unknown } = JSON.parse(textOf(join(packageRoot(), 'package.json')) ?? '');
   return String(manifest.version);
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Proven } from '../report/prove/proven.js';
+import { textOf } from '../workspace/bounded.js';
 import { Failure } from '../workspace/failure.js';
-import { textOf } from '../workspace/places.js';
 import type { Context } from './context.js';
 
 /** What the file of `--evidence` says; undefined without one. */

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bytesOf, textOf } from '../workspace/bounded.js';
 import { Cache, type CachePlace, namedPlace, usualPlace } from '../workspace/cache.js';
 import { Failure, reasonOf } from '../workspace/failure.js';
-import { isInside, repositoryRoot, textOf } from '../workspace/places.js';
+import { isInside, repositoryRoot } from '../workspace/places.js';
 import type { Project } from '../workspace/project.js';
 import { State } from '../workspace/state.js';
 import { isAllKnown, type Means } from '../workspace/visit.js';
@@ -91,7 +92,7 @@ function realFolder(path: string): string {
 export function buildOf(entry: string): string {
   const built = textOf(fileURLToPath(new URL('build-id', entry)));
   if (built !== undefined && built !== '') return built;
-  const program = readFileSync(fileURLToPath(entry));
+  const program = bytesOf(fileURLToPath(entry));
   const files = ['src', 'transforms'].flatMap((folder) => {
     const place = join(packageRoot(), folder);
     return readdirSync(place, { recursive: true, encoding: 'utf8' })

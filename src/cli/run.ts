@@ -4,6 +4,7 @@ import { noColor } from '../report/paint.js';
 import type { Catalogue } from '../workspace/catalogue.js';
 import { Failure } from '../workspace/failure.js';
 import { didYouMean } from '../workspace/resemblance.js';
+import { learnSecrets, redacted } from '../workspace/secrets.js';
 import { COMMANDS, type CommandName, isCommand } from './commands.js';
 import type { Context } from './context.js';
 import { behindDoors } from './door.js';
@@ -31,7 +32,8 @@ export async function run(
     await new Promise((resume) => setImmediate(resume));
     if (io.signal.aborted) return stopped(io, error instanceof Interrupted ? error.message : 'Interrupted.');
     const failure = error instanceof Failure ? error : internal(error, words);
-    io.stderr.write(failureText(failure, paintBeforeParsing(words, io)));
+    learnSecrets(io.env);
+    io.stderr.write(redacted(failureText(failure, paintBeforeParsing(words, io))));
     return EXIT.error;
   }
 }

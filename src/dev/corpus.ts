@@ -71,7 +71,8 @@ process.exitCode = ledgers.some(({ failures }) => failures.length > 0) ? 1 : 0;
 async function survey(name: string, at: string): Promise<Ledger> {
   const ledger = new Ledger(name);
   const started = performance.now();
-  const door = values.alone === true ? undefined : new Neighbourhood(resolve(at), resolve(at), new Map());
+  const door =
+    values.alone === true ? undefined : new Neighbourhood(resolve(at), resolve(at), { versions: new Map() });
   const engine = engineWithDefaults(parser, chosen, transforms, door);
   const cueless = chosen.map((transform) => ({ ...transform, cue: () => true }));
   const whole = values.whole === true ? engineWithDefaults(parser, cueless, transforms, door) : undefined;

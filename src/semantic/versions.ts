@@ -55,12 +55,19 @@ function isBelow({ below, upTo }: Pin, version: string): boolean {
   return upTo !== undefined && compareVersions(upTo, version) < 0;
 }
 
+/** What is longer was not written to be understood. */
+export const LONGEST_SPECIFIER = 300;
+
 /**
  * A version specifier (PEP 440), read as the range that holds everything it allows. Undefined where it allows any version,
  * some single ones aside. What is no specifier is a pin without bounds.
  */
 export function pinOf(specifier: string, source: string): Pin | undefined {
-  const text = specifier.trim().replace(/^\((.*)\)$/, '$1');
+  const text = specifier
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/^\((.*)\)$/, '$1');
+  if (text.length > LONGEST_SPECIFIER) return { text: `${text.slice(0, LONGEST_SPECIFIER)}…`, source };
   if (/^(?:\*|(?:!=[\w.*+\s-]*,?\s*)*)$/.test(text)) return undefined;
   let pin: Pin = { text, source };
   for (const clause of text.split(',')) {

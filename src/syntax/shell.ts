@@ -13,6 +13,10 @@ export type ScriptSetting =
 
 const STARTERS = 'python[\\d.]*|torchrun|accelerate|deepspeed|exec|nohup|time|srun|env|uv|poetry';
 
+/** What starts a program is shorter; patterns look through a line again and again. */
+const LONGEST_SCRIPT = 128 * 1024;
+const LONGEST_LINE = 4000;
+
 /** Undefined where the script does not start the program. */
 export function scriptSetting(
   text: string,
@@ -20,14 +24,18 @@ export function scriptSetting(
   variable: string,
   value: string,
 ): ScriptSetting | undefined {
+  if (!text.includes(program)) return undefined;
+  if (text.length > LONGEST_SCRIPT) return { kind: 'unclear' };
   const lines = linesOf(text);
+  if (lines.some(({ line }) => line.length > LONGEST_LINE && line.includes(program)))
+    return { kind: 'unclear' };
   const file = program.replace(/[^\w]/g, '\\$&');
   const starts = new RegExp(`^[^#]*(?:^|[\\s;&|(])(?:${STARTERS})\\s[^#]*(?<![\\w-])${file}(?![\\w.])`);
-  const index = lines.findIndex(({ line }) => starts.test(line));
+  const index = lines.findIndex(({ line }) => line.includes(program) && starts.test(line));
   const launch = lines[index];
   if (launch === undefined) return undefined;
   const named = new RegExp(`^[^#]*\\b${variable}\\b`);
-  const settings = lines.filter(({ line }) => named.test(line));
+  const settings = lines.filter(({ line }) => line.includes(variable) && named.test(line));
   if (settings.length > 0) {
     const [only] = settings;
     const plain = new RegExp(`^[ \\t]*${variable}=[^\\s;&|]*[ \\t]*(?:#.*)?$`);

@@ -23,8 +23,25 @@ export interface YamlSection {
   readonly room: { readonly at: number; readonly indent: string; readonly newline: string } | undefined;
 }
 
+/** The parser takes time that grows with the square of both, and very deep nesting ends the process. */
+const LONGEST = 32 * 1024;
+const DEEPEST = 64;
+
+/** Counts brackets wherever they stand, and dashes that begin a line. */
+function isDeep(text: string): boolean {
+  let depth = 0;
+  for (const character of text) {
+    if (character === '[' || character === '{') depth++;
+    else if (character === ']' || character === '}') depth = Math.max(0, depth - 1);
+    if (depth > DEEPEST) return true;
+  }
+  return new RegExp(`^[ \\t]*(?:[-?:][ \\t]+){${DEEPEST}}`, 'm').test(text);
+}
+
 /** Reads the mapping that `keys` lead to, as YAML 1.1, which is what Python's readers read; or says why it cannot. */
 export function readYaml(text: string, keys: readonly string[]): YamlSection | string {
+  if (text.length > LONGEST) return `it is longer than ${LONGEST / 1024} KB`;
+  if (isDeep(text)) return `it is nested deeper than ${DEEPEST} levels`;
   const yaml: typeof import('yaml') = require('yaml');
   const document = yaml.parseDocument(text, { version: '1.1' });
   const [problem] = [...document.errors, ...document.warnings];

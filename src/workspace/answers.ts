@@ -3,8 +3,8 @@ import { appendFileSync, existsSync, renameSync, rmSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import type { Decision } from '../engine/outcome.js';
 import { encode, type SourceText } from '../text/decode.js';
+import { regularBytes } from './bounded.js';
 import { Failure, reasonOf } from './failure.js';
-import { regularBytes } from './regular-file.js';
 import type { State } from './state.js';
 
 const LARGEST = 256 * 1024 * 1024;

@@ -1,10 +1,10 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { regularBytes } from './bounded.js';
 import type { Lesson, Memory } from './cache.js';
 import { codeOf, Failure } from './failure.js';
 import type { Walked } from './ground.js';
 import type { Stamp } from './read.js';
-import { regularBytes } from './regular-file.js';
 
 const FORMAT = 'memfix cache 5';
 const LARGEST = 1024 ** 3;

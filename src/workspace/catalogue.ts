@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Transform, TransformMeta } from '../toolkit/contract.js';
-import { textOf } from './places.js';
+import { textOf } from './bounded.js';
 
 /** What choosing and setting a transform takes; the rest of its meta is prose. */
 export type Entry = Pick<TransformMeta, 'id' | 'aliases' | 'group' | 'symptom' | 'options'>;

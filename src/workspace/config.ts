@@ -1,9 +1,9 @@
 import type { OptionSpec, Options } from '../toolkit/contract.js';
-import { type ConfigTable, isTable, type Table, withExtended } from './config-file.js';
+import { type ConfigTable, discreetly, isTable, type Table, withExtended } from './config-file.js';
 import { PACKAGES } from './dependency-files.js';
 import { Failure } from './failure.js';
 import { PathPatterns } from './gitignore.js';
-import { didYouMean } from './resemblance.js';
+import { didYouMean, shortened } from './resemblance.js';
 import type { Vocabulary } from './selection.js';
 
 export interface Config {
@@ -50,13 +50,19 @@ const KEYS = [
   'unsafe-fixes',
 ] as const;
 
+/** Each is compared with every file. */
+const MOST_PER_FILE = 1000;
+
 const TARGETS = ['python', ...PACKAGES] as const;
 
 /** Believes a config file only after every word of it was understood. A key replaces the same key of an extended file. */
 export function understand(config: ConfigTable, vocabulary: Vocabulary): Config {
   let merged: Config = NO_CONFIG;
   const files = withExtended(config);
-  for (const file of files) merged = { ...merged, ...new ConfigReader(file, vocabulary).read(merged) };
+  for (const file of files) {
+    const below = merged;
+    merged = { ...below, ...discreetly(file, () => new ConfigReader(file, vocabulary).read(below)) };
+  }
   const words = JSON.stringify(files.map(({ folder, table }) => [folder, table]));
   return { ...merged, path: config.path, words };
 }
@@ -86,7 +92,7 @@ class ConfigReader {
       ...(ignore && { ignore }),
       ...(fixable && { fixable }),
       ...(unfixable && { unfixable }),
-      ...(exclude && { exclude: [new PathPatterns(folder, exclude)] }),
+      ...(exclude && { exclude: [this.#patterns(folder, exclude, '`exclude`')] }),
       ...(unsafeFixes !== undefined && { unsafeFixes }),
       ...(table['per-file-ignores'] !== undefined && { perFileIgnores: this.#perFileIgnores(folder) }),
       ...(table['target-versions'] !== undefined && { targetVersions: this.#targetVersions() }),
@@ -101,11 +107,19 @@ class ConfigReader {
   }
 
   #perFileIgnores(folder: string): Config['perFileIgnores'] {
-    return Object.entries(this.#table('per-file-ignores')).map(([pattern, value]) => {
-      const names = this.#strings(value, `\`per-file-ignores."${pattern}"\``) ?? [];
+    const entries = Object.entries(this.#table('per-file-ignores'));
+    if (entries.length > MOST_PER_FILE)
+      this.#fail(`\`per-file-ignores\` has more than ${MOST_PER_FILE} patterns`);
+    return entries.map(([pattern, value]) => {
+      const names = this.#strings(value, `\`per-file-ignores."${shortened(pattern)}"\``) ?? [];
       this.vocabulary.check(names, `\`per-file-ignores\` of ${this.file.path}`);
-      return { pattern: new PathPatterns(folder, [pattern]), names };
+      return { pattern: this.#patterns(folder, [pattern], '`per-file-ignores`'), names };
     });
+  }
+
+  #patterns(folder: string, patterns: readonly string[], what: string): PathPatterns {
+    const made = new PathPatterns(folder, patterns);
+    return made.problem === undefined ? made : this.#fail(`${what} cannot be used: ${made.problem}`);
   }
 
   #targetVersions(): ReadonlyMap<string, string> {
@@ -166,7 +180,7 @@ class ConfigReader {
       const all = known.length === 0 ? 'There are none here.' : `Known: ${known.join(', ')}.`;
       throw new Failure(
         `Unknown ${kind} in config`,
-        `\`${name}\` in ${where === 'the file' ? this.file.path : `${where} of ${this.file.path}`} is no ${kind} of memfix.${didYouMean(name, known)}`,
+        `\`${shortened(name)}\` in ${where === 'the file' ? this.file.path : `${where} of ${this.file.path}`} is no ${kind} of memfix.${didYouMean(name, known)}`,
         all,
       );
     }

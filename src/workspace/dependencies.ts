@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { type Pin, pinOf, Versions } from '../semantic/versions.js';
+import { LARGEST_FILE, LARGEST_SETTINGS, LARGEST_TOML } from './bounded.js';
 import {
   readEnvironment,
   readLock,
@@ -30,16 +31,26 @@ export interface Found {
   readonly key: string;
 }
 
+/** `target-versions` of the config. */
+export interface Targets {
+  readonly versions: ReadonlyMap<string, string>;
+  /** The config is a stranger's: its versions count beside what other files ask for. Else they win. */
+  readonly isTarget?: boolean;
+}
+
 const NOTHING: Known = { asked: new Map(), locked: new Map() };
 const REQUIREMENTS = /^requirements[\w.-]*\.txt$/i;
-const READERS: readonly (readonly [name: RegExp, read: Read])[] = [
-  [/^pyproject\.toml$/, readPyproject],
-  [/^setup\.cfg$/, readSetupCfg],
-  [/^environment[\w.-]*\.ya?ml$/i, readEnvironment],
+type Kind = readonly [name: RegExp, read: Read, most: number];
+const READERS: readonly Kind[] = [
+  [/^pyproject\.toml$/, readPyproject, LARGEST_TOML],
+  [/^setup\.cfg$/, readSetupCfg, LARGEST_SETTINGS],
+  [/^environment[\w.-]*\.ya?ml$/i, readEnvironment, LARGEST_SETTINGS],
 ];
-const LOCKS: readonly (readonly [name: RegExp, read: Read])[] = [[/^(?:uv|poetry)\.lock$/, readLock]];
+const LOCKS: readonly Kind[] = [[/^(?:uv|poetry)\.lock$/, readLock, LARGEST_FILE]];
 /** What all of these look like; most names are of something else. */
 const MAY_SPEAK = /\.(?:txt|toml|cfg|ya?ml|lock)$|^requirements$/i;
+/** Lines about one package in the files of one folder. */
+const MOST_PINS = 100;
 /** Includes of includes, as deep as a sane project has them. */
 const DEEPEST_INCLUDE = 8;
 
@@ -51,8 +62,7 @@ export class Dependencies {
   constructor(
     private readonly cwd: string,
     private readonly folders: Folders,
-    /** From the config: these win. */
-    private readonly targets: ReadonlyMap<string, string>,
+    private readonly targets: Targets,
   ) {}
 
   /** The same object for folders that have all from the same place. */
@@ -73,7 +83,9 @@ export class Dependencies {
     for (const name of [...new Set([...asked.keys(), ...locked.keys()])].sort()) {
       pins.set(name, [...(asked.get(name) ?? []), ...(locked.get(name) ?? [])]);
     }
-    for (const [name, version] of this.targets) pins.set(name, [target(version)]);
+    const { versions, isTarget } = this.targets;
+    for (const [name, version] of versions)
+      pins.set(name, [...(isTarget ? (pins.get(name) ?? []) : []), target(version)]);
     return pins;
   }
 
@@ -107,26 +119,30 @@ export class Dependencies {
     ];
     const seen = new Set<string>();
     const top = this.folders.upward(folder).at(-1) ?? folder;
+    const bounds = { most: LARGEST_SETTINGS, root: this.folders.rootOf(folder) };
     const read = (path: string, depth: number): readonly Statement[] => {
       // What lies outside is somebody else's, and an address is no path.
       if (seen.has(path) || depth > DEEPEST_INCLUDE || !isInside(path, top)) return [];
       seen.add(path);
-      const { statements, includes } = readRequirements(this.folders.text(path), shownFrom(this.cwd, path));
+      const { statements, includes } = readRequirements(
+        this.folders.text(path, bounds),
+        shownFrom(this.cwd, path),
+      );
       return [...statements, ...includes.flatMap((name) => read(resolve(dirname(path), name), depth + 1))];
     };
     return paths.flatMap((path) => read(path, 0));
   }
 
-  #read(
-    folder: string,
-    names: readonly string[],
-    readers: readonly (readonly [name: RegExp, read: Read])[],
-  ): readonly Statement[] {
-    return readers.flatMap(([pattern, read]) =>
+  #read(folder: string, names: readonly string[], readers: readonly Kind[]): readonly Statement[] {
+    const root = this.folders.rootOf(folder);
+    return readers.flatMap(([pattern, read, most]) =>
       names
         .filter((name) => pattern.test(name))
         .flatMap((name) =>
-          read(this.folders.text(join(folder, name)), shownFrom(this.cwd, join(folder, name))),
+          read(
+            this.folders.text(join(folder, name), { most, root }),
+            shownFrom(this.cwd, join(folder, name)),
+          ),
         ),
     );
   }
@@ -138,12 +154,14 @@ function target(version: string): Pin {
   return { ...pinOf(`==${version}.*`, source), text: version, source };
 }
 
+/** Each once. Where nobody would list so many, the rest is one line that says that nobody can tell. */
 function pinsOf(statements: readonly Statement[]): Pins {
-  const pins = new Map<string, Pin[]>();
+  const pins = new Map<string, Map<string, Pin>>();
   for (const [name, pin] of statements) {
-    const known = pins.get(name);
-    if (known === undefined) pins.set(name, [pin]);
-    else if (!known.some(({ text }) => text === pin.text)) known.push(pin);
+    const known = pins.get(name) ?? new Map<string, Pin>();
+    pins.set(name, known);
+    const text = known.size < MOST_PINS ? pin.text : 'and more';
+    if (!known.has(text)) known.set(text, text === pin.text ? pin : { text, source: pin.source });
   }
-  return pins;
+  return new Map([...pins].map(([name, known]) => [name, [...known.values()]]));
 }

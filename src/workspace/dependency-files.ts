@@ -1,4 +1,4 @@
-import { next, type Pin, pinOf } from '../semantic/versions.js';
+import { LONGEST_SPECIFIER, next, type Pin, pinOf } from '../semantic/versions.js';
 import { isTable, type Table, tomlIn } from './config-file.js';
 
 /** The packages whose versions decide what a fix may write. */
@@ -17,6 +17,9 @@ export type Statement = readonly [name: string, pin: Pin];
 
 /** Nobody knows what lies behind an address without going there. */
 const ELSEWHERE = 'from an address';
+
+/** Nothing is installed from a longer one. */
+const LONGEST_ADDRESS = 2000;
 
 const KNOWN: ReadonlySet<string> = new Set(PACKAGES);
 const MENTION = new RegExp(`(?<![\\w-])(?:py)?(?:${PACKAGES.join('|')})(?![\\w-])`, 'i');
@@ -48,30 +51,42 @@ function* logicalLines(text: string): Generator<{ readonly line: number; readonl
       held += `${row.slice(0, -1)} `;
       continue;
     }
-    const words = (held + row).replace(/(?:^|\s)#.*$/, '').trim();
+    const words = plain((held + row).replace(/(?:^|\s)#.*$/, ''));
     held = '';
     if (words !== '') yield { line: first, words };
   }
 }
 
+/** Without blanks that mean nothing: patterns that allow for them must not have to look for their end again and again. */
+function plain(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
 /** One requirement (PEP 508): extras, markers and options of the installer aside. */
-function requirement(words: string, source: string): readonly Statement[] {
+function requirement(written: string, source: string | (() => string)): readonly Statement[] {
+  const words = plain(written);
   if (/^[\w+]+:\/\//.test(words)) {
     const name = PACKAGES.find((known) => new RegExp(`(?:[#&]egg=|/)${known}(?![a-z])`, 'i').test(words));
-    return name === undefined ? [] : [[name, fromAddress(words, source)]];
+    return name === undefined ? [] : [[name, fromAddress(words, placeOf(source))]];
   }
-  const [, written = '', rest = ''] =
-    /^([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(.*)$/.exec(words.replace(/\s+--\w.*$/, '')) ?? [];
-  const name = packageOf(written);
+  const [, called = '', rest = ''] =
+    /^([A-Za-z0-9][\w.-]*) ?(?:\[[^\]]*\])? ?(.*)$/.exec(words.replace(/ --\w.*$/, '')) ?? [];
+  const name = packageOf(called);
   if (name === undefined) return [];
-  if (rest.startsWith('@')) return [[name, fromAddress(rest.slice(1).trim(), source)]];
+  const place = placeOf(source);
+  if (rest.startsWith('@')) return [[name, fromAddress(rest.slice(1).trim(), place)]];
   const [specifier = '', marker] = rest.split(';', 2);
-  return stated(name, pinOf(specifier, source), marker !== undefined);
+  return stated(name, pinOf(specifier, place), marker !== undefined);
+}
+
+function placeOf(source: string | (() => string)): string {
+  return typeof source === 'string' ? source : source();
 }
 
 /** A tag and the name of a wheel tell their version. A branch moves with time, another revision stays what it is. */
 function fromAddress(address: string, source: string): Pin {
   const place = address.replace(/[#;\s].*$/, '');
+  if (place.length > LONGEST_ADDRESS) return { text: ELSEWHERE, source };
   const version = (/@v?(\d+(?:\.\d+)+)$/.exec(place) ??
     /\/[A-Za-z]\w*-(\d+(?:\.\d+)+)[^/]*$/.exec(place))?.[1];
   if (version !== undefined) return { ...pinOf(`==${version}`, source), text: `==${version}`, source };
@@ -116,7 +131,7 @@ export function readPyproject(text: string, source: string): readonly Statement[
   ];
   const requirements = lists.flat().filter((each) => typeof each === 'string');
   return [
-    ...requirements.flatMap((words) => requirement(words.trim(), at(words))),
+    ...requirements.flatMap((words) => requirement(words, () => at(words))),
     ...poetryTables(tableIn(table, 'tool', 'poetry')).flatMap((each) => poetryStatements(each, at)),
     ...Object.entries(tableIn(uv, 'sources')).flatMap(([written, where]): readonly Statement[] => {
       const name = packageOf(written);
@@ -155,7 +170,9 @@ function poetryStatements(dependencies: Table, at: (words: string) => string): r
 }
 
 /** Poetry's own operators, in terms of the others. */
-function poetryPin(constraint: string, source: string): Pin | undefined {
+function poetryPin(written: string, source: string): Pin | undefined {
+  const constraint = plain(written);
+  if (constraint.length > LONGEST_SPECIFIER) return pinOf(constraint, source);
   const clauses = constraint.split(/\s*,\s*|(?<=[\w*])\s+(?=[\^~<>=!])/).map((clause) => {
     const [, operator = '', version = ''] = /^(\^|~(?!=)|)\s*(\d[\w.]*\*?)$/.exec(clause.trim()) ?? [];
     if (version === '') return clause;
@@ -197,8 +214,10 @@ export function readSetupCfg(text: string, source: string): readonly Statement[]
 export function readEnvironment(text: string, source: string): readonly Statement[] {
   return text.split(/\r\n|\r|\n/).flatMap((row, index) => {
     const place = `${source}:${index + 1}`;
-    const item = /^\s*-\s+(["']?)(.+?)\1\s*(?:\s#.*)?$/.exec(row)?.[2]?.replace(/^[\w./-]+::/, '');
-    if (item === undefined) return [];
+    const [, listed] = /^- (.+)$/.exec(plain(row)) ?? [];
+    if (listed === undefined) return [];
+    const item = unquoted(listed.replace(/ #.*$/, '')).replace(/^[\w./-]+::/, '');
+    if (item.length > LONGEST_ADDRESS) return [];
     // conda's own forms: `name=2.1`, `name=2.1=build`, `name 2.1.*`; the rest reads as pip's.
     const [, written = '', version = ''] =
       /^([\w.-]+)\s*(?:=(?!=)|\s(?=\d))\s*(\d+(?:\.\d+)*)(?:\.?\*)?(?:=\S*)?$/.exec(item) ?? [];
@@ -208,23 +227,39 @@ export function readEnvironment(text: string, source: string): readonly Statemen
   });
 }
 
+function unquoted(item: string): string {
+  const quote = item[0];
+  const isQuoted = item.length > 2 && (quote === '"' || quote === "'") && item.endsWith(quote);
+  return isQuoted ? item.slice(1, -1) : item;
+}
+
 /** `uv.lock` and `poetry.lock`, without a parser: they may be large, and machines write them. */
 export function readLock(text: string, source: string): readonly Statement[] {
   const statements: Statement[] = [];
-  const entry = /^\[\[package\]\]\r?\nname = "([^"]+)"\r?\nversion = "([^"]+)"/gm;
+  const entry = /^\[\[package\]\]\r?\nname = "([^"\n]+)"\r?\nversion = "([^"\n]+)"/gm;
+  let line = 3;
+  let counted = 0;
   for (const { 1: written = '', 2: version = '', index } of text.matchAll(entry)) {
     const name = packageOf(written);
     if (name === undefined) continue;
-    const line = text.slice(0, index).split('\n').length + 2;
+    for (let at = text.indexOf('\n', counted); at !== -1 && at < index; at = text.indexOf('\n', counted)) {
+      line++;
+      counted = at + 1;
+    }
     statements.push(...stated(name, pinOf(`==${version}`, `${source}:${line}`)));
   }
   return statements;
 }
 
+/** Lines that are looked for in a file; of those beyond, only the file is named. */
+const MOST_PLACES = 200;
+
 /** Says on which line of a file some words stand first, comments aside. */
 function placer(text: string, source: string): (words: string) => string {
   const rows = text.split(/\r\n|\r|\n/);
+  let asked = 0;
   return (words) => {
+    if (asked++ >= MOST_PLACES) return source;
     const row = rows.findIndex((each) => each.includes(words) && !/^\s*#/.test(each));
     return row === -1 ? source : `${source}:${row + 1}`;
   };

@@ -2,10 +2,10 @@ import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, type Sta
 import { basename, dirname, resolve, sep } from 'node:path';
 import type { Skipped } from '../engine/outcome.js';
 import { hasControls } from '../text/controls.js';
+import { kindOf, LARGEST_SETTINGS, notAFile, settingsText, startOf } from './bounded.js';
 import { codeOf, Failure, reasonOf } from './failure.js';
-import { IgnoreRules } from './gitignore.js';
-import { leadsAway, shownFrom, textOf } from './places.js';
-import { startOf } from './read.js';
+import { IgnoreRules, type RuleFiles } from './gitignore.js';
+import { leadsAway, projectRoot, shownFrom } from './places.js';
 
 export interface Candidate {
   /** How the file is called in reports. */
@@ -84,11 +84,27 @@ class Walk {
 
   constructor(private readonly rules: DiscoveryRules) {}
 
-  /** The text of a file of ignore rules. */
-  readonly #read = (path: string): string | undefined => {
-    this.rules.sees?.(path);
-    return textOf(path);
+  /** Of the project that the walk is in; links that lead out of it are not followed. */
+  #root = '';
+
+  readonly #ruleFiles: RuleFiles = {
+    ofProject: (path) => this.#rulesAt(path, this.#root),
+    ofGit: (path) => this.#rulesAt(path),
+    refuses: (path, reason) => this.#refuse(path, reason),
   };
+  readonly #refused = new Set<string>();
+
+  #rulesAt(path: string, root?: string): string | undefined {
+    this.rules.sees?.(path);
+    const bounds = { most: LARGEST_SETTINGS, ...(root !== undefined && { root }) };
+    return settingsText(path, bounds, (reason) => this.#refuse(path, reason));
+  }
+
+  /** Once, however many walks come by. */
+  #refuse(path: string, reason: string): void {
+    if (!this.#refused.has(path)) this.#skip(path, reason);
+    this.#refused.add(path);
+  }
 
   get folders(): number {
     return this.#entered.size;
@@ -107,7 +123,7 @@ class Walk {
     const stats = this.#statOfArgument(path, argument);
     if (stats === undefined) return;
     if (stats.isDirectory()) this.#startAt(path);
-    else if (!stats.isFile()) this.#skip(path, `it is ${kindOf(stats)}, not a file`);
+    else if (!stats.isFile()) this.#skip(path, notAFile(stats));
     else if (isPythonName(path) || isPythonScript(path)) this.#take(path, realpathSync.native(path), true);
     else
       this.#skip(
@@ -118,15 +134,16 @@ class Walk {
 
   #startAt(folder: string): void {
     const place = realpathSync.native(folder);
+    this.#root = projectRoot(place, this.rules.cwd);
     const { only } = this.rules;
-    if (only === undefined) this.#enter(folder, place, IgnoreRules.startingAt(folder, this.#read), true);
+    if (only === undefined) this.#enter(folder, place, IgnoreRules.startingAt(folder, this.#ruleFiles), true);
     else this.#pick(folder, place, only);
   }
 
   /** What a walk would find of these files, in the order it would. */
   #pick(folder: string, place: string, only: ReadonlySet<string>): void {
     const rulesOf = new Map<string, IgnoreRules | undefined>([
-      [folder, IgnoreRules.startingAt(folder, this.#read)],
+      [folder, IgnoreRules.startingAt(folder, this.#ruleFiles)],
     ]);
     const rulesAt = (at: string): IgnoreRules | undefined => {
       if (!rulesOf.has(at)) rulesOf.set(at, this.#rulesInside(at, rulesAt(dirname(at))));
@@ -188,7 +205,7 @@ class Walk {
   }
 
   #rulesIn(folder: string, has: (name: string) => boolean, above: IgnoreRules): IgnoreRules {
-    const rules = has('.git') ? IgnoreRules.ofRepository(folder, this.#read) : above;
+    const rules = has('.git') ? IgnoreRules.ofRepository(folder, this.#ruleFiles) : above;
     return has('.gitignore') ? rules.entering(folder) : rules;
   }
 
@@ -209,7 +226,7 @@ class Walk {
     if (entry.name.includes('\uFFFD')) this.#skip(path, 'its name is not valid UTF-8');
     else if (entry.isFile()) this.#take(path, target, false);
     else if (entry.isSymbolicLink()) this.#follow(path);
-    else this.#skip(path, `it is ${kindOf(entry)}, not a file`);
+    else this.#skip(path, notAFile(entry));
   }
 
   /** A link to a file of the same project stands for it; a link to a folder is left to whoever walks that folder. */
@@ -264,10 +281,4 @@ function isPythonScript(path: string): boolean {
   if (basename(path).includes('.')) return false;
   const start = startOf(path, 256);
   return start === undefined || /^#!.*\bpython/.test(start);
-}
-
-function kindOf(entry: Pick<Dirent, 'isDirectory' | 'isFIFO' | 'isSocket'>): string {
-  if (entry.isDirectory()) return 'a folder';
-  if (entry.isFIFO()) return 'a named pipe';
-  return entry.isSocket() ? 'a socket' : 'a device';
 }

@@ -43,6 +43,8 @@ export interface Examined {
   readonly hash?: string;
   /** What of the project the sight depends on. */
   readonly relied?: Relied;
+  /** Other files of the project that the thread refused to read. */
+  readonly refused?: readonly Skipped[];
 }
 
 /** Examined as far as that goes without waiting: `unread` waits for the parser, `broken` for its repair. */

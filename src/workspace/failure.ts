@@ -11,6 +11,16 @@ export class Failure extends Error {
   }
 }
 
+/** A file that is not read although the system would let us; `reason` is the end of a sentence. */
+export class Unreadable extends Error {
+  override readonly name = 'Unreadable';
+  readonly code = 'UNREADABLE';
+
+  constructor(readonly reason: string) {
+    super(reason);
+  }
+}
+
 const WORDS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EBUSY: 'it is in use',
@@ -24,14 +34,13 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of its path is not a folder',
-  ENOTREG: 'it is not a regular file',
   EPERM: 'the operation is not permitted',
   EROFS: 'the file system is read-only',
-  ETOOLARGE: 'it is larger than memfix reads',
 };
 
 /** A file system error as the end of a sentence, without code or stack. Anything else is our bug and is thrown on. */
 export function reasonOf(error: unknown): string {
+  if (error instanceof Unreadable) return error.reason;
   const code = codeOf(error);
   if (code === undefined) throw error;
   return WORDS[code] ?? `the system answered ${code}`;

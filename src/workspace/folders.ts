@@ -1,16 +1,20 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { textOf } from './places.js';
+import { type Bounds, settingsText } from './bounded.js';
+import { realPath } from './places.js';
 
 /** What lies in folders, each listed once. */
 export class Folders {
   readonly #names = new Map<string, ReadonlySet<string>>();
+  readonly #roots = new Map<string, string>();
 
   constructor(
     /** Where a way up ends that meets no repository. */
     private readonly top: string,
     /** Hears of everything before it is looked at. */
     private readonly sees: (path: string) => void = () => undefined,
+    /** Hears of files that are there and are not read, and why. */
+    private readonly refuses: (path: string, reason: string) => void = () => undefined,
   ) {}
 
   /** A folder that cannot be listed, or that does not exist as for text on standard input, has nothing in it. */
@@ -24,10 +28,18 @@ export class Folders {
     return names;
   }
 
-  /** Of a file that may as well not be there. */
-  text(path: string): string {
+  /** Of a file that may as well not be there, for a project whose root is `bounds.root`. */
+  text(path: string, bounds: Bounds): string {
     this.sees(path);
-    return textOf(path) ?? '';
+    return settingsText(path, bounds, (reason) => this.refuses(path, reason)) ?? '';
+  }
+
+  /** The real path of the uppermost folder of a project; what is read for it lies below. */
+  rootOf(folder: string): string {
+    const top = this.upward(folder).at(-1) ?? folder;
+    const root = this.#roots.get(top) ?? realPath(top);
+    this.#roots.set(top, root);
+    return root;
   }
 
   /** Whether there is something of this name, in its own case; no folder is listed that is not there. */

@@ -1,121 +1,188 @@
-import { createRequire } from 'node:module';
-import { basename, join, relative, sep } from 'node:path';
-import type { Ignore } from 'ignore';
-import { commonGitFolder, repositoryRoot, slashed, textOf, upward } from './places.js';
+import { basename, isAbsolute, join, relative, sep } from 'node:path';
+import { commonGitFolder } from './git-folder.js';
+import { isAllowed, mayBeAllowed, type Parts, type Pattern, patternIn } from './glob.js';
+import { repositoryRoot, slashed, upward } from './places.js';
 
-/** The rules of one file. */
-class Layer {
-  readonly #names: NamesInRules;
-  #rules: Ignore | undefined;
+/** As git has it there. */
+const IGNORES_CASE = process.platform === 'win32' || process.platform === 'darwin';
 
-  constructor(
-    private readonly base: string,
-    private readonly text: string,
-  ) {
-    this.#names = new NamesInRules(text);
-  }
+/** Characters of patterns that have to be compared one by one, with every path. People write a few hundred. */
+const MOST_WILD = 64 * 1024;
 
-  test(
-    path: string,
-    name: string,
-    isFolder: boolean,
-  ): { readonly ignored: boolean; readonly unignored: boolean } {
-    if (!this.#names.mayMean(name)) return NEITHER;
-    this.#rules ??= matcher().add(this.text);
-    const known = slashed(below(this.base, path));
-    return this.#rules.test(isFolder ? `${known}/` : known);
-  }
+/** By its place among the rules, the last one that is about something: about anything of a name, and about folders only. */
+interface Last {
+  any: number;
+  folder: number;
 }
 
-const NEITHER = { ignored: false, unignored: false };
-
-/** No escapes, no spaces, and at most simple sets such as `[cod]`: the others are for the rules themselves to read. */
-const PLAIN = /^(?:[^\\\s[\]]|\[[^\\\s[\]/]+\])+$/;
+interface Wild {
+  readonly index: number;
+  readonly isForFolders: boolean;
+  readonly parts: Parts;
+}
 
 /**
- * What the last part of a path has to look like for any rule to speak of it: looser than the rules, never stricter, and
- * much faster. Folders above were asked before, so a rule that speaks of them has nothing to add.
+ * The rules of one file. Names and paths without wildcards are looked up, and so are `*.ending`s, so that a file may have
+ * any number of these.
  */
-class NamesInRules {
-  readonly #whole = new Set<string>();
-  /** By their last character. */
-  readonly #endings = new Map<string, string[]>();
-  readonly #shapes: RegExp | undefined;
+export class Rules {
+  readonly #isNegated: boolean[] = [];
+  readonly #names = new Map<string, Last>();
+  readonly #paths = new Map<string, Last>();
+  readonly #endings = new Map<string, Last>();
+  /** Of endings, by the code of their last character. */
+  readonly #lengths = new Map<number, Set<number>>();
+  readonly #wild: Wild[] = [];
+  /** Why the rules cannot be used, as the end of a sentence. */
+  readonly problem: string | undefined;
 
-  constructor(text: string) {
-    const shapes: string[] = [];
-    for (const line of text.split(/\r?\n/)) {
-      if (line === '' || line.startsWith('#')) continue;
-      const rule = line.trim().replace(/\/+$/, '');
-      const last = rule.replace(/^.*\//, '').replace(/^!/, '').toLowerCase();
-      if (!PLAIN.test(rule)) shapes.push('.*');
-      else if (!/[*?[]/.test(last)) this.#whole.add(last);
-      else if (/[^*?\]]$/.test(last)) this.#addEnding(/[^*?\]]+$/.exec(last)?.[0] ?? '');
-      else shapes.push(last.replace(/\[.*?\]|\*+|\W/gu, looselyAs));
+  constructor(lines: readonly string[]) {
+    let wild = 0;
+    for (const line of lines) {
+      const pattern = patternIn(IGNORES_CASE ? line.toLowerCase() : line);
+      if (pattern === undefined) continue;
+      this.#add(pattern, this.#isNegated.push(pattern.isNegated) - 1);
+      if (pattern.about.kind === 'wild') wild += line.length;
+      if (wild > MOST_WILD) {
+        this.problem = `it has more than ${MOST_WILD / 1024} KB of patterns with wildcards`;
+        return;
+      }
     }
-    this.#shapes = shapes.length === 0 ? undefined : new RegExp(`^(?:${shapes.join('|')})$`, 'su');
   }
 
-  mayMean(spelling: string): boolean {
-    const name = spelling.toLowerCase();
-    if (this.#whole.has(name) || this.#shapes?.test(name) === true) return true;
-    for (const ending of this.#endings.get(name.slice(-1)) ?? []) if (name.endsWith(ending)) return true;
-    return false;
+  #add({ about, isForFolders }: Pattern, index: number): void {
+    if (about.kind === 'wild') {
+      this.#wild.push({ index, isForFolders, parts: about.parts });
+      return;
+    }
+    if (about.kind === 'ending') {
+      const code = about.text.charCodeAt(about.text.length - 1);
+      this.#lengths.set(code, (this.#lengths.get(code) ?? new Set()).add(about.text.length));
+    }
+    const known = { name: this.#names, path: this.#paths, ending: this.#endings }[about.kind];
+    const last = known.get(about.text) ?? { any: -1, folder: -1 };
+    last[isForFolders ? 'folder' : 'any'] = index;
+    known.set(about.text, last);
   }
 
-  #addEnding(ending: string): void {
-    const last = ending.slice(-1);
-    this.#endings.set(last, [...(this.#endings.get(last) ?? []), ending]);
+  /**
+   * What the last rule about a path says; undefined where there is none. The rules know the path from `from` on. Asked for
+   * everything that a walk comes by, and mostly answered by a look at the name.
+   */
+  ignores(name: string, isFolder: boolean, path: string, from: number): boolean | undefined {
+    const last = IGNORES_CASE ? name.toLowerCase() : name;
+    let best = later(-1, this.#names.get(last), isFolder);
+    const lengths = this.#lengths.get(last.charCodeAt(last.length - 1));
+    if (lengths !== undefined)
+      for (const length of lengths) best = later(best, this.#endings.get(last.slice(-length)), isFolder);
+    if (this.#paths.size > 0) best = later(best, this.#paths.get(known(path, from)), isFolder);
+    let parts: readonly string[] | undefined;
+    for (let at = this.#wild.length - 1; at >= 0; at--) {
+      const { index, isForFolders, parts: wanted } = this.#wild[at] as Wild;
+      if (index < best) break;
+      if ((isForFolders && !isFolder) || !mayBeAllowed(wanted, last)) continue;
+      parts ??= known(path, from).split('/');
+      if (isAllowed(wanted, parts)) best = index;
+    }
+    return best === -1 ? undefined : this.#isNegated[best] === false;
   }
 }
 
-function looselyAs(part: string): string {
-  if (part.startsWith('*')) return '.*';
-  return part === '?' || part.startsWith('[') ? '.' : `\\u{${(part.codePointAt(0) ?? 0).toString(16)}}`;
+function later(best: number, found: Last | undefined, isFolder: boolean): number {
+  if (found === undefined) return best;
+  return Math.max(best, found.any, isFolder ? found.folder : -1);
+}
+
+/** As rules spell it. */
+function known(path: string, from: number): string {
+  const relative = slashed(path.slice(from));
+  return IGNORES_CASE ? relative.toLowerCase() : relative;
+}
+
+/** The rules of one file, in the folder that they are about. */
+class Layer {
+  /** Where the part of a path begins that lies below the folder. */
+  readonly #from: number;
+
+  constructor(
+    base: string,
+    private readonly rules: Rules,
+  ) {
+    this.#from = base.endsWith(sep) ? base.length : base.length + 1;
+  }
+
+  test(path: string, name: string, isFolder: boolean): boolean | undefined {
+    return this.rules.ignores(name, isFolder, path, this.#from);
+  }
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.replace(/^\uFEFF/, '').split(/\r?\n/);
+}
+
+/** Reads files of ignore rules; undefined where there is none that may be read. */
+export interface RuleFiles {
+  /** One in the work tree, which whoever wrote the repository may have made a link to anything. */
+  ofProject(path: string): string | undefined;
+  /** One in the git folder, which may be anywhere. */
+  ofGit(path: string): string | undefined;
+  /** Hears of a file whose rules cannot be used, and why. */
+  refuses(path: string, reason: string): void;
 }
 
 /** The ignore rules in force in one folder. A deeper folder's rules win over those above it. */
 export class IgnoreRules {
   private constructor(
     private readonly layers: readonly Layer[],
-    private readonly read: (path: string) => string | undefined,
+    private readonly files: RuleFiles,
   ) {}
 
   /** The rules for a walk that starts at `folder`: those from the root of its repository down to it. */
-  static startingAt(folder: string, read = textOf): IgnoreRules {
+  static startingAt(folder: string, files: RuleFiles): IgnoreRules {
     const root = repositoryRoot(folder) ?? folder;
     const chain: string[] = [];
     for (const at of upward(folder)) {
       chain.unshift(at);
       if (at === root) break;
     }
-    let rules = IgnoreRules.ofRepository(root, read);
+    let rules = IgnoreRules.ofRepository(root, files);
     for (const at of chain) {
       // Naming an ignored folder is asking for it.
-      if (at !== root && rules.ignores(at, true)) rules = new IgnoreRules([], read);
+      if (at !== root && rules.ignores(at, true)) rules = new IgnoreRules([], files);
       rules = rules.entering(at);
     }
     return rules;
   }
 
   /** A repository starts afresh: the rules of one around it do not reach into it. */
-  static ofRepository(root: string, read = textOf): IgnoreRules {
-    const shared = commonGitFolder(root, read);
-    const text = shared === undefined ? undefined : read(join(shared, 'info', 'exclude'));
-    return new IgnoreRules(text === undefined ? [] : [new Layer(root, text)], read);
+  static ofRepository(root: string, files: RuleFiles): IgnoreRules {
+    const shared = commonGitFolder(root, (path) => files.ofGit(path));
+    const rules = new IgnoreRules([], files);
+    if (shared === undefined) return rules;
+    const path = join(shared, 'info', 'exclude');
+    return rules.#with(root, path, files.ofGit(path));
   }
 
   /** These rules and those of the folder's own `.gitignore`. */
   entering(folder: string): IgnoreRules {
-    const text = this.read(join(folder, '.gitignore'));
-    return text === undefined ? this : new IgnoreRules([new Layer(folder, text), ...this.layers], this.read);
+    const path = join(folder, '.gitignore');
+    return this.#with(folder, path, this.files.ofProject(path));
   }
 
+  #with(folder: string, path: string, text: string | undefined): IgnoreRules {
+    if (text === undefined) return this;
+    const rules = new Rules(linesOf(text));
+    if (rules.problem === undefined)
+      return new IgnoreRules([new Layer(folder, rules), ...this.layers], this.files);
+    this.files.refuses(path, rules.problem);
+    return this;
+  }
+
+  /** Folders above were asked before, so a rule that is about them has nothing to add. */
   ignores(path: string, isFolder: boolean, name = basename(path)): boolean {
     for (const layer of this.layers) {
       const answer = layer.test(path, name, isFolder);
-      if (answer.ignored) return true;
-      if (answer.unignored) return false;
+      if (answer !== undefined) return answer;
     }
     return false;
   }
@@ -123,35 +190,31 @@ export class IgnoreRules {
 
 /** Patterns of a config file, in gitignore's language, relative to the folder they were written in. */
 export class PathPatterns {
-  readonly #rules: Ignore;
+  readonly #rules: Rules;
 
   constructor(
     private readonly base: string,
     patterns: readonly string[],
   ) {
     // To gitignore `./x` means nothing; whoever writes it in a config means the `x` beside it.
-    this.#rules = matcher().add(patterns.map((pattern) => pattern.replace(/^(!?)\.\//, '$1/')));
+    this.#rules = new Rules(patterns.map((pattern) => pattern.replace(/^(!?)\.\//, '$1/')));
   }
 
+  /** Why the patterns cannot be used, as the end of a sentence. */
+  get problem(): string | undefined {
+    return this.#rules.problem;
+  }
+
+  /** A path in a folder that is meant is meant, too, whatever else is said about it. */
   matches(path: string, isFolder = false): boolean {
     const name = slashed(relative(this.base, path));
-    if (name === '' || name.startsWith('../') || name === '..' || !ignore().isPathValid(name)) return false;
-    return this.#rules.ignores(isFolder ? `${name}/` : name);
+    if (name === '' || name.startsWith('../') || name === '..' || isAbsolute(name)) return false;
+    const parts = name.split('/');
+    for (let end = 1; end <= parts.length; end++) {
+      const at = parts.slice(0, end).join('/');
+      const answer = this.#rules.ignores(parts[end - 1] ?? '', end < parts.length || isFolder, at, 0);
+      if (answer === true) return true;
+    }
+    return false;
   }
-}
-
-/** A path relative to a folder above it; `path.relative` takes its time, and a walk asks for every file. */
-function below(base: string, path: string): string {
-  return path.slice(base.endsWith(sep) ? base.length : base.length + 1);
-}
-
-const require = createRequire(import.meta.url);
-
-/** Loaded when a name first needs it, which in many projects is never. */
-function ignore(): typeof import('ignore') {
-  return require('ignore');
-}
-
-function matcher(): Ignore {
-  return ignore()({ ignorecase: process.platform === 'win32' || process.platform === 'darwin' });
 }

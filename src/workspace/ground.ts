@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
+import type { Skipped } from '../engine/outcome.js';
 import { type Discovery, discover } from './discover.js';
 import { repositoryRoot, shownFrom, slashed } from './places.js';
 import { isSettled, type Stamp, sameStamp, stampAt } from './read.js';
@@ -44,6 +45,8 @@ export class Ground {
   /** What was looked at outside of walks. */
   readonly #seen = new Set<string>();
   readonly #began = Date.now();
+  /** Files that are there and were not read, by path. */
+  readonly #refused = new Map<string, Skipped>();
   memory: WalkMemory | undefined;
 
   constructor(private readonly cwd: string) {}
@@ -73,6 +76,19 @@ export class Ground {
     this.stamp(path);
   }
 
+  /** A file that is not read, outside of walks: it is named to the user once, and the run goes on without it. */
+  refuses(path: string, reason: string): void {
+    this.refuse([{ kind: 'skipped', path: shownFrom(this.cwd, path), reason }]);
+  }
+
+  refuse(files: readonly Skipped[]): void {
+    for (const file of files) this.#refused.set(file.path, file);
+  }
+
+  get refused(): readonly Skipped[] {
+    return [...this.#refused.values()];
+  }
+
   /** Whether all that was looked at for the files of this walk is as an earlier run left it, the files themselves aside. */
   isUndisturbed(folder: string): boolean {
     const beyond = this.#walked.get(folder)?.beyond;
@@ -81,6 +97,8 @@ export class Ground {
 
   /** To be called where every question about the files of this walk has been answered: from now on they need not be asked. */
   settle(folder: string): void {
+    // What was refused is to be named by the next run, too.
+    if (this.#refused.size > 0) return;
     const walked = this.#walked.get(folder);
     const others = [...this.#walks.keys()].filter((each) => each !== folder);
     if (walked === undefined || !others.every((each) => this.#walked.has(each))) return;

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { regularBytes } from './bounded.js';
 import { codeOf, Failure, reasonOf } from './failure.js';
-import { regularBytes } from './regular-file.js';
 import type { State } from './state.js';
 import { isDraftName } from './write.js';
 

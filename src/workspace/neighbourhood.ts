@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { FilesWith, ProjectDoor, ProjectFile } from '../engine/neighbours.js';
 import { fileImported, fileNamed } from '../semantic/module-paths.js';
 import { type Mention, mentionIn, type Relied } from '../semantic/surroundings.js';
 import { decode } from '../text/decode.js';
 import { wholeWord } from '../text/words.js';
-import { Dependencies, type Found } from './dependencies.js';
+import { Dependencies, type Found, type Targets } from './dependencies.js';
 import type { Candidate } from './discover.js';
 import { Folders } from './folders.js';
 import { Ground } from './ground.js';
@@ -33,10 +34,14 @@ export class Neighbourhood implements ProjectDoor {
   constructor(
     private readonly cwd: string,
     top: string,
-    targets: ReadonlyMap<string, string>,
+    targets: Targets,
     private readonly ground = new Ground(cwd),
   ) {
-    this.#folders = new Folders(top, (path) => ground.sees(path));
+    this.#folders = new Folders(
+      top,
+      (path) => ground.sees(path),
+      (path, reason) => ground.refuses(path, reason),
+    );
     this.#dependencies = new Dependencies(cwd, this.#folders, targets);
   }
 
@@ -49,11 +54,16 @@ export class Neighbourhood implements ProjectDoor {
   }
 
   moduleFor(path: string, dotted: string): ProjectFile | undefined {
-    return this.#source(this.#placeOfModule(path, dotted));
+    return this.#source(this.#placeOfModule(path, dotted), this.#rootFor(path));
   }
 
   fileNamed(path: string, name: string): ProjectFile | undefined {
-    return this.#source(this.#placeOfFile(path, name));
+    return this.#source(this.#placeOfFile(path, name), this.#rootFor(path));
+  }
+
+  /** Nothing outside of it is read for the file at `path`. */
+  #rootFor(path: string): string {
+    return this.#folders.rootOf(dirname(resolve(this.cwd, path)));
   }
 
   nameOf(path: string): string {
@@ -65,7 +75,7 @@ export class Neighbourhood implements ProjectDoor {
     const { stamp } = mentions;
     const own = this.nameOf(path);
     const seeming = mentions.of(mention);
-    const files = seeming && this.#mentioning(seeming, mention, own);
+    const files = seeming && this.#mentioning(seeming, mention, own, this.#rootFor(path));
     if (files === undefined) return { files, key: `${stamp} many` };
     const hash = createHash('sha1');
     for (const file of files) hash.update(`${file.path} ${file.key}\n`);
@@ -77,12 +87,13 @@ export class Neighbourhood implements ProjectDoor {
     seeming: readonly Candidate[],
     { word, beside }: Mention,
     own: string,
+    root: string,
   ): readonly ProjectFile[] | undefined {
     const whole = wholeWord(word);
     const others = beside.map(wholeWord);
     const files: ProjectFile[] = [];
     for (const { path, target } of seeming) {
-      const file = path === own ? undefined : this.#source(target);
+      const file = path === own ? undefined : this.#source(target, root);
       if (file === undefined || !whole.test(file.text)) continue;
       if (isOneOf(others, (other) => other.test(file.text))) files.push(file);
       if (files.length > COMMON) return undefined;
@@ -130,7 +141,8 @@ export class Neighbourhood implements ProjectDoor {
         ? this.#placeOfFile(from, what.slice(1))
         : this.#placeOfModule(from, what);
       if (place === undefined) return answer === '';
-      return (known(shownFrom(this.cwd, resolve(place))) ?? this.#source(place)?.key ?? '') === answer;
+      const key = known(shownFrom(this.cwd, resolve(place))) ?? this.#source(place, this.#rootFor(from))?.key;
+      return (key ?? '') === answer;
     });
   }
 
@@ -141,25 +153,27 @@ export class Neighbourhood implements ProjectDoor {
     return key === this.filesWith(from, mentionIn(question)).key.split(' ')[1];
   }
 
-  #source(path: string | undefined): ProjectFile | undefined {
+  #source(path: string | undefined, root: string): ProjectFile | undefined {
     if (path === undefined) return undefined;
-    if (!this.#sources.has(path)) {
-      const found = this.#read(path);
+    const name = `${root}\0${path}`;
+    if (!this.#sources.has(name)) {
+      const found = this.#read(path, root);
       this.#held += found?.text.length ?? 0;
       if (this.#held > HELD) {
         this.#sources.clear();
         this.#held = found?.text.length ?? 0;
       }
-      this.#sources.set(path, found);
+      this.#sources.set(name, found);
     }
-    return this.#sources.get(path);
+    return this.#sources.get(name);
   }
 
-  #read(path: string): ProjectFile | undefined {
+  #read(path: string, root: string): ProjectFile | undefined {
     const shown = shownFrom(this.cwd, resolve(path));
     this.ground.sees(path);
     this.#reader ??= new Reader();
-    const opened = this.#reader.open({ path: shown, target: path, explicit: false });
+    const opened = this.#reader.open({ path: shown, target: path, explicit: false }, root);
+    if (opened.kind === 'skipped' && existsSync(path)) this.ground.refuses(path, opened.reason);
     const decoded = opened.kind === 'opened' ? decode(opened.bytes) : undefined;
     // What cannot be read is not known.
     if (opened.kind !== 'opened' || decoded?.ok !== true) return undefined;

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 
 /** `folder` and every folder above it, nearest first. */
 export function* upward(folder: string): Generator<string> {
@@ -39,6 +39,24 @@ export function repositoryRoot(folder: string): string | undefined {
   return undefined;
 }
 
+/**
+ * The real path of the folder beyond which nothing is read on behalf of what is in `folder`: the root of its repository;
+ * without one, the working folder where that holds it.
+ */
+export function projectRoot(folder: string, cwd: string): string {
+  const [place, working] = [realPath(folder), realPath(cwd)];
+  return repositoryRoot(place) ?? (isInside(place, working) ? working : place);
+}
+
+/** Of what is not there, such as the folder of a text on standard input, the path itself. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}
+
 /** What a file belongs to: its repository; without one, the working folder, or its own folder where that is elsewhere. */
 export function rootOf(file: string, cwd: string): string {
   return repositoryRoot(dirname(file)) ?? (isInside(file, cwd) ? cwd : dirname(file));
@@ -58,38 +76,10 @@ export function isVendored(path: string): boolean {
   return VENDORED.test(path);
 }
 
-/** Where a work tree keeps what all its linked work trees share, such as `info/exclude`. */
-export function commonGitFolder(root: string, read = textOf): string | undefined {
-  const own = gitFolder(root, read);
-  if (own === undefined) return undefined;
-  const shared = read(join(own, 'commondir'));
-  return shared === undefined ? own : resolve(own, shared.trim());
-}
-
-function gitFolder(root: string, read: (path: string) => string | undefined): string | undefined {
-  const path = join(root, '.git');
-  if (isFolder(path)) return path;
-  const pointer = read(path);
-  if (pointer === undefined) return existsSync(path) ? path : undefined;
-  const target = /^gitdir: (.+)$/m.exec(pointer)?.[1];
-  return target === undefined ? undefined : resolve(root, target);
-}
-
 export function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
     return false;
-  }
-}
-
-/** The text of a file that may as well not be there, be a folder, or be closed to us. */
-export function textOf(path: string): string | undefined {
-  // To be told by an error takes ten times as long.
-  if (!existsSync(path)) return undefined;
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
   }
 }

@@ -28,6 +28,11 @@ export interface Request {
   readonly unfixable: readonly string[];
   readonly unsafeFixes?: boolean;
   readonly since?: Since;
+  /**
+   * The project is a stranger's, checked out around `cwd`: its config may only make things stricter. `migrate` sets this,
+   * and `--strict-config`. Absent where the project is the user's own.
+   */
+  readonly isTarget?: true;
 }
 
 /** The files, the transforms and the settings of one run. */
@@ -49,8 +54,9 @@ export class Project {
     this.ground = new Ground(request.cwd);
     this.vocabulary = new Vocabulary(catalogue);
     this.#checkFlags();
-    this.config = configFor(request, this.vocabulary);
-    this.selected = this.vocabulary.resolve(wishOf(request, this.config));
+    const config = configFor(request, this.vocabulary, this.ground);
+    this.config = request.isTarget ? stricter(config, this.ground) : config;
+    this.selected = selectedBy(request, this.config, this.vocabulary);
     this.unsafeFixes = request.unsafeFixes ?? this.config.unsafeFixes;
     this.#fixable = this.vocabulary.resolve({
       select: request.fixable ?? this.config.fixable ?? ['all', 'documented'],
@@ -80,7 +86,7 @@ export class Project {
     this.#neighbourhood ??= new Neighbourhood(
       this.request.cwd,
       this.root,
-      this.config.targetVersions,
+      { versions: this.config.targetVersions, isTarget: this.request.isTarget === true },
       this.ground,
     );
     return this.#neighbourhood;
@@ -223,11 +229,35 @@ function wishOf(request: Request, config: Config): { select: readonly string[]; 
   };
 }
 
-function configFor(request: Request, vocabulary: Vocabulary): Config {
+function selectedBy(request: Request, config: Config, vocabulary: Vocabulary): ReadonlySet<string> {
+  const selected = vocabulary.resolve(wishOf(request, config));
+  if (request.isTarget !== true) return selected;
+  const wanted = vocabulary.resolve(wishOf(request, NO_CONFIG));
+  return new Set([...selected].filter((id) => wanted.has(id)));
+}
+
+/** What a config says that can take away only; `select` is held to what the campaign selects elsewhere. */
+function stricter(config: Config, ground: Ground): Config {
+  const dropped = [
+    ...(config.unsafeFixes ? ['`unsafe-fixes`'] : []),
+    ...(config.extendSelect.length > 0 ? ['`extend-select`'] : []),
+    ...(config.options.size > 0 ? ['`transforms`'] : []),
+  ];
+  if (dropped.length > 0 && config.path !== undefined)
+    ground.refuses(
+      config.path,
+      `it is read without ${dropped.join(', ')}: the config of a repository may only make things stricter`,
+    );
+  return { ...config, unsafeFixes: false, extendSelect: [], options: new Map() };
+}
+
+function configFor(request: Request, vocabulary: Vocabulary, ground: Ground): Config {
   if (request.config !== undefined) {
     return understand(readConfig(resolve(request.cwd, request.config)), vocabulary);
   }
-  const found = request.isolated ? undefined : nearestConfig(projectFolder(request));
+  const refuses = (path: string, reason: string) => ground.refuses(path, reason);
+  const search = { refuses, ...(request.isTarget && { target: request.cwd }) };
+  const found = request.isolated ? undefined : nearestConfig(projectFolder(request), search);
   return found === undefined ? NO_CONFIG : understand(found, vocabulary);
 }
 

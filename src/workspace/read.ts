@@ -1,15 +1,12 @@
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
 import { decode } from '../text/decode.js';
+import { BoundedReader, LARGEST_FILE, megabytes, tooLarge } from './bounded.js';
 import type { Candidate } from './discover.js';
 import { reasonOf } from './failure.js';
 import { isVendored } from './places.js';
 
-export const LARGEST_FILE = 20 * 1024 * 1024;
 export const LONGEST_LINE = 1024 * 1024;
-
-/** Opening a named pipe must not wait for a writer that never comes. */
-const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 const COMMENT = /^[ \t]*#.*$/gm;
 /** How much of a file's head may say that a tool wrote it. */
@@ -51,49 +48,21 @@ export interface Opened {
   readonly stamp: Stamp;
 }
 
-/** Reads files one after the other into the same memory: most of them hold no literal of any transform and are let go. */
+/** Reads sources one after the other: most of them hold no literal of any transform and are let go. */
 export class Reader {
-  /** Little at first: of many small projects, each has readers of its own. */
-  #memory = Buffer.allocUnsafe(16 * 1024);
+  readonly #reader = new BoundedReader();
 
-  open({ path, target }: Candidate): Opened | Skipped {
-    let descriptor: number | undefined;
+  /** `root`: where the file has to be by its real path, unless whoever found it has seen to that. */
+  open({ path, target }: Candidate, root?: string): Opened | Skipped {
     try {
-      descriptor = openSync(target, OPEN_FLAGS);
-      const stats = fstatSync(descriptor);
-      if (!stats.isFile()) return skipped(path, 'it is not a regular file');
-      if (stats.size > LARGEST_FILE) return skipped(path, tooLarge(stats.size));
-      const bytes = this.#drain(descriptor, stats.size);
-      if (typeof bytes === 'string') return skipped(path, bytes);
+      const { bytes, stats } = this.#reader.read(target, {
+        most: LARGEST_FILE,
+        ...(root !== undefined && { root }),
+      });
       return { kind: 'opened', bytes, stamp: stampOf(stats) };
     } catch (error) {
       return skipped(path, reasonOf(error));
-    } finally {
-      if (descriptor !== undefined) closeSync(descriptor);
     }
-  }
-
-  /**
-   * A file may grow while it is read, and `/proc` files claim to be empty: read until there is no more. Where there was room
-   * for more than the file has, and no more came, there is none.
-   */
-  #drain(descriptor: number, expected: number): Buffer | string {
-    this.#reserve(expected + 1, 0);
-    let length = 0;
-    for (;;) {
-      const read = readSync(descriptor, this.#memory, length, this.#memory.length - length, null);
-      length += read;
-      if (read === 0 || length === expected) return this.#memory.subarray(0, length);
-      if (length > LARGEST_FILE) return tooLarge(length);
-      if (length === this.#memory.length) this.#reserve(length * 2, length);
-    }
-  }
-
-  #reserve(size: number, keep: number): void {
-    if (this.#memory.length >= size) return;
-    const larger = Buffer.allocUnsafe(Math.max(size, 2 * this.#memory.length));
-    this.#memory.copy(larger, 0, 0, keep);
-    this.#memory = larger;
   }
 }
 
@@ -113,7 +82,7 @@ export function interpret(
   { path, explicit }: Pick<Candidate, 'path' | 'explicit'>,
   bytes: Uint8Array,
 ): { kind: 'file'; file: SourceFile } | Skipped {
-  if (bytes.length > LARGEST_FILE) return skipped(path, tooLarge(bytes.length));
+  if (bytes.length > LARGEST_FILE) return skipped(path, tooLarge(bytes.length, LARGEST_FILE));
   const line = bytes.length > LONGEST_LINE ? longestLine(bytes) : 0;
   if (line > LONGEST_LINE) {
     return skipped(path, `it has a line of ${megabytes(line)}, over the limit of ${megabytes(LONGEST_LINE)}`);
@@ -121,20 +90,6 @@ export function interpret(
   const decoded = decode(bytes);
   if (!decoded.ok) return skipped(path, decoded.reason);
   return { kind: 'file', file: { path, source: decoded.source, ...(explicit && { named: true }) } };
-}
-
-/** The first characters of a file; undefined where it cannot be read. */
-export function startOf(path: string, length: number): string | undefined {
-  const memory = Buffer.alloc(length);
-  let descriptor: number | undefined;
-  try {
-    descriptor = openSync(path, OPEN_FLAGS);
-    return memory.toString('latin1', 0, readSync(descriptor, memory, 0, length, 0));
-  } catch {
-    return undefined;
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
-  }
 }
 
 /** Marked `@generated`, or said to be generated and not to be edited: what changes it is its source. */
@@ -154,14 +109,6 @@ function longestLine(bytes: Uint8Array): number {
     start = at + 1;
   }
   return longest;
-}
-
-function tooLarge(size: number): string {
-  return `it is ${megabytes(size)}, over the limit of ${megabytes(LARGEST_FILE)}`;
-}
-
-function megabytes(size: number): string {
-  return `${(size / 1024 / 1024).toFixed(1).replace(/\.0$/, '')} MB`;
 }
 
 function skipped(path: string, reason: string): Skipped {

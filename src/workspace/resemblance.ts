@@ -1,5 +1,14 @@
+/** A word that nobody types is longer. */
+const LONGEST_WORD = 100;
+
+/** A word of a file for an error: whoever wrote the file may have made it as long as they like. */
+export function shortened(word: string): string {
+  return word.length > LONGEST_WORD ? `${word.slice(0, LONGEST_WORD)}…` : word;
+}
+
 /** The known name most like a mistyped one, if any is close enough to be meant. */
 export function resembling(typed: string, known: Iterable<string>): string | undefined {
+  if (typed.length > LONGEST_WORD) return undefined;
   const word = typed.toLowerCase();
   let best: string | undefined;
   let least = Math.max(1, Math.floor(typed.length / 3)) + 1;

@@ -1,7 +1,7 @@
 import type { Group, Symptom, TransformMeta } from '../toolkit/contract.js';
 import type { Catalogue, Entry } from './catalogue.js';
 import { Failure } from './failure.js';
-import { didYouMean } from './resemblance.js';
+import { didYouMean, shortened } from './resemblance.js';
 
 /** Every group and symptom, so that a name is known even while no transform carries it. */
 const GROUPS: readonly Group[] = ['default', 'opt-in', 'documented'];
@@ -37,7 +37,7 @@ export class Vocabulary {
       if (this.#kinds.has(name)) continue;
       throw new Failure(
         'Unknown transform',
-        `\`${name}\` in ${where} is no transform, group or symptom.${didYouMean(name, this.#kinds.keys())}`,
+        `\`${shortened(name)}\` in ${where} is no transform, group or symptom.${didYouMean(name, this.#kinds.keys())}`,
         'Run `memfix list` to see every name.',
       );
     }

@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { regularBytes } from './bounded.js';
 import { codeOf, Failure, reasonOf } from './failure.js';
 import { askGit } from './git.js';
 import { repositoryRoot, slashed } from './places.js';
-import { regularBytes } from './regular-file.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

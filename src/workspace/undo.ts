@@ -1,10 +1,10 @@
 import { lstatSync, rmSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { plainFiles } from './attributes.js';
+import { regularBytes } from './bounded.js';
 import { codeOf, Failure, reasonOf } from './failure.js';
 import { type Entry, Pages } from './journal-pages.js';
 import { isInside } from './places.js';
-import { regularBytes } from './regular-file.js';
 import type { State } from './state.js';
 import { draftName, isCutOff, LARGEST_RESULT, replaceBytes } from './write.js';
 

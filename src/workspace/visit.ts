@@ -43,11 +43,25 @@ export interface Means {
   /** The candidates by the names they are reported under. */
   readonly targets: ReadonlyMap<string, Candidate>;
   stampOf(target: string): Stamp | undefined;
+  /** Keeps the files that were refused besides the candidates, by this thread and by others. */
+  readonly refusals: Refusals;
   /** Whether all that earlier looks depended on is as it was, the candidates aside: then nothing needs to be asked again. */
   isUndisturbed(): boolean;
   /** Whether the project is as it was, as far as an earlier look depended on it. */
   isAsBefore(relied: Relied, known: (path: string) => string | undefined): boolean;
   readonly threads?: CrewSetting;
+}
+
+export interface Refusals {
+  readonly refused: readonly Skipped[];
+  refuse(files: readonly Skipped[]): void;
+}
+
+/** What was seen, and what was not read on the way, each file once. */
+export function withRefused(seen: Visit, { refused }: Pick<Refusals, 'refused'>): Visit {
+  if (refused.length === 0) return seen;
+  const named = new Set(seen.skipped.map(({ path }) => path));
+  return { ...seen, skipped: [...seen.skipped, ...refused.filter(({ path }) => !named.has(path))] };
 }
 
 /** Of a file that is as it was, where nobody wants to see it. */
@@ -121,10 +135,11 @@ export async function visit(discovery: Discovery, means: Means, hooks: VisitHook
       if (task === undefined || candidate === undefined) throw new RangeError('an answer about no file');
       sights[task.index] = recognised(examined.sight, task.memory);
       if (examined.repaired !== undefined) repairs.set(task.index, examined.repaired);
+      if (examined.refused !== undefined) means.refusals.refuse(examined.refused);
       learn(means.cache, candidate, examined, task.memory, readAt);
     },
   );
-  return sorted(discovery, sights, repairs, means.decide !== undefined);
+  return withRefused(sorted(discovery, sights, repairs, means.decide !== undefined), means.refusals);
 }
 
 function recalled(index: number, candidate: Candidate, stamp: Stamp | undefined, { cache }: Means): Recalled {

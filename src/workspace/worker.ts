@@ -33,13 +33,16 @@ export async function serve(catalogue: Catalogue): Promise<void> {
     report = [];
   };
   let breathed = now();
+  let told = 0;
   for (const index of take(orders)) {
     const job = orders.jobs[index];
     if (job === undefined) break;
     Atomics.store(orders.owners, index, orders.name);
     Atomics.store(orders.at, 0, index + 1);
     const examined = await examiner.examine(job);
-    report.push([index, examined]);
+    const { refused } = project.ground;
+    report.push([index, refused.length === told ? examined : { ...examined, refused }]);
+    told = refused.length;
     if (examined.sight.kind !== 'nothing' || report.length >= TOGETHER) send();
     Atomics.store(orders.at, 0, 0);
     if (now() - breathed < BREATH) continue;

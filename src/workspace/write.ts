@@ -17,9 +17,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { CAREFULLY, LARGEST_FILE, openBytes, regularBytes } from './bounded.js';
 import { codeOf, reasonOf } from './failure.js';
-import { LARGEST_FILE } from './read.js';
-import { bytesOf, CAREFULLY, regularBytes } from './regular-file.js';
 
 export type Written = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
@@ -107,7 +106,7 @@ function overwrite(path: string, before: Uint8Array, after: Uint8Array, stats: S
   const descriptor = openSync(path, constants.O_RDWR | CAREFULLY);
   try {
     if (!isSame(fstatSync(descriptor), stats) || !isStill(path, stats)) return CHANGED;
-    if (Buffer.compare(bytesOf(descriptor, LARGEST_RESULT), before) !== 0) return CHANGED;
+    if (Buffer.compare(openBytes(descriptor, LARGEST_RESULT), before) !== 0) return CHANGED;
     try {
       fill(descriptor, after);
       return { ok: true };

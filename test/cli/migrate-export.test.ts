@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { folderWith, git, put, repositoryWith } from '../workspace/folders.js';
+import { type Files, folderWith, git, put, repositoryWith } from '../workspace/folders.js';
 import { remotesWith, WORLD } from '../workspace/migrate/remotes.js';
 import { memfix } from './command-line.js';
 import { toyProgram } from './toy-program.js';
@@ -29,8 +29,12 @@ const migrate = (cwd: string, ...words: readonly string[]) =>
   memfix({ cwd, env: WORLD }, 'migrate', ...words);
 
 /** Runs it as the tools do, in a checkout. What is changed then, as a patch; nothing where it failed. */
-function outcomeOf(script: string, env: Readonly<Record<string, string>> = {}): string | undefined {
-  const checkout = repositoryWith(FILES);
+function outcomeOf(
+  script: string,
+  env: Readonly<Record<string, string>> = {},
+  files: Files = FILES,
+): string | undefined {
+  const checkout = repositoryWith(files);
   const { status, stderr } = spawnSync('sh', ['-c', script], {
     cwd: checkout,
     env: { ...WORLD, MEMFIX: `${process.execPath} ${PROGRAM}`, ...env },
@@ -42,8 +46,8 @@ function outcomeOf(script: string, env: Readonly<Record<string, string>> = {}): 
 }
 
 /** The patch that a campaign with these settings makes of the same files. */
-async function patchOf(lines: string): Promise<string> {
-  const bare = join(remotesWith({ one: FILES }), 'one.git');
+async function patchOf(lines: string, files: Files = FILES): Promise<string> {
+  const bare = join(remotesWith({ one: files }), 'one.git');
   const camp = campaignWith(lines, [bare]);
   await migrate(camp, 'run', '--push');
   return git(bare, 'diff', '--no-color', 'main', 'memfix/fixes');
@@ -73,6 +77,16 @@ describe('for Sourcegraph', () => {
       'steps',
       'changesetTemplate is missing',
     ]);
+  });
+
+  test('its step takes from a config only what the campaign takes', async () => {
+    const config = 'unsafe-fixes = true\nextend-select = ["rare-word"]\nexclude = ["sub"]\n';
+    const files = { ...FILES, 'memfix.toml': config };
+    const { stdout } = await migrate(campaignWith(''), 'export', '--sourcegraph');
+    const expected = await patchOf('', files);
+    expect(new Set(expected.match(/^\+\w.*$/gm))).toEqual(new Set(['+release()']));
+    expect(expected).not.toContain('sub/b.py');
+    expect(outcomeOf(parse(stdout).steps[0].run, {}, files)).toBe(expected);
   });
 
   test('its step changes what the campaign changes', async () => {

@@ -52,6 +52,14 @@ describe('several threads', () => {
     expect(places).toHaveLength(120);
   });
 
+  test('name a file that one of them refuses to read, once', () => {
+    const cwd = folderWith(many(40, () => 'asks()\n'));
+    spawnSync('mkfifo', [join(cwd, 'setup.cfg')]);
+    const { stdout, usedThreads } = memfixProcess(cwd, 'check', ...concise);
+    expect(usedThreads).toBe(true);
+    expect(stdout.match(/^setup.*$/gm)).toEqual(['setup.cfg: skipped: it is a named pipe, not a file']);
+  });
+
   test('apply what one applies', () => {
     const cwd = repositoryWith(many(40));
     const { status, told, usedThreads } = memfixProcess(cwd, 'apply', '-q', ...concise);

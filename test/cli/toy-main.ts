@@ -28,6 +28,16 @@ const CURIOUS: Transform = {
   },
 };
 
+const asking = toy('asking-toy', 'asks', (edit, node) => void edit.replace(node, 'knows'), {
+  requires: { transformers: '4.46' },
+});
+
+/** Looks for versions, and does so only in threads. */
+const ASKING: Transform = {
+  ...asking,
+  detect: (module, options) => (isMainThread ? [] : asking.detect(module, options)),
+};
+
 const ENDLESS: Transform = {
   ...toy('endless-toy', 'forever', () => undefined),
   detect() {
@@ -44,4 +54,4 @@ const DEADLY: Transform = {
 };
 
 if (!isMainThread) process.stderr.write('looking from a thread\n');
-await runProcess(async () => [...TOYS, SLOW, CURIOUS, ENDLESS, DEADLY, ...PERILS], import.meta.url);
+await runProcess(async () => [...TOYS, SLOW, CURIOUS, ASKING, ENDLESS, DEADLY, ...PERILS], import.meta.url);

@@ -60,6 +60,18 @@ const LOADS_PACKAGES = new Set([
 ]);
 const LOADING_BUILTINS = new Set(['node:module', 'node:v8']);
 
+/** Who may read the content of files by itself; all others ask `bounded.ts`, which refuses pipes, devices and giants. */
+const READING_DOORS = new Set([
+  'src/workspace/bounded.ts',
+  // Streams of any size: a log that the user names, and what a command printed.
+  'src/workspace/log.ts',
+  'src/workspace/prove/output.ts',
+  // Loads the program itself, before anything else is there.
+  'src/cli/packs.ts',
+]);
+const READS_CONTENT =
+  /(?<![.\w])(?:readFileSync|readFile|readSync|readv|readvSync|createReadStream|openAsBlob)\b/;
+
 const NAMELESS = new Set(['util', 'utils', 'helper', 'helpers', 'common', 'core', 'lib', 'misc', 'shared']);
 const DOTTED_NAME = /^(?:torch|transformers|trl|peft|accelerate|diffusers|lightning|deepspeed)(?:\.\w+)+$/;
 const CATALOGUE = /^src\/torch\/catalog(?:-\w+)?\.ts$/;
@@ -141,6 +153,9 @@ function codeViolations(path: string, code: string): string[] {
         found.push(`${path}: uses ${name} outside the edge of the house`);
     }
   }
+  const reading = room === 'dev' || READING_DOORS.has(path) ? undefined : READS_CONTENT.exec(bare)?.[0];
+  if (reading !== undefined)
+    found.push(`${path}: uses ${reading}; files are read through src/workspace/bounded.ts`);
   if (room === 'transforms' && /\.(?:start|end|startIndex|endIndex)\b/.test(bare)) {
     found.push(`${path}: handles raw offsets; use the verbs of EditBuilder`);
   }

@@ -1,3 +1,4 @@
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { catalogueOf } from '../../src/workspace/catalogue.js';
@@ -184,6 +185,116 @@ describe('what it says wrongly is an error in three parts', () => {
     expect(failureOf({ 'pyproject.toml': '[project]\n' }, { config: 'pyproject.toml' }).detail).toBe(
       '<cwd>/pyproject.toml has no [tool.memfix] table',
     );
+  });
+});
+
+describe("a config in a repository, which may be a stranger's", () => {
+  const secret = 'hunter2 = "planted"';
+
+  function clone(files: Files, make: (cwd: string) => void = () => undefined): string {
+    const outer = folderWith({ 'secret.toml': `${secret}\n`, 'broken.toml': 'planted\n' });
+    const cwd = join(outer, 'clone');
+    put(cwd, { '.git/HEAD': '', ...files });
+    make(cwd);
+    return cwd;
+  }
+
+  function failure(cwd: string, request: Partial<Request> = {}): Failure {
+    try {
+      project(cwd, request);
+    } catch (error) {
+      if (error instanceof Failure) return error;
+      throw error;
+    }
+    throw new Error('the config was believed');
+  }
+
+  const paths = [
+    '../secret.toml',
+    '../broken.toml',
+    '/proc/self/environ',
+    '/etc/passwd',
+    'sub/../../secret.toml',
+  ];
+
+  test.each(paths)('does not extend %s', (path) => {
+    const cwd = clone({ 'memfix.toml': `extend = "${path}"\n` });
+    for (const request of [{}, { isTarget: true } as const]) {
+      const found = failure(cwd, request);
+      expect(found).toMatchObject({
+        title: 'Config leads out of its repository',
+        detail: `\`extend = "${path}"\` in ${cwd}/memfix.toml names a file outside of ${cwd}`,
+      });
+    }
+  });
+
+  test.each(paths)('extends %s where the user names the config, and quotes nothing of it', (path) => {
+    const cwd = clone({ 'memfix.toml': `extend = "${path}"\n` });
+    const { title, detail, next } = failure(cwd, { config: 'memfix.toml' });
+    expect(detail).toContain(`its text is not shown, since it lies outside of ${cwd}`);
+    expect(title + detail + next).not.toMatch(/planted|hunter2|root:/);
+  });
+
+  test('extends a file of the repository, and one anywhere that is sound where the user names the config', () => {
+    const cwd = clone({
+      'memfix.toml': 'extend = "sub/base.toml"\n',
+      'sub/base.toml': 'select = ["leak"]\n',
+    });
+    expect(selected(cwd)).toEqual(['drop-hold', 'spare-fine']);
+    put(cwd, { '../base.toml': 'select = ["leak"]\n', 'own.toml': 'extend = "../base.toml"\n' });
+    expect(selected(cwd, { config: 'own.toml' })).toEqual(['drop-hold', 'spare-fine']);
+  });
+
+  test.each(['../secret.toml', '../broken.toml', '/proc/self/environ', '/dev/zero'])(
+    'is not read through a link to %s',
+    (target) => {
+      const linked = clone({}, (cwd) => symlinkSync(target, join(cwd, 'memfix.toml')));
+      expect(failure(linked)).toMatchObject({
+        title: 'Config could not be read',
+        detail: expect.stringMatching(
+          /memfix\.toml: it is a (?:symlink out of the project|device, not a file)$/,
+        ),
+      });
+      const extended = clone({ 'memfix.toml': 'extend = "base.toml"\n' }, (cwd) =>
+        symlinkSync(target, join(cwd, 'base.toml')),
+      );
+      expect(failure(extended).title).toBe('Config could not be read');
+      // A named one is read, and its text not shown.
+      expect(failure(linked, { config: 'memfix.toml' }).detail).not.toMatch(/planted|hunter2/);
+    },
+  );
+
+  test('that says something of any length is not repeated at length', () => {
+    const long = 'x'.repeat(1_000_000);
+    for (const text of [
+      `${long} = 1`,
+      `ignore = ["${long}"]`,
+      `extend = "${long}"`,
+      `a = ${long}`,
+      `extend = "${'x/'.repeat(10_000)}"`,
+      `[${long}.b]`,
+    ])
+      expect(failure(clone({ 'memfix.toml': `${text}\n` })).detail.length).toBeLessThan(2000);
+  });
+
+  test('of a target counts only where it is stricter; its versions count beside those of other files', () => {
+    const cwd = clone({
+      'memfix.toml':
+        'select = ["all"]\nignore = ["hear-hint"]\nunsafe-fixes = true\n[target-versions]\ntorch = "2.4"\n',
+      'requirements.txt': 'torch<2.0\n',
+    });
+    const own = project(cwd);
+    const target = project(cwd, { isTarget: true });
+    expect([...own.selected]).toContain('rare-word');
+    expect([...target.selected]).toEqual(['drop-hold', 'calm-risk', 'spare-fine']);
+    expect([own.unsafeFixes, target.unsafeFixes]).toEqual([true, false]);
+    expect(project(cwd, { isTarget: true, unsafeFixes: true }).unsafeFixes).toBe(true);
+    const pins = (made: Project) =>
+      made.neighbourhood
+        .versionsIn(cwd)
+        .versions.pinsOf('torch')
+        .map(({ text }) => text);
+    expect([pins(own), pins(target)]).toEqual([['2.4'], ['<2.0', '2.4']]);
   });
 });
 

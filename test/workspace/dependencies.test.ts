@@ -8,7 +8,9 @@ import { type Files, folderWith, put, repositoryWith } from './folders.js';
 
 /** What is found for a folder, as `package specifier @ place`. */
 function found(cwd: string, folder = '.', targets: Readonly<Record<string, string>> = {}): readonly string[] {
-  const dependencies = new Dependencies(cwd, new Folders(cwd), new Map(Object.entries(targets)));
+  const dependencies = new Dependencies(cwd, new Folders(cwd), {
+    versions: new Map(Object.entries(targets)),
+  });
   const { pins } = dependencies.foundFor(join(cwd, folder));
   return [...pins].flatMap(([name, all]) => all.map(({ text, source }) => `${name} ${text} @ ${source}`));
 }
@@ -176,7 +178,7 @@ bitsandbytes = "^0.43.1"
       'trl >=0.8 <0.9 @ pyproject.toml:8',
       'trl ^0.9 @ pyproject.toml:8',
     ]);
-    const { versions } = new Dependencies(cwd, new Folders(cwd), new Map()).foundFor(cwd);
+    const { versions } = new Dependencies(cwd, new Folders(cwd), { versions: new Map() }).foundFor(cwd);
     const asked = [
       ['torch', '2.1', 'yes'],
       ['torch', '2.2', 'unknown'],
@@ -296,13 +298,15 @@ describe('whose files', () => {
   test('`target-versions` wins, and is a series', () => {
     const cwd = folderWith({ 'requirements.txt': 'torch==1.0\n' });
     expect(found(cwd, '.', { torch: '2.4' })).toEqual(['torch 2.4 @ `target-versions`']);
-    const { versions } = new Dependencies(cwd, new Folders(cwd), new Map([['torch', '2.4']])).foundFor(cwd);
+    const { versions } = new Dependencies(cwd, new Folders(cwd), {
+      versions: new Map([['torch', '2.4']]),
+    }).foundFor(cwd);
     expect(['2.4', '2.5'].map((version) => versions.isAtLeast('torch', version))).toEqual(['yes', 'no']);
   });
 
   test('folders that have all from one place share it; its name follows from the content', () => {
     const cwd = repositoryWith(MONOREPO);
-    const fresh = () => new Dependencies(cwd, new Folders(cwd), new Map());
+    const fresh = () => new Dependencies(cwd, new Folders(cwd), { versions: new Map() });
     const dependencies = fresh();
     expect(dependencies.foundFor(join(cwd, 'packages/old'))).toBe(dependencies.foundFor(cwd));
     const before = fresh().foundFor(cwd).key;

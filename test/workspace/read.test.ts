@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { LARGEST_FILE, Reader } from '../../src/workspace/read.js';
+import { LARGEST_FILE } from '../../src/workspace/bounded.js';
+import { Reader } from '../../src/workspace/read.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'memfix-read-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -32,6 +33,8 @@ describe('a reader', () => {
     });
     const missing = { path: 'no.py', target: join(folder, 'no.py'), explicit: false };
     expect(reader.open(missing).kind).toBe('skipped');
-    expect(reader.open({ ...missing, target: folder })).toMatchObject({ reason: 'it is not a regular file' });
+    expect(reader.open({ ...missing, target: folder })).toMatchObject({
+      reason: 'it is a folder, not a file',
+    });
   });
 });

@@ -15,8 +15,8 @@ import {
 import { parseBytes, parseCount, parseShare } from '../../budget/quantity.js';
 import { adapterParameters, type KnownModel, modelOf, type Shape, shapeFor } from '../../budget/shape.js';
 import { budgetJson, documentedJson, renderBudget, renderDocumented } from '../../report/budget.js';
+import { LARGEST_SETTINGS, textOf } from '../../workspace/bounded.js';
 import { Failure } from '../../workspace/failure.js';
-import { textOf } from '../../workspace/places.js';
 import type { Arguments } from '../arguments.js';
 import { type Context, EXIT } from '../context.js';
 import type { OptionName } from '../options.js';
@@ -128,7 +128,8 @@ function shaped(args: Arguments, model: { parameters: number; shape?: Shape }): 
 }
 
 function configured(word: string, cwd: string): KnownModel {
-  const text = textOf(resolve(cwd, word)) ?? textOf(resolve(cwd, word, 'config.json'));
+  const read = (path: string) => textOf(path, LARGEST_SETTINGS);
+  const text = read(resolve(cwd, word)) ?? read(resolve(cwd, word, 'config.json'));
   const next = 'Give the number of parameters instead, for example `memfix budget 7B`.';
   if (text === undefined) {
     const detail = `\`${word}\` is neither a number of parameters nor a config.json that can be read`;
@@ -152,7 +153,7 @@ function parsed(word: string, text: string): unknown {
     if (!(error instanceof SyntaxError)) throw error;
     throw new Failure(
       'Model not understood',
-      `\`${word}\` is no JSON: ${error.message}`,
+      `\`${word}\` is no JSON`,
       'Repair the file, or give the number of parameters instead.',
     );
   }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { CheckedFiles } from '../../oom/places.js';
-import { slashed, textOf } from '../../workspace/places.js';
+import { textOf } from '../../workspace/bounded.js';
+import { slashed } from '../../workspace/places.js';
 import { type Context, EXIT } from '../context.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { evidenceOf, withDiagnosis } from '../oom.js';
@@ -54,7 +55,7 @@ async function checkStdin(context: Context): Promise<number> {
   const scan = read.kind === 'file' ? engine.scan(read.file) : read;
   const found =
     scan.kind === 'scan'
-      ? { scans: [scan], skipped: [], checked: 1 }
+      ? { scans: [scan], skipped: project.ground.refused, checked: 1 }
       : { scans: [], skipped: [scan], checked: 1 };
   const files: CheckedFiles = {
     paths: new Map(found.scans.map(({ file: { path } }) => [path, slashed(resolve(context.io.cwd, path))])),

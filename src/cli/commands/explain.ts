@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { terminalPage } from '../../report/explain.js';
 import type { Example } from '../../report/page.js';
-import { textOf } from '../../workspace/places.js';
+import { textOf } from '../../workspace/bounded.js';
 import { Vocabulary } from '../../workspace/selection.js';
 import { type Context, EXIT } from '../context.js';
 import { packageRoot } from '../package.js';

@@ -6,9 +6,11 @@ import { branchProblem } from '../../workspace/migrate/branch-name.js';
 import { CAMPAIGN_FILE, DEFAULT_BRANCH } from '../../workspace/migrate/campaign.js';
 import { nameOf } from '../../workspace/migrate/forge/host.js';
 import { DEFAULT_FILTER, isSource, keep } from '../../workspace/migrate/forge/listing.js';
-import { isUrl, readSources, scrubbed, withoutCredentials } from '../../workspace/migrate/source.js';
+import { ignoreIn } from '../../workspace/migrate/private.js';
+import { isUrl, readSources, withoutCredentials } from '../../workspace/migrate/source.js';
 import { verifyProblem } from '../../workspace/migrate/verify.js';
 import { isInside } from '../../workspace/places.js';
+import { scrubbed } from '../../workspace/secrets.js';
 import { Vocabulary } from '../../workspace/selection.js';
 import type { Arguments } from '../arguments.js';
 import { type Context, EXIT } from '../context.js';
@@ -42,7 +44,7 @@ export async function init(context: Context, folder: string, sources: readonly s
   mkdirSync(folder, { recursive: true });
   for (const listing of listings) keep(folder, listing);
   writeFileSync(path, campaignText(words, branch, args), { flag: 'wx' });
-  writeFileSync(join(folder, '.gitignore'), '/mirrors/\n/trees/\n/logs/\n/report.html\n/review.lock\n');
+  ignoreIn(folder);
   context.say(
     `${path}: ${plural(repositories.length, 'repository', 'repositories')}. Look at it, then \`memfix migrate plan\`.`,
   );
@@ -68,7 +70,7 @@ function campaignText(words: readonly string[], branch: string, args: Arguments)
     ...words.map((word) => `  ${quoted(word)},`),
     ']',
     '',
-    '# Without `select`, each repository: what its own config selects, or the default.',
+    '# Without `select`, the default. The config of a repository may leave out some of it, and add nothing.',
     ...list('select', args.list('select')),
     ...list('extend-select', args.list('extend-select')),
     ...list('ignore', args.list('ignore')),

@@ -11,8 +11,10 @@ import { driveHere } from '../../workspace/migrate/driver.js';
 import { enclosureFor } from '../../workspace/migrate/enclosure.js';
 import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
 import { countedIn } from '../../workspace/migrate/page.js';
+import { keepPrivate } from '../../workspace/migrate/private.js';
 import { quoted } from '../../workspace/migrate/shell.js';
 import { didYouMean } from '../../workspace/resemblance.js';
+import { learnSecrets, redactedValue } from '../../workspace/secrets.js';
 import { Vocabulary } from '../../workspace/selection.js';
 import type { Arguments } from '../arguments.js';
 import { campaignHtml, leavePage, PAGE_FILE } from '../campaign-page.js';
@@ -49,6 +51,7 @@ type Action = keyof typeof ACTIONS;
 
 export async function migrate(context: Context): Promise<number> {
   const { args, io } = context;
+  learnSecrets(io.env);
   const [word, place = '.', ...sources] = args.operands;
   const action = actionNamed(args, word);
   checkOptions(args, action);
@@ -146,12 +149,13 @@ async function show(context: Context, campaign: Campaign, action: 'status' | 're
 
 function recordsOf({ args }: Context, { folder, repositories }: Campaign): readonly RepositoryRecord[] {
   const files = new CampaignFolder(folder);
-  return chosen(repositories, choiceIn(args)).map((repository) => files.record(repository));
+  return chosen(repositories, choiceIn(args)).map((repository) => redactedValue(files.record(repository)));
 }
 
 async function work(context: Context, campaign: Campaign, run: Run, driver: Driver): Promise<number> {
   const { io, catalogue, args } = context;
   const { goal, keep, ids } = run;
+  keepPrivate(campaign.folder, campaign.mirrors);
   const folder = new CampaignFolder(campaign.folder);
   const wanted = new Set(ids);
   const which = campaign.repositories.filter(({ id }) => wanted.has(id));

@@ -7,6 +7,7 @@ import { CampaignFolder } from '../../workspace/migrate/folder.js';
 import { hold } from '../../workspace/migrate/hold.js';
 import { Ballot } from '../../workspace/migrate/review/ballot.js';
 import { ReviewServer } from '../../workspace/migrate/review/server.js';
+import { learnSecrets } from '../../workspace/secrets.js';
 import { showInBrowser } from '../browser.js';
 import { campaignHtml, leavePage, pageAssets } from '../campaign-page.js';
 import { type Context, EXIT } from '../context.js';
@@ -14,6 +15,7 @@ import { type Context, EXIT } from '../context.js';
 /** Serves the page of a campaign to a browser on this machine until it is stopped; what is decided there is kept. */
 export async function review(context: Context): Promise<number> {
   const { args, io } = context;
+  learnSecrets(io.env);
   const [place = '.', ...others] = args.operands;
   if (others.length > 0) throw args.misuse('`memfix review` is about one campaign.');
   const port = portIn(context);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { STAGES, type StageName } from '../../report/migrate/record.js';
@@ -16,6 +16,7 @@ import { type Presence, Store } from '../../workspace/migrate/queue/store.js';
 import { ALL_STAGES } from '../../workspace/migrate/stages.js';
 import { endMarked } from '../../workspace/prove/child.js';
 import { didYouMean } from '../../workspace/resemblance.js';
+import { learnSecrets } from '../../workspace/secrets.js';
 import { prepareForMany } from '../../workspace/tuning.js';
 import type { Arguments } from '../arguments.js';
 import { type Context, EXIT } from '../context.js';
@@ -29,6 +30,7 @@ const WIDTHS = { network: 4, work: 2 } as const;
 /** Works for campaigns on a queue until it is told to stop. */
 export async function worker(context: Context): Promise<number> {
   const { args, io } = context;
+  learnSecrets(io.env);
   if (args.operands.length > 0) throw args.misuse('`memfix worker` takes no paths.');
   const word = args.text('queue') ?? '';
   if (word === '') throw args.misuse('`memfix worker` needs `--queue`: the Redis that the work comes from.');
@@ -136,6 +138,7 @@ async function placeOf({ args, io }: Context): Promise<{ readonly folder: string
   });
   if (held.isInherited) endMarked(`${MARK}=${folder}#`);
   remove(folder);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const leave = () => {
     remove(folder);
     held.release();

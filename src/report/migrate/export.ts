@@ -56,7 +56,13 @@ function selection({ select, extendSelect, ignore, unsafeFixes }: Order): string
   const list = (name: string, ids: readonly string[] = []) =>
     ids.length === 0 ? '' : ` --${name} ${word(ids.join(','))}`;
   const unsafe = unsafeFixes === undefined ? '' : unsafeFixes ? ' --unsafe-fixes' : ' --no-unsafe-fixes';
-  return list('select', select) + list('extend-select', extendSelect) + list('ignore', ignore) + unsafe;
+  return (
+    ' --strict-config' +
+    list('select', select) +
+    list('extend-select', extendSelect) +
+    list('ignore', ignore) +
+    unsafe
+  );
 }
 
 /** Compiles files; those that do not compile as they are committed stay out of it. */

@@ -174,6 +174,7 @@ function commands({ record, version, choice }: ProposalFacts): string {
   const { rejected = 0, held = 0 } = record.planned ?? {};
   const unwanted = rejected + held;
   const options = [
+    ' --strict-config',
     list('select', select),
     list('extend-select', extendSelect),
     list('ignore', ignore),

@@ -312,13 +312,14 @@ class CampaignReader {
   }
 }
 
-/** What is asked of memfix in a work tree; the repository's own config answers for what the campaign leaves out. */
+/** What is asked of memfix in a work tree; the repository's own config may make it stricter. */
 export function requestIn(tree: string, choice: PlanChoice): Request {
   const { select, extendSelect, ignore, unsafeFixes } = choice;
   return {
     cwd: tree,
     paths: [],
     isolated: false,
+    isTarget: true,
     extendSelect,
     ignore,
     unfixable: [],

@@ -8,6 +8,7 @@ import {
 } from '../../report/migrate/record.js';
 import { RENEW_WORDS, retryWords } from '../../report/migrate/retry.js';
 import { codeOf, Failure, reasonOf } from '../failure.js';
+import { redactedValue } from '../secrets.js';
 import { Outdated, Setback, Unverifiable } from './setback.js';
 import { ALL_STAGES, type Desk, type Stage } from './stages.js';
 
@@ -69,13 +70,14 @@ function isAtEnd({ taken, failure, base, planned }: RepositoryRecord, { name }: 
 /** One repository's trouble is never the end of a campaign. What to run afterwards depends on how far the run goes. */
 export function failureIn(stage: StageName, goal: Goal, error: unknown): StageFailure {
   const words = error instanceof Outdated ? RENEW_WORDS : retryWords(goal, stage);
-  const { title, detail, next } = told(error);
+  // Errors quote what others wrote: git, servers, code.
+  const { title, detail, next } = redactedValue(told(error));
   const again = `${next} Then run \`memfix migrate ${words}\`.`;
   return { stage, title, detail, next: again, ...(error instanceof Unverifiable && { isOfBase: true }) };
 }
 
 function told(error: unknown): { readonly title: string; readonly detail: string; readonly next: string } {
-  if (error instanceof Failure) return error;
+  if (error instanceof Failure) return { title: error.title, detail: error.detail, next: error.next };
   if (codeOf(error) !== undefined) {
     const path = error instanceof Error && 'path' in error ? `${String(error.path)}: ` : '';
     const detail = `${path}${reasonOf(error)}`;

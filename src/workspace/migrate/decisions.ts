@@ -1,6 +1,7 @@
-import { appendFileSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Asked } from '../answers.js';
+import { bytesOf } from '../bounded.js';
 import { Failure, reasonOf } from '../failure.js';
 import { syncFolder } from '../write.js';
 import { sha256 } from './hash.js';
@@ -126,7 +127,7 @@ export function nameOf({ path, hash, key }: Asked): string {
 function textOf(file: string): string {
   try {
     // There mostly is none: to be told so by an error would take longer.
-    return statSync(file, { throwIfNoEntry: false }) === undefined ? '' : readFileSync(file, 'utf8');
+    return statSync(file, { throwIfNoEntry: false }) === undefined ? '' : bytesOf(file).toString('utf8');
   } catch (error) {
     throw new Failure(
       'Decisions cannot be read',

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Offer, Offers } from '../../report/migrate/offer.js';
 import {
@@ -8,8 +8,9 @@ import {
   type RepositoryRecord,
   type Step,
 } from '../../report/migrate/record.js';
+import { bytesOf, textOf } from '../bounded.js';
 import { codeOf, Failure } from '../failure.js';
-import { textOf } from '../places.js';
+import { redactedValue } from '../secrets.js';
 import { type Decided, Decisions, writeDown } from './decisions.js';
 import { sha256 } from './hash.js';
 import type { Repository } from './source.js';
@@ -118,7 +119,7 @@ export class CampaignFolder {
   /** Whether the patch of a step is still the one that was planned. */
   hasPatch({ patch, sha256: expected }: Step): boolean {
     try {
-      return sha256(readFileSync(this.#patchFile(patch))) === expected;
+      return sha256(bytesOf(this.#patchFile(patch))) === expected;
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return false;
       throw error;
@@ -138,7 +139,7 @@ export class CampaignFolder {
   }
 
   saveOffers(id: string, offers: Offers): void {
-    writeWhole(this.#offersFile(id), `${JSON.stringify(offers)}\n`, 'later');
+    writeWhole(this.#offersFile(id), `${JSON.stringify(redactedValue(offers))}\n`, 'later');
   }
 
   /** When the last plan of any repository was written. */
@@ -174,7 +175,7 @@ export class CampaignFolder {
     if (size < this.#locksRead) this.#locksRead = 0;
     if (size === this.#locksRead) return;
     if (this.#locksRead === 0) this.#locks.clear();
-    const more = readFileSync(this.#lockFile).subarray(this.#locksRead);
+    const more = bytesOf(this.#lockFile).subarray(this.#locksRead);
     const end = more.lastIndexOf('\n') + 1;
     this.#locksRead += end;
     for (const line of more.toString('utf8', 0, end).split('\n')) {
@@ -211,7 +212,7 @@ function mustLast({ committed }: RepositoryRecord): boolean {
 }
 
 function textFor(record: RepositoryRecord): string {
-  return `${JSON.stringify(record, undefined, 2)}\n`;
+  return `${JSON.stringify(redactedValue(record), undefined, 2)}\n`;
 }
 
 /** What a power cut leaves of a file that was on its way to the disk. */

@@ -1,7 +1,7 @@
 import { Failure } from '../failure.js';
 import { gitVariables, SAFE_SETTINGS } from '../git-settings.js';
+import { redacted } from '../secrets.js';
 import { endShells, inShell, quoted } from './shell.js';
-import { scrubbed } from './source.js';
 
 /** What one call of git needs besides its words. */
 export interface GitCall {
@@ -69,7 +69,7 @@ export class Git {
       const { status, stdout, stderr } = await inShell(worldOf(this.env), `${SSH}; ${command}`, halt.signal);
       this.signal.throwIfAborted();
       if (status === NOT_FOUND) throw noGit();
-      return { status, stdout: stdout.toString(), stderr: scrubbed(stderr.toString()).trim() };
+      return { status, stdout: stdout.toString(), stderr: redacted(stderr.toString()).trim() };
     } finally {
       clearTimeout(timer);
       this.signal.removeEventListener('abort', end);

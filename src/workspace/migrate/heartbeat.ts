@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { bytesOf } from '../bounded.js';
 import { codeOf } from '../failure.js';
 
 /** Milliseconds between two beats. */
@@ -100,7 +101,7 @@ export async function beats(file: string, now: number): Promise<boolean> {
 
 function stateOf(file: string): string | undefined {
   try {
-    return `${statSync(file).mtimeMs} ${readFileSync(file, 'utf8')}`;
+    return `${statSync(file).mtimeMs} ${bytesOf(file).toString('utf8')}`;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;

@@ -1,18 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import {
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { linkSync, mkdirSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { bytesOf, textOf } from '../bounded.js';
 import { codeOf, Failure, reasonOf } from '../failure.js';
-import { textOf } from '../places.js';
 import { sha256 } from './hash.js';
 import { beats, Heartbeat, silenceOf } from './heartbeat.js';
 
@@ -90,7 +81,7 @@ function isLinked(from: string, to: string): boolean {
 
 function contentOf(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return bytesOf(file).toString('utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;

@@ -1,6 +1,7 @@
-import { cpSync, lstatSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, lstatSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bytesOf } from '../bounded.js';
 import { writeWhole } from './whole-file.js';
 
 /** What every mirror has from its beginning. */
@@ -82,7 +83,7 @@ function configFrom({ disk, isPartial, isSha256 }: Facts, { url }: { readonly ur
 let knownAttributes: string | undefined;
 
 function attributes(): string {
-  knownAttributes ??= readFileSync(join(TEMPLATE, ATTRIBUTES), 'utf8');
+  knownAttributes ??= bytesOf(join(TEMPLATE, ATTRIBUTES)).toString('utf8');
   return knownAttributes;
 }
 
@@ -98,5 +99,7 @@ function ensure(file: string, text: string): void {
 /** Of a plain file; nothing of anything else. */
 function smallText(file: string): string {
   const stats = lstatSync(file, { throwIfNoEntry: false });
-  return stats?.isFile() === true && stats.size <= LONGEST_CONFIG ? readFileSync(file, 'utf8') : '';
+  return stats?.isFile() === true && stats.size <= LONGEST_CONFIG
+    ? bytesOf(file, LONGEST_CONFIG).toString('utf8')
+    : '';
 }

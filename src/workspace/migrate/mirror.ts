@@ -1,17 +1,10 @@
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Base } from '../../report/migrate/record.js';
+
+import { bytesOf, textOf } from '../bounded.js';
 import type { Failure } from '../failure.js';
-import { textOf } from '../places.js';
+
 import { type Git, type GitAnswer, type GitCall, gitFailure } from './git.js';
 import { lendGitFolder, resetSettings, TEMPLATE } from './mirror-settings.js';
 import { headIn, noBranch, onlyBranchIn } from './remote-head.js';
@@ -253,7 +246,7 @@ export class Mirror {
         ],
         dated,
       );
-      commits.push(readFileSync(join(this.folder, 'HEAD'), 'utf8').trim());
+      commits.push(bytesOf(join(this.folder, 'HEAD')).toString('utf8').trim());
     }
     const last = commits.at(-1);
     if (last !== undefined) this.#untouched = { commit: last, isWhole };

@@ -2,9 +2,14 @@ import { basename } from 'node:path';
 import type { Counted } from '../../report/migrate/data.js';
 import { type Known, type PageHead, pageOf, type Told } from '../../report/migrate/page/collect.js';
 import type { PageData, PageDetail } from '../../report/migrate/page/data.js';
+
 import type { RepositoryRecord } from '../../report/migrate/record.js';
 import { tallyIn, tallyOf } from '../../report/migrate/tally.js';
+
+import { redactedValue } from '../secrets.js';
+
 import type { Decisions } from './decisions.js';
+
 import type { CampaignFolder } from './folder.js';
 import type { Repository } from './source.js';
 
@@ -23,7 +28,8 @@ export function campaignPage(
 function toldOf(folder: CampaignFolder, repository: Repository): Told {
   const record = folder.record(repository);
   const offers = record.planned && folder.offers(record.id, record.planned.key);
-  return { record, offers: offers ?? [], verdictOf: verdictsOn(record, folder.decisions(record.id)) };
+  const verdictOf = verdictsOn(record, folder.decisions(record.id));
+  return { ...redactedValue({ record, offers: offers ?? [] }), verdictOf };
 }
 
 /** What is pushed is as it was planned, whatever was said later. */

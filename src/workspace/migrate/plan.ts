@@ -11,10 +11,9 @@ import type { SourceText } from '../../text/decode.js';
 import type { Catalogue } from '../catalogue.js';
 import { changesOf, eachBesideOnce, fixCounts, isChanged } from '../changes.js';
 import type { CrewSetting } from '../crew.js';
-import type { Discovery } from '../discover.js';
 import { Examiner, leftAsIs, takesAny } from '../examine.js';
 import type { ParserOnDemand, ParserStock } from '../parser-choice.js';
-import { isInside, slashed } from '../places.js';
+import { slashed } from '../places.js';
 import { Project, type Request } from '../project.js';
 import { Tools } from '../tools.js';
 import { visit } from '../visit.js';
@@ -64,7 +63,7 @@ async function findings(
   const tools = new Tools(project, parser);
   const engine = await tools.engine();
   const decide = await project.policy();
-  const discovery = within(root, project.discover());
+  const discovery = project.discover();
   const targets = new Map(discovery.candidates.map((candidate) => [candidate.path, candidate]));
   const threads = means.threads(request);
   const seen = await visit(
@@ -74,6 +73,7 @@ async function findings(
       examiner: new Examiner(tools, undefined, false),
       targets,
       stampOf: (target) => project.ground.stamp(target),
+      refusals: project.ground,
       isUndisturbed: () => false,
       isAsBefore: () => false,
       ...(threads && { threads: { ...threads, worth: WORTH_A_THREAD } }),
@@ -157,22 +157,6 @@ function leftAlone(finding: Finding & { readonly path: string }): Left {
   // Its settings keep the repository from being fixed there, or another fix was in the way.
   if (safety === 'safe') return { ...place, kind: 'unfixed', because: message };
   return { ...place, kind: 'unsafe', because: unproven.join('; ') || message };
-}
-
-/** A link can lead out of the repository, to a file of whoever runs memfix. */
-function within(root: string, discovery: Discovery): Discovery {
-  const isOwn = ({ target }: { readonly target: string }) => isInside(target, root);
-  const outside = discovery.candidates.filter((candidate) => !isOwn(candidate));
-  return {
-    ...discovery,
-    candidates: discovery.candidates.filter(isOwn),
-    skipped: [
-      ...discovery.skipped,
-      ...outside.map(
-        ({ path }) => ({ kind: 'skipped', path, reason: 'it is a symlink out of the repository' }) as const,
-      ),
-    ],
-  };
 }
 
 /** What can be repaired once can be repaired again, with other answers. */

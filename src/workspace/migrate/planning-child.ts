@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { textOf } from '../places.js';
+import { textOf } from '../bounded.js';
 import type { PlanChoice, PlanLimits } from './campaign.js';
 import type { Decided } from './decisions.js';
 import type { Findings } from './plan.js';

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Base } from '../../report/migrate/record.js';
+import { bytesOf, textOf } from '../bounded.js';
 import { Failure } from '../failure.js';
-import { textOf } from '../places.js';
 
 /** Branches of a remote that are named; the rest is counted. */
 const MOST_BRANCHES = 10;
@@ -11,7 +10,7 @@ const CHOOSE_BRANCH =
 
 /** Where the HEAD of a clone is that nobody has been at; null when it has no commit. */
 export function headIn(folder: string): Base | null {
-  const head = readFileSync(join(folder, 'HEAD'), 'utf8').trim();
+  const head = bytesOf(join(folder, 'HEAD')).toString('utf8').trim();
   const [, ref] = /^ref: (.+)$/.exec(head) ?? [];
   if (ref === undefined) return { commit: head, branch: null };
   const packed = (textOf(join(folder, 'packed-refs')) ?? '').split('\n').map((line) => line.split(' '));

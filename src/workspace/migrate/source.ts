@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { Failure } from '../failure.js';
+import { bytesOf } from '../bounded.js';
+import { Failure, reasonOf } from '../failure.js';
 import { slashed } from '../places.js';
+import { scrubbed } from '../secrets.js';
 import type { Source } from './forge/forge.js';
 import { isSource, type Listing, sourceFrom } from './forge/listing.js';
 
@@ -94,11 +96,6 @@ export function withoutCredentials(word: string): string {
   return clean === new URL(word).href ? word : clean;
 }
 
-/** A text of git's, without the credentials of URLs in it. */
-export function scrubbed(text: string): string {
-  return text.replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@'"]+@/gi, '$1');
-}
-
 function parsed(word: string): URL {
   try {
     return new URL(word);
@@ -140,7 +137,13 @@ function checkoutsIn(folder: string): readonly string[] {
 }
 
 function listed(file: string): readonly string[] {
-  return readFileSync(file, 'utf8')
+  let text: string;
+  try {
+    text = bytesOf(file).toString('utf8');
+  } catch (error) {
+    throw unusable(slashed(file), reasonOf(error));
+  }
+  return text
     .split(/\r?\n/)
     .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
     .filter((line) => line !== '');

@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+
 import { dirname, join } from 'node:path';
 import type { Verified } from '../../report/migrate/record.js';
 import { noColor } from '../../report/paint.js';
@@ -7,13 +8,15 @@ import type { Verdict } from '../../report/prove/compare.js';
 import { endingWords } from '../../report/prove/record.js';
 import { renderProve } from '../../report/prove/render.js';
 import type { FixCount } from '../../report/prove/report.js';
+import { bytesOf } from '../bounded.js';
 import { Failure } from '../failure.js';
 import { type Finished, runToEnd } from '../prove/child.js';
 import type { Change } from '../prove/fixes.js';
-import { readOutput } from '../prove/output.js';
+import { readOutput, redactOutput } from '../prove/output.js';
 import { runAll } from '../prove/runs.js';
 import { treeOf } from '../prove/tree.js';
 import { Workshop } from '../prove/workshop.js';
+import { redacted } from '../secrets.js';
 import type { Enclosure } from './enclosure.js';
 import { MARK } from './git.js';
 import { BASE_TREE, type Mirror } from './mirror.js';
@@ -118,7 +121,7 @@ async function attempt(
     heading: headingOf(trying),
     timeout,
     signal,
-  });
+  }).finally(() => redactOutput(log));
 }
 
 function isSuccess({ ending }: Finished): boolean {
@@ -240,7 +243,7 @@ async function proven(trying: Trying, command: string): Promise<Verified> {
     const report = reportOf(plan, runs);
     const { verdict } = report.comparison;
     const text = renderProve(report, { paint: noColor, width: 110 });
-    writeFileSync(log, `${headingOf(trying)}\n${text}`);
+    writeFileSync(log, redacted(`${headingOf(trying)}\n${text}`));
     const why = REJECTED[verdict];
     const Kind = verdict === 'unproven' ? Unverifiable : Failure;
     if (why !== undefined)
@@ -262,7 +265,7 @@ const REJECTED: Readonly<Partial<Record<Verdict, string>>> = {
 /** Leaves the work tree with the files of the base. As latin-1, bytes stay what they are. */
 async function changesOf({ base, commit, tree, mirror }: Trying): Promise<readonly Change[]> {
   const paths = await mirror.changed(base, commit);
-  const textOf = (path: string) => readFileSync(join(tree, path), 'latin1');
+  const textOf = (path: string) => bytesOf(join(tree, path)).toString('latin1');
   await mirror.lend(commit, tree);
   const after = paths.map(textOf);
   await mirror.lend(base, tree);

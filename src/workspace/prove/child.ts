@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import type { Ending } from '../../report/prove/record.js';
+import { textOf } from '../bounded.js';
 import { codeOf, Failure } from '../failure.js';
-import { textOf } from '../places.js';
+
 import { BoundedLog } from './log.js';
 
 /** A command to run to its end, with everything it starts. */

@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { reasonOf } from '../failure.js';
+import { redactedBytes } from '../secrets.js';
 
 /** What a command printed, as far as anybody asks. */
 export interface Output {
@@ -31,6 +32,38 @@ export function readOutput(path: string, metric?: RegExp): Output {
     take([`(its output could not be read: ${reasonOf(error)})`]);
   }
   return { logged, tail: last.join('\n') };
+}
+
+/** Takes the secrets that memfix knows out of what a command printed; a secret lies within a line. */
+export function redactOutput(path: string): void {
+  // It was stopped before it began.
+  if (!existsSync(path)) return;
+  const draft = `${path}.redacted`;
+  const [from, to] = [openSync(path, 'r'), openSync(draft, 'w', 0o600)];
+  let isChanged = false;
+  const write = (bytes: Buffer) => {
+    const clean = redactedBytes(bytes);
+    isChanged ||= clean !== bytes;
+    for (let at = 0; at < clean.length; ) at += writeSync(to, clean, at);
+  };
+  try {
+    const piece = Buffer.allocUnsafe(PIECE);
+    let held = 0;
+    for (let read = -1; read !== 0; ) {
+      read = readSync(from, piece, held, piece.length - held, null);
+      const end = held + read;
+      const last = piece.subarray(0, end).lastIndexOf(0x0a) + 1;
+      const ready = read === 0 || (last === 0 && end === piece.length) ? end : last;
+      write(piece.subarray(0, ready));
+      piece.copyWithin(0, ready, end);
+      held = end - ready;
+    }
+  } finally {
+    closeSync(from);
+    closeSync(to);
+  }
+  if (isChanged) renameSync(draft, path);
+  else rmSync(draft);
 }
 
 function* linesIn(path: string): Generator<readonly string[]> {

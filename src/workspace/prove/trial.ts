@@ -1,7 +1,8 @@
-import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Ending, type ProcessRecord, recordOf, type Trial } from '../../report/prove/record.js';
+import { bytesOf } from '../bounded.js';
 import { Failure } from '../failure.js';
 import { type Enclose, runToEnd } from './child.js';
 import { readOutput } from './output.js';
@@ -101,7 +102,7 @@ function inCopy(word: string, tree: string, copy: string): string {
 /** The command can write there, so that anything may be in the place of a record. */
 function recordText(path: string): string {
   const stats = lstatSync(path);
-  return stats.isFile() && stats.size <= LARGEST_RECORD ? readFileSync(path, 'utf8') : '';
+  return stats.isFile() && stats.size <= LARGEST_RECORD ? bytesOf(path, LARGEST_RECORD).toString('utf8') : '';
 }
 
 function recordsIn(folder: string): readonly ProcessRecord[] {

@@ -9,9 +9,9 @@ import {
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { textOf } from '../bounded.js';
 import { codeOf, Failure, reasonOf } from '../failure.js';
 import { askGit } from '../git.js';
-import { textOf } from '../places.js';
 import { endMarked } from './child.js';
 import { fill } from './copy.js';
 import type { Tree } from './tree.js';

@@ -54,7 +54,7 @@ test('says what changes, why, how safe, what was measured, what was left, and ho
     '- `one`: Halves the peak.',
     '40 places where a fix would not be right, and was refused:\n\n- `x.py:7`, `two`: left alone because it is returned.\n- and 39 more',
     '1 place for a person to decide; `memfix check` shows them in full:\n\n- `y.py:8`, `one`: not proven: nobody else reads it.',
-    'git checkout b4se\nnpx memfix@1.2.3 apply --select one,two --ignore three --unsafe-fixes .\n',
+    'git checkout b4se\nnpx memfix@1.2.3 apply --strict-config --select one,two --ignore three --unsafe-fixes .\n',
   ])
     expect(body).toContain(words);
   expect(body).not.toMatch(/\{\w+\}/);

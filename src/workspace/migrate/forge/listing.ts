@@ -1,8 +1,8 @@
 import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { plural } from '../../../report/prose.js';
+import { textOf } from '../../bounded.js';
 import { codeOf, Failure } from '../../failure.js';
-import { textOf } from '../../places.js';
 import { didYouMean } from '../../resemblance.js';
 import { sha256 } from '../hash.js';
 import { writeWhole } from '../whole-file.js';

@@ -2,8 +2,8 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { textOf } from '../../bounded.js';
 import { Failure } from '../../failure.js';
-import { textOf } from '../../places.js';
 import { type Hold, hold } from '../hold.js';
 
 /** What tells how long ago something was: wall clocks are set, so the time since the machine started counts where it can. */

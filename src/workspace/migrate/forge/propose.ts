@@ -1,6 +1,7 @@
 import { DEFAULT_BODY, DEFAULT_TITLE, proposalText } from '../../../report/migrate/proposal.js';
 import { before, type PullRequest, type RepositoryRecord } from '../../../report/migrate/record.js';
 import { Failure } from '../../failure.js';
+import { redacted } from '../../secrets.js';
 import type { Desk, Stage } from '../stages.js';
 import type { Forge, Proposal } from './forge.js';
 import type { Project } from './host.js';
@@ -71,8 +72,10 @@ function proposalFor(
     branch: record.pushed?.branch ?? '',
     commit: record.pushed?.commit ?? '',
     into: record.base?.branch ?? null,
-    title: proposalText(title, facts, limits.title).replaceAll(/\s+/g, ' ').trim(),
-    body: proposalText(body, facts, limits.body),
+    title: redacted(proposalText(title, facts, limits.title))
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+    body: redacted(proposalText(body, facts, limits.body)),
     isDraft: draft,
     labels,
     reviewers,

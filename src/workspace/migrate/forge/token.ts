@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { learnSecret } from '../../secrets.js';
 import { type Host, type Hosts, nameOf } from './host.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -29,6 +30,12 @@ function variableOf(host: Host, env: Env): string | undefined {
 
 /** A host's token: from the environment, else from `gh`, else from git's credential helpers. */
 export async function tokenFor(host: Host, env: Env, signal: AbortSignal): Promise<string | undefined> {
+  const token = await tokenFrom(host, env, signal);
+  learnSecret(token ?? '');
+  return token;
+}
+
+async function tokenFrom(host: Host, env: Env, signal: AbortSignal): Promise<string | undefined> {
   const variable = variableOf(host, env);
   if (variable !== undefined) return env[variable]?.trim();
   const quiet = {

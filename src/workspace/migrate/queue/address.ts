@@ -1,4 +1,5 @@
 import { Failure } from '../../failure.js';
+import { learnPassword } from '../../secrets.js';
 
 /** Where the Redis of a queue is. */
 export interface Address {
@@ -19,6 +20,7 @@ export function addressIn(word: string, env: Address['env']): Address {
   const text = variable === undefined ? word : found;
   if (text === undefined || text === '')
     throw unusable(`the environment variable ${variable ?? ''} is not set`);
+  learnPassword(text);
   const url = parsed(text);
   const shown = `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`;
   return { url: text, shown, word: variable === undefined ? shown : word, env: rest };

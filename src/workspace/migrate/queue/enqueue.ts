@@ -1,5 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { bytesOf } from '../../bounded.js';
 import { Failure } from '../../failure.js';
 import { endMarked } from '../../prove/child.js';
 import { failureIn } from '../course.js';
@@ -136,7 +137,7 @@ class Follower {
       const file = decisionsFile(this.undertaking.folder.path, id);
       const written = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
       if (written === undefined || written === this.#decided.get(id)) continue;
-      await this.#store.tellDecisions(this.dispatch.run, id, readFileSync(file));
+      await this.#store.tellDecisions(this.dispatch.run, id, bytesOf(file));
       this.#decided.set(id, written);
     }
   }

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { bytesOf } from '../../bounded.js';
 import { writeWhole } from '../whole-file.js';
 
 /** The files of one repository that travel between a campaign's folder and a worker's, by their paths in it. */
@@ -56,5 +57,5 @@ function isOf(id: string, path: string): boolean {
 }
 
 function contentOf(folder: string, path: string): Buffer {
-  return readFileSync(join(folder, path));
+  return bytesOf(join(folder, path));
 }

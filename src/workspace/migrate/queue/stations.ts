@@ -1,5 +1,6 @@
 import type { QueueCounts } from '../../../report/migrate/queue.js';
 import { STAGES, type StageName } from '../../../report/migrate/record.js';
+import { redacted } from '../../secrets.js';
 import { type Job, loadQueues, type Queue, type Redis, type Worker } from './vendors.js';
 
 /** One job: a repository of a run, waiting for the stage whose queue it is in. All else about it is in the store. */
@@ -130,7 +131,7 @@ export class Stations {
       stage,
       async (job: Job<Errand>, token = '') => {
         const isLast = job.attemptsMade + 1 >= ATTEMPTS;
-        if ((await process(job.data, { isLast })) === 'done') return;
+        if ((await discreetly(process(job.data, { isLast }))) === 'done') return;
         await job.moveToWait(token);
         throw new this.bull.WaitingError();
       },
@@ -158,6 +159,15 @@ export class Stations {
     const queue = this.queues.get(stage);
     if (queue === undefined) throw new Error(`${stage} has no queue`);
     return queue;
+  }
+}
+
+/** BullMQ writes the words of an error to Redis. */
+async function discreetly<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new Error(redacted(error instanceof Error ? error.message : String(error)));
   }
 }
 

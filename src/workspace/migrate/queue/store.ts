@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Base, Goal, RepositoryRecord, StageName } from '../../../report/migrate/record.js';
+import { redactedValue } from '../../secrets.js';
 import type { Campaign } from '../campaign.js';
 import type { Keep } from '../folder.js';
 import type { Host } from '../forge/host.js';
@@ -134,7 +135,7 @@ export class Store {
       const batch = this.redis.multi();
       for (const { record, locked, files } of cases.slice(from, from + AT_ONCE)) {
         const { id } = record;
-        batch.hsetnx(keys(run).cases, id, JSON.stringify({ record, locked }));
+        batch.hsetnx(keys(run).cases, id, JSON.stringify(redactedValue({ record, locked })));
         for (const [name, bytes] of files) batch.hset(keys(run).files(id), name, bytes);
       }
       await done(batch);
@@ -208,7 +209,7 @@ export class Store {
       SAVE,
       all.length,
       ...all,
-      ...[id, holder, JSON.stringify(state), isEnd ? 'end' : ''],
+      ...[id, holder, JSON.stringify(redactedValue(state)), isEnd ? 'end' : ''],
       ...(files === undefined ? [''] : ['files', ...[...files].flat()]),
     );
     return answer as Receipt;
