@@ -119,8 +119,7 @@ class OutlineReader {
     }
     this.#at = at;
     const first = text.charCodeAt(at);
-    // The line after it gives the indentation, in some versions and places.
-    if (first === BACKSLASH) throw new Odd();
+    if (first === BACKSLASH) throw new Odd(); // Which of its lines gives the indentation, versions disagree.
     if (first === HASH) this.#lengthenRun();
     else if (first !== NEWLINE && first !== RETURN && at < text.length) {
       this.#run = 0;
