@@ -35,6 +35,7 @@ export function extractLoopBody(layout: Layout, parts: Extraction): readonly Edi
   if (body === undefined || first === undefined || call === undefined) return undefined;
   const starts = [first, append, method, ...(result ? [result] : [])];
   if (!starts.every((node) => startsItsLine(layout, node))) return undefined;
+  if (/_splat$|^keyword_argument$/.test(value.type)) return undefined;
   const wide = lines.lineAt(value.start) !== lines.lineAt(value.end);
   if (wide && !BRACKETED.test(value.type)) return undefined;
   const before = text.slice(call.start, value.start);

@@ -52,7 +52,7 @@ function isBlank(code: number): boolean {
   return code === SPACE || code === TAB || code === NEWLINE || code === RETURN || code === BACKSLASH;
 }
 
-/** What the reader leaves to the parser: text that is not Python, or too odd for a quick reading. */
+/** What the reader leaves to the parser: text that is not Python, or too odd, such as an indentation in two lines. */
 class Odd extends Error {}
 
 /**
@@ -119,8 +119,7 @@ class OutlineReader {
     }
     this.#at = at;
     const first = text.charCodeAt(at);
-    // The line after it gives the indentation, in some versions and places.
-    if (first === BACKSLASH) throw new Odd();
+    if (first === BACKSLASH && isBlank(text.charCodeAt(this.#behindLineEnd(at + 1)))) throw new Odd();
     if (first === HASH) this.#lengthenRun();
     else if (first !== NEWLINE && first !== RETURN && at < text.length) {
       this.#run = 0;
