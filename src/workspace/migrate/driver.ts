@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Goal, RepositoryRecord, StageName } from '../../report/migrate/record.js';
 import { hasFailed, isFinished } from '../../report/migrate/record.js';
 import { Failure } from '../failure.js';
@@ -74,6 +75,9 @@ export async function driveHere(
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
+/** Milliseconds that a run has to leave a repository that was taken from it. */
+const SETTLE = 2000;
+
 /** Answers with where it came to, or with why it was not worked on. */
 async function take(
   repository: Repository,
@@ -92,6 +96,8 @@ async function take(
   try {
     if (held.isInherited) {
       endMarked(`${MARK}=${mark}`);
+      // One that lives tidies up after the processes that were just ended, and then finds that it is not its turn.
+      if (takeover) await pause(SETTLE);
       mirror.unlock();
     }
     // Read now: another run may have been at it since the work was dealt out.
