@@ -29,11 +29,9 @@ export function importEdit(layout: Layout, statements: readonly string[]): Edit 
 
 function docstring(body: readonly PyNode[]): PyNode | undefined {
   const first = body[0];
-  return first?.type === 'expression_statement' &&
-    first.named.length === 1 &&
-    first.named[0]?.type === 'string'
-    ? first
-    : undefined;
+  let text = first?.type === 'expression_statement' && first.named.length === 1 ? first.named[0] : undefined;
+  while (text?.type === 'parenthesized_expression') text = text.named[0];
+  return text?.type === 'string' || text?.type === 'concatenated_string' ? first : undefined;
 }
 
 function lastOfFirstImports(body: readonly PyNode[]): PyNode | undefined {

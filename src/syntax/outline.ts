@@ -122,7 +122,7 @@ class OutlineReader {
     if (first === BACKSLASH && isBlank(text.charCodeAt(this.#behindLineEnd(at + 1)))) throw new Odd();
     if (first === HASH) this.#lengthenRun();
     else if (first !== NEWLINE && first !== RETURN && at < text.length) {
-      this.#run = 0;
+      if (first !== BACKSLASH) this.#run = 0;
       this.#startStatement(at, indent, lineStart);
     }
     if (isLoop(text, at)) this.#loops.push(at);

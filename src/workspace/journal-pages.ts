@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { codeOf, Failure, reasonOf } from './failure.js';
 import type { State } from './state.js';
 import { isDraftName } from './write.js';
 
-export const VERSION = 2;
+export const VERSION = 3;
 /** A page holds the old and the new bytes of all files of one apply. */
 const LARGEST_PAGE = 2 * 1024 ** 3;
 const LAST_NUMBER = 999_999_999;
@@ -125,7 +126,15 @@ function removeIfPossible(path: string): void {
 /** One line of a page. */
 export function lineOf({ path, before, after, draft }: Entry): Buffer {
   const line = { path, draft, before: before.toString('base64'), after: after.toString('base64') };
-  return Buffer.from(`${JSON.stringify(line)}\n`);
+  return Buffer.from(`${JSON.stringify({ ...line, digest: digestOf(line) })}\n`);
+}
+
+/** A damaged disk must not bring back bytes that nobody wrote. */
+function digestOf(line: Readonly<Record<'path' | 'draft' | 'before' | 'after', unknown>>): string {
+  const { path, draft, before, after } = line;
+  return createHash('sha256')
+    .update(JSON.stringify([path, draft ?? null, before, after]))
+    .digest('base64');
 }
 
 /** A kill in the middle of a line leaves it without its newline; the file it is about was not touched. */
@@ -148,8 +157,9 @@ function parsed(line: Buffer): unknown {
 }
 
 function entryOf(value: unknown): Entry | undefined {
-  const { path, before, after, draft } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const { path, before, after, draft, digest } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof path !== 'string' || typeof before !== 'string' || typeof after !== 'string') return undefined;
+  if (digest !== digestOf({ path, before, after, draft })) return undefined;
   if (draft !== undefined && !(typeof draft === 'string' && isDraftName(draft))) return undefined;
   const bytes = { before: Buffer.from(before, 'base64'), after: Buffer.from(after, 'base64') };
   return { path, ...bytes, ...(draft !== undefined && { draft }) };

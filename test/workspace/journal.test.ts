@@ -199,6 +199,18 @@ test('an undo while an apply goes on takes its page; what is written then is on 
   expect(undoLast(stateOf(root))?.restored).toEqual([join(root, 'b.py')]);
 });
 
+test('a flipped bit of the old bytes is not brought back', () => {
+  const root = folderWith({ 'a.py': 'print("before")\n' });
+  applyTo(root, { 'a.py': 'print("after")\n' });
+  const page = join(pagesOf(root), '000001.jsonl');
+  const old = Buffer.from('print("before")\n').toString('base64');
+  const text = readFileSync(page, 'utf8');
+  expect(text).toContain(old);
+  writeFileSync(page, text.replace(old, Buffer.from('print("befoqe")\n').toString('base64')));
+  expect(() => undoLast(stateOf(root))).toThrow('The undo journal cannot be read');
+  expect(read(root, 'a.py')).toBe('print("after")\n');
+});
+
 test('the project gets nothing', () => {
   const root = repositoryWith({ 'a.py': 'a0' });
   applyTo(root, { 'a.py': 'a0 ' });

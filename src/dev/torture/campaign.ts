@@ -58,9 +58,12 @@ export async function remotesIn(folder: string, random: Random): Promise<Remotes
 }
 
 function treesOf(remotes: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    NAMES.map((name) => [name, git(join(remotes, `${name}.git`), 'rev-parse', `${BRANCH}^{tree}`)]),
-  );
+  return Object.fromEntries(NAMES.map((name) => [name, treeIn(join(remotes, `${name}.git`))]));
+}
+
+/** Empty where there was nothing to fix, so that nothing was pushed. */
+function treeIn(bare: string): string {
+  return git(bare, 'for-each-ref', '--format=%(tree)', `refs/heads/${BRANCH}`);
 }
 
 export function campaignIn(folder: string, remotes: string): Campaign {
@@ -77,6 +80,7 @@ export function difference({ folder, remotes }: Campaign, { trees }: Remotes): s
   for (const name of NAMES) {
     const bare = join(remotes, `${name}.git`);
     const branches = git(bare, 'for-each-ref', '--format=%(refname:short)', 'refs/heads');
+    if (trees[name] === '' && branches === 'main' && !existsSync(join(bare, 'pushes'))) continue;
     if (branches !== `main\n${BRANCH}`) return `${name} has the branches ${branches.replace('\n', ', ')}`;
     if (git(bare, 'rev-list', '--count', `main..${BRANCH}`) !== '1')
       return `${name} has more than one commit`;

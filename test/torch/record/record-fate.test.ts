@@ -54,7 +54,6 @@ describe('a total that others get', () => {
     ['a container of somebody else', 'other["x"] = total'],
     ['a class body', 'class R:\n        value = total'],
     ['a consumer', 'yield total'],
-    ['an object that only sounds like a log', 'other.error(total)'],
     ['a reduction of the standard library', 'functools.reduce(other, [total])'],
   ])('escapes to %s', (_, ...lines) => {
     expect(fates(...lines)).toContain('escapes');

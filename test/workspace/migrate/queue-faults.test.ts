@@ -98,7 +98,7 @@ test('who began it is killed: the workers go on, and it is taken up again', asyn
   ]);
   await works.worker({ words: LEASE });
   await until(() => Object.values(pushes()).every((count) => count === 1));
-  expect(readdirSync(camp)).not.toContain('state');
+  expect(readdirSync(join(camp, 'state'))).toEqual([]);
   const resumed = works.migrate(camp, ['resume']);
   expect(await resumed.ended, resumed.said).toBe(0);
   expect(resumed.said).toContain('3 repositories: 3 pushed.');
@@ -159,6 +159,7 @@ test('a worker whose disk does not work says so, and goes on when it does', asyn
   const { camp, check } = campaignOver(some(1));
   const place = folderWith();
   await works.worker({ words: ['--lease', '1s', '--dir', place] });
+  rmSync(join(place, 'memfix-worker'), { recursive: true, force: true });
   put(place, { 'memfix-worker': 'a file in the place of its folder' });
   const run = works.migrate(camp, ['run', '--push']);
   expect(await run.ended, run.said).toBe(1);
