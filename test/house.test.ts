@@ -75,7 +75,27 @@ describe('the house', () => {
       { 'transforms/one.ts': "import '../src/syntax/node.js';" },
       /only src\/toolkit/,
     ],
-    ['a transform with a vendor', { 'transforms/one.ts': "import 'diff';" }, /only src\/toolkit/],
+    ['a transform with a vendor', { 'transforms/one.ts': "import 'diff';" }, /no package/],
+    [
+      'a transform that reaches into another',
+      { 'transforms/one.ts': "import './two/a.js';" },
+      /its own folder/,
+    ],
+    [
+      "a transform's folder that reaches into another",
+      { 'transforms/one/a.ts': "import '../two/a.js';" },
+      /imports itself/,
+    ],
+    [
+      "a transform's folder that reaches up",
+      { 'transforms/one/a.ts': "import '../../src/engine/e.js';" },
+      /below the engine/,
+    ],
+    [
+      "an engine that knows a transform's folder",
+      { 'src/engine/e.ts': "import '../../transforms/one/a.js';" },
+      /not below/,
+    ],
     [
       'a vendor by the window',
       { 'src/report/text.ts': "import { x } from 'diff';" },
@@ -115,7 +135,8 @@ describe('the house', () => {
       { 'src/semantic/s.ts': "const a = 'torch.nn.Module';" },
       /dotted names/,
     ],
-    ['a transform in a folder', { 'transforms/loops/two.ts': '' }, /is flat/],
+    ['a folder of no transform', { 'transforms/loops/two.ts': '' }, /no transform/],
+    ['a folder in the folder of a transform', { 'transforms/one/a/b.ts': '' }, /is flat/],
     ['a transform without fixtures', { 'transforms/two.ts': '', 'transforms/two.md': '' }, /no fixtures/],
     [
       'a transform without a page',
@@ -131,6 +152,14 @@ describe('the house', () => {
   });
 
   it.each<readonly [string, Readonly<Record<string, string>>]>([
+    [
+      "a transform's own folder",
+      {
+        'transforms/one.ts': "import './one/a.js';",
+        'transforms/one/a.ts': "import '../../src/text/lines.js'; import './b.js';",
+        'transforms/one/b.ts': 'const a = node.start;',
+      },
+    ],
     ['a word in a comment', { 'src/text/a.ts': '// process.env is for the edge\n/* console.log */' }],
     ['a word in a string', { 'src/text/a.ts': "const a = 'process.env.HOME';" }],
     ['a property of that name', { 'src/text/a.ts': 'const a = job.process.id;' }],

@@ -103,8 +103,7 @@ function nameViolations(path: string): string[] {
 function importViolations(path: string, { from, typeOnly, lazy }: Import): string[] {
   if (from.startsWith('.')) return roomViolations(path, resolved(path, from));
   if (from.startsWith('node:')) return builtinViolations(path, from);
-  if (roomOf(path) === 'transforms')
-    return [`${path}: imports ${from}; a transform imports only src/toolkit/index.ts`];
+  if (/^transforms\//.test(path)) return [`${path}: imports ${from}; a transform imports no package`];
   if (LAZY_PACKAGES.test(from) && !typeOnly && !lazy)
     return [`${path}: imports ${from}; write \`await import(…)\` where it is needed`];
   const door = roomOf(path) === 'dev' ? undefined : VENDOR_DOORS.get(packageOf(from));
@@ -118,12 +117,25 @@ function roomViolations(path: string, target: string): string[] {
   const below = roomOf(target);
   if (room === 'index') return below === 'transforms' || target === TOOLKIT ? [] : [wrong(path, target)];
   if (room === 'transforms') {
-    return target === TOOLKIT ? [] : [`${path}: imports ${target}; a transform imports only ${TOOLKIT}`];
+    const own = /^(transforms\/[^/]+)(?:\.ts$|\/)/.exec(path)?.[1];
+    return target === TOOLKIT || target.startsWith(`${own}/`)
+      ? []
+      : [`${path}: imports ${target}; a transform imports only ${TOOLKIT} and its own folder`];
+  }
+  if (room === 'parts') {
+    const own = path.slice(0, path.lastIndexOf('/') + 1);
+    return target.startsWith(own) || (target.startsWith('src/') && isBelow(below, 'engine'))
+      ? []
+      : [`${path}: imports ${target}; a transform's folder imports itself and the rooms below the engine`];
   }
   if (below === 'index') return KNOWS_THE_TRANSFORMS.has(room) ? [] : [wrong(path, target)];
-  if (below === 'transforms') return room === 'dev' ? [] : [wrong(path, target)];
+  if (below === 'transforms' || below === 'parts') return room === 'dev' ? [] : [wrong(path, target)];
   if (room === 'face') return below === 'cli' || below === 'dev' ? [wrong(path, target)] : [];
-  return ROOMS.includes(below) && ROOMS.indexOf(below) <= ROOMS.indexOf(room) ? [] : [wrong(path, target)];
+  return below === room || isBelow(below, room) ? [] : [wrong(path, target)];
+}
+
+function isBelow(room: string, other: string): boolean {
+  return ROOMS.includes(room) && ROOMS.indexOf(room) < ROOMS.indexOf(other);
 }
 
 const TOOLKIT = 'src/toolkit/index.ts';
@@ -211,7 +223,7 @@ function cycles(imports: ReadonlyMap<string, readonly Import[]>): string[] {
   return found;
 }
 
-/** One flat file per transform, with its fixtures and its page; nothing left behind by one that is gone. */
+/** One file per transform, with its fixtures, its page and maybe a folder; nothing left over of one that is gone. */
 function transformViolations(files: FileMap): string[] {
   const paths = [...files.keys()];
   const ids = new Set(paths.flatMap((path) => /^transforms\/([^/]+)\.ts$/.exec(path)?.[1] ?? []));
@@ -219,7 +231,12 @@ function transformViolations(files: FileMap): string[] {
   const pages = new Set(paths.flatMap((path) => /^transforms\/([^/]+)\.md$/.exec(path)?.[1] ?? []));
   const fixtures = new Set(paths.flatMap((path) => /^fixtures\/([^/_][^/]*)\//.exec(path)?.[1] ?? []));
   return [
-    ...paths.filter((path) => /^transforms\/.*\//.test(path)).map((path) => `${path}: transforms/ is flat`),
+    ...paths
+      .filter((path) => /^transforms\/.*\//.test(path) && !ids.has(path.split('/')[1] ?? ''))
+      .map((path) => `${path}: belongs to no transform`),
+    ...paths
+      .filter((path) => /^transforms\/[^/]+\/.*\//.test(path))
+      .map((path) => `${path}: the folder of a transform is flat`),
     ...[...ids].flatMap((id) => [
       ...(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(id) ? [] : [`transforms/${id}.ts: an id is kebab-case`]),
       ...(fixtures.has(id) ? [] : [`transforms/${id}.ts: has no fixtures/${id}/`]),
@@ -235,8 +252,9 @@ function transformViolations(files: FileMap): string[] {
 function roomOf(path: string): string {
   if (path === 'src/index.ts') return 'face';
   if (path === 'transforms/index.ts') return 'index';
-  const [top, room] = path.split('/');
-  return top === 'transforms' ? 'transforms' : (room ?? '');
+  const [top, room, part] = path.split('/');
+  if (top === 'transforms') return part === undefined ? 'transforms' : 'parts';
+  return room ?? '';
 }
 
 function resolved(path: string, from: string): string {
