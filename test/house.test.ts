@@ -60,6 +60,16 @@ describe('the house', () => {
       /not below it/,
     ],
     [
+      'a type import that goes up within a room',
+      { 'src/torch/tensor/up.ts': "import type { B } from '../grad/b.js';" },
+      /not below it/,
+    ],
+    [
+      'a file of a room that imports one of its folders',
+      { 'src/torch/gate.ts': "import { b } from './tensor/b.js';" },
+      /not below it/,
+    ],
+    [
       'a dynamic import that goes up',
       { 'src/engine/e.ts': "await import('../cli/main.js');" },
       /not below it/,

@@ -59,6 +59,7 @@ export { readYaml, type YamlScalar, type YamlSection } from '../syntax/yaml.js';
 export * from '../torch/catalog.js';
 export { placeOf, shown } from '../torch/gate.js';
 export { type Backward, backwards } from '../torch/grad/backward-calls.js';
+export { callerGates } from '../torch/grad/callers.js';
 export { doubtsAbout, hasGradMode } from '../torch/grad/doubts.js';
 export {
   type Evaluation,
@@ -70,6 +71,7 @@ export {
 export { hasInferenceFastPath } from '../torch/grad/fast-path.js';
 export { mayCarryGradient, recordsNoGraph } from '../torch/grad/gradient.js';
 export { differentiatingCaller, differentiatingReader } from '../torch/grad/mode.js';
+export { fatesAt } from '../torch/grad/record-fate.js';
 export { compilerOf, importsTorch, mayMeanTorch } from '../torch/grad/roles.js';
 export { spendingBackward } from '../torch/grad/spent-graph.js';
 export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';
@@ -82,9 +84,7 @@ export {
   modelLoad,
   placesModel,
 } from '../torch/huggingface/pretrained.js';
-export { hasAdapters, isTransformersModel } from '../torch/huggingface/pretrained-value.js';
 export * from '../torch/module/checkpointing.js';
-export { initialisesBefore, inPlaceGates, startOf } from '../torch/module/in-place-statistic.js';
 export { isModel, nameSaysModel } from '../torch/module/model-value.js';
 export {
   type AttributeUse,
@@ -95,15 +95,7 @@ export {
   runsInForward,
 } from '../torch/module/modules.js';
 export { networksOf } from '../torch/module/networks.js';
-export { mayHaveStatistic, type RunningStatistic, type Update } from '../torch/module/running-statistic.js';
-export {
-  detachGates,
-  keepsGraph,
-  statisticsCuredBy,
-  valuesToDetach,
-} from '../torch/module/statistic-cure.js';
-export { isTraced, tracedElsewhere, wrappingGates } from '../torch/module/wrapping.js';
-export { callerGates } from '../torch/record/callers.js';
+export { hasAdapters, isTransformersModel } from '../torch/module/pretrained-value.js';
 export {
   graphCarrier,
   isDetachable,
@@ -113,9 +105,20 @@ export {
 } from '../torch/record/kept-loss.js';
 export { lossTerm } from '../torch/record/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/record/loss-use.js';
-export { fatesAt } from '../torch/record/record-fate.js';
 export { mayTotal, type RunningTotal, runningTotals } from '../torch/record/running-total.js';
 export { storeGates } from '../torch/record/store-elsewhere.js';
+export { initialisesBefore, inPlaceGates, startOf } from '../torch/statistic/in-place-statistic.js';
+export {
+  mayHaveStatistic,
+  type RunningStatistic,
+  type Update,
+} from '../torch/statistic/running-statistic.js';
+export {
+  detachGates,
+  keepsGraph,
+  statisticsCuredBy,
+  valuesToDetach,
+} from '../torch/statistic/statistic-cure.js';
 export { isComputedHere } from '../torch/tensor/computed-value.js';
 export { isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
 export { IS_TORCH, isTorchCode } from '../torch/tensor/framework.js';
@@ -134,6 +137,7 @@ export * from '../torch/training/fsdp.js';
 export * from '../torch/training/optimizer-call.js';
 export { type TrainedModel, trainedModels, trainingForwards } from '../torch/training/trained-model.js';
 export * from '../torch/training/training-loop.js';
+export { isTraced, tracedElsewhere, wrappingGates } from '../torch/training/wrapping.js';
 export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';

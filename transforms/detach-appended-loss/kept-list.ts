@@ -18,7 +18,7 @@ import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { placesOf, wholeWord } from '../../src/text/words.js';
 import { gradlessAmong } from '../../src/torch/grad/gradless-lines.js';
-import { isFreshContainer } from '../../src/torch/record/record-fate.js';
+import { isFreshContainer } from '../../src/torch/grad/record-fate.js';
 import {
   isHandedBack,
   isOneFunction,

@@ -12,7 +12,7 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
-import { isFreshContainer } from '../../src/torch/record/record-fate.js';
+import { isFreshContainer } from '../../src/torch/grad/record-fate.js';
 
 /** What a training loop puts into a dictionary, an attribute or a meter at one place. */
 export interface LoggedTensor {

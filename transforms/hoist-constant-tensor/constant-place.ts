@@ -8,8 +8,8 @@ import {
   enclosingLoops,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { initialisation } from '../../src/torch/module/in-place-statistic.js';
 import { attributeUses, moduleKind, registrationOf } from '../../src/torch/module/modules.js';
+import { initialisation } from '../../src/torch/statistic/in-place-statistic.js';
 import { type Constant, isInvariant, keywordValue } from './loop-constant.js';
 
 /** Above this loop the assignment means the same, and no other use of the name comes before it. */

@@ -15,6 +15,7 @@ import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { within } from '../../src/syntax/within.js';
 import { shown } from '../../src/torch/gate.js';
+import { callersElsewhere, partReturned } from '../../src/torch/grad/callers.js';
 import { suspicionsOf, trainingCallReached } from '../../src/torch/grad/calls.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
 import { differentiatingModuleAround } from '../../src/torch/grad/elsewhere.js';
@@ -40,7 +41,6 @@ import {
 import { valuesPutInto } from '../../src/torch/grad/parts.js';
 import { isCalledByTraining, isTrainingByName } from '../../src/torch/grad/roles.js';
 import { GradTrace } from '../../src/torch/grad/trace.js';
-import { callersElsewhere, partReturned } from '../../src/torch/record/callers.js';
 import { isReport } from '../../src/torch/record/loss-use.js';
 
 /** A loop behind `model.eval()` that runs the model with gradients on, in code that trains elsewhere. */

@@ -16,7 +16,7 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { MADE_ON_CPU } from '../../src/torch/catalog.js';
-import { tensorRead } from '../../src/torch/module/statistic-use.js';
+import { tensorRead } from '../../src/torch/statistic/statistic-use.js';
 import { calledBy } from '../../src/torch/tensor/called.js';
 
 const MAX_DEPTH = 6;

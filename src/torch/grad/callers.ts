@@ -3,8 +3,8 @@ import { enclosingFunction } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, placeOf } from '../gate.js';
-import type { GradDoubt } from '../grad/doubts.js';
-import { usesOf } from '../grad/mode.js';
+import type { GradDoubt } from './doubts.js';
+import { usesOf } from './mode.js';
 import { type Fate, fatesAt, fatesOfTarget } from './record-fate.js';
 
 /** From caller to caller, this far. */

@@ -4,12 +4,12 @@ import { enclosingFunction } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, gate, shown } from '../gate.js';
 import { mayCarryGradient, recordsNoGraph, runsWithoutGrad } from '../grad/gradient.js';
+import { type AttributeUse, plainAttributes, runsInForward } from '../module/modules.js';
+import { reflectionGates } from '../module/reflection.js';
 import { isProvenTensor } from '../tensor/proven-tensor.js';
 import { isPythonNumber } from '../tensor/python-number.js';
 import { kindOf } from '../tensor/tensor.js';
 import { inPlaceGates, startOf } from './in-place-statistic.js';
-import { type AttributeUse, plainAttributes, runsInForward } from './modules.js';
-import { reflectionGates } from './reflection.js';
 import { type RunningStatistic, runningStatistics } from './running-statistic.js';
 import { readGatesElsewhere, type TensorRead, tensorRead } from './statistic-use.js';
 

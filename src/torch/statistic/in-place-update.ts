@@ -6,10 +6,10 @@ import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.j
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, gate, shown } from '../gate.js';
 import { recordsNoGraph } from '../grad/gradient.js';
+import { familyOf } from '../module/modules.js';
 import { cpuSource } from '../tensor/device.js';
 import { isPythonNumber } from '../tensor/python-number.js';
 import { kindOf } from '../tensor/tensor.js';
-import { familyOf } from './modules.js';
 import type { RunningStatistic, Update } from './running-statistic.js';
 import { type TensorRead, tensorRead } from './statistic-use.js';
 

@@ -13,15 +13,15 @@ import type { PyNode } from '../../syntax/node.js';
 import { FILLED_FACTORIES, HALF_DTYPES } from '../catalog.js';
 import { type Gate, gate, shown } from '../gate.js';
 import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
+import { plainAttributes } from '../module/modules.js';
+import { reflectionGates } from '../module/reflection.js';
 import { isLayer } from '../tensor/proven-tensor.js';
 import { type Fit, fits, isSingle, shapeOf } from '../tensor/shape.js';
 import { isFloating, kindOf } from '../tensor/tensor.js';
+import { wrappingGates } from '../training/wrapping.js';
 import { inPlaceReadGate, updateGates } from './in-place-update.js';
-import { plainAttributes } from './modules.js';
-import { reflectionGates } from './reflection.js';
 import type { RunningStatistic } from './running-statistic.js';
 import { readGatesElsewhere, tensorRead } from './statistic-use.js';
-import { wrappingGates } from './wrapping.js';
 
 export interface Start {
   readonly statement: PyNode;

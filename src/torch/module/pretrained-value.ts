@@ -5,9 +5,9 @@ import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isKbitPreparation, isPeftModelMaker } from '../catalog.js';
-import { definitionsOf } from '../module/model-value.js';
-import { initialValue, moduleKind } from '../module/modules.js';
-import { modelLoad } from './pretrained.js';
+import { modelLoad } from '../huggingface/pretrained.js';
+import { definitionsOf } from './model-value.js';
+import { initialValue, moduleKind } from './modules.js';
 
 /** Methods of a module that give the module back. */
 const SAME_MODEL: ReadonlySet<string> = new Set(

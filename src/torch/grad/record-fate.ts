@@ -9,8 +9,8 @@ import { methodName, receiverOf, unparenthesized } from '../../semantic/statemen
 import type { PyNode } from '../../syntax/node.js';
 import { CPU_LIBRARIES, isDifferentiation, NUMPY, onlyLooks, TORCH, TORCH_DISTRIBUTED } from '../catalog.js';
 import { LR_SCHEDULERS } from '../catalog-modules.js';
-import { gradUseReached } from '../grad/grad.js';
 import { kindOf } from '../tensor/tensor.js';
+import { gradUseReached } from './grad.js';
 
 /** Where a kept value may need its graph. What only becomes a number, a text or a truth value has no fate. */
 export interface Fate {

@@ -13,9 +13,9 @@ import {
   TORCH_JIT,
 } from '../catalog.js';
 import { type Gate, gate, placeOf } from '../gate.js';
+import { attributeElsewhere, familyOf, moduleKind } from '../module/modules.js';
 import { isProvenTensor } from '../tensor/proven-tensor.js';
 import { kindOf } from '../tensor/tensor.js';
-import { attributeElsewhere, familyOf, moduleKind } from './modules.js';
 
 /** What happens to a module's buffers, and not to its plain attributes, where the module is wrapped, cast or loaded. */
 export function wrappingGates(module: PyModule, classNode: PyNode, name: string): readonly Gate[] {

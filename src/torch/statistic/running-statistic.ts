@@ -13,14 +13,14 @@ import {
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { LERP } from '../catalog.js';
-import { kindOf } from '../tensor/tensor.js';
 import {
   type AttributeUse,
   attributeUses,
   moduleKind,
   type Registration,
   registrationOf,
-} from './modules.js';
+} from '../module/modules.js';
+import { kindOf } from '../tensor/tensor.js';
 
 /** One `self.name = self.name * decay + fresh * gain`. */
 export interface Update {
