@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { campaignIn, difference, remotesIn } from './campaign.js';
@@ -96,12 +97,25 @@ async function redisIn(folder: string): Promise<{ readonly child: ChildProcess; 
     { stdio: 'ignore' },
   );
   for (let tries = 0; tries < 500; tries++) {
-    const { stdout } = spawnSync('redis-cli', ['-p', String(port), 'ping'], { encoding: 'utf8' });
-    if (stdout === 'PONG\n') return { child, url: `redis://127.0.0.1:${port}` };
+    if (await answers(port)) return { child, url: `redis://127.0.0.1:${port}` };
     await pause(50);
   }
   child.kill('SIGKILL');
   throw new Error('redis-server does not start');
+}
+
+async function answers(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write('PING\r\n');
+  try {
+    const [reply] = await once(socket, 'data');
+    return String(reply) === '+PONG\r\n';
+  } catch {
+    // Nobody listens yet; the caller tries again for as long as it waits.
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
 
 async function freePort(): Promise<number> {
