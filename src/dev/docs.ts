@@ -1,4 +1,4 @@
-/** `npm run docs [-- --check]`: writes what is generated from the transforms, or says what is out of date. */
+/** `npm run docs [-- --check]`: writes what is generated from the transforms and the grammar, or says what is out of date. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { policy } from '../engine/engine.js';
@@ -10,11 +10,13 @@ import { decode } from '../text/decode.js';
 import type { Transform, TransformMeta } from '../toolkit/contract.js';
 import { indexSource, transformIds } from './docs-index.js';
 import { engineWithDefaults, readSource } from './engines.js';
+import { grammarSource } from './grammar-types.js';
 import { root } from './project.js';
 
 const check = process.argv.includes('--check');
 const stale: string[] = [];
 
+publish('src/syntax/grammar.ts', grammarSource());
 publish('transforms/index.ts', indexSource(transformIds()));
 if (check && stale.length > 0) finish();
 else {
@@ -39,7 +41,7 @@ function finish(): void {
   for (const path of stale) process.stdout.write(`${check ? 'out of date' : 'wrote'}: ${path}\n`);
   if (!check || stale.length === 0) return;
   process.stderr.write(
-    'Generated files are out of date\n  They follow from the transforms.\n  Next: npm run docs\n',
+    'Generated files are out of date\n  They follow from the transforms and the grammar.\n  Next: npm run docs\n',
   );
   process.exitCode = 1;
 }

@@ -1,4 +1,5 @@
 import type { Span } from '../text/lines.js';
+import type { FieldName, NodeType } from './grammar.js';
 import { inSection, pauseSection } from './section.js';
 
 /** What both tree-sitter bindings offer of a cursor; reading a tree through one is several times faster than by nodes. */
@@ -24,7 +25,7 @@ export interface BackendNode {
 
 /** What nodes of a kind have in common. */
 export interface Kind {
-  readonly type: string;
+  readonly type: NodeType;
   readonly isNamed: boolean;
 }
 
@@ -59,7 +60,7 @@ const UNNUMBERED = -1;
 
 /** A syntax node. One object per place in the tree, so compare with `===`. */
 export class PyNode implements Span {
-  readonly type: string;
+  readonly type: NodeType;
   readonly isNamed: boolean;
   #index: number;
   #children: readonly PyNode[] | undefined;
@@ -116,18 +117,18 @@ export class PyNode implements Span {
     return this.children;
   }
 
-  field(name: string): PyNode | undefined {
+  field(name: FieldName): PyNode | undefined {
     const { children } = this;
     if (children.length > MANY && name !== 'alternative' && CROWDED.has(this.type)) return undefined;
     return children.find((child) => child.fieldName === name);
   }
 
   /** All direct children of one type. */
-  childrenOfType(type: string): readonly PyNode[] {
+  childrenOfType(type: NodeType): readonly PyNode[] {
     return this.children.filter((child) => child.type === type);
   }
 
-  childOfType(type: string): PyNode | undefined {
+  childOfType(type: NodeType): PyNode | undefined {
     return this.children.find((child) => child.type === type);
   }
 
@@ -314,7 +315,8 @@ function kindAt(cursor: BackendCursor): Kind {
   const id = (cursor.nodeTypeId + 1) & 0xffff;
   let kind = KINDS[id];
   if (kind === undefined) {
-    kind = { type: cursor.nodeType, isNamed: cursor.nodeIsNamed };
+    // Both parsers read the grammar that the types were generated from.
+    kind = { type: cursor.nodeType as NodeType, isNamed: cursor.nodeIsNamed };
     KINDS[id] = kind;
   }
   return kind;

@@ -56,7 +56,7 @@ describe.each(backends)('the %s parser', (backend) => {
     expect(call?.type).toBe('call');
     expect(call?.field('arguments')).toBe(root.descendantAt(2).parent);
     expect(call?.field('arguments')?.parent).toBe(call);
-    expect(call?.field('nothing')).toBeUndefined();
+    expect(call?.field('body')).toBeUndefined();
   });
 
   it('finds the first error', async () => {

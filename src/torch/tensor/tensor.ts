@@ -13,6 +13,7 @@ import {
   ownNodes,
   unparenthesized,
 } from '../../semantic/statements.js';
+import type { FieldName } from '../../syntax/grammar.js';
 import type { PyNode } from '../../syntax/node.js';
 import { GRAD_OFF, TENSOR_TYPES } from '../catalog.js';
 import { calledBy, definitionsOf, namedElsewhere } from './called.js';
@@ -117,7 +118,7 @@ class TensorFacts {
     }
   }
 
-  #field(node: PyNode, name: string): TensorFact {
+  #field(node: PyNode, name: FieldName): TensorFact {
     const child = node.field(name);
     return child === undefined ? UNKNOWN : this.of(child);
   }
