@@ -6,8 +6,9 @@
  *     self.center = self.center * 0.9 + y.mean(0).detach() * 0.1
  *
  * Every value that is stored gets `.detach()`, also the one of a first call. Nobody may need the gradient that is cut: each
- * other read of the attribute is without gradients, detached, or a number. A recurrent state, a learnt decay and files that
- * differentiate a graph twice are left alone. A float has no `.detach()`: what is not provably a tensor is unsafe.
+ * other read of the attribute, and what is computed from it, ends without gradients, detached or as a number. A recurrent
+ * state, a learnt decay and files that differentiate a graph twice are left alone. A float has no `.detach()`: what is not
+ * provably a tensor is unsafe.
  * Where the average is proven to work as a buffer that is updated in place, `register-buffer-ema` does it instead; where it
  * may work, both are offered.
  */
@@ -38,7 +39,7 @@ export const emaDetach: Transform<StatisticSite> = {
       why: 'A moving average on `self` that is computed with gradients on keeps the graph of the call that computed it, and through the old value the graphs of all earlier calls. Nothing ever differentiates them: memory grows with every step.',
       does: 'Adds `.detach()` to each value that is stored in the attribute, in the average and where it is set on a first call. The numbers stay the same.',
       refuses: [
-        'the attribute is read where gradients are recorded, returned, or passed on: a recurrent state needs its gradient',
+        'the attribute, or what is computed from it, is returned or differentiated: a recurrent state needs its gradient',
         'the factor of the old value is a tensor that may be learnt',
         'the file uses `retain_graph=True` or `create_graph=True`',
         'the attribute is also changed by `+=`, `del` or an unpacking',

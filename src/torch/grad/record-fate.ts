@@ -9,6 +9,7 @@ import { methodName, receiverOf, unparenthesized } from '../../semantic/statemen
 import type { PyNode } from '../../syntax/node.js';
 import { CPU_LIBRARIES, isDifferentiation, NUMPY, onlyLooks, TORCH, TORCH_DISTRIBUTED } from '../catalog.js';
 import { LR_SCHEDULERS } from '../catalog-modules.js';
+import { readsOfAttribute } from '../module/attribute-reads.js';
 import { kindOf } from '../tensor/tensor.js';
 import { gradUseReached } from './grad.js';
 
@@ -117,7 +118,11 @@ class RecordTrace {
   readonly fates: Fate[] = [];
   readonly #seen = new Set<PyNode>();
 
-  constructor(private readonly module: PyModule) {}
+  constructor(
+    private readonly module: PyModule,
+    /** The attributes that are being followed already. */
+    private readonly attributes: ReadonlySet<string> = new Set(),
+  ) {}
 
   variable(binding: PyNode): void {
     const scope = this.module.resolve(binding);
@@ -233,12 +238,31 @@ class RecordTrace {
       const root = target.type === 'subscript' ? target.field('value') : undefined;
       if (root?.type === 'identifier') this.#followAll(root);
       else if (root?.type === 'subscript') this.store(root);
+      else if (target.type === 'attribute') this.#keep(target);
       else this.#add('escapes', target);
     } else if (target.type === 'identifier') {
       if (roleOf(target) === 'read') this.#followAll(target);
       else this.#bind(target);
     } else if (target.type === 'call') this.#add('escapes', target);
     else for (const inner of target.named) this.store(inner);
+  }
+
+  /** An attribute of an object holds the value: whoever reads it, in whatever file, may need the graph. */
+  #keep(target: PyNode): void {
+    const { isOpen, reads } = readsOfAttribute(this.module, target);
+    if (isOpen) this.#add('escapes', target);
+    const key = target.field('attribute')?.text ?? '';
+    if (isOpen || this.attributes.has(key)) return;
+    const attributes = new Set([...this.attributes, key]);
+    for (const { module, node } of reads) {
+      const trace = new RecordTrace(module, attributes);
+      trace.follow(node);
+      for (const fate of trace.fates) {
+        if (fate.kind === 'gradless') continue;
+        const isHere = module === this.module;
+        this.#add(fate.kind === 'returned' ? 'escapes' : fate.kind, isHere ? fate.node : target);
+      }
+    }
   }
 
   /** Every read of a container that took the value in. */

@@ -93,7 +93,7 @@ export function inPlaceGates(
         classNode,
         name,
         'not see it change in place',
-        (read) => inPlaceReadGate(self, read, carriesGraph),
+        (there, read) => inPlaceReadGate(self, tensorRead(there, read), carriesGraph),
         true,
       ),
       ...reflectionGates(module, classNode, name),

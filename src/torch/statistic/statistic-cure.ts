@@ -4,6 +4,7 @@ import { enclosingFunction } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, gate, shown } from '../gate.js';
 import { mayCarryGradient, recordsNoGraph, runsWithoutGrad } from '../grad/gradient.js';
+import { fatesAt } from '../grad/record-fate.js';
 import { type AttributeUse, plainAttributes, runsInForward } from '../module/modules.js';
 import { reflectionGates } from '../module/reflection.js';
 import { isProvenTensor } from '../tensor/proven-tensor.js';
@@ -11,7 +12,7 @@ import { isPythonNumber } from '../tensor/python-number.js';
 import { kindOf } from '../tensor/tensor.js';
 import { inPlaceGates, startOf } from './in-place-statistic.js';
 import { type RunningStatistic, runningStatistics } from './running-statistic.js';
-import { readGatesElsewhere, type TensorRead, tensorRead } from './statistic-use.js';
+import { readGatesElsewhere, tensorRead } from './statistic-use.js';
 
 export type Cure = 'buffer' | 'detach';
 
@@ -114,8 +115,15 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
     { answer: plain.answer, otherwise: plain.because },
     gate(!otherWrites.some(asksForGradient), `${self} is created to collect a gradient`),
     ...updates.flatMap(({ decay }) => (decay === undefined ? [] : [decayGate(module, decay)])),
-    ...reads.map(({ node }) => readGate(self, tensorRead(module, node))),
-    ...readGatesElsewhere(module, classNode, name, 'need its graph', (read) => readGate(self, read), false),
+    ...reads.map(({ node }) => readGate(module, node, self)),
+    ...readGatesElsewhere(
+      module,
+      classNode,
+      name,
+      'need its graph',
+      (there, node) => readGate(there, node, self),
+      false,
+    ),
     ...reflectionGates(module, classNode, name),
     ...valuesToDetach(module, statistic).map((value) => ({
       answer: isProvenTensor(module, value) ? 'yes' : ('unknown' as Answer),
@@ -142,7 +150,8 @@ function decayGate(module: PyModule, decay: PyNode): Gate {
 }
 
 /** Whoever reads the statistic must not need the gradient that `.detach()` takes away. */
-function readGate(self: string, { use, detached, gradOff, logged }: TensorRead): Gate {
+function readGate(module: PyModule, node: PyNode, self: string): Gate {
+  const { use, detached, gradOff, logged } = tensorRead(module, node);
   const unknown = `no reader of ${self} differentiates it`;
   const because = (words: string): Gate => gate(false, words);
   if (use === 'graph' && !detached) return because(`${self} is asked whether it has a graph`);
@@ -155,9 +164,27 @@ function readGate(self: string, { use, detached, gradOff, logged }: TensorRead):
     case 'passed':
       if (logged) return { answer: 'unknown', otherwise: unknown };
       return because(`${self} is passed on and may carry a gradient, as a recurrent state does`);
+    case 'changed':
+      return because(`${self} is changed in place where gradients are recorded`);
     default:
-      return because(`${self} is read where gradients are recorded, so the output may need its graph`);
+      return resultGate(module, node, self);
   }
+}
+
+/** What is computed from the statistic with gradients on: an output needs its graph. */
+function resultGate(module: PyModule, node: PyNode, self: string): Gate {
+  const fates = fatesAt(module, [node]);
+  const needed = fates.some(
+    ({ kind, node: end }) => kind === 'differentiated' || end.closest('return_statement') !== undefined,
+  );
+  const [end] = fates;
+  return {
+    answer: end === undefined ? 'yes' : needed ? 'no' : 'unknown',
+    otherwise: {
+      no: `${self} is read where gradients are recorded, so the output may need its graph`,
+      unknown: `nobody differentiates what is computed from ${self}${end && `, as \`${shown(end.node)}\``}`,
+    },
+  };
 }
 
 /** `retain_graph=True` or `create_graph=True` somewhere in the file. */

@@ -64,7 +64,7 @@ export function readGatesElsewhere(
   classNode: PyNode,
   name: string,
   harm: string,
-  gateFor: (read: TensorRead) => Gate,
+  gateFor: (there: PyModule, read: PyNode) => Gate,
   writes: boolean,
 ): readonly Gate[] {
   // A tensor is not called: what is called by that name is a method of somebody else.
@@ -78,7 +78,7 @@ export function readGatesElsewhere(
       const given = `${placeOf(there, node)} gives \`${shown(node)}\` another value`;
       return [{ answer: 'unknown', otherwise: `that it is fine: ${given}` }];
     }
-    const { answer } = gateFor(tensorRead(there, node));
+    const { answer } = gateFor(there, node);
     if (answer === 'yes') return [];
     const reads = `${placeOf(there, node)} reads \`${shown(node)}\`, which may ${harm}`;
     return [

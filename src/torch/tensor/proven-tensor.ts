@@ -1,5 +1,5 @@
 import { classAround } from '../../semantic/definitions.js';
-import { reachingDefinitions } from '../../semantic/flow.js';
+import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { once } from '../../semantic/once.js';
@@ -44,24 +44,12 @@ function provenTensor(module: PyModule, expression: PyNode, depth: number): bool
       return proven(node.field('left')) || proven(node.field('right'));
     case 'comparison_operator':
       return node.named.some(proven);
-    case 'subscript': {
-      const value = node.field('value');
-      return value?.type === 'call' && isPaired(value) ? proven(receiverOf(value)) : proven(value);
-    }
-    case 'attribute': {
-      const object = node.field('object');
-      const isValues =
-        node.field('attribute')?.text === 'values' && object?.type === 'call' && isPaired(object);
-      return isValues && proven(receiverOf(object));
-    }
-    case 'call': {
-      const name = methodName(node) ?? '';
-      return (
-        keepsTensor(name) && !(isPaired(node) && argumentsOf(node).length > 0) && proven(receiverOf(node))
-      );
-    }
+    case 'subscript':
+    case 'attribute':
+    case 'call':
+      return proven(carrierOf(node));
     case 'identifier': {
-      const definitions = reachingDefinitions(module, node) ?? [];
+      const definitions = startsOf(module, node);
       return (
         definitions.length > 0 &&
         definitions.every((found) =>
@@ -74,6 +62,49 @@ function provenTensor(module: PyModule, expression: PyNode, depth: number): bool
     default:
       return false;
   }
+}
+
+/** What is a tensor if, and only if, this part, method call or element of it is one. */
+function carrierOf(node: PyNode): PyNode | undefined {
+  const object = node.field('object');
+  const value = node.field('value');
+  switch (node.type) {
+    case 'subscript':
+      return value?.type === 'call' && isPaired(value) ? receiverOf(value) : value;
+    case 'attribute':
+      return node.field('attribute')?.text === 'values' && object?.type === 'call' && isPaired(object)
+        ? receiverOf(object)
+        : undefined;
+    case 'call':
+      return keepsTensor(methodName(node) ?? '') && !(isPaired(node) && argumentsOf(node).length > 0)
+        ? receiverOf(node)
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** The definitions that a variable starts from: those that make a tensor of what it was, as `x = x.amin(0)`, are passed by. */
+function startsOf(module: PyModule, read: PyNode): readonly Definition[] {
+  const starts: Definition[] = [];
+  const pending = [read];
+  const seen = new Set<PyNode>();
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    const definitions = reachingDefinitions(module, at);
+    if (definitions === undefined) return [];
+    for (const found of definitions) {
+      if (seen.has(found.node)) continue;
+      seen.add(found.node);
+      let root: PyNode | undefined = found.kind === 'value' ? unparenthesized(found.value) : undefined;
+      while (root !== undefined && root.type !== 'identifier') {
+        const carrier = carrierOf(root);
+        root = carrier && unparenthesized(carrier);
+      }
+      if (root?.text === read.text) pending.push(root);
+      else starts.push(found);
+    }
+  }
+  return starts;
 }
 
 function isPaired(call: PyNode): boolean {
