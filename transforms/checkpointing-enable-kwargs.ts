@@ -100,7 +100,7 @@ export const checkpointingEnableKwargs: Transform<EnableSite> = {
         'transformers 5 chooses the non-re-entrant form by itself',
       )
       .forbid(
-        module.mentions(/\.gradient_checkpointing_enable\s*=(?!=)|["']gradient_checkpointing_enable["']/),
+        module.mentions(REPLACED),
         'this file puts its own method in the place of `gradient_checkpointing_enable`',
       )
       .require(
@@ -111,6 +111,10 @@ export const checkpointingEnableKwargs: Transform<EnableSite> = {
     return edit.done('Choose non-re-entrant checkpointing', proof);
   },
 };
+
+/** `model.gradient_checkpointing_enable = …`, or the same by its name; `hasattr` and `getattr` only ask. */
+const REPLACED =
+  /\.gradient_checkpointing_enable\s*=(?!=)|\b(?:setattr|patch(?:\.object)?)\([^)\n]*["'][\w.]*gradient_checkpointing_enable["']/;
 
 function takesKwargs(module: PyModule, call: PyNode, receiver: PyNode): Answer {
   const own = calledDefinition(module, call);

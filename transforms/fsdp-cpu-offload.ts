@@ -113,7 +113,7 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
   },
 
   fix({ node, wrap, statement, model }, edit, module) {
-    const other = OTHER_WRAPPERS.exec(module.uncommented)?.[0];
+    const other = OTHER_WRAPPERS.exec(module.code)?.[0];
     const proof = new Proof()
       .forbid(
         module.at('init_process_group').length === 0,

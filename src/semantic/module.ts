@@ -1,6 +1,7 @@
 import { Glimpse, spanAt } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
+import { withoutProse } from '../syntax/prose.js';
 import { isBetween, within } from '../syntax/within.js';
 import { Lines } from '../text/lines.js';
 import { mayBind } from './may-bind.js';
@@ -147,17 +148,17 @@ export class PyModule {
     return isBetween(this.glimpse.outline?.quiet ?? [], offset);
   }
 
-  /** Whether the text matches a pattern: looked up once for all findings. */
+  /** Whether the code matches a pattern: looked up once for all findings. */
   mentions(pattern: RegExp): boolean {
     const known = this.alone.memo(nothingMentioned, this.alone);
-    const answer = known.get(String(pattern)) ?? pattern.test(this.text);
+    const answer = known.get(String(pattern)) ?? pattern.test(this.code);
     known.set(String(pattern), answer);
     return answer;
   }
 
-  /** The text without what looks like a comment. */
-  get uncommented(): string {
-    return this.alone.memo(withoutComments, this.alone);
+  /** The text without comments and docstrings: nothing is concluded from what people say to one another. */
+  get code(): string {
+    return this.alone.memo(codeIn, this.alone);
   }
 
   /** A fact about a node, a name or the file that is computed once: `make` must be a module-level function. */
@@ -312,8 +313,8 @@ function nothingMentioned(): Map<string, boolean> {
   return new Map();
 }
 
-function withoutComments({ text }: PyModule): string {
-  return text.replace(/#.*/g, '');
+function codeIn({ text, glimpse }: PyModule): string {
+  return withoutProse(text, glimpse.outline?.quiet);
 }
 
 function noHitsYet(): Map<string, readonly PyNode[]> {

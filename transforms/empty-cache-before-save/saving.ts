@@ -107,7 +107,7 @@ function isOffGpu(module: PyModule): boolean {
   const isNamed =
     module.mentions(/device\(\s*["'](?:cpu|mps|xla)|(?:\.to\(|device\s*=)\s*["'](?:cpu|mps|xla)/) ||
     importsPackage(module, 'torch_xla');
-  return isNamed && !/cuda|rainer\b|ccelerat|device_map/.test(module.uncommented);
+  return isNamed && !/cuda|rainer\b|ccelerat|device_map/.test(module.code);
 }
 
 function isHandedIn(module: PyModule, expression: PyNode, hops = 0): boolean {

@@ -56,10 +56,10 @@ export function otherEngine(module: PyModule): string | undefined {
   return module.alone.memo(findOtherEngine, module.alone);
 }
 
-function findOtherEngine({ uncommented }: PyModule): string | undefined {
+function findOtherEngine({ code }: PyModule): string | undefined {
   const found =
     /\b(?:deepspeed|FullyShardedDataParallel|fully_shard|FSDP|ZeroRedundancyOptimizer|torch_xla|tensor_parallel|Megatron\w*|megatron\w*|cpu_offload|CPUOffload)\b/.exec(
-      uncommented,
+      code,
     );
   return found?.[0];
 }
@@ -68,8 +68,8 @@ const MOVED =
   /\.cuda\(|\.to\(\s*(?:\w+\.)*(?:device\w*|gpu\w*|local_rank|rank|args\.gpu)\b|\.to\(\s*f?["']cuda|device_map\s*=|device\s*=\s*["']cuda/;
 const OFF_GPU = /torch_xla|["'](?:mps|xla)["']|(?:device\(\s*|\.to\(\s*|device\s*=\s*)["']cpu["']/;
 
-function isOffGpu({ uncommented }: PyModule): boolean {
-  return !/cuda|ccelerat|device_map|gpu/i.test(uncommented) && OFF_GPU.test(uncommented);
+function isOffGpu({ code }: PyModule): boolean {
+  return !/cuda|ccelerat|device_map|gpu/i.test(code) && OFF_GPU.test(code);
 }
 
 /** Whether the parameters are on a GPU when the optimizer is made, by what stands above it; `no` where the file has none. */
