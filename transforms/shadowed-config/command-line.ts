@@ -1,3 +1,4 @@
+import { callsNamed } from '../../src/semantic/called-name.js';
 import { calledDefinition } from '../../src/semantic/definitions.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -37,17 +38,25 @@ export function defaultedOption(module: PyModule, attribute: PyNode): DefaultedO
   return options.length === 1 ? only?.defaulted : undefined;
 }
 
-/** Ways to give an option a value without naming it as an attribute. */
-const SET_ELSEWHERE =
-  /set_defaults|argument_default|parents\s*=|namespace\s*=|Namespace\s*\(|setattr|(?:__dict__|vars\([^)]*\))\s*(?:\[|\.update|\.pop)/;
-
+/** Whether the file makes one parser, and gives its options no value but by their own defaults and as attributes. */
 function hasOneParser(module: PyModule): boolean {
-  const made = module.at('ArgumentParser').filter(({ text, parent }) => {
-    const call = parent?.type === 'attribute' ? parent.parent : parent;
-    return text === 'ArgumentParser' && call?.type === 'call';
-  });
-  return made.length === 1 && !module.mentions(SET_ELSEWHERE);
+  const [maker, ...others] = callsNamed(module, 'ArgumentParser').map(({ call }) => call);
+  if (maker === undefined || others.length > 0) return false;
+  if (hasSplat(maker) || ['parents', 'argument_default'].some((name) => keywordArgument(maker, name)))
+    return false;
+  const parsing = ['parse_args', 'parse_known_args', 'parse_intermixed_args'].flatMap((name) =>
+    callsNamed(module, name),
+  );
+  return (
+    parsing.every(
+      ({ call }) => keywordArgument(call, 'namespace') === undefined && argumentsOf(call).length < 2,
+    ) &&
+    ['set_defaults', 'Namespace', 'setattr'].every((name) => callsNamed(module, name).length === 0) &&
+    !module.mentions(CHANGES_DICT)
+  );
 }
+
+const CHANGES_DICT = /(?:__dict__|vars\([^)]*\))\s*(?:\[|\.update|\.pop)/;
 
 /** `x.name = …` anywhere, whoever `x` is. */
 function isSet(module: PyModule, name: string): boolean {
