@@ -16,6 +16,7 @@ import {
   NO_GRAD,
   Proof,
   type Site,
+  SWITCHES,
   type Transform,
 } from '../src/toolkit/index.js';
 import { doubtsAboutLoop, type EvaluationLoop, evaluationLoops } from './no-grad-block/block.js';
@@ -64,7 +65,7 @@ export const noGradBlock: Transform<BlockSite> = {
   skipsTests: true,
   prefilter: ['.eval()', 'torch'],
   cue: (_text, _path, glimpse) =>
-    glimpse.stretchesWith('.eval()').some((code) => linesBeforeForward(code).length > 0),
+    glimpse.stretchesWith(...SWITCHES).some((code) => linesBeforeForward(code).length > 0),
 
   *detect(module) {
     if (importsTorch(module) === 'no' || isTestFile(module.path, module.text)) return;

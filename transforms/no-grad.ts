@@ -20,11 +20,16 @@ import {
   isTestFile,
   mayEvaluate,
   mayMeanTorch,
+  mayRunForNumbers,
   mayWalk,
   NO_GRAD,
+  NUMBERS,
+  numericRuns,
   Proof,
+  type PyModule,
   type PyNode,
   type Site,
+  SWITCHES,
   type Transform,
   type TransformMeta,
   type Walk,
@@ -80,19 +85,19 @@ export const noGrad: Transform<NoGradSite> = {
   meta,
   skipsTests: true,
   asksProject: true,
-  prefilter: [['.eval()', 'parameters()', 'modules()']],
+  prefilter: [['.eval()', '.train(', 'parameters()', 'modules()', ...NUMBERS]],
   cue: (_text, _path, glimpse) =>
-    glimpse.stretchesWith('.eval()').some(mayEvaluate) ||
+    glimpse.stretchesWith(...SWITCHES).some(mayEvaluate) ||
+    glimpse.stretchesWith(...NUMBERS).some(mayRunForNumbers) ||
     glimpse.stretchesWith('parameters()', 'modules()').some(mayWalk),
 
   *detect(module) {
     if (isTestFile(module.path, module.text)) return;
     if (importsTorch(module) === 'no' && !mayMeanTorch(module)) return;
-    const evaluated = new Map<PyNode, Evaluation[]>();
-    for (const each of evaluations(module)) {
-      if (isFrozen(module, each)) continue;
-      evaluated.set(each.functionNode, [...(evaluated.get(each.functionNode) ?? []), each]);
-    }
+    const evaluated = byFunction(evaluations(module).filter((each) => !isFrozen(module, each)));
+    for (const [functionNode, runs] of byFunction(numericRuns(module)))
+      if (!evaluated.has(functionNode) && isFreeOfDoubt(module, functionNode, runs))
+        evaluated.set(functionNode, runs);
     const walked = new Map(walks(module).map((walk) => [walk.functionNode, walk]));
     for (const functionNode of new Set([...evaluated.keys(), ...walked.keys()])) {
       const node = functionNode.field('name');
@@ -119,8 +124,22 @@ export const noGrad: Transform<NoGradSite> = {
   },
 };
 
+function byFunction(runs: readonly Evaluation[]): Map<PyNode, readonly Evaluation[]> {
+  const found = new Map<PyNode, readonly Evaluation[]>();
+  for (const run of runs) found.set(run.functionNode, [...(found.get(run.functionNode) ?? []), run]);
+  return found;
+}
+
+/** Without a switch to evaluation mode, only a proof is worth a word. */
+function isFreeOfDoubt(module: PyModule, functionNode: PyNode, runs: readonly Evaluation[]): boolean {
+  if (hasGradMode(module, functionNode) || runs.some((run) => isFrozen(module, run))) return false;
+  return doubtsAbout(module, functionNode, runs).next().done === true;
+}
+
 function messageFor(name: string, runs: readonly Evaluation[], walk: Walk | undefined): string {
   const models = runs.map(({ model }) => `\`${model.text}\``).join(' and ');
+  if (runs.some(({ evals }) => evals.length === 0))
+    return `\`${name}\` runs ${models} with gradients on, only to read numbers: each forward keeps its activations for a backward that never comes`;
   if (models !== '')
     return `\`${name}\` runs ${models} in evaluation mode with gradients on: each forward keeps its activations for a backward that never comes`;
   const math = walk?.math.text.replace(/\s+/g, ' ') ?? '';

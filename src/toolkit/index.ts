@@ -67,10 +67,12 @@ export {
   isFrozen,
   linesBeforeForward,
   mayEvaluate,
+  SWITCHES,
 } from '../torch/grad/evaluation.js';
 export { hasInferenceFastPath } from '../torch/grad/fast-path.js';
 export { mayCarryGradient, recordsNoGraph } from '../torch/grad/gradient.js';
 export { differentiatingCaller, differentiatingReader } from '../torch/grad/mode.js';
+export { mayRunForNumbers, NUMBERS, numericRuns } from '../torch/grad/numeric-runs.js';
 export { fatesAt } from '../torch/grad/record-fate.js';
 export { compilerOf, importsTorch, mayMeanTorch } from '../torch/grad/roles.js';
 export { spendingBackward } from '../torch/grad/spent-graph.js';

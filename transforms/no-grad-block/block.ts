@@ -20,7 +20,7 @@ import { suspicionsOf, trainingCallReached } from '../../src/torch/grad/calls.js
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
 import { differentiatingModuleAround } from '../../src/torch/grad/elsewhere.js';
 import { escapesOf } from '../../src/torch/grad/escapes.js';
-import { isForward, isFrozen, networkOf } from '../../src/torch/grad/evaluation.js';
+import { isFrozen, networkOf, SWITCHES, switchesToEvaluation } from '../../src/torch/grad/evaluation.js';
 import { hasInferenceFastPath } from '../../src/torch/grad/fast-path.js';
 import {
   asksForGraph,
@@ -40,6 +40,7 @@ import {
 } from '../../src/torch/grad/mode.js';
 import { valuesPutInto } from '../../src/torch/grad/parts.js';
 import { isCalledByTraining, isTrainingByName } from '../../src/torch/grad/roles.js';
+import { runsNetwork } from '../../src/torch/grad/runs.js';
 import { GradTrace } from '../../src/torch/grad/trace.js';
 import { isReport } from '../../src/torch/record/loss-use.js';
 
@@ -55,9 +56,9 @@ export interface EvaluationLoop {
 export function evaluationLoops(module: PyModule): readonly EvaluationLoop[] {
   if (switchesGradOff(module)) return [];
   const found = new Map<PyNode, PyNode[]>();
-  for (const node of module.at('.eval()')) {
+  for (const node of SWITCHES.flatMap((literal) => module.at(literal))) {
     const call = node.parent?.parent;
-    if (call?.type !== 'call' || methodName(call) !== 'eval' || argumentsOf(call).length > 0) continue;
+    if (call?.type !== 'call' || !switchesToEvaluation(call)) continue;
     const model = networkOf(call);
     if (model === undefined) continue;
     for (const loop of loopsBehind(module, statementOf(call), model.text)) {
@@ -79,7 +80,8 @@ function loopsBehind(module: PyModule, evaluation: PyNode, model: string): reado
   for (const statement of siblings.slice(siblings.indexOf(evaluation) + 1)) {
     const calls = [...ownCalls(statement)];
     if (statement.type === 'for_statement') {
-      if (calls.some((call) => isForward(call, model) && !isGradOff(module, call))) loops.push(statement);
+      if (calls.some((call) => runsNetwork(module, call, model) && !isGradOff(module, call)))
+        loops.push(statement);
     }
     if (calls.some((call) => switchesToTraining(call, model))) break;
   }
@@ -92,9 +94,7 @@ function* ownCalls(statement: PyNode): Generator<PyNode> {
 }
 
 function switchesToTraining(call: PyNode, model: string): boolean {
-  return (
-    methodName(call) === 'train' && receiverOf(call)?.text === model && argumentsOf(call)[0]?.type !== 'false'
-  );
+  return methodName(call) === 'train' && receiverOf(call)?.text === model && !switchesToEvaluation(call);
 }
 
 /** Not where a decorator on the whole function does, nor where somebody else decides about gradients. */

@@ -196,7 +196,7 @@ function opaqueCall(
 }
 
 /** Methods of every network, which torch has. */
-const MODULE_METHODS: ReadonlySet<string> = new Set([
+export const MODULE_METHODS: ReadonlySet<string> = new Set([
   ...RETURNS_SELF,
   ...WALKS,
   'load_state_dict',

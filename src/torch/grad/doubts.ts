@@ -65,13 +65,16 @@ export function* doubtsAbout(
   runs: readonly Evaluation[],
 ): Generator<GradDoubt> {
   yield* refusals(module, functionNode, runs);
-  for (const run of runs) yield* doubtsAboutRun(module, run);
   const models = new Set(runs.map(({ model }) => model.text));
   const trace = new GradTrace(module, functionNode, models);
+  const networks = new Set([...models, ...walkedBy(module, functionNode)]);
+  const suspected = suspicionsOf(module, functionNode, networks, trace);
+  const leaving = [...escapesOf(module, functionNode, trace)];
+  const leaves = suspected.length > 0 || leaving.some(({ isDerived }) => !isDerived);
+  for (const run of runs) yield* doubtsAboutRun(module, run, leaves);
   const asked = asksForGraph(module, functionNode, trace);
   if (asked !== undefined) yield { answer: 'no', words: `it ${asked}` };
-  const networks = new Set([...models, ...walkedBy(module, functionNode)]);
-  for (const { kind, words } of suspicionsOf(module, functionNode, networks, trace)) {
+  for (const { kind, words } of suspected) {
     yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
   }
   const iterated = iteratesOver(functionNode) ? differentiatesWhenIterated(module) : undefined;
@@ -80,7 +83,6 @@ export function* doubtsAbout(
       answer: 'unknown',
       words: `that it does not iterate over ${suspectInWords(iterated)}`,
     };
-  const leaving = [...escapesOf(module, functionNode, trace)];
   for (const { into } of leaving) {
     const by =
       into === undefined
@@ -156,9 +158,10 @@ function walkedBy(module: PyModule, functionNode: PyNode): readonly string[] {
   return receiver === undefined || receiver.text === 'self' ? [] : [receiver.text];
 }
 
-function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt> {
+/** `leaves`: something may leave the function with its graph, for somebody to differentiate while the network trains. */
+function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Generator<GradDoubt> {
   const { text } = run.model;
-  const mode = runsInEvalMode(module, run);
+  const mode = leaves || mayAskForMode(module) ? runsInEvalMode(module, run) : 'yes';
   if (mode === 'no') yield { answer: 'no', words: `\`${text}\` may be in training mode when it runs` };
   if (mode === 'unknown')
     yield { answer: 'unknown', words: `that every forward of \`${text}\` runs in evaluation mode` };
@@ -213,6 +216,17 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt
       answer: 'unknown',
       words: `that other rounding is fine: ${attention} take another path without gradients`,
     };
+}
+
+/** Whether something in the project asks whether gradients are on; in evaluation mode it mostly does not. */
+function mayAskForMode(module: PyModule): boolean {
+  const mention = { word: 'is_grad_enabled', beside: [] };
+  const elsewhere = module.around.summaries(mention, asksForMode);
+  return module.memo(asksForMode, module) || elsewhere === undefined || elsewhere.includes(true);
+}
+
+function asksForMode(module: PyModule): boolean {
+  return module.words('is_grad_enabled').length > 0;
 }
 
 /** A model that is given in may come from a file that makes such modules. */

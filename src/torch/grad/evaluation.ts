@@ -14,6 +14,7 @@ import {
 import { type CodeLine, isWithin, linesOf } from '../../syntax/code-text.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff } from './mode.js';
+import { isForward, runsNetwork } from './runs.js';
 import { RETURNS_SELF } from './values.js';
 
 /** A network that a function puts into evaluation mode and runs with gradients on. */
@@ -41,8 +42,11 @@ const DECORATED_OFF = /^(?:@.*\s*)*@(?:[\w.]+\.)?(?:no_grad|inference_mode)\([\s
 const GRAD_OFF =
   /^(?:async[ \t]+)?with\b[\s\S]*(?:no_?grad|inference_?mode|disable_?grad|without_?grad)(?![^,()]*\bas\b)/i;
 const FUNCTION = /^(?:async[ \t]+)?def\b/;
+/** Where a network may be put into evaluation mode: `.eval()`, `.train(False)`. */
+export const SWITCHES: readonly string[] = ['.eval()', '.train('];
+const SWITCH = /\.eval\(\)|\.train\((?:mode=)?False\)/;
 const PATH = String.raw`(?<![\w\u0080-\uffff.])[\w\u0080-\uffff.]+?`;
-const CALLED = new RegExp(String.raw`(${PATH})(?:\.forward)?[\s\\]*\(`, 'g');
+const CALLED = new RegExp(String.raw`(${PATH})[\s\\]*\(`, 'g');
 /** `model =`, and `model` of `model.to(device).eval()`. */
 const OBJECT = new RegExp(String.raw`(${PATH})(?:\.\w+[\s\\]*\(|(?![\w\u0080-\uffff.]|[\s\\]*\())`, 'g');
 
@@ -51,28 +55,45 @@ export function mayEvaluate(code: string): boolean {
   return linesBeforeForward(code).some((line) => isWithin(line, FUNCTION));
 }
 
-/** The lines with an `eval()` behind which the network may run with gradients on. */
+/** The lines with an `eval()` after which the network may run with gradients on. */
 export function linesBeforeForward(code: string): readonly CodeLine[] {
-  if (!code.includes('.eval()') || (code.startsWith('@') && DECORATED_OFF.test(code))) return [];
-  const called = new Set<string | undefined>();
+  if (!SWITCH.test(code) || (code.startsWith('@') && DECORATED_OFF.test(code))) return [];
+  let later = '';
+  const called = new Set<string>();
   return linesOf(code)
     .toReversed()
     .filter((line) => {
       const { text } = line;
-      if (!isWithin(line, GRAD_OFF)) for (const [, name] of text.matchAll(CALLED)) called.add(name);
+      if (!isWithin(line, GRAD_OFF)) {
+        later += `${text}\n`;
+        for (const [, name = ''] of text.matchAll(CALLED)) called.add(name);
+      }
       // An item is not told from others by the code alone.
       return (
-        text.includes('.eval()') &&
-        (text.includes('[') || [...text.matchAll(OBJECT)].some(([, object]) => called.has(object)))
+        SWITCH.test(text) &&
+        (text.includes('[') ||
+          [...text.matchAll(OBJECT)].some(([, object = '']) => mayRun(object, called, later)))
       );
     });
 }
 
+/** Whether a network may run by these calls: itself, one of its parts, or a function that gets it. */
+function mayRun(object: string, called: ReadonlySet<string>, later: string): boolean {
+  if (called.has(object)) return true;
+  for (const name of called) {
+    if (name.startsWith(`${object}.`) && !MODE.test(name)) return true;
+    if (object.startsWith('self.') && /^self\.\w+$/.test(name)) return true;
+  }
+  return new RegExp(String.raw`[(,=][\s\\]*${object.replaceAll('.', '\\.')}[\s\\]*[,)]`).test(later);
+}
+
+const MODE = /\.(?:eval|train|to|cuda|cpu|parameters|state_dict|load_state_dict)$/;
+
 function findEvaluations(module: PyModule): readonly Evaluation[] {
   const found = new Map<PyNode, Map<string, { model: PyNode; evals: PyNode[] }>>();
-  for (const node of module.atWhere('.eval()', mayEvaluate)) {
+  for (const node of SWITCHES.flatMap((literal) => module.atWhere(literal, mayEvaluate))) {
     const call = node.parent?.parent;
-    if (call?.type !== 'call' || methodName(call) !== 'eval' || argumentsOf(call).length > 0) continue;
+    if (call?.type !== 'call' || !switchesToEvaluation(call)) continue;
     const model = networkOf(call);
     const functionNode = enclosingFunction(call);
     if (model === undefined || functionNode === undefined || isNested(call, functionNode)) continue;
@@ -84,7 +105,7 @@ function findEvaluations(module: PyModule): readonly Evaluation[] {
   return [...found].flatMap(([functionNode, models]) => {
     const calls = [...ownNodes(functionNode)].filter(({ type }) => type === 'call');
     return [...models.values()].flatMap(({ model, evals }) => {
-      const runs = calls.filter((call) => isForward(call, model.text));
+      const runs = calls.filter((call) => runsNetwork(module, call, model.text));
       const forwards = runs.filter((call) => !isGradOff(module, call));
       const gradless = runs.filter((call) => !forwards.includes(call));
       const trains = calls.filter((call) => isTrainMode(call, model.text));
@@ -94,6 +115,18 @@ function findEvaluations(module: PyModule): readonly Evaluation[] {
       return [{ functionNode, model, evals, trains, forwards, gradless }];
     });
   });
+}
+
+/** `model.eval()` and `model.train(False)`. */
+export function switchesToEvaluation(call: PyNode): boolean {
+  const given = argumentsOf(call);
+  if (methodName(call) === 'eval') return given.length === 0;
+  const [mode] = given;
+  return (
+    methodName(call) === 'train' &&
+    given.length === 1 &&
+    (mode?.type === 'keyword_argument' ? mode.field('value') : mode)?.type === 'false'
+  );
 }
 
 /** `model` of `model.eval()`, `model.to(device).eval()` and `model = build().eval()`. */
@@ -116,7 +149,7 @@ export function networkOf(evalCall: PyNode): PyNode | undefined {
 }
 
 /** Names, attributes and items by a constant or a name: the same text is the same object. */
-function isPlainPath(node: PyNode): boolean {
+export function isPlainPath(node: PyNode): boolean {
   if (node.type === 'identifier') return true;
   if (node.type === 'attribute') return isPlainPath(node.field('object') ?? node.children[0] ?? node);
   if (node.type !== 'subscript') return false;
@@ -134,15 +167,8 @@ function isNested(node: PyNode, functionNode: PyNode): boolean {
   return nearest !== functionNode;
 }
 
-export function isForward(call: PyNode, model: string): boolean {
-  const callee = call.field('function')?.text;
-  return callee === model || callee === `${model}.forward`;
-}
-
 function isTrainMode(call: PyNode, model: string): boolean {
-  return (
-    methodName(call) === 'train' && receiverOf(call)?.text === model && argumentsOf(call)[0]?.type !== 'false'
-  );
+  return methodName(call) === 'train' && receiverOf(call)?.text === model && !switchesToEvaluation(call);
 }
 
 /**

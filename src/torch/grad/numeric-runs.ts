@@ -1,0 +1,60 @@
+import type { PyModule } from '../../semantic/module.js';
+import { enclosingFunction, methodName, ownNodes, receiverOf } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { isModel, nameSaysModel } from '../module/model-value.js';
+import { type Evaluation, isPlainPath, switchesToEvaluation } from './evaluation.js';
+import { isGradOff } from './mode.js';
+
+/** What ends as a number, a list, an array or an index has no graph. */
+export const NUMBERS: readonly string[] = ['.item()', '.tolist()', '.numpy()', 'argmax('];
+
+/** Whether a function may run a network for numbers alone, going by its code: nothing in it differentiates or switches gradients off. */
+export function mayRunForNumbers(code: string): boolean {
+  return !/backward|autograd|no_?grad|inference_?mode|grad_enabled|requires_grad|optim/i.test(code);
+}
+
+/**
+ * The networks that functions run without a word about their mode, where what becomes of the results is a question of its
+ * own: an agent that chooses an action, a score of a dataset.
+ */
+export function numericRuns(module: PyModule): readonly Evaluation[] {
+  return module.memo(findRuns, module);
+}
+
+function findRuns(module: PyModule): readonly Evaluation[] {
+  const functions = new Set<PyNode>();
+  for (const literal of NUMBERS)
+    for (const node of module.atWhere(literal, mayRunForNumbers)) {
+      const functionNode = enclosingFunction(node);
+      if (functionNode !== undefined && mayRunForNumbers(functionNode.text)) functions.add(functionNode);
+    }
+  return [...functions].flatMap((functionNode) => runsOf(module, functionNode));
+}
+
+function runsOf(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
+  const calls = [...ownNodes(functionNode)].filter(({ type }) => type === 'call');
+  // Those with a switch are found by it.
+  if (calls.some(switchesToEvaluation)) return [];
+  const byNetwork = new Map<string, Evaluation & { forwards: PyNode[] }>();
+  for (const call of calls) {
+    const model = call.field('function');
+    if (model === undefined || isGradOff(module, call) || !isNetwork(module, model)) continue;
+    const trains = calls.filter(
+      (each) => methodName(each) === 'train' && receiverOf(each)?.text === model.text,
+    );
+    const run = byNetwork.get(model.text) ?? {
+      ...{ functionNode, model, evals: [], trains, forwards: [], gradless: [] },
+    };
+    run.forwards.push(call);
+    byNetwork.set(model.text, run);
+  }
+  return [...byNetwork.values()];
+}
+
+/** What made it shows it, or, of what is handed in, the name lets one ask. */
+function isNetwork(module: PyModule, callee: PyNode): boolean {
+  if (!isPlainPath(callee)) return false;
+  const answer = isModel(module, callee);
+  const name = (callee.field('attribute') ?? callee).text;
+  return answer === 'yes' || (answer === 'unknown' && nameSaysModel(name) === 'yes');
+}

@@ -1,0 +1,77 @@
+import { calledDefinition, methodsOf } from '../../semantic/definitions.js';
+import type { PyModule } from '../../semantic/module.js';
+import { argumentsByParameter } from '../../semantic/parameters.js';
+import { enclosingClass, ownNodes } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { MODULE_METHODS } from './calls.js';
+import { isGradOff } from './mode.js';
+
+/** How many functions of the file are followed to where a network runs. */
+const MAX_CALLS = 3;
+
+/**
+ * Whether a call runs a network, which is written so, or a part of it, with gradients or without: `model(x)`,
+ * `model.forward(x)`, `model.encode(x)`, `model.encoder(x)`, `self.step(batch)`.
+ */
+export function runsNetwork(module: PyModule, call: PyNode, model: string, depth = 0): boolean {
+  const callee = call.field('function');
+  if (callee === undefined) return false;
+  if (isForward(call, model)) return true;
+  if (callee.text.startsWith(`${model}.`) && model !== 'self')
+    return isPartOfNetwork(module, callee.field('attribute')?.text ?? '');
+  const definition = depth < MAX_CALLS ? calledDefinition(module, call) : undefined;
+  if (definition?.type !== 'function_definition' || isGradOff(module, definition)) return false;
+  const inside = nameInside(module, definition, call, model);
+  return (
+    inside !== undefined &&
+    [...ownNodes(definition)].some(
+      (node) =>
+        node.type === 'call' && !isGradOff(module, node) && runsNetwork(module, node, inside, depth + 1),
+    )
+  );
+}
+
+/** `model(…)` or `model.forward(…)`. */
+export function isForward(call: PyNode, model: string): boolean {
+  const callee = call.field('function')?.text;
+  return callee === model || callee === `${model}.forward`;
+}
+
+/** What the network is called in a function of the file that a call runs. */
+function nameInside(module: PyModule, definition: PyNode, call: PyNode, model: string): string | undefined {
+  const isOfSelf = model.startsWith('self.') && call.field('function')?.text.startsWith('self.');
+  if (isOfSelf === true && enclosingClass(definition) !== undefined) return model;
+  const given = argumentsByParameter(module, definition, call) ?? new Map<string, PyNode>();
+  return [...given].find(([, value]) => value.text === model)?.[0];
+}
+
+/** Whether networks of the project have a method of this name that runs them, or a part of this name. */
+function isPartOfNetwork(module: PyModule, name: string): boolean {
+  if (MODULE_METHODS.has(name) || name.startsWith('__')) return false;
+  if (module.alone.memo(hasPart, name)) return true;
+  return module.around.summaries({ word: name, beside: ['forward'] }, hasPart)?.includes(true) ?? false;
+}
+
+function hasPart(alone: PyModule, name: string): boolean {
+  return alone.words(name).some((node) => {
+    const { parent } = node;
+    const classNode = node.closest('class_definition');
+    if (parent === undefined || classNode === undefined || !hasForward(classNode)) return false;
+    if (parent.type === 'function_definition' && parent.field('name') === node)
+      return (
+        enclosingClass(parent) === classNode &&
+        [...ownNodes(parent)].some(({ type, text }) => type === 'call' && /^self(?:\.\w+)*\(/.test(text))
+      );
+    const assignment = parent.parent;
+    return (
+      parent.text === `self.${name}` &&
+      assignment?.type === 'assignment' &&
+      assignment.field('left') === parent &&
+      assignment.field('right')?.type === 'call'
+    );
+  });
+}
+
+function hasForward(classNode: PyNode): boolean {
+  return methodsOf(classNode).some((method) => method.field('name')?.text === 'forward');
+}
