@@ -16,6 +16,7 @@ import {
   hasGradMode,
   hasInferenceFastPath,
   importsTorch,
+  isFreeOfDoubt,
   isFrozen,
   isTestFile,
   mayEvaluate,
@@ -26,7 +27,6 @@ import {
   NUMBERS,
   numericRuns,
   Proof,
-  type PyModule,
   type PyNode,
   type Site,
   SWITCHES,
@@ -95,9 +95,12 @@ export const noGrad: Transform<NoGradSite> = {
     if (isTestFile(module.path, module.text)) return;
     if (importsTorch(module) === 'no' && !mayMeanTorch(module)) return;
     const evaluated = byFunction(evaluations(module).filter((each) => !isFrozen(module, each)));
-    for (const [functionNode, runs] of byFunction(numericRuns(module)))
-      if (!evaluated.has(functionNode) && isFreeOfDoubt(module, functionNode, runs))
+    // Without a switch to evaluation mode, only a proof is worth a word.
+    for (const [functionNode, runs] of byFunction(numericRuns(module))) {
+      if (evaluated.has(functionNode) || hasGradMode(module, functionNode)) continue;
+      if (!runs.some((run) => isFrozen(module, run)) && isFreeOfDoubt(module, functionNode, runs))
         evaluated.set(functionNode, runs);
+    }
     const walked = new Map(walks(module).map((walk) => [walk.functionNode, walk]));
     for (const functionNode of new Set([...evaluated.keys(), ...walked.keys()])) {
       const node = functionNode.field('name');
@@ -128,12 +131,6 @@ function byFunction(runs: readonly Evaluation[]): Map<PyNode, readonly Evaluatio
   const found = new Map<PyNode, readonly Evaluation[]>();
   for (const run of runs) found.set(run.functionNode, [...(found.get(run.functionNode) ?? []), run]);
   return found;
-}
-
-/** Without a switch to evaluation mode, only a proof is worth a word. */
-function isFreeOfDoubt(module: PyModule, functionNode: PyNode, runs: readonly Evaluation[]): boolean {
-  if (hasGradMode(module, functionNode) || runs.some((run) => isFrozen(module, run))) return false;
-  return doubtsAbout(module, functionNode, runs).next().done === true;
 }
 
 function messageFor(name: string, runs: readonly Evaluation[], walk: Walk | undefined): string {

@@ -117,6 +117,13 @@ export function* doubtsAbout(
     yield { answer: 'unknown', words: 'that this is torch, which nothing in this file imports' };
 }
 
+/** Whether nothing speaks against it, the cheapest questions first: most functions return what they compute. */
+export function isFreeOfDoubt(module: PyModule, functionNode: PyNode, runs: readonly Evaluation[]): boolean {
+  const trace = new GradTrace(module, functionNode, new Set(runs.map(({ model }) => model.text)));
+  const leaves = escapesOf(module, functionNode, trace).next().done !== true;
+  return !leaves && doubtsAbout(module, functionNode, runs).next().done === true;
+}
+
 function* refusals(
   module: PyModule,
   functionNode: PyNode,

@@ -106,8 +106,12 @@ function findEvaluations(module: PyModule): readonly Evaluation[] {
     const calls = [...ownNodes(functionNode)].filter(({ type }) => type === 'call');
     return [...models.values()].flatMap(({ model, evals }) => {
       const runs = calls.filter((call) => runsNetwork(module, call, model.text));
-      const forwards = runs.filter((call) => !isGradOff(module, call));
-      const gradless = runs.filter((call) => !forwards.includes(call));
+      const gradless = runs.filter((call) => isGradOff(module, call));
+      // Whoever runs the network without gradients has seen to it; what is left around that is no forward.
+      const isSeenTo = gradless.some((call) => isForward(call, model.text));
+      const forwards = runs.filter(
+        (call) => !gradless.includes(call) && (!isSeenTo || isForward(call, model.text)),
+      );
       const trains = calls.filter((call) => isTrainMode(call, model.text));
       const switched = lastOf(module, [...evals, ...trains]);
       // Where all that records a graph is the training part, there is nothing to say.

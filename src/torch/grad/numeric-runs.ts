@@ -8,9 +8,17 @@ import { isGradOff } from './mode.js';
 /** What ends as a number, a list, an array or an index has no graph. */
 export const NUMBERS: readonly string[] = ['.item()', '.tolist()', '.numpy()', 'argmax('];
 
-/** Whether a function may run a network for numbers alone, going by its code: nothing in it differentiates or switches gradients off. */
+const CALLED = /(?<!\bdef[ \t]+)(?<![\w\u0080-\uffff])([\w\u0080-\uffff]+)[\s\\]*\(/g;
+const DECIDES = /backward|autograd|no_?grad|inference_?mode|grad_enabled|requires_grad|optim/i;
+
+/**
+ * Whether a function may run a network for numbers alone, going by its code: it calls something by the name of a network, and
+ * neither differentiates nor switches gradients off.
+ */
 export function mayRunForNumbers(code: string): boolean {
-  return !/backward|autograd|no_?grad|inference_?mode|grad_enabled|requires_grad|optim/i.test(code);
+  return (
+    !DECIDES.test(code) && [...code.matchAll(CALLED)].some(([, name = '']) => nameSaysModel(name) === 'yes')
+  );
 }
 
 /**
@@ -51,10 +59,8 @@ function runsOf(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
   return [...byNetwork.values()];
 }
 
-/** What made it shows it, or, of what is handed in, the name lets one ask. */
+/** The name lets one ask; where it is known what made it, that decides. */
 function isNetwork(module: PyModule, callee: PyNode): boolean {
-  if (!isPlainPath(callee)) return false;
-  const answer = isModel(module, callee);
   const name = (callee.field('attribute') ?? callee).text;
-  return answer === 'yes' || (answer === 'unknown' && nameSaysModel(name) === 'yes');
+  return isPlainPath(callee) && nameSaysModel(name) === 'yes' && isModel(module, callee) !== 'no';
 }

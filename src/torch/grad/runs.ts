@@ -60,7 +60,10 @@ function hasPart(alone: PyModule, name: string): boolean {
     if (parent.type === 'function_definition' && parent.field('name') === node)
       return (
         enclosingClass(parent) === classNode &&
-        [...ownNodes(parent)].some(({ type, text }) => type === 'call' && /^self(?:\.\w+)*\(/.test(text))
+        [...ownNodes(parent)].some(({ type, text }) => {
+          const called = type === 'call' ? /^self(?:\.(\w+))*\(/.exec(text) : null;
+          return called !== null && !MODULE_METHODS.has(called[1] ?? '');
+        })
       );
     const assignment = parent.parent;
     return (
