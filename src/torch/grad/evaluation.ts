@@ -58,35 +58,42 @@ export function mayEvaluate(code: string): boolean {
 /** The lines with an `eval()` after which the network may run with gradients on. */
 export function linesBeforeForward(code: string): readonly CodeLine[] {
   if (!SWITCH.test(code) || (code.startsWith('@') && DECORATED_OFF.test(code))) return [];
-  let later = '';
-  const called = new Set<string>();
+  const later = new LaterCalls();
   return linesOf(code)
     .toReversed()
     .filter((line) => {
       const { text } = line;
-      if (!isWithin(line, GRAD_OFF)) {
-        later += `${text}\n`;
-        for (const [, name = ''] of text.matchAll(CALLED)) called.add(name);
-      }
+      if (!isWithin(line, GRAD_OFF)) later.add(text);
       // An item is not told from others by the code alone.
       return (
         SWITCH.test(text) &&
-        (text.includes('[') ||
-          [...text.matchAll(OBJECT)].some(([, object = '']) => mayRun(object, called, later)))
+        (text.includes('[') || [...text.matchAll(OBJECT)].some(([, object = '']) => later.mayRun(object)))
       );
     });
 }
 
-/** Whether a network may run by these calls: itself, one of its parts, or a function that gets it. */
-function mayRun(object: string, called: ReadonlySet<string>, later: string): boolean {
-  if (called.has(object)) return true;
-  for (const name of called) {
-    if (name.startsWith(`${object}.`) && !MODE.test(name)) return true;
-    if (object.startsWith('self.') && /^self\.\w+$/.test(name)) return true;
+/** The calls of some lines: a network may run by its own name, by that of a part, or in a function that gets it. */
+class LaterCalls {
+  readonly #names = new Set<string>();
+  #ownMethod = false;
+
+  add(text: string): void {
+    for (const [, name = ''] of text.matchAll(CALLED)) {
+      this.#names.add(name);
+      this.#ownMethod ||= /^self\.\w+$/.test(name);
+      if (MODE.test(name)) continue;
+      for (let dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1))
+        this.#names.add(name.slice(0, dot));
+    }
+    for (const [, name = ''] of text.matchAll(GIVEN)) this.#names.add(name);
   }
-  return new RegExp(String.raw`[(,=][\s\\]*${object.replaceAll('.', '\\.')}[\s\\]*[,)]`).test(later);
+
+  mayRun(object: string): boolean {
+    return this.#names.has(object) || (this.#ownMethod && object.startsWith('self.'));
+  }
 }
 
+const GIVEN = /[(,=][\s\\]*([\w\u0080-\uffff.]+)(?=[\s\\]*[,)])/g;
 const MODE = /\.(?:eval|train|to|cuda|cpu|parameters|state_dict|load_state_dict)$/;
 
 function findEvaluations(module: PyModule): readonly Evaluation[] {

@@ -8,7 +8,7 @@ import { isGradOff } from './mode.js';
 /** What ends as a number, a list, an array or an index has no graph. */
 export const NUMBERS: readonly string[] = ['.item()', '.tolist()', '.numpy()', 'argmax('];
 
-const CALLED = /(?<!\bdef[ \t]+)(?<![\w\u0080-\uffff])([\w\u0080-\uffff]+)[\s\\]*\(/g;
+const CALLED = /(?<![\w\u0080-\uffff])([\w\u0080-\uffff]+)[\s\\]*\(/g;
 const DECIDES = /backward|autograd|no_?grad|inference_?mode|grad_enabled|requires_grad|optim/i;
 
 /**
