@@ -1,5 +1,5 @@
 import type { Edit } from '../edit/edit.js';
-import { type Layout, startsItsLine } from './layout.js';
+import { type Layout, lastPhysicalLine, startsItsLine } from './layout.js';
 import type { PyNode } from './node.js';
 
 const IMPORTS: readonly string[] = ['import_statement', 'import_from_statement', 'future_import_statement'];
@@ -14,7 +14,7 @@ export function importEdit(layout: Layout, statements: readonly string[]): Edit 
   const body = root.named;
   const anchor = lastOfFirstImports(body) ?? docstring(body);
   if (anchor !== undefined) {
-    const line = lines.lineAt(anchor.end);
+    const line = lastPhysicalLine(layout, anchor);
     const at = lines.end(line);
     const newline = lines.newlineNear(line);
     const gap = anchor.type === 'expression_statement' ? newline : '';
