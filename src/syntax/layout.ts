@@ -96,13 +96,13 @@ export function replaceStatement(layout: Layout, statement: PyNode, lines: reado
  */
 export function removeStatement(layout: Layout, statement: PyNode): Edit {
   const { lines, text } = layout;
-  const start = statement.start - indentationOf(layout, statement).length;
+  const line = lines.lineAt(statement.start);
+  const start = lines.start(line);
   const last = lines.lineAt(statement.end);
-  const [above, below] = [blankLines(layout, lines.lineAt(start), -1), blankLines(layout, last, 1)];
+  const [above, below] = [blankLines(layout, line, -1), blankLines(layout, last, 1)];
   const end = lines.nextStart(last + Math.min(above, below));
   if (end === text.length && lines.newline(last) === undefined) {
-    const line = lines.lineAt(start) - 1;
-    return { start: line >= 1 ? lines.end(line) : start, end, text: '' };
+    return { start: line > 1 ? lines.end(line - 1) : start, end, text: '' };
   }
   return { start, end, text: '' };
 }
