@@ -41,13 +41,12 @@ const UNFINISHED = /[-=+*/%&|^~<>.@!]$|\b(?:and|as|await|from|if|import|in|is|la
 /** A star where only several values can follow. */
 const STARRED = /(?:[=:]|\b(?:and|assert|await|elif|if|in|not|or|return|while|yield))\s*\*(?!\*)/;
 
-/** `async` before something else, and declarations, whose names may not be parameters. */
-const RARE_WORDS = /\basync\b(?!\s+(?:def|for|with)\b)|\bnonlocal\b/;
+/** `async` before something else. */
+const LOST_ASYNC = /\basync\b(?!\s+(?:def|for|with)\b)/;
 
-/** In brackets: a star that no value follows, or whose value gets a name. */
-const LOST_STAR = /^\*\s+\*|:=\s*\*/;
+const STAR_TWICE = /^\*\s+\*/;
 
-/** Items are looked into so far: in brackets in brackets, the same text is in many of them. */
+/** Only items shorter than this are looked into: in brackets in brackets, the same text is in many of them. */
 const NEARBY = 1_000;
 
 const NEWLINE = 10;
@@ -209,14 +208,16 @@ function doubtsItem(bracket: Bracket, text: string, isFollowed: boolean): boolea
   bracket.equals = -1;
   if (start === -1) return false;
   const item = text.slice(start, end);
-  const opening = item.slice(0, NEARBY);
-  if (LOST_STAR.test(opening) || (isFollowed && isGenerator(item))) return true;
-  if (opening.includes(':=') && /\bin\b.*:=/s.test(opening)) return true;
-  if (role === 'other') return text.charCodeAt(start) === STAR && bracket.isTuple;
-  const name = (
-    role === 'parameters' ? item.replace(/^\*+\s*/, '').split(/[:=]/)[0] : text.slice(start, equals)
-  )?.trim();
-  const isStar = item.startsWith('*');
+  const isStar = text.charCodeAt(start) === STAR;
+  if (isStar && STAR_TWICE.test(item)) return true;
+  if (item.length < NEARBY && (doubtsNaming(item) || (isFollowed && isGenerator(item)))) return true;
+  if (role === 'other') return isStar && bracket.isTuple;
+  const named =
+    role === 'parameters'
+      ? item.replace(/^\*+\s*/, '').split(/[:=]/)[0]
+      : text.slice(start, Math.max(start, equals));
+  // Python compares names in their normal form.
+  const name = named?.trim().normalize('NFKC');
   if (role === 'parameters') {
     if (/:=|\byield\b/.test(item)) return true;
     if (isStar) bracket.isStarSeen = true;
@@ -238,9 +239,14 @@ function doubtsItem(bracket: Bracket, text: string, isFollowed: boolean): boolea
   return false;
 }
 
+/** A name for a starred value, or for what a comprehension goes through. */
+function doubtsNaming(item: string): boolean {
+  return item.includes(':=') && /:=\s*\*|\bin\b.*:=/s.test(item);
+}
+
 /** `x for x in y`, which needs brackets of its own before a comma, or is alone in those it has. */
 function isGenerator(item: string): boolean {
-  if (item.length > NEARBY || !/\bfor\b/.test(item)) return false;
+  if (!item.includes('for') || !/\bfor\b/.test(item)) return false;
   let bare = item.replace(/(["']).*?\1/gs, '');
   for (let before = ''; before !== bare; ) {
     before = bare;
@@ -254,7 +260,7 @@ function isGenerator(item: string): boolean {
 function doubtsCode(code: string): boolean {
   if (UNFINISHED.test(code) && !/(?:\.\.\.|import \*)$/.test(code)) return true;
   return (
-    STARRED.test(code) || RARE_WORDS.test(code) || (code.includes('=') && code.split(';').some(doubtsTargets))
+    STARRED.test(code) || LOST_ASYNC.test(code) || (code.includes('=') && code.split(';').some(doubtsTargets))
   );
 }
 
