@@ -35,8 +35,9 @@ const DEFINITION = /(?:^|[^\w.])def[ \t]+\w+$/u;
 const NO_CALLEE =
   /(?:^|[^\w.])(?:and|as|assert|async|await|case|class|del|elif|else|except|for|from|if|import|in|is|lambda|match|not|or|raise|return|while|with|yield)$/u;
 const NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
-/** An operator with nothing after it. */
-const UNFINISHED = /[-=+*/%&|^~<>.@!]$|\b(?:and|as|await|from|if|import|in|is|lambda|not|or)$/;
+/** An operator, or the comma of an import, with nothing after it. */
+const UNFINISHED =
+  /^(?:from|import)\b.*,$|[-=+*/%&|^~<>.@!]$|\b(?:and|as|await|from|if|import|in|is|lambda|not|or)$/;
 
 /** A star where only several values can follow. */
 const STARRED = /(?:[=:]|\b(?:and|assert|await|elif|if|in|not|or|return|while|yield))\s*\*(?!\*)/;

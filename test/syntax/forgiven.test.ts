@@ -25,6 +25,7 @@ it.each([
   ['a starred value in parentheses', 'x = (*a)\n'],
   ['nothing to assign', 'x =  # why\ny = 1\n'],
   ['two annotations', 'x: "int": str = 1\n'],
+  ['a comma after an import', 'from a import b, \n'],
   ['a name for a part of an annotation', 'def f(a: (b := c).d, e=1):\n    pass\n'],
   ['a name for a starred value', 'f((a := *b), c)\n'],
   ['a star twice', 'f(* *a)\n'],
