@@ -115,7 +115,7 @@ export const matmulAssociation: Transform<ProductSite> = {
     if (isNested) {
       edit.replace(outer.left, `${outer.callee}(${outer.left.text}, ${inner.left.text})`);
       edit.replace(outer.right, standalone(inner.right));
-    } else edit.replace(product, reordered(product.text, outer, inner));
+    } else edit.replace(product, reordered(product, outer, inner));
     return edit.done('Multiply the input by one factor after the other', proof);
   },
 };
@@ -148,16 +148,13 @@ function isMixed(outer: MatrixProduct, inner: MatrixProduct): boolean {
 }
 
 /** `x @ (A @ B)` with the parentheses moved; those that hold several lines together stay around all of them. */
-function reordered(text: string, outer: MatrixProduct, inner: MatrixProduct): string {
-  const input = outer.left.text;
-  const operator = text.slice(input.length, text.length - outer.right.text.length);
-  const inside = outer.right.text.slice(1, -1);
-  const first = inner.left.text;
-  const rest = inside.trimStart().slice(first.length);
-  if (!/[\r\n]/.test(inside)) return `(${input}${operator}${first})${rest.trimEnd()}`;
-  const lead = inside.slice(0, inside.length - inside.trimStart().length);
-  const gap = /[\r\n]/.test(lead) ? operator.trimEnd() + lead : operator;
-  return `((${input}${gap}${first})${rest})`;
+function reordered(product: PyNode, outer: MatrixProduct, inner: MatrixProduct): string {
+  const part = (start: number, end: number) => product.text.slice(start - product.start, end - product.start);
+  const first = `(${part(outer.left.start, outer.right.start)}${inner.left.text})`;
+  const rest = part(inner.left.end, inner.right.end);
+  const tail = part(inner.right.end, outer.right.end - 1);
+  const isHeld = /[\r\n]/.test(rest) || tail.trim() !== '';
+  return isHeld ? `(${first}${rest}${tail})` : `${first}${rest}`;
 }
 
 function short(node: PyNode): string {

@@ -11,6 +11,7 @@ import type { Given, PyModule, PyNode, Site, Transform } from '../src/toolkit/in
 import {
   BITS_AND_BYTES_CONFIG,
   BITS_AND_BYTES_KEYWORDS,
+  copyOf,
   givenIn,
   isGivenBeside,
   mayLoadAnyModel,
@@ -128,7 +129,7 @@ export const quantizationConfig: Transform<QuantizationSite> = {
       const parts = entries.filter((entry) => valueIn(entry).type !== 'false' || !switches.includes(entry));
       const made = `${name}(${parts.map((entry) => `${nameOf(entry)}=${valueIn(entry).text}`).join(', ')})`;
       const isFixed = on.some((entry) => valueIn(entry).type === 'true');
-      const tests = on.map((entry) => valueIn(entry).text).join(' or ');
+      const tests = on.map((entry) => copyOf(valueIn(entry))).join(' or ');
       const key = kept.children[0];
       if (key !== undefined) edit.replace(key, key.text.replace(nameOf(kept), CONFIG));
       edit.replace(valueIn(kept), isFixed ? made : `${made} if ${tests} else None`);

@@ -5,6 +5,7 @@ import { headline } from '../report/evidence.js';
 import { inColor, noColor, type Paint } from '../report/paint.js';
 import { plural, wrap } from '../report/prose.js';
 import { SAFETY_TONE } from '../report/report.js';
+import { shownHunks } from '../report/shown-hunks.js';
 import { withoutMarks } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { Terminal } from './ask.js';
@@ -128,10 +129,10 @@ function entry(
 function diffLines({ before, after, beside = [] }: Preview, { paint }: Look): string[] {
   const style = { paint, width: Infinity, margin: '' };
   return [
-    ...diffView(before, after, style),
+    ...diffView(shownHunks(before, after), style),
     ...beside.flatMap((change) => [
       paint.bold(`and in ${printable(change.path)}:`),
-      ...diffView(change.before, change.after, style),
+      ...diffView(shownHunks(change.before, change.after), style),
     ]),
   ];
 }

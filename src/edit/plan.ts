@@ -1,4 +1,5 @@
-import { clash, type Edit } from './edit.js';
+import { bisect } from '../text/bisect.js';
+import { byPosition, clash, type Edit } from './edit.js';
 
 export interface Plan<T> {
   /** Items whose edits are all taken in this pass. */
@@ -11,13 +12,20 @@ export interface Plan<T> {
 export function plan<T>(items: readonly T[], editsOf: (item: T) => readonly Edit[]): Plan<T> {
   const taken: T[] = [];
   const waiting: T[] = [];
+  /** Edits that do not overlap, in order. */
   const occupied: Edit[] = [];
+  const firstNear = ({ start }: Edit) =>
+    bisect(occupied.length, (at) => (occupied[at]?.end ?? Infinity) < start);
   for (const item of items) {
-    const edits = editsOf(item);
-    if (edits.some((edit) => occupied.some((other) => clash(edit, other)))) waiting.push(item);
+    const edits = [...editsOf(item)].sort(byPosition);
+    const isFree = edits.every((edit) => {
+      const other = occupied[firstNear(edit)];
+      return other === undefined || !clash(edit, other);
+    });
+    if (!isFree) waiting.push(item);
     else {
       taken.push(item);
-      occupied.push(...edits);
+      for (const edit of edits.reverse()) occupied.splice(firstNear(edit), 0, edit);
     }
   }
   return { taken, waiting };

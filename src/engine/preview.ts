@@ -17,7 +17,8 @@ export function previewOf(file: SourceFile, { fix }: Finding): Preview {
   };
 }
 
-function ownEdits({ edits, importEdits: [importing] }: ProposedFix): readonly Edit[] {
+/** The edits of a fix and of its imports, where it is the only one. */
+export function ownEdits({ edits, importEdits: [importing] }: ProposedFix): readonly Edit[] {
   return importing === undefined ? edits : withImports(edits, importing);
 }
 

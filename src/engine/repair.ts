@@ -1,10 +1,11 @@
 import { applyEdits } from '../edit/apply.js';
-import type { Edit, FileEdits } from '../edit/edit.js';
+import { byPosition, type Edit, type FileEdits } from '../edit/edit.js';
 import { plan } from '../edit/plan.js';
 import type { PyModule } from '../semantic/module.js';
 import { importEdit } from '../syntax/import-place.js';
 import { firstError, pythonProblem, type SyntaxProblem, tokensOutside } from '../syntax/soundness.js';
 import { yamlProblem } from '../syntax/yaml.js';
+import { bisect } from '../text/bisect.js';
 import type { Span } from '../text/lines.js';
 import type { EngineSetup } from './engine.js';
 import type {
@@ -167,15 +168,17 @@ function applyOnce(
     });
   }
   const edits = allEdits(module, taken);
+  const landed = new Set(taken.map(({ finding }) => finding));
   const done = new Set(settled.map(({ finding }) => placeOf(finding, finding.span.start)));
+  const moved = movedBy(edits);
   const waiting = new Map<string, Answered>();
   for (const finding of scan.findings) {
     const place = placeOf(finding, finding.span.start);
     const answered = standing.get(place);
-    if (answered === undefined || taken.some((choice) => choice.finding === finding)) continue;
+    if (answered === undefined || landed.has(finding)) continue;
     // A dropped fix must not be tried again.
     const decision: Decision = done.has(place) ? { kind: 'skip' } : answered.decision;
-    waiting.set(placeOf(finding, moved(edits, finding.span.start)), { ...answered, decision });
+    waiting.set(placeOf(finding, moved(finding.span.start)), { ...answered, decision });
   }
   const beside = taken.flatMap((choice) => besideOf(choice).map(changeOf));
   return { after: applyEdits(module.text, edits), beside, settled, bugs, standing: waiting };
@@ -205,21 +208,31 @@ function editsFor(module: PyModule, finding: Finding, decision: Decision): reado
   return finding.fix?.edits;
 }
 
-/** The choices that give sound code together. One that breaks the file is dropped; the others still land. */
+/**
+ * The choices that give sound code together. One that breaks the file by itself is dropped; one that does so together with
+ * others, such as the last statement of a block that another fix empties, waits for the next pass. The others still land.
+ */
 function sound(
-  taken: readonly Choice[],
+  choices: readonly Choice[],
   module: PyModule,
   setup: EngineSetup,
   drop: (choice: Choice, problem: SyntaxProblem) => void,
 ): readonly Choice[] {
-  if (problemAfter(taken, module, setup) === undefined) return taken;
-  const kept: Choice[] = [];
-  for (const choice of taken) {
-    const problem = problemAfter([...kept, choice], module, setup);
-    if (problem === undefined) kept.push(choice);
-    else drop(choice, problem);
-  }
-  return kept;
+  const problemOf = (some: readonly Choice[]) => problemAfter(some, module, setup);
+  /** Halves what is not sound until one choice is left: most are. */
+  const added = (kept: readonly Choice[], more: readonly Choice[]): readonly Choice[] => {
+    const together = [...kept, ...more];
+    if (more.length === 0 || problemOf(together) === undefined) return together;
+    const [only] = more;
+    if (more.length > 1) {
+      const half = more.length >>> 1;
+      return added(added(kept, more.slice(0, half)), more.slice(half));
+    }
+    const problem = only && problemOf([only]);
+    if (only !== undefined && problem !== undefined) drop(only, problem);
+    return kept;
+  };
+  return added([], choices);
 }
 
 /** What is wrong with the text once these edits are in: its syntax, or a token changed outside them. */
@@ -272,12 +285,14 @@ function allEdits(module: PyModule, choices: readonly Choice[]): readonly Edit[]
 }
 
 /** Where an offset that no edit covers lies after the edits. */
-function moved(edits: readonly Edit[], offset: number): number {
-  let shift = 0;
-  for (const edit of edits) {
-    if (edit.end <= offset && edit.start <= offset) shift += edit.text.length - (edit.end - edit.start);
-  }
-  return offset + shift;
+function movedBy(edits: readonly Edit[]): (offset: number) => number {
+  const sorted = [...edits].sort(byPosition);
+  const shifts = [0];
+  for (const { start, end, text } of sorted) shifts.push((shifts.at(-1) ?? 0) + text.length - (end - start));
+  return (offset) => {
+    const before = bisect(sorted.length, (at) => (sorted[at]?.end ?? Infinity) <= offset);
+    return offset + (shifts[before] ?? 0);
+  };
 }
 
 function placeOf(finding: Finding, start: number): string {

@@ -77,7 +77,8 @@ export function padEnd(text: string, width: number): string {
 
 /** The line's printable text in at most `width` columns, an ellipsis standing for what is cut off. */
 export function clip(line: string, width: number): string {
-  if (line.length <= width && PLAIN.test(line)) return line;
+  if (PLAIN.test(line.slice(0, width + 1)))
+    return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
   // A column takes at least a fraction of a character, so a line of megabytes need not be measured to its end.
   const cells = cellsOf(line.length > 8 * width + 1_000 ? line.slice(0, 8 * width + 1_000) : line);
   const last = cells.at(-1);

@@ -1,5 +1,5 @@
 import { clip } from './cells.js';
-import { type HunkLine, hunkHeader, hunksBetween } from './diff.js';
+import { type Hunk, type HunkLine, hunkHeader } from './diff.js';
 import type { Paint, Tone } from './paint.js';
 
 export interface DiffStyle {
@@ -17,13 +17,10 @@ const TONES: Readonly<Record<HunkLine['kind'], Tone | undefined>> = {
   '+': 'green',
 };
 
-/**
- * A unified diff for eyes: Python's line ends all look alike, so a lone `\r` starts a line here as it does in an editor.
- * What a program reads is `patchOf`.
- */
-export function diffView(before: string, after: string, { paint, width, margin }: DiffStyle): string[] {
+/** A unified diff for eyes. */
+export function diffView(hunks: readonly Hunk[], { paint, width, margin }: DiffStyle): string[] {
   const output: string[] = [];
-  for (const hunk of hunksBetween(withPlainNewlines(before), withPlainNewlines(after))) {
+  for (const hunk of hunks) {
     output.push(margin + paint.cyan(hunkHeader(hunk)));
     for (const { kind, text } of hunk.lines) {
       const tone = TONES[kind];
@@ -34,8 +31,4 @@ export function diffView(before: string, after: string, { paint, width, margin }
     }
   }
   return output;
-}
-
-function withPlainNewlines(text: string): string {
-  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }

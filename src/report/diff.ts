@@ -25,7 +25,7 @@ interface Change {
   readonly newTo: number;
 }
 
-const CONTEXT = 3;
+export const CONTEXT = 3;
 
 /** Line comparisons one stretch between anchors may cost; beyond it the stretch is replaced whole, which is still right. */
 const WORK = 80_000_000;

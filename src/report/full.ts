@@ -1,5 +1,5 @@
 import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
-import { previewOf } from '../engine/preview.js';
+import { ownEdits } from '../engine/preview.js';
 import type { Ranked } from '../oom/rank.js';
 import { Lines } from '../text/lines.js';
 import { printable, widthOf } from './cells.js';
@@ -18,6 +18,7 @@ import {
   shownFindings,
   type View,
 } from './report.js';
+import { shownHunksOf } from './shown-hunks.js';
 
 const MARGIN = '  ';
 
@@ -79,12 +80,13 @@ function findingBlock(
     remarks.push(...prose(measured, 'measured on your run: ', view, view.paint.bold));
   if (remarks.length > 0) block.push('', ...remarks);
   if (finding.fix !== undefined) {
-    const { before, after, beside = [] } = previewOf(file, finding);
+    const { beside = [] } = finding.fix;
     const style = { paint: view.paint, width: view.width, margin: MARGIN };
-    if (before !== after) block.push('', ...diffView(before, after, style));
-    for (const change of beside) {
-      block.push('', `${MARGIN}${view.paint.bold(printable(change.path))}`);
-      block.push(...diffView(change.before, change.after, style));
+    const hunks = shownHunksOf(lines, ownEdits(finding.fix));
+    if (hunks.length > 0) block.push('', ...diffView(hunks, style));
+    for (const { path, text, edits } of beside) {
+      block.push('', `${MARGIN}${view.paint.bold(printable(path))}`);
+      block.push(...diffView(shownHunksOf(new Lines(text), edits), style));
     }
     // Blank context at the end would only widen the gap to the next finding.
     while (block.at(-1) === '') block.pop();

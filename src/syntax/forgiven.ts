@@ -35,11 +35,20 @@ const DEFINITION = /(?:^|[^\w.])def[ \t]+\w+$/u;
 const NO_CALLEE =
   /(?:^|[^\w.])(?:and|as|assert|async|await|case|class|del|elif|else|except|for|from|if|import|in|is|lambda|match|not|or|raise|return|while|with|yield)$/u;
 const NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
-/** An operator with nothing after it. */
-const UNFINISHED = /[-=+*/%&|^~<>.@!]$|\b(?:and|as|await|from|if|import|in|is|lambda|not|or)$/;
+/** An operator, or the comma of an import, with nothing after it. */
+const UNFINISHED =
+  /^(?:from|import)\b.*,$|[-=+*/%&|^~<>.@!]$|\b(?:and|as|await|from|if|import|in|is|lambda|not|or)$/;
 
 /** A star where only several values can follow. */
 const STARRED = /(?:[=:]|\b(?:and|assert|await|elif|if|in|not|or|return|while|yield))\s*\*(?!\*)/;
+
+/** `async` before something else. */
+const LOST_ASYNC = /\basync\b(?!\s+(?:def|for|with)\b)/;
+
+const STAR_TWICE = /^\*\s+\*/;
+
+/** Only items shorter than this are looked into: in brackets in brackets, the same text is in many of them. */
+const NEARBY = 1_000;
 
 const NEWLINE = 10;
 const HASH = 35;
@@ -144,7 +153,7 @@ class Doubter {
         open.push(bracket);
       } else if (kind === CLOSE) {
         const closed = open.pop();
-        if (closed === undefined || doubtsItem(closed, text)) return undefined;
+        if (closed === undefined || doubtsItem(closed, text, false)) return undefined;
         bracket = open.at(-1);
         if (bracket === undefined) from = at;
         else touch(bracket, at, at + 1);
@@ -152,7 +161,7 @@ class Doubter {
         if (letter === COMMA) {
           // The commas of a lambda's parameters end no item.
           if (/\blambda\b[^:]*$/.test(text.slice(bracket.start, at))) continue;
-          if (doubtsItem(bracket, text)) return undefined;
+          if (doubtsItem(bracket, text, true)) return undefined;
         } else {
           if (bracket.equals === -1 && isAlone(text, at)) bracket.equals = at;
           touch(bracket, at, at + 1);
@@ -194,18 +203,24 @@ function isAlone(text: string, at: number): boolean {
 }
 
 /** Whether the item that just ended cannot follow the ones before it. */
-function doubtsItem(bracket: Bracket, text: string): boolean {
+function doubtsItem(bracket: Bracket, text: string, isFollowed: boolean): boolean {
   const { role, names, start, end, equals } = bracket;
   bracket.start = -1;
   bracket.equals = -1;
   if (start === -1) return false;
-  if (role === 'other') return text.charCodeAt(start) === STAR && bracket.isTuple;
   const item = text.slice(start, end);
-  const name = (
-    role === 'parameters' ? item.replace(/^\*+\s*/, '').split(/[:=]/)[0] : text.slice(start, equals)
-  )?.trim();
-  const isStar = item.startsWith('*');
+  const isStar = text.charCodeAt(start) === STAR;
+  if (isStar && STAR_TWICE.test(item)) return true;
+  if (item.length < NEARBY && (doubtsNaming(item) || (isFollowed && isGenerator(item)))) return true;
+  if (role === 'other') return isStar && bracket.isTuple;
+  const named =
+    role === 'parameters'
+      ? item.replace(/^\*+\s*/, '').split(/[:=]/)[0]
+      : text.slice(start, Math.max(start, equals));
+  // Python compares names in their normal form.
+  const name = named?.trim().normalize('NFKC');
   if (role === 'parameters') {
+    if (/:=|\byield\b/.test(item)) return true;
     if (isStar) bracket.isStarSeen = true;
     if (name === undefined || name === '' || name === '/') return false;
     if (names.includes(name)) return true;
@@ -225,17 +240,36 @@ function doubtsItem(bracket: Bracket, text: string): boolean {
   return false;
 }
 
+/** A name for a starred value, or for what a comprehension goes through. */
+function doubtsNaming(item: string): boolean {
+  return item.includes(':=') && /:=\s*\*|\bin\b.*:=/s.test(item);
+}
+
+/** `x for x in y`, which needs brackets of its own before a comma, or is alone in those it has. */
+function isGenerator(item: string): boolean {
+  if (!item.includes('for') || !/\bfor\b/.test(item)) return false;
+  let bare = item.replace(/(["']).*?\1/gs, '');
+  for (let before = ''; before !== bare; ) {
+    before = bare;
+    bare = bare.replace(/[([{][^()[\]{}]*[)\]}]/g, '');
+  }
+  // The comma may be one of its targets.
+  return /\bfor\b.*\bin\b/s.test(bare);
+}
+
 /** A line without the insides of its brackets: an operator without its operand, a target that is none. */
 function doubtsCode(code: string): boolean {
   if (UNFINISHED.test(code) && !/(?:\.\.\.|import \*)$/.test(code)) return true;
-  return STARRED.test(code) || (code.includes('=') && code.split(';').some(doubtsTargets));
+  return (
+    STARRED.test(code) || LOST_ASYNC.test(code) || (code.includes('=') && code.split(';').some(doubtsTargets))
+  );
 }
 
 /** Targets of an assignment that are several and annotated, a single one with a star, or nothing. */
 function doubtsTargets(statement: string): boolean {
   const parts = statement.split(/(?<![=!<>:+\-*/%&|^@])=(?!=)/);
   return parts.slice(0, -1).some((part) => {
-    const [target = '', annotation] = part.split(/:(?!=)/);
+    const [target = '', annotation, more] = part.split(/:(?!=)/);
     const bare = target.trim();
     // `if x: y = 1` and `lambda x: y == z` have a colon, too.
     if (
@@ -243,6 +277,7 @@ function doubtsTargets(statement: string): boolean {
       /^(?:async|case|class|def|elif|else|except|finally|for|if|try|while|with)\b|\blambda\b/.test(bare)
     )
       return false;
+    if (more !== undefined) return true;
     if (annotation !== undefined && (bare.includes(',') || parts.length > 2)) return true;
     return bare === '' || (bare.startsWith('*') && !bare.includes(','));
   });

@@ -1,5 +1,5 @@
 import type { Edit } from '../edit/edit.js';
-import { type Layout, startsItsLine } from './layout.js';
+import { type Layout, lastPhysicalLine, startsItsLine } from './layout.js';
 import type { PyNode } from './node.js';
 
 const IMPORTS: readonly string[] = ['import_statement', 'import_from_statement', 'future_import_statement'];
@@ -12,9 +12,9 @@ export function importEdit(layout: Layout, statements: readonly string[]): Edit 
   if (statements.length === 0) return undefined;
   const { lines, root } = layout;
   const body = root.named;
-  const anchor = lastOfFirstImports(body) ?? docstring(body);
+  const anchor = anchorIn(body);
   if (anchor !== undefined) {
-    const line = lines.lineAt(anchor.end);
+    const line = lastPhysicalLine(layout, anchor);
     const at = lines.end(line);
     const newline = lines.newlineNear(line);
     const gap = anchor.type === 'expression_statement' ? newline : '';
@@ -27,22 +27,20 @@ export function importEdit(layout: Layout, statements: readonly string[]): Edit 
   return { start: at, end: at, text: statements.map((statement) => statement + newline).join('') + newline };
 }
 
-function docstring(body: readonly PyNode[]): PyNode | undefined {
-  const first = body[0];
-  let text = first?.type === 'expression_statement' && first.named.length === 1 ? first.named[0] : undefined;
+/** A docstring, or another string that stands by itself: `__future__` imports may come after it. */
+function isText(statement: PyNode): boolean {
+  let text =
+    statement.type === 'expression_statement' && statement.named.length === 1
+      ? statement.named[0]
+      : undefined;
   while (text?.type === 'parenthesized_expression') text = text.named[0];
-  return text?.type === 'string' || text?.type === 'concatenated_string' ? first : undefined;
+  return text?.type === 'string' || text?.type === 'concatenated_string';
 }
 
-function lastOfFirstImports(body: readonly PyNode[]): PyNode | undefined {
-  const start = docstring(body) === undefined ? 0 : 1;
-  let last: PyNode | undefined;
-  let past = false;
-  for (const statement of body.slice(start)) {
-    if (IMPORTS.includes(statement.type)) {
-      if (!past || statement.type === 'future_import_statement') last = statement;
-    } else if (last !== undefined) past = true;
-    else return undefined;
-  }
-  return last;
+/** The last of the first imports, or of the texts above them. */
+function anchorIn(body: readonly PyNode[]): PyNode | undefined {
+  let at = 0;
+  for (let next = body[at]; next !== undefined && isText(next); next = body[at]) at++;
+  for (let next = body[at]; next !== undefined && IMPORTS.includes(next.type); next = body[at]) at++;
+  return body[at - 1];
 }

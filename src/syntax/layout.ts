@@ -1,6 +1,7 @@
 import type { Edit } from '../edit/edit.js';
 import type { Lines } from '../text/lines.js';
 import type { PyNode } from './node.js';
+import { outlineOf } from './outline.js';
 
 /** A text with its lines and tree: all that indentation, commas and newlines depend on. */
 export interface Layout {
@@ -27,6 +28,18 @@ function continues(lines: Lines, line: number, node: PyNode): boolean {
 /** Only a comment may stand behind the node on its last line. */
 export function endsItsLine({ text, lines }: Layout, node: PyNode): boolean {
   return /^[ \t\f]*(?:#.*)?$/s.test(text.slice(node.end, lines.end(lines.lineAt(node.end))));
+}
+
+/** The last physical line of a statement, and of those that follow it on its logical line after a `;`. */
+export function lastPhysicalLine({ lines }: Layout, statement: PyNode): number {
+  let line = lines.lineAt(statement.end);
+  for (let next = statement.next; ; ) {
+    if (next !== undefined && next.start < lines.end(line)) {
+      line = lines.lineAt(next.end);
+      next = next.next;
+    } else if (continues(lines, line, statement)) line++;
+    else return line;
+  }
 }
 
 /** No `;`, no one-line suite: the statement shares its physical lines with no other code. */
@@ -83,13 +96,13 @@ export function replaceStatement(layout: Layout, statement: PyNode, lines: reado
  */
 export function removeStatement(layout: Layout, statement: PyNode): Edit {
   const { lines, text } = layout;
-  const start = statement.start - indentationOf(layout, statement).length;
+  const line = lines.lineAt(statement.start);
+  const start = lines.start(line);
   const last = lines.lineAt(statement.end);
-  const [above, below] = [blankLines(layout, lines.lineAt(start), -1), blankLines(layout, last, 1)];
+  const [above, below] = [blankLines(layout, line, -1), blankLines(layout, last, 1)];
   const end = lines.nextStart(last + Math.min(above, below));
   if (end === text.length && lines.newline(last) === undefined) {
-    const line = lines.lineAt(start) - 1;
-    return { start: line >= 1 ? lines.end(line) : start, end, text: '' };
+    return { start: line > 1 ? lines.end(line - 1) : start, end, text: '' };
   }
   return { start, end, text: '' };
 }
@@ -104,15 +117,27 @@ function blankLines({ lines, text }: Layout, line: number, step: 1 | -1): number
   return count;
 }
 
-/** The lines of a statement without its own indentation, with the comment behind it. */
-export function linesOf(layout: Layout, statement: PyNode): readonly string[] {
+/** A statement with the comment behind it, as it is written above another one. */
+export function textAbove(layout: Layout, statement: PyNode, above: PyNode): string {
   const { lines, text } = layout;
-  const indentation = indentationOf(layout, statement);
-  const end = lines.end(lines.lineAt(statement.end));
-  return text
-    .slice(statement.start, end)
-    .split(/\r\n|\r|\n/)
-    .map((line) => (line.startsWith(indentation) ? line.slice(indentation.length) : line));
+  const code = text.slice(statement.start, lines.end(lines.lineAt(statement.end)));
+  return shifted(code, indentationOf(layout, statement), indentationOf(layout, above));
+}
+
+const FORMATTED_TEXT = /[ft]r?(?:"""|''')/i;
+
+/** Code whose lines after the first have another indentation now; those that begin in a string stay as they are. */
+function shifted(code: string, from: string, to: string): string {
+  const quiet = from === to || !/[\r\n]/.test(code) ? undefined : outlineOf(code)?.quiet;
+  // Spaces in a field of a formatted string can be part of what it shows.
+  if (quiet === undefined || FORMATTED_TEXT.test(code)) return code;
+  const isInString = (at: number) =>
+    quiet.some((start, index) => index % 2 === 0 && start < at && at < (quiet[index + 1] ?? 0));
+  return code.replace(/(\r?\n)([ \t]*)(?=\S)/g, (whole, newline: string, blank: string, at: number) => {
+    if (isInString(at + newline.length - 1)) return whole;
+    if (blank.startsWith(from)) return newline + to + blank.slice(from.length);
+    return to.startsWith(from) ? newline + to.slice(from.length) + blank : whole;
+  });
 }
 
 /** Comments aside, the block holds nothing else. */
@@ -135,7 +160,8 @@ function render(
   const newline = layout.lines.newlineNear(layout.lines.lineAt(statement.start));
   const rendered = lines.map((line) => {
     const depth = /^\t*/.exec(line)?.[0].length ?? 0;
-    return indentation + unit.repeat(depth) + line.slice(depth);
+    const further = unit.repeat(depth);
+    return indentation + further + shifted(line.slice(depth), '', further);
   });
   if (place === 'before') return rendered.map((line) => line + newline).join('');
   if (place === 'after') return rendered.map((line) => newline + line).join('');

@@ -119,10 +119,11 @@ class OutlineReader {
     }
     this.#at = at;
     const first = text.charCodeAt(at);
-    if (first === BACKSLASH && isBlank(text.charCodeAt(this.#behindLineEnd(at + 1)))) throw new Odd();
+    // What follows the backslash may be a decorator, a definition or an indentation that does not count.
+    if (first === BACKSLASH) throw new Odd();
     if (first === HASH) this.#lengthenRun();
     else if (first !== NEWLINE && first !== RETURN && at < text.length) {
-      if (first !== BACKSLASH) this.#run = 0;
+      this.#run = 0;
       this.#startStatement(at, indent, lineStart);
     }
     if (isLoop(text, at)) this.#loops.push(at);

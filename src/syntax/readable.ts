@@ -10,12 +10,30 @@ const BACKSLASH = 92;
 
 /** The text as the grammar can read it, of the same length, so that offsets hold. */
 export function readable(text: string): string {
-  return withoutLongRuns(withPythonNewlines(text));
+  return withoutLongRuns(withPythonIndentation(withPythonNewlines(text)));
 }
 
 /** A lone carriage return ends a line in Python but not in the grammar. */
 function withPythonNewlines(text: string): string {
   return text.includes('\r') ? text.replace(/\r(?!\n)/g, '\n') : text;
+}
+
+/** At the start of a statement: lines with nothing but a backslash, and the indentation of the line after them. */
+const SPLIT_INDENTATION = /(?<![^\n]|\\\r?\n)(?:[ \t\f]*\\\r?\n)+[ \t\f]*/g;
+
+/**
+ * The grammar adds up the spaces of all these lines. In Python the first of them that has any decides alone. What is before a
+ * form feed counts for nothing, so the spaces that count come last.
+ */
+function withPythonIndentation(text: string): string {
+  if (!text.includes('\\')) return text;
+  return text.replace(SPLIT_INDENTATION, (split) => {
+    const blanks = split.split(/\\\r?\n/).map((blank) => blank.replace(/^.*\f/, ''));
+    const first = blanks.slice(0, -1).find((blank) => blank !== '');
+    if (first === undefined) return split;
+    let at = first.length - split.replace(/[^ \t\f]/g, '').length;
+    return split.replace(/[ \t\f]/g, () => first[at++] ?? '\f');
+  });
 }
 
 /**

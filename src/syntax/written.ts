@@ -26,11 +26,17 @@ function isHeldTogether(node: PyNode): boolean {
 
 /** The text on one line, long strings apart; undefined where a comment stands in it. */
 export function onOneLine(node: PyNode): string | undefined {
+  for (const leaf of leavesOf(node)) if (leaf.type === 'comment') return undefined;
+  return copyOf(node);
+}
+
+/** The same for a second time that it is written: comments stay where they are. */
+export function copyOf(node: PyNode): string {
   const { text, start } = node;
   let line = '';
   let before: PyNode | undefined;
   for (const leaf of leavesOf(node)) {
-    if (leaf.type === 'comment') return undefined;
+    if (leaf.type === 'comment') continue;
     const gap = before === undefined ? '' : text.slice(before.end - start, leaf.start - start);
     const closes = /^[)\]}]$/.test(leaf.type);
     // A comma before the end of arguments belongs to their lines.

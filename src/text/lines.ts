@@ -11,6 +11,9 @@ export interface Position {
 
 export type Newline = '\n' | '\r\n' | '\r';
 
+/** What a character of two code units begins with. */
+const ASTRAL = /[\ud800-\udbff]/;
+
 /** Physical lines by Python's rules: `\n`, `\r\n` and a lone `\r` each end a line; a form feed does not. */
 export class Lines {
   #known: readonly number[] | undefined;
@@ -42,7 +45,8 @@ export class Lines {
   position(offset: number): Position {
     const line = this.lineAt(offset);
     const before = this.text.slice(this.start(line), offset);
-    return { line, column: [...before].length + 1 };
+    const pairs = ASTRAL.test(before) ? before.length - [...before].length : 0;
+    return { line, column: before.length - pairs + 1 };
   }
 
   start(line: number): number {

@@ -80,7 +80,7 @@ export class EditBuilder {
 
   /** The statement's lines, with the comment behind it, stand above another statement instead. */
   moveStatement(statement: PyNode, above: PyNode): void {
-    this.insertStatementBefore(above, layout.linesOf(this.module, statement));
+    this.insertStatementBefore(above, [layout.textAbove(this.module, statement, above)]);
     this.removeStatement(statement);
   }
 

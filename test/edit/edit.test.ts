@@ -51,6 +51,21 @@ describe('plan', () => {
     expect(waiting).toEqual([second]);
   });
 
+  it('takes what clashes with nothing that was taken before, for any fixes', () => {
+    const one = fc.tuple(fc.nat(60), fc.nat(3)).map(([start, length]) => edit(start, start + length, ''));
+    fc.assert(
+      fc.property(fc.array(fc.array(one, { maxLength: 3 }), { maxLength: 12 }), (fixes) => {
+        const sound = fixes.filter((fix) =>
+          fix.every((a, at) => fix.slice(at + 1).every((b) => a.end <= b.start || b.end <= a.start)),
+        );
+        const taken: (readonly Edit[])[] = [];
+        for (const fix of sound) if (!fix.some((a) => taken.flat().some((b) => clash(a, b)))) taken.push(fix);
+        expect(plan(sound, (fix) => fix).taken).toEqual(taken);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('lets touching edits wait for each other', () => {
     expect(clash(edit(0, 3, ''), edit(3, 5, ''))).toBe(true);
     expect(clash(edit(4, 4, 'a'), edit(4, 4, 'b'))).toBe(true);

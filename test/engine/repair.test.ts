@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
-import { policy } from '../../src/engine/engine.js';
+import { describe, expect, it, vi } from 'vitest';
+import { createEngine, policy } from '../../src/engine/engine.js';
 import type { Decide, Outcome, Skipped } from '../../src/engine/outcome.js';
+import { loadParser } from '../../src/syntax/parser.js';
 import { Proof, type Transform } from '../../src/toolkit/index.js';
 import { engineOf, fileOf, toy } from '../support/toy.js';
 
@@ -147,6 +148,29 @@ describe('repair', () => {
     expect(result.bugs[0]).toContain('the fix of broken at train.py:1 was dropped');
   });
 
+  it('lets fixes that are sound only one by one wait for each other', async () => {
+    const remove = toy('remove', 'aaa', (edit, _, statement) => void edit.removeStatement(statement));
+    const engine = engineOf(remove, rename('cd', 'ccc', 'd'));
+    const result = outcome(await engine.repair(fileOf('if x:\n    aaa\n    # note\n\n    aaa\nccc\n'), safe));
+    // The second finding is left with a reason: nothing else would be in its block.
+    expect(result.after).toBe('if x:\n    # note\n\n    aaa\nd\n');
+    expect(result.bugs).toEqual([]);
+    expect(result.remaining.findings).toMatchObject([{ refusal: expect.stringContaining('empty block') }]);
+  });
+
+  it('finds those that break a file among very many', async () => {
+    const parser = await loadParser();
+    const parse = vi.spyOn(parser, 'parse');
+    const broken = toy('broken', 'aaa', (edit, node) => void edit.replace(node, '('));
+    const lines = Array.from({ length: 400 }, (_, at) => (at % 150 === 77 ? 'aaa' : 'ccc'));
+    const transforms = [broken, rename('cd', 'ccc', 'd')];
+    const engine = createEngine({ parser, transforms, knownIds: new Set(), optionsFor: () => ({}) });
+    const result = outcome(await engine.repair(fileOf(lines.join('\n')), safe));
+    expect(result.after).toBe(lines.join('\n').replaceAll('ccc', 'd'));
+    expect(result.bugs).toHaveLength(3);
+    expect(parse.mock.calls.length).toBeLessThan(60);
+  });
+
   it('drops a fix that changes how code outside it is read', async () => {
     const comment = toy('comment', 'aaa', (edit, node) => void edit.replace(node, 'b #'));
     const result = outcome(await engineOf(comment).repair(fileOf('x = aaa + 1\n'), safe));
@@ -169,6 +193,10 @@ describe('repair', () => {
         .replace('bbb', 'torch.no_grad'),
     );
     expect(outcome(await engine.repair(fileOf('aaa\n'), safe)).after).toBe('import torch\n\ntorch.no_grad\n');
+    const future = '"""Doc."""\n"""More."""\nfrom __future__ import annotations; x = [\n]; \\\n  y = 1\n';
+    expect(outcome(await engine.repair(fileOf(`${future}aaa\n`), safe)).after).toBe(
+      `${future}import torch\ntorch.no_grad\n`,
+    );
     expect(outcome(await engine.repair(fileOf('"""Doc."""\naaa'), safe)).after).toBe(
       '"""Doc."""\n\nimport torch\ntorch.no_grad',
     );

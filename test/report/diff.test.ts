@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { applyEdits } from '../../src/edit/apply.js';
+import { plan } from '../../src/edit/plan.js';
 import { formatHunk, type Hunk, hunksBetween } from '../../src/report/diff.js';
+import { shownHunksOf } from '../../src/report/shown-hunks.js';
+import { Lines } from '../../src/text/lines.js';
 
 describe('hunks', () => {
   test('equal texts have none', () => {
@@ -53,6 +57,43 @@ describe('hunks', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('the hunks of edits', () => {
+  const line = fc.constantFrom('a\n', 'a\n', 'b\n', 'cc\n', '\n', 'dd\r\n', 'e\r', 'ffff\n');
+  const sample = fc.tuple(
+    fc.array(line, { maxLength: 60 }),
+    fc.array(fc.tuple(fc.nat(160), fc.nat(5), fc.constantFrom('', 'a\n', 'a\na\n', 'x', '\n', '\nb')), {
+      maxLength: 4,
+    }),
+  );
+  const plain = (text: string) => text.replace(/\r\n?/g, '\n');
+
+  test('turn one text into the other, seen only near the edits', () => {
+    fc.assert(
+      fc.property(sample, ([lines, raw]) => {
+        const before = lines.join('');
+        const wanted = raw
+          .map(([start, length, text]) => ({ start, end: start + length, text }))
+          .filter(({ end }) => end <= before.length);
+        const edits = plan(wanted, (edit) => [edit]).taken;
+        const hunks = shownHunksOf(new Lines(before), edits);
+        expect(applied(plain(before), hunks)).toBe(plain(applyEdits(before, edits)));
+        for (const hunk of hunks) expect(hasFullContext(hunk, plain(before))).toBe(true);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test('take no longer in a large text', () => {
+    const lines = new Lines(numbered(200_000).join(''));
+    const start = performance.now();
+    for (let at = 0; at < 5_000; at++) {
+      const edits = [5, 40 * at + 1_000].map((offset) => ({ start: offset, end: offset, text: 'x\n' }));
+      expect(shownHunksOf(lines, edits)).toHaveLength(2);
+    }
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 });
 

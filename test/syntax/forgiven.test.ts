@@ -17,12 +17,24 @@ it.each([
   ['one after a mapping', 'f(**a, b)\n'],
   ['a keyword twice', 'f(a=1, b=2, a=3)\n'],
   ['a parameter twice', 'def f(a, b, a):\n    pass\n'],
+  ['a parameter in two forms', 'def f(\u{1d4cd}, x):\n    pass\n'],
   ['a parameter without a default after one with', 'def f(a=1, b):\n    pass\n'],
   ['annotated targets', 'a, b: int = 1, 2\n'],
   ['a starred target', '*a = 1\n'],
   ['a starred value', 'x = *a\n'],
   ['a starred value in parentheses', 'x = (*a)\n'],
   ['nothing to assign', 'x =  # why\ny = 1\n'],
+  ['two annotations', 'x: "int": str = 1\n'],
+  ['a comma after an import', 'from a import b, \n'],
+  ['a name for a part of an annotation', 'def f(a: (b := c).d, e=1):\n    pass\n'],
+  ['a name for a starred value', 'f((a := *b), c)\n'],
+  ['a star twice', 'f(* *a)\n'],
+  ['a bare generator before a comma', 'f(a for a in b, )\n'],
+  ['a list of one comprehension and a comma', 'a = [b for b in c,  # last\n]\n'],
+  ['a name for what a comprehension goes through', 'a = {b: c for b, c in (d := e.items)()}\n'],
+  ['yield in an annotation', 'def f(a: (yield b).c):\n    pass\n'],
+  ['async before a decorator', 'async @a\ndef f():\n    pass\n'],
+  ['async on a line of its own', 'async \\\n\ndef f():\n    pass\n'],
 ])('asks about %s', (_, text) => {
   expect(mayBeForgiven(text, outlineOf(text))).toBe(true);
   expect(pythonProblem(text)).toBeDefined();
@@ -47,6 +59,9 @@ it.each([
   'x = """\nnot = code (\n"""\nf(f"{a=} {b!r:>{c}}", d=1)\n',
   'match x:\n    case A(b=1, c=d) if d:\n        pass\n    case _:\n        pass\n',
   'try:\n    x = 1\nexcept (A, B) as e:\n    raise C from e\nfinally:\n    ...\n',
+  'f((a for a in b), [c for c in d], "for", e=1)\nf(a for a in b)\nf(a.g("x (") for a in b(c, d))\nf(a for a, c in b)\n[a for a, (c, d) in b if (a, c)]\n',
+  'while chunk := f(a, b):\n    print(c := 1, [d for d in e], any((g := h) > 1 for h in i))\n',
+  'x = lambda a: {1: 2}\ny: Callable[[int], str] = lambda b: b\nz = [a async for a in b]\n',
   'from a import *\nfrom . import b\nprint(*a, sep="")\nassert x == 1, "y = 2"\n',
 ])('does not ask about %j', (text) => {
   expect(pythonProblem(text)).toBeUndefined();

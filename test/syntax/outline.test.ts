@@ -31,7 +31,7 @@ const TRICKY: Readonly<Record<string, string>> = {
   ),
   'no newline at the end': `def f(value):\n${body('    ')}    return value`,
   'a semicolon at the end': `def f(value):\n${body('    ')}    return value;\nx = 1\n`,
-  'clauses, decorators and comments between statements': `# head\n\nif a:\n    b\n# c\nelif d: e; f\nelse:\n    g\n    # h\n  # i\n# j\ntry:\n    k\nexcept E:\n    l\nfinally:\n    m\n@n\n# o\n@p\nclass Q:\n    r = 1\n    # s\nelsewhere = 2\n\\\nt = 3; u = 4\n# end`,
+  'clauses, decorators and comments between statements': `# head\n\nif a:\n    b\n# c\nelif d: e; f\nelse:\n    g\n    # h\n  # i\n# j\ntry:\n    k\nexcept E:\n    l\nfinally:\n    m\n@n\n# o\n@p\nclass Q:\n    r = 1\n    # s\nelsewhere = 2\nt = 3; u = 4\n# end`,
   'type parameters': `def f[T: (int, str)](value: T) -> T:\n${body('    ')}    return value\n`,
 };
 
@@ -172,4 +172,12 @@ describe('outline', () => {
   it('counts how deep brackets nest', () => {
     expect(outlineOf('f([{1: (2)}], "((((")\n')?.depth).toBe(4);
   });
+});
+
+it.each([
+  '\\\n@a\ndef f():\n    b\n',
+  'def f():\n    a\n\\\ndef g():\n    b\n',
+  'if a:\n    b\n  \\\n    c\n',
+])('a statement after a backslash is left to the parser: %j', (text) => {
+  expect(outlineOf(text)).toBeUndefined();
 });

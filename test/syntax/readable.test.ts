@@ -56,3 +56,25 @@ test('what may matter in a run stays', () => {
   const text = `${'# c\n'.repeat(LONG_RUN)}${kept.join('')}${'# c\n'.repeat(3)}`;
   expect(readable(text)).toBe(`${'   \n'.repeat(LONG_RUN)}${kept.join('')}${'   \n'.repeat(3)}`);
 });
+
+/** A statement of `f`, or one after it: what CPython makes of the indentation of `x`. */
+test.each([
+  ['the first line decides', 'def f():\n    a\n    \\\n        x\n', 'block'],
+  ['further in', 'def f():\n    if a:\n        b\n    \\\n        x\n', 'block'],
+  ['nothing before it', 'def f():\n    a\n\\\n    x\n', 'block'],
+  ['of several lines, the first with any', 'def f():\n    a\n\\\n    \\\n  \\\n            x\n', 'block'],
+  ['with carriage returns', 'def f():\r\n    a\r\n    \\\r\n  x\r\n', 'block'],
+  ['tabs', 'def f():\n\ta\n\t\\\n\tx\n', 'block'],
+  ['a form feed starts over', 'def f():\n    a\n        \f    \\\n            x\n', 'block'],
+  ['none at all', 'def f():\n    a\n\\\nx\n', 'module'],
+])('an indentation in several lines is that of Python: %s', async (_, text, around) => {
+  const tree = (await loadParser()).parse(text);
+  expect(tree.hasError).toBe(false);
+  expect(readable(text)).toHaveLength(text.length);
+  const { parent: statement } = tree.root.descendantAt(text.lastIndexOf('x'));
+  expect(statement?.parent?.type).toBe(around);
+  const block = statement?.parent?.named[0];
+  expect(
+    text.slice(block?.start).startsWith(around === 'module' ? 'def' : text.includes('if a') ? 'if' : 'a'),
+  ).toBe(true);
+});

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { onOneLine, standalone } from '../../src/syntax/written.js';
+import { copyOf, onOneLine, standalone } from '../../src/syntax/written.js';
 import { moduleOf, nodeAt } from '../support/module.js';
 
 /** The value that is given to `f`. */
@@ -36,5 +36,7 @@ it.each([
 });
 
 it('does not lose a comment', () => {
-  expect(onOneLine(given('a(  # why\n    b)'))).toBeUndefined();
+  const commented = given('a  # why\n    # twice\n  .b(  # why\n    c,  # last\n)');
+  expect(onOneLine(commented)).toBeUndefined();
+  expect(copyOf(commented)).toBe('a.b(c)');
 });

@@ -25,6 +25,12 @@ it('takes all lines of the statement and the comment behind it along', () => {
   expect(moved('for x in y:\r\n\tf(x)\r\n\there = 1')).toBe('here = 1\r\nfor x in y:\r\n\tf(x)');
 });
 
+it('leaves the lines of a string as they are', () => {
+  expect(
+    moved('if a:\n    for x in y:\n        here = f("""\n        1\n2""",\n            3)\n        g(x)\n'),
+  ).toBe('if a:\n    here = f("""\n        1\n2""",\n        3)\n    for x in y:\n        g(x)\n');
+});
+
 it('leaves no empty block, and no other code behind', () => {
   expect(() => moved('for x in y:\n    here = 1\n')).toThrow(Unfixable);
   expect(() => moved('for x in y:\n    here = 1; f(x)\n')).toThrow(Unfixable);

@@ -7,7 +7,7 @@ import { plural } from '../../report/prose.js';
 import { Failure } from '../../workspace/failure.js';
 import { type Campaign, readCampaign } from '../../workspace/migrate/campaign.js';
 import { chosen } from '../../workspace/migrate/choose.js';
-import { driveHere } from '../../workspace/migrate/driver.js';
+import { clearAfter, driveHere } from '../../workspace/migrate/driver.js';
 import { enclosureFor } from '../../workspace/migrate/enclosure.js';
 import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
 import { countedIn } from '../../workspace/migrate/page.js';
@@ -29,7 +29,7 @@ import { forgesOf, withSources } from './migrate-forges.js';
 import { identityOf } from './migrate-identity.js';
 import { init } from './migrate-init.js';
 import { checkForges, followAll } from './migrate-pr.js';
-import { begin, checkNotQueued, choiceIn, dealtRun, resumed } from './migrate-runs.js';
+import { begin, checkNotQueued, choiceIn, dealtRun, resumed, shardName } from './migrate-runs.js';
 
 const ANYWHERE: readonly OptionName[] = ['quiet', 'verbose', 'color'];
 const WHICH: readonly OptionName[] = ['repos', 'shard'];
@@ -76,8 +76,21 @@ export async function migrate(context: Context): Promise<number> {
   if (run.goal !== 'plan' && action !== 'pr') await identityOf(context);
   if (run.goal !== 'plan' && action !== 'pr') await sayHowVerified(context, campaign, run);
   if (run.goal === 'pr') await checkForges(context, campaign, run);
+  await clearLastRun(context, campaign, action === 'resume' ? { keep: run.keep } : {});
   const code = await work(context, campaign, action === 'resume' ? run : begin(args, campaign, run), HERE);
   return isKnown ? code : EXIT.findings;
+}
+
+/** Where the last run was killed, what it was about to remove is still there. `resume` may keep more or less of it. */
+async function clearLastRun(
+  { args, io }: Context,
+  campaign: Campaign,
+  instead: Partial<Pick<Run, 'keep'>>,
+): Promise<void> {
+  const folder = new CampaignFolder(campaign.folder);
+  const last = folder.lastRun(shardName(choiceIn(args)));
+  if (last !== undefined)
+    await clearAfter({ ...last, ...instead }, folder, { campaign, env: io.env, eyes: io });
 }
 
 /** Before anything is done: a sandbox that does not work here is found out only once. */

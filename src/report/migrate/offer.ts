@@ -1,6 +1,9 @@
+import type { Edit } from '../../edit/edit.js';
+import { Lines } from '../../text/lines.js';
 import type { Numerics, Safety } from '../../toolkit/contract.js';
-import { type Hunk, hunksBetween } from '../diff.js';
+import type { Hunk } from '../diff.js';
 import { type OpenString, OpenStrings } from '../python-tokens.js';
+import { shownHunksOf } from '../shown-hunks.js';
 
 /** A fix of a plan as a reviewer sees it: by itself, on the text that it was found in. */
 export interface Offer {
@@ -59,20 +62,20 @@ const LONGEST_LINE = 2_000;
 
 /** A text as it was before fixes; what the display of each change asks about it is computed once. */
 export class Original {
-  readonly #plain: string;
+  readonly #lines: Lines;
   readonly #strings: OpenStrings | undefined;
 
   constructor(
     readonly path: string,
     readonly text: string,
   ) {
-    this.#plain = withPlainNewlines(text);
-    this.#strings = /\.pyi?$/.test(path) ? new OpenStrings(this.#plain) : undefined;
+    this.#lines = new Lines(text);
+    const plain = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+    this.#strings = /\.pyi?$/.test(path) ? new OpenStrings(plain) : undefined;
   }
 
-  /** Python's line ends all look alike here; what a program reads is the patch. */
-  changedTo(after: string): OfferedChange {
-    const hunks = hunksBetween(this.#plain, withPlainNewlines(after)).map((hunk): OfferedHunk => {
+  edited(edits: readonly Edit[]): OfferedChange {
+    const hunks = shownHunksOf(this.#lines, edits).map((hunk): OfferedHunk => {
       const open = this.#strings?.before(hunk.oldStart - 1) ?? '';
       return {
         old: hunk.oldStart,
@@ -95,8 +98,4 @@ function linesOf({ lines }: Hunk): readonly string[] {
 
 function shortened(line: string): string {
   return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line;
-}
-
-function withPlainNewlines(text: string): string {
-  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }

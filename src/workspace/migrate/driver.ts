@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Goal, RepositoryRecord, StageName } from '../../report/migrate/record.js';
@@ -7,13 +8,13 @@ import { endMarked } from '../prove/child.js';
 import { prepareForMany } from '../tuning.js';
 import type { Campaign } from './campaign.js';
 import { type Course, goOn } from './course.js';
-import type { CampaignFolder, Keep } from './folder.js';
+import type { CampaignFolder, Keep, Run } from './folder.js';
 import type { Forges } from './forge/forges.js';
 import { gitEnvironment } from './forge/token.js';
 import { Git, MARK, restGit } from './git.js';
 import { type Hold, tryHold } from './hold.js';
 import { Lane } from './lane.js';
-import { Mirror } from './mirror.js';
+import { BASE_TREE, Mirror } from './mirror.js';
 import type { Eyes } from './planner.js';
 import { Setback } from './setback.js';
 import type { Repository } from './source.js';
@@ -78,28 +79,56 @@ export async function driveHere(
 /** Milliseconds that a run has to leave a repository that was taken from it. */
 const SETTLE = 2000;
 
-/** Answers with where it came to, or with why it was not worked on. */
-async function take(
-  repository: Repository,
-  undertaking: Undertaking,
-  course: Required<Pick<Course, 'through' | 'isWelcome'>>,
-): Promise<RepositoryRecord | Failure> {
-  const { campaign, folder, goal, eyes, env, keep, takeover } = undertaking;
-  const { id, url } = repository;
+/** What it takes to hold a repository. */
+interface Means extends Pick<Undertaking, 'campaign' | 'env'> {
+  readonly eyes: Pick<Eyes, 'signal'>;
+}
+
+/** A repository that this process holds. */
+interface Held {
+  readonly hold: Hold;
+  readonly mirror: Mirror;
+  /** What its child processes carry. */
+  readonly mark: string;
+}
+
+/** Works on a repository that nobody else holds; answers with why not where that failed. */
+async function holding<T>(
+  { id, url }: Repository,
+  { campaign, env, eyes, takeover }: Means & Pick<Undertaking, 'takeover'>,
+  work: (held: Held) => Promise<T>,
+): Promise<T | Failure> {
   const file = join(campaign.mirrors, `${id}.lock`);
   const mark = `${file}#`;
   const git = new Git(gitEnvironment(campaign.hosts, env), eyes.signal, mark);
   const manner = { clone: campaign.clone, timeout: campaign.limits.networkTimeout };
   const mirror = new Mirror(join(campaign.mirrors, id), url, git, manner);
-  const held = await tryHold(file, { takeover });
-  if (held instanceof Failure) return held;
+  const hold = await tryHold(file, { takeover });
+  if (hold instanceof Failure) return hold;
   try {
-    if (held.isInherited) {
+    if (hold.isInherited) {
       endMarked(`${MARK}=${mark}`);
       // One that lives tidies up after the processes that were just ended, and then finds that it is not its turn.
       if (takeover) await pause(SETTLE);
       mirror.unlock();
     }
+    return await work({ hold, mirror, mark });
+  } catch (error) {
+    if (error instanceof Setback) return error;
+    throw error;
+  } finally {
+    hold.release();
+  }
+}
+
+/** Answers with where it came to, or with why it was not worked on. */
+function take(
+  repository: Repository,
+  undertaking: Undertaking,
+  course: Required<Pick<Course, 'through' | 'isWelcome'>>,
+): Promise<RepositoryRecord | Failure> {
+  const { folder, goal, keep } = undertaking;
+  return holding(repository, undertaking, async ({ hold, mirror, mark }) => {
     // Read now: another run may have been at it since the work was dealt out.
     const start = folder.record(repository);
     const record = await goOn({ ...undertaking, mirror, mark }, start, {
@@ -107,23 +136,46 @@ async function take(
       isWelcome: course.isWelcome,
       through: (stage, work) =>
         course.through(stage, () => {
-          checkHeld(held);
+          checkHeld(hold);
           return work();
         }),
       journal: (each) => {
-        checkHeld(held);
+        checkHeld(hold);
         return folder.journal(each);
       },
     });
-    checkHeld(held);
-    if (keep === 'none' || (keep === 'failed' && !hasFailed(record))) mirror.removeTree(folder.tree(id));
-    if (keep === 'none') mirror.remove();
+    checkHeld(hold);
+    clear(record, mirror, folder, keep);
     return record;
-  } catch (error) {
-    if (error instanceof Setback) return error;
-    throw error;
-  } finally {
-    held.release();
+  });
+}
+
+function clear(record: RepositoryRecord, mirror: Mirror, folder: CampaignFolder, keep: Keep): void {
+  if (keep === 'none' || (keep === 'failed' && !hasFailed(record))) mirror.removeTree(folder.tree(record.id));
+  if (keep === 'none') mirror.remove();
+}
+
+/**
+ * Removes what a run that was killed has left of repositories that it had finished: they are not dealt out again. One that
+ * another run holds is left to that run.
+ */
+export async function clearAfter(
+  { goal, keep, ids }: Pick<Run, 'goal' | 'keep' | 'ids'>,
+  folder: CampaignFolder,
+  means: Means,
+): Promise<void> {
+  const { campaign } = means;
+  const done = new Set(ids);
+  for (const repository of campaign.repositories) {
+    const { id } = repository;
+    if (!done.has(id) || keep === 'all') continue;
+    const left = [folder.tree(id), `${folder.tree(id)}${BASE_TREE}`];
+    if (keep === 'none') left.push(join(campaign.mirrors, id));
+    if (!left.some((each) => existsSync(each))) continue;
+    await holding(repository, { ...means, takeover: false }, async ({ mirror }) => {
+      const record = folder.record(repository);
+      if (isFinished(record, goal)) clear(record, mirror, folder, keep);
+    });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Decide, Finding, Outcome, Preview, SourceFile } from '../../engine/outcome.js';
+import { ownEdits } from '../../engine/preview.js';
 import { type Offer, Original } from '../../report/migrate/offer.js';
 import { contentHash } from '../answers.js';
 import { type Decisions, type Matter, nameOf } from './decisions.js';
@@ -93,25 +94,29 @@ function isUnwanted(verdict: ReturnType<Decisions['about']>): boolean {
 /** Those that were applied. One that had to wait for another fix may be known by another key by then. */
 function takenOf(drafts: readonly Draft[], applied: readonly Finding[]): ReadonlySet<Draft> {
   const taken = new Set<Draft>();
-  const left = [...applied];
-  for (const isSame of [isOfKey, isOfTransform]) {
+  const left = new Set(applied);
+  for (const sign of [
+    ({ transform, key }: Named) => `${transform} ${key}`,
+    ({ transform }: Named) => transform,
+  ]) {
+    /** Last first. */
+    const alike = new Map<string, Finding[]>();
+    for (const finding of [...left].reverse()) {
+      const same = alike.get(sign(finding));
+      if (same === undefined) alike.set(sign(finding), [finding]);
+      else same.push(finding);
+    }
     for (const draft of drafts) {
-      const at = taken.has(draft) ? -1 : left.findIndex((finding) => isSame(draft, finding));
-      if (at === -1) continue;
+      const finding = taken.has(draft) ? undefined : alike.get(sign(draft))?.pop();
+      if (finding === undefined) continue;
       taken.add(draft);
-      left.splice(at, 1);
+      left.delete(finding);
     }
   }
   return taken;
 }
 
-function isOfKey(draft: Draft, { key, transform }: Finding): boolean {
-  return draft.key === key && draft.transform === transform;
-}
-
-function isOfTransform(draft: Draft, { transform }: Finding): boolean {
-  return draft.transform === transform;
-}
+type Named = Pick<Finding, 'transform' | 'key'>;
 
 /** A file that fixes are found in. They share its text until some of them are applied, so it is hashed and split once. */
 class Place {
@@ -136,9 +141,8 @@ class Place {
     };
   }
 
-  draft(finding: Finding, preview: Preview, matter: Matter): Draft {
+  draft(finding: Finding, { before }: Preview, matter: Matter): Draft {
     const { transform, at, message, safety, numerics, unproven, fix } = finding;
-    const beside = preview.beside ?? [];
     return {
       ...matter,
       ref: sha256(JSON.stringify([matter.path, matter.hash, matter.key])).slice(0, 16),
@@ -147,8 +151,8 @@ class Place {
       title: fix?.title ?? '',
       ...{ message, safety, numerics, unproven },
       changes: [
-        this.#show(preview.before).changedTo(preview.after),
-        ...beside.map(({ path, before, after }) => new Original(path, before).changedTo(after)),
+        this.#show(before).edited(fix === undefined ? [] : ownEdits(fix)),
+        ...(fix?.beside ?? []).map(({ path, text, edits }) => new Original(path, text).edited(edits)),
       ],
     };
   }

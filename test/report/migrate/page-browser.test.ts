@@ -5,11 +5,10 @@ import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { pageAssets } from '../../../src/cli/campaign-page.js';
-import { Original } from '../../../src/report/migrate/offer.js';
 import type { Told } from '../../../src/report/migrate/page/collect.js';
 import { pageHtml } from '../../../src/report/migrate/page/html.js';
 import { launchChromium } from '../../support/chromium.js';
-import { offer, samplePage, told } from './sample.js';
+import { changed, offer, samplePage, told } from './sample.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'memfix-page-'));
 let browser: Browser;
@@ -213,7 +212,7 @@ test('what repositories are called and what is in them is never more than text',
           title: nasty,
           message: nasty,
           unproven: [nasty],
-          changes: [new Original('a.py', `x = "${nasty}"\n`).changedTo(`x = '${nasty}'\n`)],
+          changes: [changed('a.py', `x = "${nasty}"\n`, `x = '${nasty}'\n`)],
         }),
       ],
     ),

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { Original } from '../../../src/report/migrate/offer.js';
 import { embedded, pageHtml } from '../../../src/report/migrate/page/html.js';
 import { isWanted, NO_WISH, searchText } from '../../../src/report/migrate/page/matching.js';
 import { differences, rowsOf } from '../../../src/report/migrate/page/rows.js';
 import { visibleParts } from '../../../src/report/migrate/page/visible.js';
 import { perTransform, standingOf } from '../../../src/report/migrate/tally.js';
-import { offer, samplePage, told } from './sample.js';
+import { changed, offer, samplePage, told } from './sample.js';
 
 describe('embedded data', () => {
   test.each([
@@ -92,11 +91,9 @@ test('hidden characters become their numbers', () => {
 
 describe('the rows of a diff', () => {
   const rows = (before: string, after: string) =>
-    new Original('a.py', before)
-      .changedTo(after)
-      .hunks.flatMap((hunk) =>
-        rowsOf(hunk, true).map(({ old, new: now }) => [old?.text ?? null, now?.text ?? null]),
-      );
+    changed('a.py', before, after).hunks.flatMap((hunk) =>
+      rowsOf(hunk, true).map(({ old, new: now }) => [old?.text ?? null, now?.text ?? null]),
+    );
 
   test('put a line beside what became of it', () => {
     expect(rows('a = f(x)\nb = g(y)\n', 'with c:\n    a = f(x)\nb = g(y)\n')).toEqual([
@@ -112,9 +109,7 @@ describe('the rows of a diff', () => {
   });
 
   test('know what changed in a line, and the numbers of both sides', () => {
-    const [hunk] = new Original('a.py', '\n\n\n\nx.append(loss)\n').changedTo(
-      '\n\n\n\nx.append(loss.detach())\n',
-    ).hunks;
+    const [hunk] = changed('a.py', '\n\n\n\nx.append(loss)\n', '\n\n\n\nx.append(loss.detach())\n').hunks;
     const row = hunk && rowsOf(hunk, true).at(-1);
     expect(row).toMatchObject({
       isChange: true,
@@ -126,22 +121,16 @@ describe('the rows of a diff', () => {
 
   test('do not take a docstring for code', () => {
     const text = '"""\n'.concat('prose for you\n'.repeat(6), 'x\n"""\n');
-    const [hunk] = new Original('a.py', text).changedTo(text.replace('x\n', 'y\n')).hunks;
+    const [hunk] = changed('a.py', text, text.replace('x\n', 'y\n')).hunks;
     expect(hunk?.open).toBe('"""');
     expect(hunk && rowsOf(hunk, true)[0]?.old?.tokens).toEqual([{ kind: 'string', text: 'prose for you' }]);
-    const [yaml] = new Original('a.yaml', text).changedTo(text.replace('x\n', 'y\n')).hunks;
+    const [yaml] = changed('a.yaml', text, text.replace('x\n', 'y\n')).hunks;
     expect(yaml).not.toHaveProperty('open');
   });
 
   test('take line ends as they look, and no line beyond measure', () => {
-    expect(new Original('a.py', 'a\r\nb\r\n').changedTo('a\r\nc\r\n').hunks[0]?.lines).toEqual([
-      ' a',
-      '-b',
-      '+c',
-    ]);
-    expect(new Original('a.py', 'a\n').changedTo(`${'b'.repeat(9_999)}\n`).hunks[0]?.lines[1]).toHaveLength(
-      2_002,
-    );
+    expect(changed('a.py', 'a\r\nb\r\n', 'a\r\nc\r\n').hunks[0]?.lines).toEqual([' a', '-b', '+c']);
+    expect(changed('a.py', 'a\n', `${'b'.repeat(9_999)}\n`).hunks[0]?.lines[1]).toHaveLength(2_002);
     const long = 'a b '.repeat(600);
     expect(rows(`${long}c\n`, `${long}d\n`)).toHaveLength(1);
   });

@@ -1,4 +1,4 @@
-import { type Offer, Original } from '../../../src/report/migrate/offer.js';
+import { type Offer, type OfferedChange, Original } from '../../../src/report/migrate/offer.js';
 import { pageOf, type Told } from '../../../src/report/migrate/page/collect.js';
 import type { RepositoryRecord } from '../../../src/report/migrate/record.js';
 
@@ -36,6 +36,11 @@ class Trainer:
 `;
 const AFTER = BEFORE.replace('losses.append(loss)', 'losses.append(loss.detach())');
 
+/** A file with another text. */
+export function changed(path: string, before: string, after: string): OfferedChange {
+  return new Original(path, before).edited([{ start: 0, end: before.length, text: after }]);
+}
+
 export function offer(index: number, more: Partial<Offer> = {}): Offer {
   const { id, safety, numerics } = KNOWN[index % KNOWN.length] ?? KNOWN[0];
   const path = more.path ?? `src/train_${Math.floor(index / 2)}.py`;
@@ -52,7 +57,7 @@ export function offer(index: number, more: Partial<Offer> = {}): Offer {
     safety,
     numerics,
     unproven: [],
-    changes: [new Original(path, BEFORE).changedTo(AFTER)],
+    changes: [changed(path, BEFORE, AFTER)],
     fate: 'taken',
     ...more,
   };

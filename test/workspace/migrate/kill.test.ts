@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { hold } from '../../../src/workspace/migrate/hold.js';
 import { toyProgram } from '../../cli/toy-program.js';
 import { folderWith, git } from '../folders.js';
 import { BRANCH, branchesOf, commitsOn, countPushes, remotesWith, WORLD } from './remotes.js';
@@ -72,6 +73,28 @@ test.each([
   expect(readdirSync(join(camp, 'mirrors'))).toHaveLength(1);
   expect(memfix('resume')).toMatchObject({ status: 0 });
   expect(pushes()).toBe(1);
+});
+
+test('what a killed run was about to remove, the next one removes, unless it is kept or held', async () => {
+  const remotes = remotesWith({ one: { 'a.py': 'hold()\n' } });
+  const camp = folderWith({ 'campaign.toml': `repositories = ['${join(remotes, 'one.git')}']\n` });
+  const memfix = (...words: readonly string[]) =>
+    spawnSync(process.execPath, [PROGRAM, 'migrate', ...words], { cwd: camp, encoding: 'utf8', env: WORLD });
+  const trees = () => readdirSync(join(camp, 'trees'));
+  expect(memfix('run', '--push', '--keep', 'all').status).toBe(0);
+  const [tree = ''] = trees();
+  expect(memfix('resume').status).toBe(0);
+  const held = await hold(join(camp, 'mirrors', `${tree}.lock`));
+  expect(memfix('resume', '--keep', 'failed').status).toBe(0);
+  expect(trees()).toEqual([tree]);
+  held.release();
+  expect(memfix('resume', '--keep', 'failed').status).toBe(0);
+  expect(trees()).toEqual([]);
+  mkdirSync(join(camp, 'trees', tree));
+  const last = join(camp, 'runs', 'all.json');
+  writeFileSync(last, readFileSync(last, 'utf8').replace('"all"', '"failed"'));
+  expect(memfix('run', '--push').status).toBe(0);
+  expect(trees()).toEqual([]);
 });
 
 /** A process that has ended and that nobody has asked about has no command line any more. */
