@@ -31,8 +31,8 @@ function scaffold(name: string): void {
   const { status } = spawnSync('npm', ['run', '--silent', 'docs'], { cwd: root, stdio: 'inherit' });
   process.stdout.write(
     `\nNext: fill in transforms/${name}.ts, write fixtures/${name}/*/input.py, then\n` +
-      '  UPDATE_FIXTURES=1 npx vitest run test/transforms.test.ts   # records findings and outputs: read the diff\n' +
-      '  npm test\n',
+      `  npm run record -- ${name}   # writes findings.json and output.py of its fixtures: read the diff\n` +
+      `  npm test -- ${name}         # holds its fixtures to the laws\n`,
   );
   process.exitCode = status ?? 1;
 }
@@ -64,7 +64,11 @@ export const ${exportedName(name)}: Transform = {
       refuses: [],
       limits: [],
     },
-    evidence: { verdict: 'Not measured.', measurements: [] },
+    evidence: {
+      verdict: 'Not measured.',
+      measurements: [],
+      gpu: { notMeasured: 'nobody has run it on a GPU yet' },
+    },
     origin: [],
     example: 'fix-plain',
   },
