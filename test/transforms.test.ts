@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { casesOf, isChosen } from '../src/dev/fixtures.js';
+import { casesOf, isChosen, recording } from '../src/dev/fixtures.js';
 import { chosenParser } from '../src/workspace/parser-choice.js';
 import { transforms } from '../transforms/index.js';
 import { fixtureSuite } from './support/suite.js';
@@ -21,7 +21,8 @@ describe.each(chosen.map((transform) => [transform.meta.id, transform] as const)
 
     const isAdvice = meta.safety === 'advice';
 
-    it('is shown where it must not act at least as often as where it must', () => {
+    // These count what is there: a transform that is being written has less.
+    it.skipIf(recording)('is shown where it must not act at least as often as where it must', () => {
       const least = LEAST[meta.group === 'default' && !isAdvice ? 'default' : 'other'];
       const acts = count(isAdvice ? 'report' : 'fix');
       expect(acts).toBeGreaterThanOrEqual(least.acts);
@@ -29,7 +30,7 @@ describe.each(chosen.map((transform) => [transform.meta.id, transform] as const)
     });
 
     if (!isAdvice) {
-      it.each(VARIANTS)('has a fix that can be varied: $name', ({ fits }) => {
+      it.skipIf(recording).each(VARIANTS)('has a fix that can be varied: $name', ({ fits }) => {
         expect(cases.filter(({ kind, input }) => kind === 'fix' && fits(input))).not.toEqual([]);
       });
     }
