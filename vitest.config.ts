@@ -9,8 +9,8 @@ export default defineConfig({
     globalSetup: ['test/support/bundle-page.ts', 'test/support/state-folder.ts'],
     // The native parser is an addon and the sessions need a terminal: processes, not threads.
     pool: 'forks',
-    // Much of the time is spent waiting: for workers, forges and browsers.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // Two more than there are processors: many tests wait for child processes, forges and browsers.
+    maxWorkers: availableParallelism() + 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],

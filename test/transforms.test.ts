@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { casesOf } from '../src/dev/fixtures.js';
+import { casesOf, isChosen, recording } from '../src/dev/fixtures.js';
 import { chosenParser } from '../src/workspace/parser-choice.js';
 import { transforms } from '../transforms/index.js';
 import { fixtureSuite } from './support/suite.js';
@@ -11,7 +11,9 @@ const LEAST = { default: { acts: 8, keep: 10 }, other: { acts: 4, keep: 5 } };
 // The parser that users get on this machine: native where it loads. transforms-wasm.test.ts runs the other.
 fixtureSuite(await chosenParser(process.env['MEMFIX_PARSER']));
 
-describe.each(transforms.map((transform) => [transform.meta.id, transform] as const))(
+const chosen = transforms.filter(({ meta }) => isChosen(meta.id));
+
+describe.each(chosen.map((transform) => [transform.meta.id, transform] as const))(
   '%s',
   (id, { meta, prefilter }) => {
     const cases = casesOf(id);
@@ -19,7 +21,8 @@ describe.each(transforms.map((transform) => [transform.meta.id, transform] as co
 
     const isAdvice = meta.safety === 'advice';
 
-    it('is shown where it must not act at least as often as where it must', () => {
+    // These count what is there: a transform that is being written has less.
+    it.skipIf(recording)('is shown where it must not act at least as often as where it must', () => {
       const least = LEAST[meta.group === 'default' && !isAdvice ? 'default' : 'other'];
       const acts = count(isAdvice ? 'report' : 'fix');
       expect(acts).toBeGreaterThanOrEqual(least.acts);
@@ -27,7 +30,7 @@ describe.each(transforms.map((transform) => [transform.meta.id, transform] as co
     });
 
     if (!isAdvice) {
-      it.each(VARIANTS)('has a fix that can be varied: $name', ({ fits }) => {
+      it.skipIf(recording).each(VARIANTS)('has a fix that can be varied: $name', ({ fits }) => {
         expect(cases.filter(({ kind, input }) => kind === 'fix' && fits(input))).not.toEqual([]);
       });
     }

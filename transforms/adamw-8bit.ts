@@ -82,6 +82,7 @@ export const adamw8bit: Transform<OptimizerSite> = {
       verdict:
         'State of 2 instead of 8 bytes per trained parameter, by its layout (105 → 26 GB for 13.14B parameters); training changes',
       measurements: [],
+      gpu: { notMeasured: 'it needs bitsandbytes, which the machine does not have' },
     },
     origin: [
       { document: 'Memory optimization implementation report', section: 'Subtask 1.2', fidelity: 'inspired' },

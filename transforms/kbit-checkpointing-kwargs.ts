@@ -67,6 +67,10 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
       verdict:
         'Nil on memory; it removes the warning and the re-entrant path on every version of transformers',
       measurements: [],
+      gpu: {
+        notMeasured:
+          'it needs peft and a quantized model, which the machine does not have; the same choice without them is measured under checkpoint-use-reentrant',
+      },
     },
     origin: [{ document: 'GPU memory audit report (Fourier LS-LoRA)', section: '5', fidelity: 'inspired' }],
     example: 'fix-before-lora',

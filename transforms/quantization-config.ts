@@ -60,6 +60,7 @@ export const quantizationConfig: Transform<QuantizationSite> = {
       verdict:
         'No effect on memory or speed: the weights are quantized the same way. The old keywords are a TypeError on transformers 5.17',
       measurements: [],
+      gpu: { notMeasured: 'it needs bitsandbytes, which the machine does not have' },
     },
     origin: [
       {

@@ -60,6 +60,10 @@ export const shadowedConfig: Transform<ShadowedSite> = {
     evidence: {
       verdict: 'No effect of its own: it tells why a change of the configuration has none',
       measurements: [],
+      gpu: {
+        notMeasured:
+          'it names a setting that has no effect: what the setting would do depends on which one it is',
+      },
     },
     origin: [
       { document: 'Memory optimization guide (baseline 7B training)', section: '1', fidelity: 'inspired' },

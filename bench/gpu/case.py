@@ -47,13 +47,3 @@ def short(*transforms: str, what: str, setup: str, warmup: int = 5, steps: int =
 def once(*transforms: str, what: str, setup: str, host: bool = False):
     """For what a program does one time, such as loading a checkpoint."""
     return case(*transforms, what=what, setup=setup, warmup=0, steps=1, host=host)
-
-
-# Transforms that cannot be run with torch, transformers and accelerate alone, or that have nothing to run.
-NOT_MEASURED = {
-    "adamw-8bit": "it needs bitsandbytes, which the machine does not have",
-    "kbit-checkpointing-kwargs": "it needs peft and a quantized model, which the machine does not have; "
-    "the same choice without them is measured under checkpoint-use-reentrant",
-    "quantization-config": "it needs bitsandbytes, which the machine does not have",
-    "shadowed-config": "it names a setting that has no effect: what the setting would do depends on which one it is",
-}

@@ -43,18 +43,16 @@ def main() -> None:
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     for needed in PRELOADED + SUBJECTS:
         __import__(needed)
-    from case import CASES, NOT_MEASURED
+    from case import CASES
 
     only = set(asked.only.split(",")) if asked.only else None
-    known = {name for case in CASES for name in case.transforms} | set(NOT_MEASURED)
+    known = {name for case in CASES for name in case.transforms}
     if only is not None and not only <= known:
         sys.exit(f"Nothing is known of {', '.join(sorted(only - known))}.\nNext: --list names what is measured.")
     chosen = [case for case in CASES if only is None or only & set(case.transforms)]
     if asked.list:
         for case in chosen:
             print(f"{', '.join(case.transforms)}: {case.what} ({case.setup})")
-        for name, reason in NOT_MEASURED.items():
-            print(f"{name}: not measured, because {reason}")
         return
     known_before = json.loads(asked.out.read_text("utf8")) if only and asked.out and asked.out.exists() else None
     setup = machine(asked)
@@ -177,7 +175,6 @@ def gpu_name() -> str:
 
 
 def report(chosen, results: dict, only: set[str] | None, setup: dict) -> dict:
-    from case import NOT_MEASURED
     from workload import SEED
 
     measured: dict = {}
@@ -188,7 +185,6 @@ def report(chosen, results: dict, only: set[str] | None, setup: dict) -> dict:
     return {
         "machine": setup | {"date": datetime.date.today().isoformat(), "seed": SEED},
         "measured": dict(sorted(measured.items())),
-        "notMeasured": NOT_MEASURED,
     }
 
 

@@ -18,10 +18,9 @@ if (id === undefined || !/^[a-z][a-z0-9]*(?:-[a-z0-9]+)+$/.test(id)) {
 function scaffold(name: string): void {
   const files: Readonly<Record<string, string>> = {
     [`transforms/${name}.ts`]: source(name),
-    [`fixtures/${name}/fix-plain/input.py`]: 'import torch\n',
-    [`fixtures/${name}/fix-plain/findings.json`]: '[]\n',
-    [`fixtures/${name}/keep-already-right/input.py`]: 'import torch\n',
-    [`fixtures/${name}/keep-already-right/findings.json`]: '[]\n',
+    [`fixtures/${name}/fix-plain/input.py`]:
+      'import torch\n\n\ndef clean():\n    print("a")\n    torch.cuda.empty_cache()\n',
+    [`fixtures/${name}/keep-already-right/input.py`]: 'import torch\n\n\ndef clean():\n    print("a")\n',
   };
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -30,25 +29,29 @@ function scaffold(name: string): void {
   }
   const { status } = spawnSync('npm', ['run', '--silent', 'docs'], { cwd: root, stdio: 'inherit' });
   process.stdout.write(
-    `\nNext: fill in transforms/${name}.ts, write fixtures/${name}/*/input.py, then\n` +
-      '  UPDATE_FIXTURES=1 npx vitest run test/transforms.test.ts   # records findings and outputs: read the diff\n' +
-      '  npm test\n',
+    `\nIt removes calls of \`torch.cuda.empty_cache\`, as an example. Change transforms/${name}.ts and fixtures/${name}/, then\n` +
+      `  npm run record -- ${name}   # writes findings.json and output.py of its fixtures: read the diff\n` +
+      `  npm test -- ${name}         # holds its fixtures to the laws\n`,
   );
   process.exitCode = status ?? 1;
 }
 
 function source(name: string): string {
-  return `import type { EditBuilder, Fix, PyModule, Refusal, Site, Transform } from '../src/toolkit/index.js';
-
-/*
+  return `/*
  * before                            after
  *   …                                 …
  *
  * Proves: …
  * Leaves alone: … because …
  */
+import { EMPTY_CACHE, Proof, type PyNode, qualifiedName, type Site, type Transform } from '../src/toolkit/index.js';
 
-export const ${exportedName(name)}: Transform = {
+/** What \`detect\` has seen and \`fix\` needs. */
+interface Found extends Site {
+  readonly statement: PyNode;
+}
+
+export const ${exportedName(name)}: Transform<Found> = {
   meta: {
     id: '${name}',
     summary: 'What the fix does, in one line',
@@ -64,18 +67,34 @@ export const ${exportedName(name)}: Transform = {
       refuses: [],
       limits: [],
     },
-    evidence: { verdict: 'Not measured.', measurements: [] },
+    evidence: {
+      verdict: 'Not measured.',
+      measurements: [],
+      gpu: { notMeasured: 'nobody has run it on a GPU yet' },
+    },
     origin: [],
     example: 'fix-plain',
   },
 
   // Literals that every file with a finding contains; the rarer the better.
-  prefilter: ['a_literal_of_the_site('],
+  prefilter: ['empty_cache('],
 
-  *detect(_module: PyModule): Iterable<Site> {},
+  *detect(module) {
+    for (const node of module.at('empty_cache(')) {
+      const statement = node.closest('expression_statement');
+      const callee = node.closest('call')?.field('function');
+      if (statement === undefined || callee === undefined) continue;
+      // A name is what the imports say, never its spelling. Dotted names are constants of src/torch/catalog.ts.
+      if (qualifiedName(module, callee) !== EMPTY_CACHE) continue;
+      yield { node, statement, message: 'what is held, and what it costs' };
+    }
+  },
 
-  fix(_site: Site, _edit: EditBuilder): Fix | Refusal {
-    return { kind: 'refusal', reason: 'the fix is not written yet' };
+  fix({ statement }, edit) {
+    // A condition that the code proves is \`yes\`; \`no\` refuses the site; \`unknown\` makes the finding unsafe and names it.
+    const proof = new Proof().require('unknown', 'that nothing needs the memory back');
+    edit.removeStatement(statement);
+    return edit.done('Remove the call', proof);
   },
 };
 `;

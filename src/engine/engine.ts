@@ -72,9 +72,12 @@ function prefilterFor(transforms: readonly Transform[]): Prefilter {
 }
 
 export function createEngine(setup: EngineSetup): Engine {
-  const prefilter = prefilterFor(awake(setup));
+  let prefilter: Prefilter | undefined;
   return {
-    among: (bytes) => prefilter.among(bytes),
+    among: (bytes) => {
+      prefilter ??= prefilterFor(awake(setup));
+      return prefilter.among(bytes);
+    },
     scan: (file, some) => scanOf(setup, lookAt(setup, file, some)),
     scanUnless: (isLeft, file, some) => {
       const look = lookAt(setup, file, some);

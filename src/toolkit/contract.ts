@@ -58,7 +58,7 @@ export interface TransformMeta {
     readonly verdict: string;
     /** What was measured otherwise than by `bench/gpu`. */
     readonly measurements: readonly Measurement[];
-    /** From `transforms/evidence.json`; a transform does not write it. */
+    /** A transform writes only `notMeasured`, a because-clause; figures come from `transforms/evidence.json`. */
     readonly gpu?: GpuEvidence;
   };
   readonly origin: readonly {

@@ -49,22 +49,15 @@ export type GpuEvidence =
 export interface EvidenceFile {
   readonly machine: Machine;
   readonly measured: Readonly<Record<string, readonly Figure[] | undefined>>;
-  readonly notMeasured: Readonly<Record<string, string | undefined>>;
 }
 
 /** The transforms, each with what was measured of it. */
 export function withEvidence(transforms: readonly Transform[], file: EvidenceFile): readonly Transform[] {
   return transforms.map((transform) => {
-    const gpu = evidenceOf(transform.meta.id, file);
-    if (gpu === undefined) return transform;
     const { meta } = transform;
+    const figures = file.measured[meta.id];
+    if (figures === undefined) return transform;
+    const gpu: GpuEvidence = { machine: file.machine, figures };
     return { ...transform, meta: { ...meta, evidence: { ...meta.evidence, gpu } } };
   });
-}
-
-function evidenceOf(id: string, { machine, measured, notMeasured }: EvidenceFile): GpuEvidence | undefined {
-  const figures = measured[id];
-  if (figures !== undefined) return { machine, figures };
-  const reason = notMeasured[id];
-  return reason === undefined ? undefined : { notMeasured: reason };
 }

@@ -22,6 +22,8 @@ function sleep(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
+let isRested = false;
+
 /** What code can do to the process that looks at it. */
 export const PERILS: readonly Transform[] = [
   /** Kills the memfix that works on the repository, not only the process that plans it; once, by the folder that it names. */
@@ -53,8 +55,11 @@ export const PERILS: readonly Transform[] = [
     writeFileSync(file, String(process.pid));
     for (;;) sleep(1000);
   }),
-  /** Takes ten seconds. */
-  peril('dawdle', () => sleep(10_000)),
+  /** Takes six seconds, once in a process. */
+  peril('dawdle', () => {
+    sleep(isRested ? 0 : 6000);
+    isRested = true;
+  }),
   /** Writes down the environment. */
   peril('spill', (file) => writeFileSync(file, JSON.stringify(process.env))),
 ];

@@ -9,11 +9,6 @@ export function toyProgram(): string {
   return bundled(join(root, 'test', 'cli', 'toy-main.ts'));
 }
 
-/** memfix itself, likewise. Unlike a checkout it has threads. */
-export function realProgram(): string {
-  return bundled(join(root, 'src', 'cli', 'main.ts'));
-}
-
 export function bundled(entry: string): string {
   // Inside the package, to find its dependencies.
   const folder = mkdtempSync(join(root, 'node_modules', '.memfix-toys-'));

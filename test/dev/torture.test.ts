@@ -8,7 +8,12 @@ import { scenarios } from '../../src/dev/torture/scenarios.js';
 vi.setConfig({ testTimeout: 300_000 });
 
 /** A taste of each, always the same. `npm run torture` has more. */
-const TASTE: Readonly<Record<string, number>> = { mutations: 300, 'kill-apply': 3, 'damaged-state': 3 };
+const TASTE: Readonly<Record<string, number>> = {
+  mutations: 300,
+  'kill-apply': 3,
+  'damaged-state': 3,
+  signals: 8,
+};
 
 describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('%s', (name, scenario) => {
   it('breaks no promise', async (context) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { complaints } from '../../src/dev/cpython.js';
-import { casesOf } from '../../src/dev/fixtures.js';
+import { areAllChosen, casesOf, isChosen } from '../../src/dev/fixtures.js';
 import type { PythonParser } from '../../src/syntax/parser.js';
 import { transforms } from '../../transforms/index.js';
 import { bytesOf, type Court, caseLaws, engineFor, repaired, sourceFile } from './laws.js';
@@ -26,7 +26,7 @@ export function fixtureSuite(parser: PythonParser): void {
     ...transforms.map((transform) => [transform.meta.id, [transform]] as const),
     ...['_together', '_bytes'].map((folder) => [folder, meeting] as const),
   ];
-  for (const [subject, tested] of subjects) {
+  for (const [subject, tested] of subjects.filter(([subject]) => isChosen(subject))) {
     describe(`${subject}, ${parser.backend}`, () => {
       it('has fixtures', () => {
         expect(casesOf(subject)).not.toEqual([]);
@@ -36,7 +36,7 @@ export function fixtureSuite(parser: PythonParser): void {
     });
   }
 
-  it.each([
+  it.runIf(areAllChosen).each([
     ['33 KiB', 33 * 1024],
     ['1 MiB', 1024 * 1024 + 1],
   ])('fixes the last lines of a file of more than %s', async (_, size) => {

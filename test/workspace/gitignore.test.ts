@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { discover } from '../../src/workspace/discover.js';
 import { PathPatterns, Rules } from '../../src/workspace/gitignore.js';
+import { processorTime } from '../support/processor-time.js';
 import { type Files, folderWith, git } from './folders.js';
 
 const NAMES = ['a.py', 'b.py', 'ab.py', 'a b.py', '[a].py', 'sub/a.py', 'sub/deep/ab.py', 'sub/deep/a/b.py'];
@@ -59,10 +60,10 @@ describe('rules of a hostile length', () => {
       ...{ 'last.py': '', 'kept.py': '', 'folder7/__init__.py': '' },
       ...Object.fromEntries(others),
     });
-    const began = performance.now();
+    const taken = processorTime();
     const { candidates, skipped } = discover(['.'], { cwd, excludes: () => false });
     // It took eleven seconds and more.
-    expect(performance.now() - began).toBeLessThan(3000);
+    expect(taken()).toBeLessThan(3000);
     expect(skipped).toEqual([]);
     const paths = candidates.map(({ path }) => path);
     expect(paths).toContain('kept.py');
@@ -97,9 +98,9 @@ describe('rules of a hostile length', () => {
       `${'\\'.repeat(3999)}`,
       `${' '.repeat(4000)}x${' '.repeat(50)}`,
     ];
-    const began = performance.now();
+    const taken = processorTime();
     for (const rule of hostile) new Rules([rule]).ignores(name, false, path, 0);
     for (const rule of hostile) new PathPatterns('/p', [rule]).matches(`/p/${path}`);
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(taken()).toBeLessThan(10_000);
   });
 });

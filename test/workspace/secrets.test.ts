@@ -9,6 +9,7 @@ import {
   redacted,
   redactedValue,
 } from '../../src/workspace/secrets.js';
+import { processorTime } from '../support/processor-time.js';
 import { folderWith } from './folders.js';
 
 test('a variable is secret by its name', () => {
@@ -81,9 +82,9 @@ test('what names a thing stays, so that it is found again', () => {
 });
 
 test('hiding takes time in proportion to the text', () => {
-  const began = performance.now();
+  const taken = processorTime();
   for (const part of ['a.', '://', 'x://a', '@', ' ']) redacted(part.repeat(500_000));
-  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(taken()).toBeLessThan(10_000);
 });
 
 test('what a command printed is hidden in its log, however long', () => {

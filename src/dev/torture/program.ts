@@ -24,8 +24,10 @@ export interface Setting {
   /** Where memfix keeps journals and caches. */
   readonly state: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Killed with -9 after so many milliseconds, or as soon as this is true. */
+  /** Killed after so many milliseconds, or as soon as this is true. */
   readonly killAfter?: number | (() => boolean);
+  /** Killed with this; with -9 unless it says otherwise. */
+  readonly killWith?: NodeJS.Signals;
   /** Runs as this user. */
   readonly uid?: number;
 }
@@ -63,10 +65,14 @@ export function start(setting: Setting, ...words: readonly string[]): ChildProce
 
 /** Runs memfix to its end, whatever that is. */
 export function memfix(setting: Setting, ...words: readonly string[]): Promise<Ended> {
-  return ended(start(setting, ...words), setting.killAfter);
+  return ended(start(setting, ...words), setting.killAfter, setting.killWith);
 }
 
-export function ended(child: ChildProcess, killAfter?: number | (() => boolean)): Promise<Ended> {
+export function ended(
+  child: ChildProcess,
+  killAfter?: number | (() => boolean),
+  killWith: NodeJS.Signals = 'SIGKILL',
+): Promise<Ended> {
   const started = performance.now();
   let stdout = '';
   let stderr = '';
@@ -77,7 +83,7 @@ export function ended(child: ChildProcess, killAfter?: number | (() => boolean))
   child.stderr?.on('data', (chunk) => {
     stderr += chunk;
   });
-  const kill = (): boolean => child.kill('SIGKILL');
+  const kill = (): boolean => child.kill(killWith);
   const killer = typeof killAfter === 'number' ? setTimeout(kill, killAfter) : undefined;
   const watcher = typeof killAfter === 'function' ? setInterval(() => killAfter() && kill(), 1) : undefined;
   const patience = setTimeout(() => {

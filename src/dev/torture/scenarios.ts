@@ -6,11 +6,13 @@ import { killMigrate } from './kill-migrate.js';
 import { killWorkers } from './kill-workers.js';
 import { mutations } from './mutations.js';
 import type { Scenario } from './scenario.js';
+import { signals } from './signals.js';
 import { twoProcesses } from './two-processes.js';
 
 export const scenarios: readonly Scenario[] = [
   mutations,
   killApply,
+  signals,
   twoProcesses,
   damagedState,
   fullDisk,
