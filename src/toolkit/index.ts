@@ -207,6 +207,7 @@ export * from '../torch/training/optimizer-call.js';
 export { type StepTensors, stepTensors } from '../torch/training/step-tensors.js';
 export { type TrainedModel, trainedModels, trainingForwards } from '../torch/training/trained-model.js';
 export * from '../torch/training/training-loop.js';
+export { isAtLeast, isInstalled } from '../torch/versions.js';
 export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';

@@ -6,7 +6,7 @@ import { fileImported, fileNamed } from '../semantic/module-paths.js';
 import { type Mention, mentionIn, type Relied } from '../semantic/surroundings.js';
 import { decode } from '../text/decode.js';
 import { wholeWord } from '../text/words.js';
-import { Dependencies, type Found, type Targets } from './dependencies.js';
+import { Dependencies, type Found, type Premises } from './dependencies.js';
 import type { Candidate } from './discover.js';
 import { Folders } from './folders.js';
 import { Ground } from './ground.js';
@@ -34,7 +34,7 @@ export class Neighbourhood implements ProjectDoor {
   constructor(
     private readonly cwd: string,
     top: string,
-    targets: Targets,
+    premises: Premises,
     private readonly ground = new Ground(cwd),
   ) {
     this.#folders = new Folders(
@@ -42,7 +42,7 @@ export class Neighbourhood implements ProjectDoor {
       (path) => ground.sees(path),
       (path, reason) => ground.refuses(path, reason),
     );
-    this.#dependencies = new Dependencies(cwd, this.#folders, targets);
+    this.#dependencies = new Dependencies(cwd, this.#folders, premises);
   }
 
   versionsFor(path: string): Found {

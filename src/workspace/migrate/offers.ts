@@ -1,5 +1,6 @@
 import type { Decide, Finding, Outcome, Preview, SourceFile } from '../../engine/outcome.js';
 import { type Offer, Original } from '../../report/migrate/offer.js';
+import { premiseSentence } from '../../report/premises.js';
 import { contentHash } from '../answers.js';
 import { type Decisions, type Matter, nameOf } from './decisions.js';
 import { sha256 } from './hash.js';
@@ -137,7 +138,7 @@ class Place {
   }
 
   draft(finding: Finding, preview: Preview, matter: Matter): Draft {
-    const { transform, at, message, safety, numerics, unproven, fix } = finding;
+    const { transform, at, message, safety, numerics, unproven, premises, fix } = finding;
     const beside = preview.beside ?? [];
     return {
       ...matter,
@@ -146,6 +147,7 @@ class Place {
       transform,
       title: fix?.title ?? '',
       ...{ message, safety, numerics, unproven },
+      ...(premises && { premises: premises.map(premiseSentence) }),
       changes: [
         this.#show(preview.before).changedTo(preview.after),
         ...beside.map(({ path, before, after }) => new Original(path, before).changedTo(after)),
