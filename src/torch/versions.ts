@@ -144,8 +144,11 @@ function evidenceIn(alone: PyModule): readonly Evidence[] {
 }
 
 function importsIt(statement: PyNode, path: string): boolean {
+  const isPlain = statement.type === 'import_statement';
   return [...statement.walk()].some((inner) => {
-    const bound = inner.type === 'identifier' ? importedPath(inner) : undefined;
+    // `import a.b.c` binds `a`, and loads all of it.
+    const loaded = isPlain && inner.type === 'dotted_name' ? inner.text : undefined;
+    const bound = loaded ?? (inner.type === 'identifier' ? importedPath(inner) : undefined);
     return bound === path || bound?.startsWith(`${path}.`) === true;
   });
 }
