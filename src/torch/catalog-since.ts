@@ -56,7 +56,8 @@ export const KEYWORDS_SINCE: ReadonlyMap<string, readonly KeywordSince[]> = new 
     'attn_implementation',
     [
       {
-        callee: /^transformers\.(?:Auto|[A-Z])\w*\.from_pretrained$/,
+        // A tokenizer or a configuration keeps any keyword; a model that does not know it raises.
+        callee: /^transformers\.\w*(?:Model|For[A-Z])\w*\.from_pretrained$/,
         package: 'transformers',
         version: '4.36',
       },

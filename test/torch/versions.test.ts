@@ -81,6 +81,12 @@ describe('what a file uses', () => {
     expect(isAtLeast(fileOf(`${imports}x = ${call}\n`, { [name]: '>=0.1' }), name, version)).toBe('yes');
     expect(isAtLeast(fileOf(`x = ${call}\n`, { [name]: '>=0.1' }), name, version)).toBe('unknown');
   });
+
+  test('a keyword that any configuration keeps proves nothing', () => {
+    const text =
+      'from transformers import AutoConfig\nc = AutoConfig.from_pretrained("x", attn_implementation="sdpa")\n';
+    expect(isAtLeast(fileOf(text, { transformers: '>=4.0' }), 'transformers', '4.36')).toBe('unknown');
+  });
 });
 
 describe('the default', () => {
