@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Neighbourhood } from '../../src/workspace/neighbourhood.js';
 import { folderWith, put, repositoryWith } from './folders.js';
@@ -61,7 +62,7 @@ describe('the files that have a word', () => {
     const cwd = repositoryWith({
       'pkg/loss.py': 'def loss(): ...\n',
       'pkg/train.py': 'from .loss import loss\n',
-      'scripts/run.py': 'print("loss")\n',
+      'scripts/run.py': 'import pkg.train\nprint("loss")\n',
       'scripts/other.py': 'losses = total_loss\n',
       'build/copy.py': 'loss()\n',
       '.venv/pyvenv.cfg': '',
@@ -77,6 +78,28 @@ describe('the files that have a word', () => {
     expect(namesOf(cwd, './pkg/../pkg/loss.py', 'loss')).toEqual(['pkg/train.py', 'scripts/run.py']);
     expect(namesOf(cwd, 'stdin.py', 'loss')).toHaveLength(3);
     expect(namesOf(cwd, 'pkg/loss.py', 'gain')).toEqual([]);
+  });
+
+  test('but not those of another program', () => {
+    const files = {
+      'pkg/loss.py': 'def loss(): ...\n',
+      'apps/other/run.py': 'from loss import loss\n',
+      'apps/other/loss.py': 'def loss(): ...\n',
+    };
+    expect(namesOf(repositoryWith(files), 'pkg/loss.py', 'loss')).toEqual([]);
+    expect(namesOf(repositoryWith({ ...files, 'all.ipynb': '{}' }), 'pkg/loss.py', 'loss')).toHaveLength(2);
+    expect(namesOf(repositoryWith(files), 'pkg/not-saved.py', 'loss')).toHaveLength(3);
+  });
+
+  test('a notebook that joins two programs is noticed', async () => {
+    const cwd = repositoryWith({ 'a/a.py': 'def loss(): ...\n', 'b/b.py': 'loss()\n' });
+    await wait(2100);
+    const around = () => new Neighbourhood(cwd, cwd, { configured: new Map() });
+    const { key } = around().filesWith('a/a.py', { word: 'loss', beside: [] });
+    const relied = [['a/a.py', '?loss', key]] as const;
+    expect(around().answersAsBefore(relied)).toBe(true);
+    put(cwd, { 'all.ipynb': '{}' });
+    expect(around().answersAsBefore(relied)).toBe(false);
   });
 
   test('are not told where they are very many', () => {
