@@ -79,7 +79,7 @@ function words(name: string, { source, text, authority }: Pin): string {
 
 function doubtIn(pins: readonly Pin[]): string {
   const [pin] = pins;
-  const frozen = pins.find(({ isFrozen }) => isFrozen === true);
+  const frozen = pins.find(({ isFrozen, from }) => isFrozen === true && from === undefined);
   if (frozen !== undefined) return `${frozen.source} takes one revision of it`;
   return pin === undefined ? '' : `${pin.source} says \`${pin.text}\``;
 }

@@ -20,8 +20,19 @@ const IMAGES: ReadonlyMap<string, string> = new Map([
   ['huggingface/peft-gpu', 'peft'],
   ['python', PYTHON],
 ]);
-/** Its tags count months; which torch an image has, only NVIDIA's table says. */
-const UNTOLD_IMAGES: ReadonlyMap<string, string> = new Map([['nvidia/pytorch', 'torch']]);
+/**
+ * The tags of NVIDIA's image are a year and a month. It holds a state of torch from between two releases; the release before
+ * the one of each January, by NVIDIA's support matrix. Which one it is, the tag does not say.
+ */
+const NVIDIA = 'nvidia/pytorch';
+const NVIDIA_SINCE: ReadonlyMap<string, string> = new Map([
+  ['20', '1.3'],
+  ['21', '1.7'],
+  ['22', '1.10'],
+  ['23', '1.13'],
+  ['24', '2.1'],
+  ['25', '2.5'],
+]);
 
 const LONGEST_IMAGE = 300;
 
@@ -62,8 +73,10 @@ function imageStatements(rest: string, source: string): readonly Statement[] {
   if (image.length > LONGEST_IMAGE) return [];
   const [, path = '', tag = ''] =
     /^(?:[\w-]+(?:\.[\w-]+)+\/)?([\w./-]+?)(?::([\w.-]+))?(?:@\S*)?$/.exec(image) ?? [];
-  const untold = UNTOLD_IMAGES.get(path);
-  if (untold !== undefined) return [[untold, { text: image, source, isFrozen: true }]];
+  if (path === NVIDIA) {
+    const from = NVIDIA_SINCE.get(tag.slice(0, 2));
+    return [['torch', { text: image, source, isFrozen: true, ...(from !== undefined && { from }) }]];
+  }
   const name = IMAGES.get(path.replace(/^library\//, ''));
   if (name === undefined) return [];
   const version = /^\d+(?:\.\d+)*/.exec(tag)?.[0];

@@ -172,7 +172,7 @@ describe('a version that nothing pins', () => {
     [
       'an image that does not tell',
       { Dockerfile: 'FROM nvcr.io/nvidia/pytorch:23.10-py3\n' },
-      'one revision of it',
+      'says `nvcr.io/nvidia/pytorch:23.10-py3`',
     ],
     ['an old Python', { Dockerfile: 'FROM python:3.7\n' }, 'nothing in the project says so'],
     ['a neighbour of old', { 'requirements.txt': 'transformers==4.30\n' }, 'nothing in the project says so'],

@@ -339,6 +339,13 @@ RUN pip3 install diffusers==$VERSION
       'trl * @ Dockerfile:4',
     ]);
     const nvidia = 'FROM nvcr.io/nvidia/pytorch:23.10-py3\n';
+    const cwd = folderWith({ Dockerfile: nvidia });
+    const { versions } = new Dependencies(cwd, new Folders(cwd), { configured: new Map() }).foundFor(cwd);
+    expect(['1.13', '2.0', '3.0'].map((version) => versions.isAtLeast('torch', version))).toEqual([
+      'yes',
+      'unknown',
+      'unknown',
+    ]);
     expect(inFolder({ 'docker/Dockerfile.gpu': nvidia })).toEqual([
       'torch nvcr.io/nvidia/pytorch:23.10-py3 @ docker/Dockerfile.gpu:1',
     ]);
