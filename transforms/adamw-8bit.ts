@@ -26,6 +26,7 @@ import {
   givenAcross,
   hasSplat,
   isInExpressionScope,
+  isInstalled,
   isMadeOnGpu,
   isTestCode,
   optimizerDoes,
@@ -174,7 +175,10 @@ function renamed(given: Given, edit: EditBuilder, module: PyModule): Fix | Refus
       );
   }
   requireArrival(proof, given)
-    .require('unknown', 'that bitsandbytes is installed: the trainer raises without it')
+    .require(
+      isInstalled(module, 'bitsandbytes'),
+      'that bitsandbytes is installed: the trainer raises without it',
+    )
     .require('unknown', TRAINS_AS_WELL);
   edit.replace(given.value, given.value.text.replace(/adamw_\w+/, HELPER));
   return edit.done('Keep the state of AdamW in 8 bits', proof);

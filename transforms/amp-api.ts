@@ -55,7 +55,7 @@ export const ampApi: Transform<AmpSite> = {
     numerics: 'bit-identical',
     group: 'default',
     options: {},
-    requires: { torch: '2.4' },
+    requires: { torch: '1.12' },
     docs: {
       why: '`torch.cuda.amp.autocast`, `GradScaler`, `custom_fwd` and `custom_bwd` are deprecated since torch 2.4: each of them warns, and a later release may drop them. They are still there in 2.11.',
       does: 'Writes `torch.amp.autocast("cuda", …)`, `torch.amp.GradScaler("cuda", …)` and `torch.amp.custom_fwd(device_type="cuda")` with the same arguments. Positional arguments of `autocast` become keywords, since their order differs. Except in a program that trains in float16 by hand, `dtype=torch.float16` is written out: the new `autocast` inherits the dtype of a region around it, the old one never did.',
@@ -65,7 +65,8 @@ export const ampApi: Transform<AmpSite> = {
         'the arguments of `autocast` are spread with `*`, or with `**` where a dtype would have to be added',
         'it is the branch for an older torch',
         'the statement shares its line with other code, or the call stands in a lambda',
-        'unsafe where the project does not pin torch to 2.4 or newer, in tests, with TorchScript, and where another file may import the name from this one',
+        'the project keeps torch below 2.4, where nothing is deprecated',
+        'unsafe where torch may be older than what is written (2.3 for `GradScaler`, 2.4 for `custom_fwd` and `custom_bwd`), in tests, with TorchScript, and where another file may import the name from this one',
       ],
       limits: [
         'No effect on memory or speed.',
@@ -113,7 +114,11 @@ export const ampApi: Transform<AmpSite> = {
   },
 
   fix({ imported, uses }, edit, module) {
-    const proof = new Proof();
+    const older = module.versions.pinBelow('torch', '2.4');
+    const proof = new Proof().forbid(
+      older !== undefined,
+      `${older?.source} says \`torch ${older?.text}\`, and nothing is deprecated before 2.4`,
+    );
     if (imported !== undefined) {
       proof
         .forbid(imported.uses === undefined, 'what it imports is used in another way than by calling it')

@@ -15,6 +15,7 @@ import {
   calledDefinition,
   formGates,
   hasAdapters,
+  isAtLeast,
   isTestCode,
   isTransformersModel,
   methodName,
@@ -96,7 +97,7 @@ export const checkpointingEnableKwargs: Transform<EnableSite> = {
     for (const { answer, otherwise } of formGates(module, call)) proof.require(answer, otherwise);
     proof
       .forbid(
-        module.versions.isAtLeast('transformers', '5.0') === 'yes',
+        isAtLeast(module, 'transformers', '5.0') === 'yes',
         'transformers 5 chooses the non-re-entrant form by itself',
       )
       .forbid(

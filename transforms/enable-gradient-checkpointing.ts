@@ -22,6 +22,7 @@ import {
   CHECKPOINTING_ENABLE,
   CHECKPOINTING_KWARGS,
   formGates,
+  isAtLeast,
   isTestCode,
   isTransformersModel,
   mayMakeArguments,
@@ -62,7 +63,7 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
         'the file speaks of checkpointing already: nothing is said',
         'the arguments are spread, or belong to a class of the file with settings of its own',
         'the code uses DeepSpeed or FSDP, or imports unsloth: they checkpoint by their own settings',
-        'trl is pinned to 0.29 or newer, where checkpointing is on by default',
+        'trl is pinned to 0.22 or newer, where checkpointing is on by default',
       ],
       limits: [
         'It costs time: a second forward pass, about a quarter more per step in the measurement.',
@@ -136,9 +137,8 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
         'that a trainer is given these arguments: this file has none',
       )
       .forbid(
-        /Config$/.test(made.call.field('function')?.text ?? '') &&
-          module.versions.isAtLeast('trl', '0.29') === 'yes',
-        'trl 0.29 and newer checkpoint by default',
+        /Config$/.test(made.call.field('function')?.text ?? '') && isAtLeast(module, 'trl', '0.22') === 'yes',
+        'trl 0.22 and newer checkpoint by default',
       );
     edit.appendKeywords(made.call, [
       [CHECKPOINTING, 'True'],

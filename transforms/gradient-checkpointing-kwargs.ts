@@ -23,6 +23,7 @@ import {
   filesOf,
   formGates,
   givenAcross,
+  isAtLeast,
   keywordArgument,
   NOT_REENTRANT,
   Proof,
@@ -100,7 +101,7 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
 
   fix({ given, made }, edit, module) {
     const proof = new Proof().forbid(
-      module.versions.isAtLeast('transformers', '5.0') === 'yes',
+      isAtLeast(module, 'transformers', '5.0') === 'yes',
       'transformers 5 chooses the non-re-entrant form by itself',
     );
     const gates =

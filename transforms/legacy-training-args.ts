@@ -18,6 +18,7 @@ import {
   givenAcross,
   givenIn,
   hasParameter,
+  isAtLeast,
   isGivenBeside,
   isTrainerClass,
   libraryOf,
@@ -138,7 +139,7 @@ export const legacyTrainingArgs: Transform<LegacySite> = {
     for (const each of given.calls)
       requireClass(proof, given.homes.get(each) ?? module, each, name, isArgument);
     if (change.kind === 'remove' && change.unless !== undefined) {
-      const fails = module.versions.isAtLeast(library, legacy.removed) === 'yes';
+      const fails = isAtLeast(module, library, legacy.removed) === 'yes';
       proof.require(fails || isIdle(name, given) ? 'yes' : 'unknown', change.unless);
     }
     if (change.kind === 'remove') edit.removeArgument(given.entry);
@@ -182,7 +183,7 @@ function requireKnown(
     return;
   }
   const because = before ?? (isNew ? 'the new name is a TypeError' : 'leaving it out means something else');
-  if (since.startsWith('5.') && module.versions.isAtLeast('transformers', since) !== 'yes')
+  if (since.startsWith('5.') && isAtLeast(module, 'transformers', since) !== 'yes')
     proof.forbid(
       true,
       `the project does not prove transformers ${since} or newer, and before that ${because}`,

@@ -12,9 +12,12 @@
  */
 import type { Answer, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  any,
   argumentsOf,
   hasSplat,
   importsPackage,
+  isAtLeast,
+  isInstalled,
   isTestCode,
   keywordArgument,
   mayLoadAnyModel,
@@ -82,7 +85,7 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
   cue: (_text, _path, glimpse) => mayLoadAnyModel(glimpse, (code) => code.includes('from_pretrained')),
 
   *detect(module) {
-    const isIdle = module.versions.isAtLeast('transformers', '4.51') === 'yes';
+    const isIdle = isAtLeast(module, 'transformers', '4.51') === 'yes';
     for (const node of module.atWhere('from_pretrained', (code) => mayLoadModel(module.glimpse, code))) {
       const call = node.parent?.parent;
       if (node.text !== 'from_pretrained' || call?.type !== 'call' || call.field('function') !== node.parent)
@@ -114,7 +117,7 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
       edit.removeArgument(idle);
       return edit.done('Take the idle keyword out', proof, { numerics: 'bit-identical' });
     }
-    const isNew = module.versions.isAtLeast('transformers', '4.51');
+    const isNew = isAtLeast(module, 'transformers', '4.51');
     const proof = new Proof()
       .require(not(isNew), {
         no: 'the project asks for a transformers that always loads this way and ignores the keyword',
@@ -139,6 +142,7 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
 
 /** A trainer of transformers needs it as well, and so do peft and trl. */
 function hasAccelerate(module: PyModule): Answer {
-  const isNamed = ['accelerate', 'peft', 'trl'].some((name) => importsPackage(module, name));
-  return isNamed || module.at('Trainer').length > 0 ? 'yes' : 'unknown';
+  const brings = ['accelerate', 'peft', 'trl'];
+  if (module.at('Trainer').length > 0 || brings.some((name) => importsPackage(module, name))) return 'yes';
+  return any(brings.map((name) => isInstalled(module, name)));
 }

@@ -30,6 +30,7 @@ import {
   callsNamed,
   EMPTY_CACHE,
   hasSplat,
+  isAtLeast,
   isInExpressionScope,
   isTestCode,
   mayMakeArguments,
@@ -136,7 +137,7 @@ export const periodicCacheCleanup: Transform<CleanupSite> = {
         .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension')
         .forbid(hasSplat(call), 'its arguments are spread, so the keyword may already be among them')
         .forbid(
-          module.versions.isAtLeast('transformers', '4.43') === 'no',
+          isAtLeast(module, 'transformers', '4.43') === 'no',
           `transformers below 4.43 does not know \`${KNOB}\``,
         )
         .forbid(setsField(place.made, KNOB), `its class has a default of its own for \`${KNOB}\``)

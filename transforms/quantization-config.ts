@@ -51,7 +51,7 @@ export const quantizationConfig: Transform<QuantizationSite> = {
         'the dict is changed, read by its key, or spread into another call as well',
       ],
       limits: [
-        'transformers below 4.30 has no `BitsAndBytesConfig` for 4 bits: without a pin in the project the fix is unsafe.',
+        'transformers below 4.30 has no `BitsAndBytesConfig` for 4 bits: where the project allows one, the fix is unsafe.',
         'Only model classes of transformers: `FastLanguageModel` of unsloth, `AutoPeftModel…` and trl’s value heads keep their keywords.',
         '`load_in_8bit` inside `model_kwargs={…}` of a pipeline is left alone.',
       ],

@@ -13,6 +13,7 @@ import {
   argumentsCalls,
   filesOf,
   givenAcross,
+  isAtLeast,
   isTestCode,
   keywordArgument,
   not,
@@ -137,7 +138,7 @@ export const rebalanceBatch: Transform<BatchSite> = {
       )
       .require('unknown', 'that no layer or loss looks at a batch as a whole, as batch norm does')
       .require(
-        module.versions.isAtLeast('transformers', '4.46') === 'yes' ? 'yes' : 'unknown',
+        isAtLeast(module, 'transformers', '4.46') === 'yes' ? 'yes' : 'unknown',
         'that transformers is 4.46 or newer: before that, tokens of short batches weigh more',
       );
     requireArrival(requireArrival(proof, given), accumulation);

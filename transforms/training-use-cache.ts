@@ -13,6 +13,7 @@ import type { Answer, ModelLoad, PyModule, PyNode, Site, Transform } from '../sr
 import {
   argumentsOf,
   hasSplat,
+  isAtLeast,
   isInExpressionScope,
   isTestCode,
   isTrainerClass,
@@ -102,7 +103,7 @@ export const trainingUseCache: Transform<CacheSite> = {
       proof
         .forbid(hasSplat(call), 'its arguments are spread, so the keyword may already be among them')
         .forbid(
-          module.versions.isAtLeast('transformers', '5.0') === 'yes',
+          isAtLeast(module, 'transformers', '5.0') === 'yes',
           'the trainer of transformers 5 switches the cache off by itself',
         )
         .require(

@@ -1,8 +1,10 @@
+import { isAbsolute } from 'node:path';
 import { parseArgs } from 'node:util';
 import { codeOf, Failure } from '../workspace/failure.js';
 import type { Since } from '../workspace/git.js';
 import type { Request } from '../workspace/project.js';
 import { didYouMean } from '../workspace/resemblance.js';
+import { isVersion, TARGETS } from '../workspace/targets.js';
 import { type CommandName, commandInfo } from './commands.js';
 import { COLOR_CHOICES, type ColorChoice } from './io.js';
 import { type OptionName, optionInfo } from './options.js';
@@ -88,8 +90,8 @@ export class Arguments {
     return new Failure('Wrong usage', detail, `Run \`memfix ${this.command} --help\` to see what there is.`);
   }
 
-  /** What these words ask of the workspace. */
-  request(cwd: string): Request {
+  /** What these words ask of the workspace. `env`: where environments of Python are named. */
+  request(cwd: string, env: Readonly<Record<string, string | undefined>>): Request {
     const since = this.#since();
     const select = this.list('select');
     const fixable = this.list('fixable');
@@ -97,6 +99,8 @@ export class Arguments {
     // Whoever ran out of memory wants to hear of everything that would help.
     const isInNeed = this.text('oom') !== undefined || this.text('snapshot') !== undefined;
     const config = this.text('config');
+    const targetVersions = this.#targetVersions();
+    const environments = [env['VIRTUAL_ENV'], env['CONDA_PREFIX']].filter((each) => each !== undefined);
     if (config !== undefined && this.flag('isolated')) {
       throw this.misuse('`--config` names a config file and `--isolated` asks for none.');
     }
@@ -120,8 +124,24 @@ export class Arguments {
       ...(fixable && { fixable }),
       ...(unsafeFixes !== undefined && { unsafeFixes }),
       ...(since && { since }),
+      ...(targetVersions.size > 0 && { targetVersions }),
+      ...(environments.length > 0 && { environments: environments.filter(isAbsolute) }),
       ...(this.flag('strict-config') && { isTarget: true }),
     };
+  }
+
+  #targetVersions(): ReadonlyMap<string, string> {
+    return new Map(
+      (this.list('target-version') ?? []).map((word) => {
+        const [name = '', version = '', ...more] = word.split('=').map((part) => part.trim());
+        if (!TARGETS.some((each) => each === name)) {
+          const known = `Known: ${TARGETS.join(', ')}.${didYouMean(name, TARGETS)}`;
+          throw this.misuse(`\`--target-version\` knows no package \`${name}\`. ${known}`);
+        }
+        if (more.length === 0 && isVersion(version)) return [name, version];
+        throw this.misuse(`\`--target-version ${word}\` names no version: write \`${name}=2.4\`.`);
+      }),
+    );
   }
 
   #since(): Since | undefined {

@@ -26,6 +26,7 @@ const SCAN = [
     'verbose',
     'config',
     'isolated',
+    'target-version',
     'strict-config',
     'cache',
     'cache-dir',

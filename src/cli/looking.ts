@@ -69,7 +69,7 @@ export interface StandardInput {
 }
 
 export async function prepare(context: Context): Promise<Look> {
-  const project = new Project(context.args.request(context.io.cwd), context.catalogue);
+  const project = new Project(context.args.request(context.io.cwd, context.io.env), context.catalogue);
   const cache = await cacheOf(context, project);
   project.ground.memory = cache;
   const look = new Look(context, project, cache);
@@ -89,7 +89,7 @@ export async function prepareStdin(context: Context): Promise<StandardInput> {
   );
   if (filter !== undefined)
     throw args.misuse(`\`--${filter}\` chooses among files; \`-\` reads standard input.`);
-  const project = new Project(args.request(io.cwd), context.catalogue);
+  const project = new Project(args.request(io.cwd, io.env), context.catalogue);
   const tools = toolsFor(context, project, 1);
   const engine = await tools.engine();
   if (context.isVerbose) context.say(`parser: ${tools.parser.backend}`);

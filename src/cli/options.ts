@@ -90,6 +90,13 @@ export const OPTIONS = {
     heading: 'Config',
   },
   isolated: { type: 'boolean', summary: 'use no config file', heading: 'Config' },
+  'target-version': {
+    type: 'string',
+    list: true,
+    value: 'VERSIONS',
+    summary: 'write for these versions: torch=2.6,transformers=4.50 (default: what the project has)',
+    heading: 'Config',
+  },
   'strict-config': {
     type: 'boolean',
     summary: 'heed a config only where it makes things stricter, as `migrate` does',

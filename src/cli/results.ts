@@ -1,3 +1,4 @@
+import { assumptionSentences, assumptionsOf } from '../report/premises.js';
 import type { Report } from '../report/report.js';
 import { summarize } from '../report/summary.js';
 import { tally } from '../report/tally.js';
@@ -21,6 +22,7 @@ export async function present(context: Context, report: Report, format: Format):
     const { headline } = await import('../report/oom.js');
     for (const error of report.oom.errors) context.say(headline(error));
   }
+  for (const sentence of assumptionSentences(assumptionsOf(report))) context.say(sentence);
   context.say(summarize(report));
 }
 

@@ -3,6 +3,7 @@ import { printable, widthOf } from '../report/cells.js';
 import { diffView } from '../report/diff-view.js';
 import { headline } from '../report/evidence.js';
 import { inColor, noColor, type Paint } from '../report/paint.js';
+import { premiseSentence } from '../report/premises.js';
 import { plural, wrap } from '../report/prose.js';
 import { SAFETY_TONE } from '../report/report.js';
 import { shownHunks } from '../report/shown-hunks.js';
@@ -87,6 +88,7 @@ function headLines(
   ];
   const say = (label: string, text: string) => lines.push(...entry(label, text, LABEL, width, paint.dim));
   for (const gate of finding.unproven) say('not proven', gate);
+  for (const premise of finding.premises ?? []) say('counts on', premiseSentence(premise));
   if (meta !== undefined) {
     say('measured', meta.evidence.verdict);
     const figure = headline(meta);

@@ -7,7 +7,7 @@ import type { Context } from './context.js';
 
 /** What the command line, the config and the project's own files come to. Nothing is scanned. */
 export function settingsOf({ args, io, catalogue }: Context): Settings {
-  const project = new Project(args.request(io.cwd), catalogue);
+  const project = new Project(args.request(io.cwd, io.env), catalogue);
   const { config, selected, unsafeFixes } = project;
   const files = args.readsStdin
     ? [args.text('stdin-filename') ?? 'stdin.py']

@@ -72,7 +72,9 @@ async function survey(name: string, at: string): Promise<Ledger> {
   const ledger = new Ledger(name);
   const started = performance.now();
   const door =
-    values.alone === true ? undefined : new Neighbourhood(resolve(at), resolve(at), { versions: new Map() });
+    values.alone === true
+      ? undefined
+      : new Neighbourhood(resolve(at), resolve(at), { configured: new Map() });
   const engine = engineWithDefaults(parser, chosen, transforms, door);
   const cueless = chosen.map((transform) => ({ ...transform, cue: () => true }));
   const whole = values.whole === true ? engineWithDefaults(parser, cueless, transforms, door) : undefined;

@@ -1,31 +1,34 @@
 import type { PyModule } from '../semantic/module.js';
-import type { Versions } from '../semantic/versions.js';
+import type { Premise } from '../semantic/versions.js';
 import type { TransformMeta } from '../toolkit/contract.js';
-import { isWrittenForOldTorch } from '../torch/idioms.js';
+import { standingOf } from '../torch/versions.js';
 
-/** Why a transform has no place in a project that pins a package below what the fix needs. */
-export function belowFloor({ requires }: TransformMeta, versions: () => Versions): string | undefined {
+/** What the versions that a transform needs come to in one file. */
+export interface Floor {
+  /** Why the fix has no place in a project that pins a package below what it needs. */
+  readonly refusal?: string;
+  /** What it needs and the project does not show. */
+  readonly doubts: readonly string[];
+  /** What makes the others certain. */
+  readonly premises: readonly Premise[];
+}
+
+export function floorIn({ requires }: TransformMeta, module: PyModule): Floor {
+  const doubts: string[] = [];
+  const premises: Premise[] = [];
   for (const [name, floor] of Object.entries(requires)) {
-    const pin = versions().pinBelow(name, floor);
-    if (pin !== undefined)
-      return `the fix needs ${name} ${floor} or newer, and ${pin.source} says \`${name} ${pin.text}\``;
+    const {
+      answer,
+      pin,
+      premise,
+      doubt = 'nothing in the project says so',
+    } = standingOf(module, name, floor);
+    if (pin !== undefined) {
+      const refusal = `the fix needs ${name} ${floor} or newer, and ${pin.source} says \`${name} ${pin.text}\``;
+      return { refusal, doubts: [], premises: [] };
+    }
+    if (premise !== undefined) premises.push(premise);
+    if (answer === 'unknown') doubts.push(`that ${name} is ${floor} or newer: ${doubt}`);
   }
-  return undefined;
-}
-
-/** What the fix needs and the project does not show: one revision of a package, or code of old, may stand for an older one. */
-export function floorDoubts({ requires }: TransformMeta, module: PyModule): readonly string[] {
-  return Object.entries(requires).flatMap(([name, floor]) => {
-    const reason = doubtAbout(name, floor, module);
-    return reason === undefined ? [] : [`that ${name} is ${floor} or newer: ${reason}`];
-  });
-}
-
-function doubtAbout(name: string, floor: string, module: PyModule): string | undefined {
-  const frozen = module.versions.pinsOf(name).find(({ isFrozen }) => isFrozen === true);
-  if (frozen !== undefined) return `${frozen.source} takes one revision of it`;
-  const isOld = name === 'torch' && isWrittenForOldTorch(module);
-  return isOld && module.versions.isAtLeast(name, floor) !== 'yes'
-    ? 'this file is written for 0.3'
-    : undefined;
+  return { doubts, premises };
 }

@@ -1,5 +1,6 @@
 import type { Edit, FileEdits } from '../edit/edit.js';
 import type { Relied } from '../semantic/surroundings.js';
+import type { Premise } from '../semantic/versions.js';
 import type { SourceText } from '../text/decode.js';
 import type { Position, Span } from '../text/lines.js';
 import type { Numerics, Safety } from '../toolkit/contract.js';
@@ -38,6 +39,8 @@ export interface Finding {
   readonly numerics: Numerics;
   /** The gates that the code does not prove; why the finding is not safer. */
   readonly unproven: readonly string[];
+  /** The versions that the fix counts on, and what says that they are there. */
+  readonly premises?: readonly Premise[];
   /** Present unless the site was refused or the advice has no diff. */
   readonly fix?: ProposedFix;
   /** What a person should do, where there is no diff. */

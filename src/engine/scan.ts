@@ -12,7 +12,7 @@ import { firstError, isOldPython, pythonProblem } from '../syntax/soundness.js';
 import type { Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import type { EngineSetup } from './engine.js';
-import { belowFloor, floorDoubts } from './floor.js';
+import { floorIn } from './floor.js';
 import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
 import { type Among, amongText, awake, withCue } from './prefilter.js';
 import { Suppressions } from './suppression.js';
@@ -178,10 +178,12 @@ function findingFor(
     end: module.lines.position(node.end),
     message,
   };
+  const floor = floorIn(meta, module);
   const result = attempt(() => {
     const edit = new EditBuilder(module, meta);
-    const tooOld = belowFloor(meta, () => module.versions);
-    return tooOld === undefined ? transform.fix(site, edit, module, options) : edit.refuse(tooOld);
+    return floor.refusal === undefined
+      ? transform.fix(site, edit, module, options)
+      : edit.refuse(floor.refusal);
   });
   if (result.kind === 'refusal') {
     return { ...common, safety: 'advice', numerics: meta.numerics, unproven: [], refusal: result.reason };
@@ -191,12 +193,19 @@ function findingFor(
   }
   const imports = result.imports.map((wanted) => `import ${wanted.module}`);
   const importing = importEdit(module, imports);
-  const doubts = floorDoubts(meta, module);
+  // A gate of the fix may have asked the same, and knows what is at stake.
+  const doubts = floor.doubts.filter(
+    (doubt) => !result.unproven.some((gate) => gate.startsWith(doubt.slice(0, doubt.indexOf(':')))),
+  );
+  const premises = [...floor.premises, ...result.premises].filter(
+    (each, index, all) => all.findIndex(({ because }) => because === each.because) === index,
+  );
   return {
     ...common,
     safety: doubts.length > 0 && result.safety === 'safe' ? 'unsafe' : result.safety,
     numerics: result.numerics,
     unproven: [...result.unproven, ...doubts],
+    ...(premises.length > 0 && { premises }),
     fix: {
       title: result.title,
       edits: result.edits,

@@ -7,6 +7,7 @@ import { conciseLine } from './concise.js';
 import { diffView } from './diff-view.js';
 import { frame } from './frame.js';
 import { renderDiagnosis } from './oom.js';
+import { premiseSentence } from './premises.js';
 import { plural, wrap } from './prose.js';
 import {
   isRefused,
@@ -117,6 +118,9 @@ function verdict(finding: Finding, view: View): string[] {
     ...(finding.fix === undefined ? [] : prose(finding.fix.title, 'fix: ', view, paint.bold)),
     ...(finding.advice === undefined ? [] : prose(finding.advice, 'advice: ', view, paint.bold)),
     ...finding.unproven.flatMap((gate) => prose(gate, 'not proven: ', view, paint.yellow)),
+    ...(view.verbose ? (finding.premises ?? []) : []).flatMap((premise) =>
+      prose(premiseSentence(premise), 'counts on: ', view, paint.dim),
+    ),
   ];
 }
 

@@ -3,6 +3,7 @@ import type { Scan } from '../engine/outcome.js';
 import { Lines, type Position } from '../text/lines.js';
 import type { Numerics, Safety } from '../toolkit/contract.js';
 import { diagnosisJson, type JsonOutOfMemory } from './oom.js';
+import { type Assumption, assumptionsOf } from './premises.js';
 import { inOrder, type Report, type Shown } from './report.js';
 import { type BySafety, tally } from './tally.js';
 
@@ -19,6 +20,8 @@ export interface JsonReport {
   readonly skipped: readonly JsonSkipped[];
   /** Suppression comments that silence nothing or name no transform. */
   readonly notes: readonly JsonNote[];
+  /** The versions that fixes count on although nothing in the project pins the package. */
+  readonly assumed: readonly Assumption[];
   /** What `--oom` and `--snapshot` tell. */
   readonly oom: JsonOutOfMemory | null;
   /** The run of `--evidence`, in lines. */
@@ -40,6 +43,8 @@ export interface JsonFinding {
   readonly message: string;
   /** The gates that the code does not prove. */
   readonly unproven: readonly string[];
+  /** The versions that the fix counts on, and what says that they are there. */
+  readonly premises: readonly JsonPremise[];
   /** Why the site was left alone; such a site counts as no finding. */
   readonly refusal: string | null;
   readonly fix: JsonFix | null;
@@ -51,6 +56,14 @@ export interface JsonFinding {
   readonly because: string | null;
   /** What `memfix prove` measured for its transform, with `--evidence`. */
   readonly measured: string | null;
+}
+
+export interface JsonPremise {
+  readonly package: string;
+  readonly atLeast: string;
+  readonly because: string;
+  /** The default floor of the package, where nothing pins it. */
+  readonly assumed: string | null;
 }
 
 export interface JsonFix {
@@ -130,6 +143,7 @@ export function toJson(report: Report): JsonReport {
         message,
       })),
     ),
+    assumed: assumptionsOf(report),
     oom: report.oom === undefined ? null : diagnosisJson(report.oom),
     proven: report.proven?.summary ?? null,
     summary: {
@@ -157,6 +171,7 @@ function findingJson({ scan, finding, ranked }: Shown, lines: Lines, { proven }:
     numerics: finding.numerics,
     message: finding.message,
     unproven: finding.unproven,
+    premises: (finding.premises ?? []).map((premise) => ({ ...premise, assumed: premise.assumed ?? null })),
     refusal: finding.refusal ?? null,
     fix:
       fix === undefined

@@ -14,6 +14,8 @@ export interface Report {
   /** Files looked at, also those that needed no scan. */
   readonly checked: number;
   readonly fixed?: Fixed;
+  /** The findings that `apply` fixed. */
+  readonly taken?: readonly Finding[];
   /** Of a run that ran out of memory: then findings come in its order. */
   readonly oom?: Diagnosis;
   /** What `memfix prove` measured on the user's own run. */

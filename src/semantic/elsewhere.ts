@@ -25,6 +25,26 @@ const PACKAGES: ReadonlySet<string> = new Set(
   ),
 );
 
+/** Libraries of which more is known than a look at their source tells. */
+const LIBRARIES: ReadonlySet<string> = new Set(
+  'accelerate deepspeed diffusers lightning peft pytorch_lightning transformers trl'.split(' '),
+);
+
+/**
+ * Whether a file lies beside a library, in the library's own repository: to an example or a benchmark there, it is what it
+ * is to everybody who installs it. A package of the same name in another project is that project's own.
+ */
+function isOutside(module: PyModule, library: string): boolean {
+  if (module.path.split('/').includes(library)) return false;
+  const name = new RegExp(
+    `(?<![\\w.-])name\\s*=\\s*["']?${library.replace('_', '[-_]')}["']?\\s*(?:,|$)`,
+    'm',
+  );
+  return ['pyproject.toml', 'setup.py', 'setup.cfg'].some((file) =>
+    name.test(module.around.file(file)?.text ?? ''),
+  );
+}
+
 /**
  * The definition behind a dotted path of `qualifiedName`, where the path leads into the project: through packages that
  * pass a name on, by its one definition there. Undefined where any of that is not certain.
@@ -66,6 +86,8 @@ function find(module: PyModule, path: string, hops: number): Elsewhere | undefin
   const owner = dots + names.join('.');
   if (owner === '' || name === '' || hops > MAX_HOPS || PACKAGES.has(owner.split('.', 1)[0] ?? ''))
     return undefined;
+  const [top = ''] = names;
+  if (dots === '' && LIBRARIES.has(top) && module.memo(isOutside, top)) return undefined;
   const text = module.around.text(owner);
   // What the file does not even mention can only come to it by `import *`.
   if (text === undefined || !(text.includes(name) || /\bimport[ \t]*\*/.test(text))) return undefined;

@@ -233,6 +233,7 @@ export class EditBuilder {
       imports: this.#imports,
       beside: [...this.#beside.values()],
       unproven: proof.unproven,
+      premises: proof.premises,
       safety: strictest(
         this.meta.safety,
         stricter.safety ?? 'safe',

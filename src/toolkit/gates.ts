@@ -5,6 +5,7 @@ import type { PyModule } from '../semantic/module.js';
 import { decoratorsOf, enclosingFunction } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { placeOf, shown } from '../torch/gate.js';
+import { standingOf } from '../torch/versions.js';
 import type { Proof } from './proof.js';
 
 /**
@@ -18,10 +19,11 @@ export function requireVersion(
   version: string,
   because: string,
 ): Proof {
-  const pin = module.versions.pinBelow(name, version);
-  return proof.require(module.versions.isAtLeast(name, version), {
+  const { answer, pin, premise, doubt } = standingOf(module, name, version);
+  if (premise !== undefined) proof.countOn(premise);
+  return proof.require(answer, {
     no: `${pin?.source ?? 'the project'} asks for ${name} ${pin?.text ?? `below ${version}`}, where ${because}`,
-    unknown: `that ${name} is ${version} or newer: before that, ${because}`,
+    unknown: `that ${name} is ${version} or newer: ${doubt === undefined ? '' : `${doubt}, and `}before that, ${because}`,
   });
 }
 

@@ -140,6 +140,7 @@ export * from '../torch/training/optimizer-call.js';
 export { type TrainedModel, trainedModels, trainingForwards } from '../torch/training/trained-model.js';
 export * from '../torch/training/training-loop.js';
 export { isTraced, tracedElsewhere, wrappingGates } from '../torch/training/wrapping.js';
+export { isAtLeast, isInstalled } from '../torch/versions.js';
 export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';

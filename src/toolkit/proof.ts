@@ -1,8 +1,10 @@
 import type { Answer } from '../semantic/answer.js';
+import type { Premise } from '../semantic/versions.js';
 
 /** Collects the gates of one site. `no` refuses it, `unknown` makes it unsafe and names the gate, `yes` says nothing. */
 export class Proof {
   readonly #unproven: string[] = [];
+  readonly #premises: Premise[] = [];
   #refuted: string | undefined;
 
   /**
@@ -19,6 +21,16 @@ export class Proof {
   /** A gate whose failing would crash or change results when applied. */
   forbid(holds: boolean, because: string): this {
     return this.require(holds ? 'no' : 'yes', because);
+  }
+
+  /** What a gate that holds counts on. */
+  countOn(premise: Premise): this {
+    this.#premises.push(premise);
+    return this;
+  }
+
+  get premises(): readonly Premise[] {
+    return this.#premises;
   }
 
   get refuted(): string | undefined {

@@ -3,6 +3,12 @@ import type { PyModule } from '../semantic/module.js';
 /** `loss.data[0]` raises since torch 0.5, and `volatile=True` does nothing since 0.4: whoever writes so may have neither. */
 const OLD_IDIOM = /(?:loss|cost|err)\w*\.data\[0\]|\bvolatile\s*=\s*True\b/i;
 
+/** Since 0.4 a tensor needs no `Variable` around it. */
+const WRAPPED = /^[ \t]*from[ \t]+torch\.autograd[ \t]+import[^#\n]*\bVariable\b|\bautograd\.Variable\(/m;
+/** What 0.4 brought: whoever has it and a `Variable` has not cleared up. */
+const SINCE_0_4 =
+  /\b(?:no_grad|inference_mode|set_grad_enabled|autocast)\b|\btorch\.(?:device|amp|compile)\b|\.item\(\)|\.to\(|\bset_to_none\b/;
+
 export function isWrittenForOldTorch(module: PyModule): boolean {
-  return module.mentions(OLD_IDIOM);
+  return module.mentions(OLD_IDIOM) || (module.mentions(WRAPPED) && !module.mentions(SINCE_0_4));
 }

@@ -1,4 +1,4 @@
-import type { Outcome } from '../engine/outcome.js';
+import type { Finding, Outcome } from '../engine/outcome.js';
 import { type FixCount, loosest } from '../report/prove/report.js';
 import { besideChange } from './beside.js';
 import type { Candidate } from './discover.js';
@@ -9,6 +9,11 @@ import type { Visit } from './visit.js';
 
 export function isChanged({ file, after, beside }: Outcome): boolean {
   return after !== file.source.text || beside.length > 0;
+}
+
+/** The findings that an outcome has fixed as they were proposed. */
+export function appliedIn({ settled }: Outcome): readonly Finding[] {
+  return settled.flatMap(({ fate, finding }) => (fate === 'applied' ? [finding] : []));
 }
 
 /** How many files these change. */

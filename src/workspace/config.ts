@@ -1,10 +1,10 @@
 import type { OptionSpec, Options } from '../toolkit/contract.js';
 import { type ConfigTable, discreetly, isTable, type Table, withExtended } from './config-file.js';
-import { PACKAGES } from './dependency-files.js';
 import { Failure } from './failure.js';
 import { PathPatterns } from './gitignore.js';
 import { didYouMean, shortened } from './resemblance.js';
 import type { Vocabulary } from './selection.js';
+import { isVersion, TARGETS } from './targets.js';
 
 export interface Config {
   /** The file it came from; undefined when there is none. */
@@ -52,8 +52,6 @@ const KEYS = [
 
 /** Each is compared with every file. */
 const MOST_PER_FILE = 1000;
-
-const TARGETS = ['python', ...PACKAGES] as const;
 
 /** Believes a config file only after every word of it was understood. A key replaces the same key of an extended file. */
 export function understand(config: ConfigTable, vocabulary: Vocabulary): Config {
@@ -132,7 +130,7 @@ class ConfigReader {
     );
     return new Map(
       versions.map(([name, version]) => {
-        if (typeof version === 'string' && /^\d+(?:\.\d+){0,2}$/.test(version)) return [name, version];
+        if (typeof version === 'string' && isVersion(version)) return [name, version];
         return this.#fail(`\`target-versions.${name}\` must be a version in quotes, such as "2.4"`);
       }),
     );

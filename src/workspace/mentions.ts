@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
-import { basename } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type Mention, questionFor } from '../semantic/surroundings.js';
 import { hashOf, Signature } from '../text/words.js';
 import type { Candidate, Discovery } from './discover.js';
+import type { Folders } from './folders.js';
 import type { Ground } from './ground.js';
+import { Islands } from './islands.js';
+import { slashed } from './places.js';
 import { isSettled, Reader } from './read.js';
 
 /** Files and folders beyond which a project is not searched. */
@@ -19,10 +22,32 @@ export class Mentions {
   readonly #mattering = new Map<string, Shelf>();
   #stamp: string | undefined;
 
+  #islands: Islands | undefined;
+
   constructor(
     private readonly folder: string,
+    private readonly cwd: string,
     private readonly ground: Ground,
+    private readonly folders: Folders,
   ) {}
+
+  /** Whether two files, by the names that they go by, never run in one program. */
+  areApart(path: string, other: string): boolean {
+    if (dirname(path) === dirname(other)) return false;
+    return this.#parts.areApart(this.#within(path), this.#within(other));
+  }
+
+  get #parts(): Islands {
+    this.#islands ??= new Islands(
+      this.#walk.candidates.map((candidate) => ({ path: this.#within(candidate.path), candidate })),
+      (folder) => this.folders.names(join(this.folder, folder)),
+    );
+    return this.#islands;
+  }
+
+  #within(path: string): string {
+    return slashed(relative(this.folder, resolve(this.cwd, path)));
+  }
 
   /** Those that mention it, and some that only seem to; undefined where the project is too large to look. */
   of(mention: Mention): readonly Candidate[] | undefined {
@@ -48,9 +73,13 @@ export class Mentions {
     return shelf;
   }
 
-  /** The same where all files are as they were; empty where their times do not tell. */
+  /** The same where all files are as they were, and notebooks where they were; empty where their times do not tell. */
   get stamp(): string {
-    this.#stamp ??= stampOf(this.#walk, this.#isTooLarge, this.ground);
+    this.#stamp ??= stampOf(
+      this.#walk,
+      `${this.#isTooLarge || this.#parts.notebooks.join('\0')}`,
+      this.ground,
+    );
     return this.#stamp;
   }
 
@@ -128,7 +157,7 @@ export function isOneOf<T>(wanted: readonly T[], has: (each: T) => boolean): boo
 }
 
 /** Stamps are taken once in a run, by whoever first needs them. */
-function stampOf({ candidates }: Discovery, isTooLarge: boolean, ground: Ground): string {
+function stampOf({ candidates }: Discovery, more: string, ground: Ground): string {
   const now = Date.now();
   const stamps = new Float64Array(candidates.length * 4);
   for (let index = 0; index < candidates.length; index++) {
@@ -136,7 +165,7 @@ function stampOf({ candidates }: Discovery, isTooLarge: boolean, ground: Ground)
     if (stamp === undefined || !isSettled(stamp, now)) return '';
     stamps.set(stamp, index * 4);
   }
-  const hash = createHash('sha1').update(`${isTooLarge}`);
+  const hash = createHash('sha1').update(more);
   hash.update(candidates.map(({ path }) => path).join('\0'));
   return hash.update(stamps).digest('base64');
 }

@@ -6,7 +6,7 @@ import { fileImported, fileNamed } from '../semantic/module-paths.js';
 import { type Mention, mentionIn, type Relied } from '../semantic/surroundings.js';
 import { decode } from '../text/decode.js';
 import { wholeWord } from '../text/words.js';
-import { Dependencies, type Found, type Targets } from './dependencies.js';
+import { Dependencies, type Found, type Premises } from './dependencies.js';
 import type { Candidate } from './discover.js';
 import { Folders } from './folders.js';
 import { Ground } from './ground.js';
@@ -34,7 +34,7 @@ export class Neighbourhood implements ProjectDoor {
   constructor(
     private readonly cwd: string,
     top: string,
-    targets: Targets,
+    premises: Premises,
     private readonly ground = new Ground(cwd),
   ) {
     this.#folders = new Folders(
@@ -42,7 +42,7 @@ export class Neighbourhood implements ProjectDoor {
       (path) => ground.sees(path),
       (path, reason) => ground.refuses(path, reason),
     );
-    this.#dependencies = new Dependencies(cwd, this.#folders, targets);
+    this.#dependencies = new Dependencies(cwd, this.#folders, premises);
   }
 
   versionsFor(path: string): Found {
@@ -75,7 +75,8 @@ export class Neighbourhood implements ProjectDoor {
     const { stamp } = mentions;
     const own = this.nameOf(path);
     const seeming = mentions.of(mention);
-    const files = seeming && this.#mentioning(seeming, mention, own, this.#rootFor(path));
+    const near = seeming?.filter((file) => file.path !== own && !mentions.areApart(own, file.path));
+    const files = near && this.#mentioning(near, mention, this.#rootFor(path));
     if (files === undefined) return { files, key: `${stamp} many` };
     const hash = createHash('sha1');
     for (const file of files) hash.update(`${file.path} ${file.key}\n`);
@@ -86,14 +87,13 @@ export class Neighbourhood implements ProjectDoor {
   #mentioning(
     seeming: readonly Candidate[],
     { word, beside }: Mention,
-    own: string,
     root: string,
   ): readonly ProjectFile[] | undefined {
     const whole = wholeWord(word);
     const others = beside.map(wholeWord);
     const files: ProjectFile[] = [];
-    for (const { path, target } of seeming) {
-      const file = path === own ? undefined : this.#source(target, root);
+    for (const { target } of seeming) {
+      const file = this.#source(target, root);
       if (file === undefined || !whole.test(file.text)) continue;
       if (isOneOf(others, (other) => other.test(file.text))) files.push(file);
       if (files.length > COMMON) return undefined;
@@ -104,7 +104,7 @@ export class Neighbourhood implements ProjectDoor {
   #mentionsAround(path: string): Mentions {
     const folder = dirname(resolve(this.cwd, path));
     const top = this.#folders.upward(folder).at(-1) ?? folder;
-    const known = this.#mentions.get(top) ?? new Mentions(top, this.ground);
+    const known = this.#mentions.get(top) ?? new Mentions(top, this.cwd, this.ground, this.#folders);
     this.#mentions.set(top, known);
     return known;
   }

@@ -7,6 +7,7 @@ import type { Options } from '../toolkit/contract.js';
 import type { Catalogue } from './catalogue.js';
 import { type Config, NO_CONFIG, understand } from './config.js';
 import { nearestConfig, readConfig } from './config-file.js';
+import type { Premises } from './dependencies.js';
 import { type Discovery, discover } from './discover.js';
 import { Failure } from './failure.js';
 import { changedFiles, type Since } from './git.js';
@@ -28,6 +29,10 @@ export interface Request {
   readonly unfixable: readonly string[];
   readonly unsafeFixes?: boolean;
   readonly since?: Since;
+  /** `--target-version`, package name to version. */
+  readonly targetVersions?: ReadonlyMap<string, string>;
+  /** The folders of the environments that are active: `VIRTUAL_ENV`, `CONDA_PREFIX`. */
+  readonly environments?: readonly string[];
   /**
    * The project is a stranger's, checked out around `cwd`: its config may only make things stricter. `migrate` sets this,
    * and `--strict-config`. Absent where the project is the user's own.
@@ -66,7 +71,9 @@ export class Project {
 
   /** What the scan of a file depends on besides the file, and besides what it asks of the files around it. */
   get facts(): unknown {
-    return [this.vocabulary.ids, [...this.selected], [...this.#fixable], this.config.words];
+    const { aimed = [], environments, isTarget } = this.#premises;
+    const premises = [[...aimed], environments, isTarget];
+    return [this.vocabulary.ids, [...this.selected], [...this.#fixable], this.config.words, premises];
   }
 
   /** The folder that holds everything asked for. */
@@ -83,13 +90,18 @@ export class Project {
 
   /** What lies around the files, up to the root of the repository. */
   get neighbourhood(): Neighbourhood {
-    this.#neighbourhood ??= new Neighbourhood(
-      this.request.cwd,
-      this.root,
-      { versions: this.config.targetVersions, isTarget: this.request.isTarget === true },
-      this.ground,
-    );
+    this.#neighbourhood ??= new Neighbourhood(this.request.cwd, this.root, this.#premises, this.ground);
     return this.#neighbourhood;
+  }
+
+  get #premises(): Premises {
+    const { targetVersions, environments, isTarget } = this.request;
+    return {
+      configured: this.config.targetVersions,
+      ...(targetVersions && { aimed: targetVersions }),
+      ...(environments && { environments }),
+      ...(isTarget && { isTarget }),
+    };
   }
 
   isFixable(id: string): boolean {

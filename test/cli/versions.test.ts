@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { toy } from '../support/toy.js';
@@ -78,11 +80,157 @@ describe('a fix that needs a newer version than the project asks for', () => {
     const here = 'train.py:1:1: new-word [safe] oldword costs memory\n';
     expect(await again()).toEqual([inApp, 'apps/new/train.py', 'train.py']);
     expect(await again()).toEqual([inApp]);
-    put(cwd, { 'requirements.txt': 'transformers>=4.46\n' });
+    put(cwd, { 'requirements.txt': 'torch\ntransformers>=4.46\n' });
     expect(await again()).toEqual([inApp + here, 'train.py']);
     put(cwd, { 'apps/new/environment.yml': 'dependencies:\n  - transformers=4.40\n' });
     expect(await again()).toEqual([here, 'apps/new/train.py']);
     expect(await again()).toEqual([here]);
+  });
+});
+
+describe('--target-version', () => {
+  test('wins over everything that the project says', async () => {
+    const cwd = folderWith({ ...FILES, 'memfix.toml': '[target-versions]\ntransformers = "4.45"\n' });
+    const { stdout } = await check(cwd, 'train.py', '--target-version', 'torch=2.6,transformers=4.50');
+    expect(stdout).toBe('train.py:1:1: new-word [safe] oldword costs memory\n');
+    expect((await check(cwd, 'apps/new', '--target-version', 'transformers=4.45')).stdout).toContain(
+      'and `--target-version` says `transformers 4.45`',
+    );
+  });
+
+  test.each([
+    ['troch=2.6', 'knows no package `troch`. Known: python, accelerate'],
+    ['torch', 'names no version: write `torch=2.4`'],
+    ['torch=new', 'names no version: write `torch=2.4`'],
+    ['torch==2.4', 'names no version: write `torch=2.4`'],
+  ])('%s is an error', async (words, expected) => {
+    const answer = await check(folderWith(FILES), '--target-version', words);
+    expect(answer.code).toBe(2);
+    expect(answer.stderr).toContain(expected);
+  });
+});
+
+describe('a version that nothing pins', () => {
+  const old = [
+    toy('new-word', 'oldword', (edit, node) => void edit.replace(node, 'newword'), {
+      requires: { torch: '2.0', transformers: '4.46' },
+    }),
+    toy('other-word', 'plainword', (edit, node) => void edit.replace(node, 'newword'), {
+      requires: { torch: '2.2' },
+    }),
+  ];
+  const SAID = 'Nothing pins torch: 2.2 or newer is assumed (`--target-version torch=…` to change).\n';
+
+  test('is assumed, and said once where a fix counts on it', async () => {
+    const cwd = folderWith({ 'a.py': 'plainword()\n', 'b.py': 'plainword()\n' });
+    const setting = { cwd, transforms: old };
+    const answer = await memfix(setting, 'check', '--output-format', 'concise');
+    expect(answer.stdout).toContain('a.py:1:1: other-word [safe]');
+    expect(answer.stderr).toBe(`${SAID}2 safe findings in 2 files. Run \`memfix apply\` to fix 2.\n`);
+    expect((await memfix(setting, 'check', '-q')).stderr).toBe('');
+    const diff = await memfix(setting, 'diff');
+    expect(diff.stdout).not.toContain('Nothing pins');
+    expect(diff.stderr).toContain(SAID);
+    const verbose = await memfix(setting, 'check', '-v', 'a.py');
+    expect(verbose.stdout).toContain(
+      'counts on: torch 2.2 or newer: nothing pins torch: 2.2 or newer is assumed',
+    );
+    expect((await memfix(setting, 'apply', '--allow-no-vcs')).stderr).toContain(SAID);
+    expect((await memfix(setting, 'check')).stderr).toBe('No findings in 2 files.\n');
+  });
+
+  test('is a field of the JSON', async () => {
+    const cwd = folderWith({ 'a.py': 'plainword()\n' });
+    const json = async (...words: readonly string[]) =>
+      JSON.parse(
+        (await memfix({ cwd, transforms: old }, 'check', '--output-format', 'json', ...words)).stdout,
+      );
+    expect(await json()).toMatchObject({
+      assumed: [{ package: 'torch', atLeast: '2.2' }],
+      findings: [{ premises: [{ package: 'torch', atLeast: '2.2', assumed: '2.2' }] }],
+    });
+    expect(await json('--target-version', 'torch=2.6')).toMatchObject({
+      assumed: [],
+      findings: [{ premises: [{ because: '`--target-version` says `torch 2.6`', assumed: null }] }],
+    });
+  });
+
+  test('and that a fix needs newer than assumed leaves it unsafe', async () => {
+    const { stdout } = await memfix({ cwd: folderWith({ 'a.py': 'oldword()\n' }), transforms: old }, 'check');
+    expect(stdout).toContain('new-word  unsafe');
+    expect(stdout).toContain(
+      'not proven: that transformers is 4.46 or newer: nothing in the project says so',
+    );
+  });
+
+  test.each([
+    [
+      'a bound that allows older ones',
+      { 'requirements.txt': 'torch>=1.8\n' },
+      'requirements.txt:1 says `>=1.8`',
+    ],
+    [
+      'an image that does not tell',
+      { Dockerfile: 'FROM nvcr.io/nvidia/pytorch:23.10-py3\n' },
+      'says `nvcr.io/nvidia/pytorch:23.10-py3`',
+    ],
+    ['an old Python', { Dockerfile: 'FROM python:3.7\n' }, 'nothing in the project says so'],
+    ['a neighbour of old', { 'requirements.txt': 'transformers==4.30\n' }, 'nothing in the project says so'],
+    [
+      'a package for others',
+      { 'setup.py': 'setup(install_requires=["torch>=1.8"])\n' },
+      'setup.py:1 says `>=1.8`',
+    ],
+  ])('is not assumed beside %s', async (_, files, doubt) => {
+    const cwd = folderWith({ ...files, 'a.py': 'plainword()\n' });
+    const answer = await memfix({ cwd, transforms: old }, 'check');
+    expect(answer.stdout).toContain('other-word  unsafe');
+    expect(answer.stdout).toContain(doubt);
+    expect(answer.stderr).not.toContain('Nothing pins');
+  });
+
+  test('is refused by a Dockerfile that pins an older one', async () => {
+    const docker = 'FROM python:3.9\nRUN pip install \\\n    torch==1.13.1\n';
+    const cwd = folderWith({ Dockerfile: docker, 'a.py': 'plainword()\n' });
+    const { stdout } = await memfix({ cwd, transforms: old }, 'check', '-v');
+    expect(stdout.replace(/\s+/g, ' ')).toContain(
+      'left alone because the fix needs torch 2.2 or newer, and Dockerfile:2 says `torch ==1.13.1`',
+    );
+  });
+});
+
+describe('an environment', () => {
+  const SITE = 'lib/python3.11/site-packages';
+  const installed = (version: string) => ({ [`${SITE}/transformers-${version}.dist-info/METADATA`]: '' });
+
+  test('that is active decides, and a changed one is noticed', async () => {
+    const env = { VIRTUAL_ENV: folderWith(installed('4.40.0')) };
+    const cwd = folderWith({ 'requirements.txt': 'transformers>=4.40\n', 'train.py': 'oldword()\n' });
+    await wait(2100);
+    const again = async (more: { readonly env?: Record<string, string> } = { env }) =>
+      (
+        await memfix(
+          { cwd, transforms, build: 'environment', ...more },
+          'check',
+          '--output-format',
+          'concise',
+        )
+      ).stdout;
+    const safe = 'train.py:1:1: new-word [safe] oldword costs memory\n';
+    expect(await again()).toBe('');
+    expect(await again()).toBe('');
+    rmSync(join(env.VIRTUAL_ENV, SITE), { recursive: true });
+    put(env.VIRTUAL_ENV, installed('4.50.0'));
+    expect(await again()).toBe(safe);
+    expect(await again({})).toContain('[unsafe]');
+    expect(await again()).toBe(safe);
+  });
+
+  test('of the project decides, but not for a config that is only to be stricter', async () => {
+    const files = Object.entries(installed('4.50.0')).map(([path, text]) => [`.venv/${path}`, text]);
+    const cwd = folderWith({ ...Object.fromEntries(files), 'train.py': 'oldword()\n' });
+    expect((await check(cwd)).stdout).toContain('[safe]');
+    expect((await check(cwd, '--strict-config')).stdout).toContain('[unsafe]');
   });
 });
 
@@ -96,11 +244,11 @@ config: memfix.toml
 unsafe fixes: no
 transforms: new-word
 versions in .:
-  transformers  >=4.40,<4.46  requirements.txt:2
   torch         2.4           \`target-versions\`
+  transformers  >=4.40,<4.46  requirements.txt:2
 versions in apps/new:
-  transformers  ==4.50  apps/new/requirements.txt:1
   torch         2.4     \`target-versions\`
+  transformers  ==4.50  apps/new/requirements.txt:1
 `);
   });
 
@@ -148,6 +296,6 @@ versions in apps/new:
       'apps/new/x.py',
       '--show-settings',
     );
-    expect(stdout).toContain('versions in apps/new:\n  transformers  ==4.50  apps/new/requirements.txt:1\n');
+    expect(stdout).toContain('  transformers  ==4.50  apps/new/requirements.txt:1\n');
   });
 });

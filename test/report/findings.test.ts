@@ -234,6 +234,7 @@ describe('json', () => {
           numerics: 'bit-identical',
           message: 'held',
           unproven: ['nobody differentiates it'],
+          premises: [],
           refusal: null,
           fix: {
             title: 'Detach it',
@@ -254,6 +255,7 @@ describe('json', () => {
         { path: 'c.py', line: 2, column: 5, reason: 'it does not parse' },
       ],
       notes: [{ path: 'a.py', line: 1, column: 2, message: 'unused' }],
+      assumed: [],
       oom: null,
       proven: null,
       summary: {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { compareVersions, pinOf, Versions } from '../../src/semantic/versions.js';
+import { compareVersions, type Pin, pinOf, Versions } from '../../src/semantic/versions.js';
 
 function asked(...specifiers: readonly string[]): Versions {
-  const pins = specifiers.flatMap((text) => pinOf(text, 'requirements.txt:1') ?? []);
+  const pins = specifiers.map((text) => pinOf(text, 'requirements.txt:1'));
   return new Versions(new Map([['transformers', pins]]));
 }
 
@@ -49,7 +49,9 @@ describe('what a specifier says about 4.46', () => {
   test.each(['', '*', '  ', '!=4.45', '!=4.45.*, !=5.1.0'])(
     '%j allows any version and says nothing',
     (specifier) => {
-      expect(pinOf(specifier, 'a')).toBeUndefined();
+      expect(pinOf(specifier, 'a')).toMatchObject({ isAny: true });
+      expect(asked(specifier, '>=4.46').isAtLeast('transformers', '4.46')).toBe('yes');
+      expect(asked(specifier).isAtLeast('transformers', '4.46')).toBe('unknown');
     },
   );
 });
@@ -90,4 +92,56 @@ test('versions compare by number', () => {
   expect(compareVersions('4.9', '4.10')).toBeLessThan(0);
   expect(compareVersions('2', '2.0.0')).toBe(0);
   expect(compareVersions('10', '9.9')).toBeGreaterThan(0);
+});
+
+describe('who is believed', () => {
+  const said = (text: string, more: Partial<Pin> = {}): Pin => ({ ...pinOf(text, 'there'), ...more });
+  const answers = (...pins: readonly Pin[]) => {
+    const versions = new Versions(new Map([['torch', pins]]));
+    return ['2.0', '2.5'].map((version) => versions.isAtLeast('torch', version));
+  };
+
+  test.each([
+    [
+      'an environment before a request',
+      [said('>=1.8'), said('==2.4', { authority: 'environment' })],
+      'yes no',
+    ],
+    ['a lock file before a request', [said('>=1.8'), said('==2.4', { authority: 'lock' })], 'yes no'],
+    [
+      'an environment before a lock file',
+      [said('==2.4', { authority: 'lock' }), said('==2.6', { authority: 'environment' })],
+      'yes no',
+    ],
+    [
+      'the user before all',
+      [said('==1.8', { authority: 'lock' }), said('==2.6', { authority: 'target' })],
+      'yes yes',
+    ],
+    [
+      'an upper bound beside what is installed',
+      [said('<2.0'), said('==2.6', { authority: 'environment' })],
+      'no no',
+    ],
+    [
+      'what a package promises beside what is installed here',
+      [said('>=1.8', { isPromise: true }), said('==2.6', { authority: 'environment' })],
+      'unknown unknown',
+    ],
+    ['a newest one last', [said('*'), said('>=2.0')], 'yes unknown'],
+  ] as const)('%s', (_, pins, expected) => {
+    expect(answers(...pins).join(' ')).toBe(expected);
+  });
+
+  test('a package is installed where it is named, extras and some systems aside', () => {
+    const versions = new Versions(
+      new Map([
+        ['peft', [said('*')]],
+        ['trl', [said('==0.9', { isOptional: true })]],
+        ['bitsandbytes', [said('*', { isConditional: true })]],
+      ]),
+    );
+    const names = ['peft', 'trl', 'bitsandbytes', 'diffusers'];
+    expect(names.filter((name) => versions.installs(name) !== undefined)).toEqual(['peft']);
+  });
 });

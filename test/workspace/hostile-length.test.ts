@@ -40,7 +40,9 @@ describe('files that name versions are read in time that grows with their length
 
   test.each(requirements)('%s', (_, text) => {
     const cwd = folderWith({ 'requirements.txt': `${text}\n` });
-    const found = soon(() => new Dependencies(cwd, new Folders(cwd), { versions: new Map() }).foundFor(cwd));
+    const found = soon(() =>
+      new Dependencies(cwd, new Folders(cwd), { configured: new Map() }).foundFor(cwd),
+    );
     expect(found.versions.pinsOf('torch').length).toBeLessThan(102);
   });
 
@@ -53,9 +55,22 @@ describe('files that name versions are read in time that grows with their length
     ['pyproject.toml', `[project]\ndependencies = [${many((index) => `"torch==2.${index}",`)}]\n`],
     ['pyproject.toml', `[tool.poetry.dependencies]\ntorch = "1${blank},${blank}2"\n`],
     ['uv.lock', many((index) => `[[package]]\nname = "torch"\nversion = "2.${index}"`)],
+    ['conda-lock.yml', many((index) => `- name: pytorch\n  version: 2.${index}`)],
+    ['conda-lock.yml', many(() => `${' '.repeat(50)}- name: x`)],
+    ['Dockerfile', `RUN ${'pip '.repeat(LONG / 4)}`],
+    ['Dockerfile', `RUN pip install ${'torch==1 '.repeat(LONG / 10)}`],
+    ['Dockerfile', `RUN pip install torch${'\\ '.repeat(LONG / 2)}x`],
+    ['Dockerfile', `RUN pip install torch==1 ${'\\\n'.repeat(LONG / 2)}`],
+    ['Dockerfile', `FROM ${'a.'.repeat(LONG / 2)}/${'b/'.repeat(LONG / 2)}:1`],
+    ['Dockerfile', `RUN pip install "${'x'.repeat(LONG)}`],
+    ['setup.py', `install_requires=[${'"torch",'.repeat(LONG / 10)}`],
+    ['setup.py', `install_requires=[${'\n'.repeat(LONG)}#`],
+    ['setup.py', many((index) => `"torch==2.${index}"`)],
+    ['setup.py', `install_requires=[${'"'.repeat(LONG)}`],
+    ['Pipfile.lock', `{"default": ${'{"torch": '.repeat(LONG / 10)}`],
   ])('%s: %#', (name, text) => {
     const cwd = folderWith({ [name]: `${text}\n` });
-    soon(() => new Dependencies(cwd, new Folders(cwd), { versions: new Map() }).foundFor(cwd));
+    soon(() => new Dependencies(cwd, new Folders(cwd), { configured: new Map() }).foundFor(cwd));
   });
 
   test('a line of a lock file is still named, and what blanks separate still read', () => {
@@ -65,9 +80,10 @@ describe('files that name versions are read in time that grows with their length
       'environment.yml': 'dependencies:\n  -   "conda-forge::peft   0.4"   # why\n  - accelerate\n',
       'requirements.txt': 'transformers  >= 4.40 ,  < 4.46   # why\n',
     });
-    const { pins } = new Dependencies(cwd, new Folders(cwd), { versions: new Map() }).foundFor(cwd);
+    const { pins } = new Dependencies(cwd, new Folders(cwd), { configured: new Map() }).foundFor(cwd);
     const told = [...pins].flatMap(([name, all]) => all.map(({ text, source }) => [name, text, source]));
     expect(told).toEqual([
+      ['accelerate', '*', 'environment.yml:3'],
       ['peft', '==0.4.*', 'environment.yml:2'],
       ['torch', '==2.4', 'uv.lock:5'],
       ['transformers', '>= 4.40 , < 4.46', 'requirements.txt:1'],

@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Neighbourhood } from '../../src/workspace/neighbourhood.js';
 import { folderWith, put, repositoryWith } from './folders.js';
@@ -13,7 +14,7 @@ const FILES = {
 };
 
 function pathOf(cwd: string, from: string, dotted: string): string | undefined {
-  return new Neighbourhood(cwd, cwd, { versions: new Map() }).moduleFor(from, dotted)?.path;
+  return new Neighbourhood(cwd, cwd, { configured: new Map() }).moduleFor(from, dotted)?.path;
 }
 
 describe('the file behind an import', () => {
@@ -32,7 +33,7 @@ describe('the file behind an import', () => {
 
   test('named from where memfix runs, also outside that folder', () => {
     const cwd = repositoryWith(FILES);
-    const inside = new Neighbourhood(join(cwd, 'app'), cwd, { versions: new Map() });
+    const inside = new Neighbourhood(join(cwd, 'app'), cwd, { configured: new Map() });
     expect(inside.moduleFor('run.py', 'pkg.nets')?.path).toBe(join(cwd, 'pkg/nets.py').replaceAll('\\', '/'));
     expect(inside.moduleFor(join(cwd, 'pkg/train.py'), '.nets')?.text).toBe(FILES['pkg/nets.py']);
   });
@@ -53,7 +54,7 @@ describe('the file behind an import', () => {
 
 describe('the files that have a word', () => {
   const namesOf = (cwd: string, from: string, word: string, top = cwd) =>
-    new Neighbourhood(cwd, top, { versions: new Map() })
+    new Neighbourhood(cwd, top, { configured: new Map() })
       .filesWith(from, { word, beside: [] })
       .files?.map(({ path }) => path);
 
@@ -61,7 +62,7 @@ describe('the files that have a word', () => {
     const cwd = repositoryWith({
       'pkg/loss.py': 'def loss(): ...\n',
       'pkg/train.py': 'from .loss import loss\n',
-      'scripts/run.py': 'print("loss")\n',
+      'scripts/run.py': 'import pkg.train\nprint("loss")\n',
       'scripts/other.py': 'losses = total_loss\n',
       'build/copy.py': 'loss()\n',
       '.venv/pyvenv.cfg': '',
@@ -79,6 +80,28 @@ describe('the files that have a word', () => {
     expect(namesOf(cwd, 'pkg/loss.py', 'gain')).toEqual([]);
   });
 
+  test('but not those of another program', () => {
+    const files = {
+      'pkg/loss.py': 'def loss(): ...\n',
+      'apps/other/run.py': 'from loss import loss\n',
+      'apps/other/loss.py': 'def loss(): ...\n',
+    };
+    expect(namesOf(repositoryWith(files), 'pkg/loss.py', 'loss')).toEqual([]);
+    expect(namesOf(repositoryWith({ ...files, 'all.ipynb': '{}' }), 'pkg/loss.py', 'loss')).toHaveLength(2);
+    expect(namesOf(repositoryWith(files), 'pkg/not-saved.py', 'loss')).toHaveLength(3);
+  });
+
+  test('a notebook that joins two programs is noticed', async () => {
+    const cwd = repositoryWith({ 'a/a.py': 'def loss(): ...\n', 'b/b.py': 'loss()\n' });
+    await wait(2100);
+    const around = () => new Neighbourhood(cwd, cwd, { configured: new Map() });
+    const { key } = around().filesWith('a/a.py', { word: 'loss', beside: [] });
+    const relied = [['a/a.py', '?loss', key]] as const;
+    expect(around().answersAsBefore(relied)).toBe(true);
+    put(cwd, { 'all.ipynb': '{}' });
+    expect(around().answersAsBefore(relied)).toBe(false);
+  });
+
   test('are not told where they are very many', () => {
     const many = Object.fromEntries(Array.from({ length: 201 }, (_, at) => [`m${at}.py`, 'loss()\n']));
     expect(namesOf(repositoryWith({ ...many, 'a.py': '' }), 'a.py', 'loss')).toBeUndefined();
@@ -93,7 +116,7 @@ describe('the files that have a word', () => {
       'c.py': 'from far import loss\n',
       'd.py': 'from a import losses\n',
     });
-    const door = new Neighbourhood(cwd, cwd, { versions: new Map() });
+    const door = new Neighbourhood(cwd, cwd, { configured: new Map() });
     const ask = (word: string, ...beside: string[]) => door.filesWith('a.py', { word, beside });
     const first = ask('loss', 'a', 'b');
     expect(first.files?.map(({ path }) => path)).toEqual(['b.py']);
@@ -109,19 +132,19 @@ describe('the files that have a word', () => {
       'c.py': 'loss()\n',
       'd/__init__.py': 'from a import loss\n',
     });
-    const door = new Neighbourhood(cwd, cwd, { versions: new Map() });
+    const door = new Neighbourhood(cwd, cwd, { configured: new Map() });
     const { files, key } = door.filesWith('a.py', { word: 'loss', beside: [], needs: ['jit'] });
     expect(files?.map(({ path }) => path)).toEqual(['b.py', 'd/__init__.py']);
     expect(door.filesWith('a.py', { word: 'loss', beside: [] }).files).toHaveLength(3);
     const relied = [['a.py', '?loss +jit', key]] as const;
-    expect(new Neighbourhood(cwd, cwd, { versions: new Map() }).answersAsBefore(relied)).toBe(true);
+    expect(new Neighbourhood(cwd, cwd, { configured: new Map() }).answersAsBefore(relied)).toBe(true);
     put(cwd, { 'c.py': 'loss(), jit\n' });
-    expect(new Neighbourhood(cwd, cwd, { versions: new Map() }).answersAsBefore(relied)).toBe(false);
+    expect(new Neighbourhood(cwd, cwd, { configured: new Map() }).answersAsBefore(relied)).toBe(false);
   });
 
   test('are the same answer until one of them changes, comes or goes', () => {
     const cwd = repositoryWith({ 'a.py': 'def loss(): ...\n', 'b.py': 'loss()\n', 'c.py': 'gain()\n' });
-    const fresh = () => new Neighbourhood(cwd, cwd, { versions: new Map() });
+    const fresh = () => new Neighbourhood(cwd, cwd, { configured: new Map() });
     const relied = () =>
       [['a.py', '?loss', fresh().filesWith('a.py', { word: 'loss', beside: [] }).key]] as const;
     let before = relied();
@@ -144,7 +167,7 @@ describe('the files that have a word', () => {
 
 test('earlier answers hold until a file changes, comes or goes', () => {
   const cwd = repositoryWith(FILES);
-  const fresh = () => new Neighbourhood(cwd, cwd, { versions: new Map() });
+  const fresh = () => new Neighbourhood(cwd, cwd, { configured: new Map() });
   const before = fresh();
   const relied = [
     ['pkg/train.py', '.nets', before.moduleFor('pkg/train.py', '.nets')?.key ?? ''],

@@ -1,8 +1,8 @@
-import type { Outcome, Scan } from '../../engine/outcome.js';
+import type { Finding, Outcome, Scan } from '../../engine/outcome.js';
 import { plural } from '../../report/prose.js';
 import type { Report } from '../../report/report.js';
 import { encode } from '../../text/decode.js';
-import { eachBesideOnce, filesIn, isChanged } from '../../workspace/changes.js';
+import { appliedIn, eachBesideOnce, filesIn, isChanged } from '../../workspace/changes.js';
 import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
 import { Interrupted } from '../io.js';
@@ -59,7 +59,7 @@ async function applyStdin(context: Context): Promise<number> {
 }
 
 interface Landed {
-  readonly report: Pick<Report, 'scans' | 'fixed'>;
+  readonly report: Pick<Report, 'scans' | 'fixed' | 'taken'>;
   readonly unwritten: readonly Unwritten[];
   readonly roots: readonly string[];
 }
@@ -71,7 +71,7 @@ async function writeAll(context: Context, look: Look, outcomes: readonly Outcome
   const scans: Scan[] = [];
   const unwritten: Unwritten[] = [];
   let files = 0;
-  let findings = 0;
+  const taken: Finding[] = [];
   try {
     for (const outcome of outcomes) {
       await new Promise((resume) => setImmediate(resume));
@@ -89,11 +89,15 @@ async function writeAll(context: Context, look: Look, outcomes: readonly Outcome
       scans.push(outcome.remaining);
       if (written === undefined) continue;
       files += filesIn([outcome]);
-      findings += outcome.settled.filter(({ fate }) => fate === 'applied').length;
+      taken.push(...appliedIn(outcome));
     }
   } finally {
     writer.close();
   }
   const roots = files > 0 ? writer.roots : [];
-  return { report: { scans, fixed: { findings, suppressed: 0, files } }, unwritten, roots };
+  return {
+    report: { scans, taken, fixed: { findings: taken.length, suppressed: 0, files } },
+    unwritten,
+    roots,
+  };
 }

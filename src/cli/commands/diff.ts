@@ -3,10 +3,11 @@ import { relative, resolve } from 'node:path';
 import type { Decide, Outcome } from '../../engine/outcome.js';
 import { noColor } from '../../report/paint.js';
 import { type FileChange, patchOf } from '../../report/patch.js';
+import { assumedBy, assumptionSentences } from '../../report/premises.js';
 import { plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
 import type { Report } from '../../report/report.js';
-import { changesOf, eachBesideOnce, filesIn, isChanged } from '../../workspace/changes.js';
+import { appliedIn, changesOf, eachBesideOnce, filesIn, isChanged } from '../../workspace/changes.js';
 import { Failure } from '../../workspace/failure.js';
 import { objectionTo } from '../../workspace/git.js';
 import { patchRoot } from '../../workspace/patch-root.js';
@@ -66,9 +67,9 @@ async function diffStdin(context: Context): Promise<number> {
 }
 
 /** What was measured for the fixes in a file. */
-function commentsOn({ settled }: Outcome, proven: Proven | undefined): readonly string[] {
+function commentsOn(outcome: Outcome, proven: Proven | undefined): readonly string[] {
   if (proven === undefined) return [];
-  const applied = settled.filter(({ fate }) => fate === 'applied').map(({ finding }) => finding.transform);
+  const applied = appliedIn(outcome).map(({ transform }) => transform);
   return [...new Set(applied)].map((id) => `${id}: ${proven.measured(id) ?? 'not measured'}`);
 }
 
@@ -85,9 +86,10 @@ function changeOf({ file, after }: Outcome, path: string): FileChange {
 function conclude(context: Context, patch: Buffer, changed: readonly Outcome[], report: Report): number {
   context.out(presented(patch, context));
   context.remark(report);
-  const fixes = changed.flatMap(({ settled }) => settled.filter(({ fate }) => fate === 'applied')).length;
+  const fixes = changed.flatMap(appliedIn);
+  for (const sentence of assumptionSentences(assumedBy(fixes))) context.say(sentence);
   if (changed.length === 0) context.say('Nothing to change.');
-  else context.say(`${plural(fixes, 'fix', 'fixes')} in ${plural(filesIn(changed), 'file')}.`);
+  else context.say(`${plural(fixes.length, 'fix', 'fixes')} in ${plural(filesIn(changed), 'file')}.`);
   const found = context.args.flag('exit-code') && patch.length > 0 ? EXIT.findings : EXIT.clean;
   return Math.max(found, strictness(context, report));
 }

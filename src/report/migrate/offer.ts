@@ -24,6 +24,8 @@ export interface Offer {
   readonly safety: Safety;
   readonly numerics: Numerics;
   readonly unproven: readonly string[];
+  /** The versions that it counts on, as sentences. */
+  readonly premises?: readonly string[];
   readonly changes: readonly OfferedChange[];
   readonly fate: OfferFate;
 }

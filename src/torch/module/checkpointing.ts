@@ -29,6 +29,7 @@ import {
   setsField,
   usesDeepSpeed,
 } from '../huggingface/huggingface.js';
+import { isAtLeast } from '../versions.js';
 import { definitionsOf } from './model-value.js';
 
 export const CHECKPOINTING = 'gradient_checkpointing';
@@ -141,12 +142,12 @@ function usesFsdp(module: PyModule): boolean {
 const OLD_PIN =
   /\btransformers(?:\[[^\]]*\])?["']?\s*(?:==|~=|<=?)\s*["']?(?:[0-3]\.|4\.(?:[12]?\d|3[0-4])(?!\d))/;
 
+const ASKS_VERSION = /\btransformers\.__version__|\bversion\(\s*["']transformers["']/;
+
 /** Whether transformers knows the keyword, as far as the file itself speaks of versions. */
 function knowsKwargs(module: PyModule): Answer {
   if (OLD_PIN.test(module.text)) return 'no';
-  return module.mentions(/\btransformers\.__version__|\bversion\(\s*["']transformers["']/)
-    ? 'unknown'
-    : 'yes';
+  return module.mentions(ASKS_VERSION) ? 'unknown' : 'yes';
 }
 
 /**
@@ -154,7 +155,7 @@ function knowsKwargs(module: PyModule): Answer {
  * transformers 4 takes by itself. `no` where somebody does and transformers is known to be 4.
  */
 export function staysNotReentrant(module: PyModule, call: PyNode): Answer {
-  const five = module.versions.isAtLeast('transformers', '5.0');
+  const five = isAtLeast(module, 'transformers', '5.0');
   if (five === 'yes') return 'yes';
   // With this hook the re-entrant form works as well.
   if (module.at('.enable_input_require_grads(').some((hook) => isSetBeside(hook, call))) return 'yes';

@@ -1,6 +1,7 @@
 import type { Decide, Finding, Outcome, Preview, SourceFile } from '../../engine/outcome.js';
 import { ownEdits } from '../../engine/preview.js';
 import { type Offer, Original } from '../../report/migrate/offer.js';
+import { premiseSentence } from '../../report/premises.js';
 import { contentHash } from '../answers.js';
 import { type Decisions, type Matter, nameOf } from './decisions.js';
 import { sha256 } from './hash.js';
@@ -142,7 +143,7 @@ class Place {
   }
 
   draft(finding: Finding, { before }: Preview, matter: Matter): Draft {
-    const { transform, at, message, safety, numerics, unproven, fix } = finding;
+    const { transform, at, message, safety, numerics, unproven, premises, fix } = finding;
     return {
       ...matter,
       ref: sha256(JSON.stringify([matter.path, matter.hash, matter.key])).slice(0, 16),
@@ -150,6 +151,7 @@ class Place {
       transform,
       title: fix?.title ?? '',
       ...{ message, safety, numerics, unproven },
+      ...(premises && { premises: premises.map(premiseSentence) }),
       changes: [
         this.#show(before).edited(fix === undefined ? [] : ownEdits(fix)),
         ...(fix?.beside ?? []).map(({ path, text, edits }) => new Original(path, text).edited(edits)),

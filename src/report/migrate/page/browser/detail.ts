@@ -120,7 +120,18 @@ export class Detail {
   }
 
   #article(offer: PageOffer): HTMLElement {
-    const { ref, line, transform, title, message, safety, numerics, unproven, verdict } = offer;
+    const {
+      ref,
+      line,
+      transform,
+      title,
+      message,
+      safety,
+      numerics,
+      unproven,
+      premises = [],
+      verdict,
+    } = offer;
     const diff = h('div', { class: 'changes' });
     diff.style.minHeight = `${heightOf(offer)}px`;
     const id = `offer-${ref}`;
@@ -154,6 +165,7 @@ export class Detail {
       ),
       h('p', { class: 'message' }, prose(message)),
       unproven.length > 0 && h('p', { class: 'unproven' }, 'Not proven: ', prose(unproven.join('; '))),
+      premises.length > 0 && h('p', { class: 'premises' }, 'Counts on: ', prose(premises.join('; '))),
       diff,
     );
     const fill = (): void => {

@@ -1,0 +1,289 @@
+import { basename, dirname } from 'node:path/posix';
+import type { Candidate } from './discover.js';
+import { Reader } from './read.js';
+
+/** One Python file of a project: its path from the project's root, with forward slashes. */
+export interface Resident {
+  readonly path: string;
+  readonly candidate: Candidate;
+}
+
+/**
+ * Which files of a project may run in one program. Two folders are apart where no import leads from one to the other, by
+ * any number of steps and in either direction: then no object of one reaches code of the other. Everything that could join
+ * them without an import statement does: a notebook above both, a `conftest.py`, an import by a computed name, a changed
+ * `sys.path`. Files of one folder, and of one package, are never apart.
+ */
+export class Islands {
+  readonly #parents = new Map<string, string>();
+  /** Folders with a file of this name, and folders of this name: with Python files in or below them. */
+  readonly #modules = new Map<string, string[]>();
+  readonly #packages = new Map<string, string[]>();
+  readonly #folders = new Set<string>();
+  readonly #files: ReadonlyMap<string, Candidate>;
+  readonly #texts = new Map<string, string>();
+  /** Folders that are joined with all below them. */
+  readonly #whole = new Set<string>();
+  readonly #near = new Map<string, readonly string[]>();
+  #isJoined = false;
+
+  /** `names`: what lies in a folder of the project, whatever it is. */
+  constructor(
+    residents: readonly Resident[],
+    private readonly names: (folder: string) => ReadonlySet<string>,
+  ) {
+    this.#files = new Map(residents.map(({ path, candidate }) => [path, candidate]));
+    for (const { path } of residents) {
+      put(this.#modules, basename(path, '.py'), dirname(path));
+      for (let at = dirname(path); !this.#folders.has(at); at = dirname(at)) {
+        this.#folders.add(at);
+        if (at === '.') break;
+        put(this.#packages, basename(at), at);
+      }
+    }
+  }
+
+  /** The folders whose files notebooks may bring together. */
+  get notebooks(): readonly string[] {
+    return [...this.#folders].filter((folder) => this.#hasNotebooks(folder));
+  }
+
+  areApart(path: string, other: string): boolean {
+    const folders = [dirname(path), dirname(other)] as const;
+    // What a text on standard input imports is not known here.
+    if (folders[0] === folders[1] || !this.#files.has(path) || !this.#files.has(other)) return false;
+    if (!this.#isJoined) {
+      this.#isJoined = true;
+      this.#joinAll();
+    }
+    return this.#root(folders[0]) !== this.#root(folders[1]);
+  }
+
+  #joinAll(): void {
+    for (const folder of this.#folders) {
+      if (this.#files.has(below(folder, '__init__.py')) && this.#isPackage(dirname(folder)))
+        this.#join(folder, dirname(folder));
+      if (this.#files.has(below(folder, 'conftest.py'))) this.#joinBelow(folder);
+    }
+    for (const folder of this.notebooks) this.#joinBelow(folder);
+    const reader = new Reader();
+    for (const [path, candidate] of this.#files) {
+      const opened = reader.open(candidate);
+      if (opened.kind === 'opened') this.#joinImports(dirname(path), opened.bytes);
+    }
+  }
+
+  #isPackage(folder: string): boolean {
+    return folder !== '.' && this.#files.has(below(folder, '__init__.py'));
+  }
+
+  /** A notebook imports what is beside it and below; one in a folder for notebooks, what is around that. */
+  #hasNotebooks(folder: string): boolean {
+    const names = [...this.names(folder)];
+    return (
+      names.some(isNotebook) ||
+      names.some((name) => NOTEBOOKS.test(name) && [...this.names(below(folder, name))].some(isNotebook))
+    );
+  }
+
+  #joinImports(folder: string, bytes: Buffer): void {
+    if (IMPORTERS.some((word) => bytes.includes(word))) this.#joinComputed(folder, bytes);
+    const isAnywhere = bytes.includes('sys.path') || bytes.includes('addsitedir');
+    for (const imported of importsIn(bytes)) {
+      const { dots, name } = imported;
+      if (dots > 0) this.#joinRelative(folder, dots, name);
+      else
+        for (const place of this.#placesOf(folder, imported, isAnywhere)) this.#joinTo(folder, place, name);
+    }
+  }
+
+  /** What is imported by a computed name is of the same part of the project, or of one that the file names. */
+  #joinComputed(folder: string, bytes: Buffer): void {
+    const part = folder.split('/')[0] ?? '.';
+    this.#joinBelow(part, folder);
+    const words = new Set(bytes.toString('latin1').match(/\w+/g));
+    for (const other of this.#folders)
+      if (!other.includes('/') && other !== '.' && words.has(other)) this.#joinBelow(other, folder);
+  }
+
+  #joinRelative(folder: string, dots: number, name: string): void {
+    let from = folder;
+    for (let up = 1; up < dots; up++) from = dirname(from);
+    this.#join(folder, from);
+    if (name !== '' && this.#folders.has(below(from, name))) this.#joinBelow(below(from, name), folder);
+  }
+
+  /** The folders in which an absolute import may find the first part of its name. */
+  #placesOf(folder: string, imported: Imported, isAnywhere: boolean): readonly string[] {
+    const { name } = imported;
+    const all = [
+      ...(this.#modules.get(name) ?? []),
+      ...(this.#packages.get(name) ?? []).map((place) => dirname(place)),
+    ];
+    if (all.length === 0 || isAnywhere) return all;
+    const key = `${folder} ${name}`;
+    const near = this.#near.get(key) ?? nearest(folder, all);
+    this.#near.set(key, near);
+    if (near.length > 0) return near;
+    // From outside, only a setting that is not in the code would find it, such as `PYTHONPATH`.
+    return INSTALLED.has(name) ? [] : all.filter((place) => this.#mayServe(place, imported));
+  }
+
+  /** Whether an import would find there all that it asks for. */
+  #mayServe(place: string, { name, rest, names }: Imported): boolean {
+    const at = below(place, name);
+    const [next] = rest;
+    if (this.#folders.has(at)) {
+      const parts = next === undefined ? names : [next];
+      const isThere = (part: string) =>
+        this.#files.has(below(at, `${part}.py`)) || this.#folders.has(below(at, part));
+      const text = next === undefined ? this.#textOf(below(at, '__init__.py')) : '';
+      if (parts.every((part) => isThere(part) || text.includes(part))) return true;
+    }
+    const text = this.#files.has(`${at}.py`) && next === undefined ? this.#textOf(`${at}.py`) : undefined;
+    return text !== undefined && names.every((each) => text.includes(each) || text.includes('import *'));
+  }
+
+  #textOf(path: string): string {
+    const known = this.#texts.get(path);
+    if (known !== undefined) return known;
+    const candidate = this.#files.get(path);
+    const opened = candidate && new Reader().open(candidate);
+    const text = opened?.kind === 'opened' ? opened.bytes.toString('latin1') : '';
+    this.#texts.set(path, text);
+    return text;
+  }
+
+  #joinTo(folder: string, place: string, name: string): void {
+    if (this.#files.has(below(place, `${name}.py`))) this.#join(folder, place);
+    if (this.#folders.has(below(place, name))) this.#joinBelow(below(place, name), folder);
+  }
+
+  /** A folder, all below it, and another. */
+  #joinBelow(folder: string, other = folder): void {
+    this.#join(folder, other);
+    if (this.#whole.has(folder)) return;
+    this.#whole.add(folder);
+    for (const each of this.#folders) if (isAround(folder, each)) this.#join(each, folder);
+  }
+
+  #join(one: string, other: string): void {
+    this.#parents.set(this.#root(one), this.#root(other));
+  }
+
+  #root(folder: string): string {
+    let at = folder;
+    for (let up = this.#parents.get(at); up !== undefined && up !== at; up = this.#parents.get(at)) at = up;
+    if (at !== folder) this.#parents.set(folder, at);
+    return at;
+  }
+}
+
+/** Ways to import by a name that no import statement has. */
+const IMPORTERS = [
+  '__import__',
+  'execfile',
+  'import_module',
+  'import_user_module',
+  'instantiate',
+  'LazyConfig',
+  'LightningCLI',
+  'load_module',
+  'pkgutil',
+  'pydoc',
+  'runpy',
+  'spec_from_file_location',
+];
+
+/** Packages of others that files and folders of projects are often called like. */
+const INSTALLED: ReadonlySet<string> = new Set(
+  'abc argparse ast collections copy csv dataclasses datasets evaluate functools io json logging math numpy os pandas pathlib peft random re sys tests time tokenizers torch torchvision tqdm transformers trl types typing unittest warnings yaml'.split(
+    ' ',
+  ),
+);
+
+const NOTEBOOKS = /^(?:notebooks?|nbs|ipynb|colab)$/i;
+
+function isNotebook(name: string): boolean {
+  return name.endsWith('.ipynb');
+}
+
+function put(places: Map<string, string[]>, name: string, place: string): void {
+  const known = places.get(name);
+  if (known === undefined) places.set(name, [place]);
+  else known.push(place);
+}
+
+function below(folder: string, name: string): string {
+  return folder === '.' ? name : `${folder}/${name}`;
+}
+
+function isAround(folder: string, other: string): boolean {
+  return folder === '.' || other === folder || other.startsWith(`${folder}/`);
+}
+
+/** Those at or above a folder; where there are none, those below it. */
+function nearest(folder: string, places: readonly string[]): readonly string[] {
+  const above = places.filter((place) => isAround(place, folder) || isAround(sourceOf(place), folder));
+  return above.length > 0 ? above : places.filter((place) => isAround(folder, place));
+}
+
+/** What lies in `src/` is found from where that is. */
+function sourceOf(place: string): string {
+  return basename(place) === 'src' ? dirname(place) : place;
+}
+
+interface Imported {
+  /** Of a relative import. */
+  readonly dots: number;
+  /** The first part of the module's name, and the others. */
+  readonly name: string;
+  readonly rest: readonly string[];
+  /** What is taken from it; empty where the module itself is, or all of it. */
+  readonly names: readonly string[];
+}
+
+const STATEMENT =
+  /(?:^|[;:\\])[ \t]*(?:from[ \t]*(\.*)[ \t]*([\w.]*)[ \t]*import\b[ \t]*(\([^)]*|[\w., \t]*)|import[ \t]+(\w[\w., \t]*))/g;
+
+/** By the lines that have the word: in strings, too, which joins more than need be. */
+function* importsIn(bytes: Buffer): Generator<Imported> {
+  for (let at = bytes.indexOf('import'); at !== -1; at = bytes.indexOf('import', at)) {
+    const start = bytes.lastIndexOf(0x0a, at) + 1;
+    // A line that is continued begins on the line before.
+    const before = bytes[start - 2] === 0x5c ? bytes.lastIndexOf(0x0a, start - 2) + 1 : start;
+    const end = endOf(bytes, at);
+    const line = bytes
+      .toString('latin1', before, Math.min(end, before + LONGEST_LINE))
+      .replace(/\\\r?\n/g, ' ');
+    at = end;
+    for (const [, dots = '', from, taken = '', plain = ''] of line.matchAll(STATEMENT)) {
+      if (from !== undefined) yield { dots: dots.length, ...partsOf(from), names: namesIn(taken) };
+      for (const each of plain === '' ? [] : plain.split(','))
+        yield { dots: 0, ...partsOf(each.trim().split(/\s/)[0] ?? ''), names: [] };
+    }
+  }
+}
+
+/** Of the line, or of the brackets that are opened behind the word. */
+function endOf(bytes: Buffer, at: number): number {
+  const end = bytes.indexOf(0x0a, at);
+  const line = end === -1 ? bytes.length : end;
+  const open = bytes.indexOf(0x28, at);
+  const close = open !== -1 && open < line ? bytes.indexOf(0x29, open) : -1;
+  return close === -1 || close > at + LONGEST_LINE ? line : Math.max(line, close);
+}
+
+function partsOf(dotted: string): Pick<Imported, 'name' | 'rest'> {
+  const [name = '', ...rest] = dotted.split('.').filter((part) => part !== '');
+  return { name, rest };
+}
+
+function namesIn(taken: string): readonly string[] {
+  return taken
+    .replace(/#.*/g, '')
+    .split(/[(),]/)
+    .flatMap((each) => /\w+/.exec(each)?.[0] ?? []);
+}
+
+const LONGEST_LINE = 2000;
