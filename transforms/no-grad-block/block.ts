@@ -2,7 +2,6 @@ import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
 import {
-  argumentsOf,
   contextManagers,
   enclosingFunction,
   enclosingWiths,

@@ -146,8 +146,7 @@ const ASKS_VERSION = /\btransformers\.__version__|\bversion\(\s*["']transformers
 
 /** Whether transformers knows the keyword, as far as the file itself speaks of versions. */
 function knowsKwargs(module: PyModule): Answer {
-  if (OLD_PIN.test(module.text)) return 'no';
-  return module.mentions(ASKS_VERSION) ? 'unknown' : 'yes';
+  return OLD_PIN.test(module.text) ? 'no' : module.mentions(ASKS_VERSION) ? 'unknown' : 'yes';
 }
 
 /**
