@@ -9,10 +9,8 @@
  * variable is silently ignored; a setting that comes too late is moved there. `setdefault`, so that the environment wins.
  * The old name is kept: the new one is unknown before torch 2.8 and ignored by 2.9.
  */
-import type { AllocatorSetting, Options, PyModule, Site, Transform } from '../src/toolkit/index.js';
+import type { Options, PyModule, Site, Transform } from '../src/toolkit/index.js';
 import {
-  ALLOCATOR_VARIABLE,
-  allocatorSettings,
   ENVIRONMENT,
   freeName,
   importsPackage,
@@ -24,11 +22,16 @@ import {
   ownsItsLines,
   Proof,
   requireVersion,
+} from '../src/toolkit/index.js';
+import type { AllocatorSetting } from './allocator-config/allocator.js';
+import {
+  ALLOCATOR_VARIABLE,
+  allocatorSettings,
   sharesGpuMemory,
   speaksOfAllocator,
   startingScript,
   worksOnGpu,
-} from '../src/toolkit/index.js';
+} from './allocator-config/allocator.js';
 
 interface AllocatorSite extends Site {
   readonly late: AllocatorSetting | undefined;

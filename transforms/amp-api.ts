@@ -9,41 +9,35 @@
  * inherits the dtype of the region around it. So positional arguments become keywords, and `dtype=torch.float16` is written
  * where such a region cannot be excluded. An import is changed with all that uses it, or not at all.
  */
-import type {
-  AmpImport,
-  AmpUse,
-  EditBuilder,
-  PyModule,
-  PyNode,
-  Site,
-  Transform,
-} from '../src/toolkit/index.js';
+import type { EditBuilder, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   AMP_NAMES,
-  ampGates,
-  ampImport,
   argumentsOf,
-  askerGates,
-  dottedAmpUse,
   FLOAT16,
-  importedFromHere,
-  isDtypeSetElsewhere,
   isInExpressionScope,
   isOlderBranch,
   isPrivate,
   isTestCode,
   keywordArgument,
-  mayBeInOtherAutocast,
-  mayOpenAutocast,
   NEW_AMP,
   OLD_AMP,
   ownsItsLines,
   Proof,
-  reachGates,
   requireVersion,
   statementOf,
   Unfixable,
 } from '../src/toolkit/index.js';
+import { askerGates, isDtypeSetElsewhere } from './amp-api/amp-askers.js';
+import type { AmpImport, AmpUse } from './amp-api/old-amp.js';
+import {
+  ampGates,
+  ampImport,
+  dottedAmpUse,
+  importedFromHere,
+  mayBeInOtherAutocast,
+  mayOpenAutocast,
+  reachGates,
+} from './amp-api/old-amp.js';
 
 interface AmpSite extends Site {
   readonly imported: AmpImport | undefined;

@@ -7,7 +7,8 @@
  * of the setting in the file makes it a boolean.
  */
 import type { PyNode, Site, Transform } from '../src/toolkit/index.js';
-import { comparisonsWith, flagDeclarations, isTestCode } from '../src/toolkit/index.js';
+import { isTestCode } from '../src/toolkit/index.js';
+import { comparisonsWith, flagDeclarations } from './amp-flag-type/flag-types.js';
 
 const DTYPES: readonly string[] = [
   'bf16',

@@ -9,13 +9,11 @@
  * train badly. Anything else in the file that is made for float16 (`.half()`, autocast, a GradScaler) keeps it as it is.
  * Results change, so this is always unsafe; it needs a GPU that computes in bfloat16 (Ampere or newer).
  */
-import type { EditBuilder, HalfPlace, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { EditBuilder, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   BFLOAT16,
   filesOf,
   type Glimpse,
-  halfPlaces,
-  halfSpread,
   hasWhole,
   isTestCode,
   mayLoadAnyModel,
@@ -24,8 +22,9 @@ import {
   SETTINGS_OF_A_MODULE,
   showsTraining,
   siblingOf,
-  strayHalf,
 } from '../src/toolkit/index.js';
+import type { HalfPlace } from './bf16-dtype/half-precision.js';
+import { halfPlaces, halfSpread, strayHalf } from './bf16-dtype/half-precision.js';
 
 interface HalfSite extends Site {
   readonly places: readonly HalfPlace[];

@@ -15,7 +15,6 @@ import {
   callsNamed,
   hasSplat,
   isCheckpointWrapper,
-  isFreeOfRandomness,
   isTestCode,
   keywordArgument,
   PARTIAL,
@@ -23,6 +22,7 @@ import {
   qualifiedName,
   shown,
 } from '../src/toolkit/index.js';
+import { isFreeOfRandomness } from './checkpoint-preserve-rng/randomness.js';
 
 const KEEP = 'preserve_rng_state';
 const NAMES: readonly string[] = ['checkpoint', 'checkpoint_sequential', 'checkpoint_wrapper'];

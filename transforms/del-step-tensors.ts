@@ -20,11 +20,10 @@ import {
   Proof,
   type PyNode,
   type Site,
-  type StepTensors,
-  stepTensors,
   type Transform,
   trainingLoops,
 } from '../src/toolkit/index.js';
+import { type StepTensors, stepTensors } from './del-step-tensors/step-tensors.js';
 
 interface StepSite extends Site {
   readonly body: PyNode;

@@ -11,7 +11,7 @@
  * summed into a loss are no sites. In real code nearly all such lists hold Python floats, so nothing is said about a value
  * that is not provably a tensor. `.detach()` shares the memory of the tensor, so a change in place is seen as before.
  */
-import type { KeptList, LossRecord, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { LossRecord, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   graphCarrier,
   IS_TORCH,
@@ -20,11 +20,11 @@ import {
   isTestCode,
   isTorchCode,
   isWithoutGrad,
-  keptLists,
   lossRecord,
-  mayKeepList,
   Proof,
 } from '../src/toolkit/index.js';
+import type { KeptList } from './detach-appended-loss/kept-list.js';
+import { keptLists, mayKeepList } from './detach-appended-loss/kept-list.js';
 
 interface ListSite extends Site {
   readonly list: KeptList;

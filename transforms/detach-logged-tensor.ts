@@ -9,7 +9,7 @@
  * A dictionary that is summed into the loss is no site. `self.log`, `accelerator.log` and `wandb.log` take the number
  * themselves and are never touched; `stats.update({…})` is a dictionary's method and no meter's.
  */
-import type { LoggedTensor, Site, Transform } from '../src/toolkit/index.js';
+import type { Site, Transform } from '../src/toolkit/index.js';
 import {
   differentiatingReader,
   enclosingFunction,
@@ -20,13 +20,14 @@ import {
   isTestCode,
   isTorchCode,
   isWithoutGrad,
-  loggedTensors,
   lossRecord,
   Proof,
   shown,
   spendingBackward,
   storeGates,
 } from '../src/toolkit/index.js';
+import type { LoggedTensor } from './detach-logged-tensor/logged-tensor.js';
+import { loggedTensors } from './detach-logged-tensor/logged-tensor.js';
 
 interface LogSite extends Site {
   readonly logged: LoggedTensor;

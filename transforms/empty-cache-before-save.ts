@@ -16,22 +16,21 @@ import type { Options, PyModule, PyNode, Site, Transform } from '../src/toolkit/
 import {
   type Answer,
   contextManagers,
-  continuesSaves,
   EMPTY_CACHE,
   enclosingWiths,
-  hasTrained,
-  isEmptiedAfter,
-  isEmptiedBefore,
-  isShortlyAfter,
   isTestCode,
-  mayUseGpu,
-  modelSave,
   nameFor,
   Proof,
   repetitionOf,
   statementOf,
-  trainerRun,
 } from '../src/toolkit/index.js';
+import {
+  continuesSaves,
+  isEmptiedAfter,
+  isEmptiedBefore,
+  isShortlyAfter,
+} from './empty-cache-before-save/cuda-cache.js';
+import { hasTrained, mayUseGpu, modelSave, trainerRun } from './empty-cache-before-save/saving.js';
 
 /** Functions and classes of such names are called once per epoch, step or fold, though the file does not show by whom. */
 const REPEATED_NAME =

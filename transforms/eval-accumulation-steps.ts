@@ -10,7 +10,8 @@
  * wherever the arguments are made out of sight, and for a model out of sight where the file speaks of classes.
  */
 import type { Site, Transform } from '../src/toolkit/index.js';
-import { isTestCode, logitCollectors, mayCollectLogits } from '../src/toolkit/index.js';
+import { isTestCode } from '../src/toolkit/index.js';
+import { logitCollectors, mayCollectLogits } from './eval-accumulation-steps/eval-logits.js';
 
 export const evalAccumulationSteps: Transform<Site> = {
   meta: {

@@ -9,19 +9,19 @@
  * are gathered between processes, compared on the GPU, returned or given to a metric are left alone, as are the lists of
  * levels inside one forward, which look alike.
  */
-import type { JoinedOutputs, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   enclosingLoops,
   isEvaluation,
   isTestCode,
-  joinedOutputs,
-  mayJoinOutputs,
   networksOf,
   Proof,
   reachingDefinitions,
   recordsNoGraph,
   unparenthesized,
 } from '../src/toolkit/index.js';
+import type { JoinedOutputs } from './eval-outputs-to-cpu/joined-outputs.js';
+import { joinedOutputs, mayJoinOutputs } from './eval-outputs-to-cpu/joined-outputs.js';
 
 interface OutputsSite extends Site {
   readonly values: readonly PyNode[];

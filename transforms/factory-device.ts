@@ -12,13 +12,10 @@ import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js'
 import {
   argumentsOf,
   behindBracket,
-  cutsAlike,
   DEVICE_FACTORIES,
   hasSplat,
   isCpu,
   isDevice,
-  isExactOnAnyDevice,
-  isFilled,
   isTestCode,
   isTraced,
   keywordArgument,
@@ -29,8 +26,8 @@ import {
   qualifiedName,
   RANDOM_FACTORIES,
   receiverOf,
-  roundsAlike,
 } from '../src/toolkit/index.js';
+import { cutsAlike, isExactOnAnyDevice, isFilled, roundsAlike } from './factory-device/factory-numbers.js';
 
 interface FactorySite extends Site {
   /** `torch.zeros(n)` */

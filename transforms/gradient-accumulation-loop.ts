@@ -13,24 +13,26 @@
  * Always unsafe: the effective batch grows, unless the loader's batch is made smaller by the same factor.
  */
 import {
-  accumulatesElsewhere,
   countPasses,
   type EditBuilder,
   freeName,
-  hasLength,
-  isNoMean,
   isTestCode,
   mayTrain,
   onOneLine,
   Proof,
   type PyModule,
   type Site,
-  type StrictLoop,
-  strictLoop,
   type Transform,
   trainingLoops,
   Unfixable,
 } from '../src/toolkit/index.js';
+import {
+  accumulatesElsewhere,
+  hasLength,
+  isNoMean,
+  type StrictLoop,
+  strictLoop,
+} from './gradient-accumulation-loop/accumulation-loop.js';
 
 const STEPS = 'accumulation_steps';
 const INDEX = 'batch_index';

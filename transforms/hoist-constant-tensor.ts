@@ -12,44 +12,36 @@
  * out: then one tensor can serve all iterations. A device that the loop may change stays in the loop, as a move that does
  * nothing when the tensor is there already. Random makers and tensors that require grad are no constants.
  */
-import type {
-  BufferPlace,
-  Constant,
-  ConstantUse,
-  PyModule,
-  PyNode,
-  Scope,
-  Site,
-  Transform,
-} from '../src/toolkit/index.js';
+import type { PyModule, PyNode, Scope, Site, Transform } from '../src/toolkit/index.js';
 import {
-  alwaysRuns,
   argumentsOf,
-  bufferPlace,
   CONSTANT_MAKERS,
-  canLeave,
-  changesModes,
-  constantAt,
-  constantUse,
   freeName,
   isCertainDevice,
-  isInvariant,
-  isLarge,
   isTestCode,
-  keywordValue,
-  loopToLeave,
-  mayBeMissing,
-  mayBuildInForward,
-  mayRepeatConstant,
-  movesInLoops,
   Proof,
   shown,
   standalone,
   statementOf,
-  usesOfName,
-  withoutDevice,
   wrappingGates,
 } from '../src/toolkit/index.js';
+import { mayBuildInForward, mayRepeatConstant } from './hoist-constant-tensor/constant-cue.js';
+import type { BufferPlace } from './hoist-constant-tensor/constant-place.js';
+import { bufferPlace, canLeave, withoutDevice } from './hoist-constant-tensor/constant-place.js';
+import type { ConstantUse } from './hoist-constant-tensor/constant-use.js';
+import { constantUse, usesOfName } from './hoist-constant-tensor/constant-use.js';
+import type { Constant } from './hoist-constant-tensor/loop-constant.js';
+import {
+  alwaysRuns,
+  changesModes,
+  constantAt,
+  isInvariant,
+  isLarge,
+  keywordValue,
+  loopToLeave,
+  mayBeMissing,
+  movesInLoops,
+} from './hoist-constant-tensor/loop-constant.js';
 
 interface HoistSite extends Site {
   readonly constant: Constant;

@@ -10,24 +10,27 @@
  * The project's other files are asked for readers too, but code outside it may read the store as well, and a layer may give
  * out a tuple: every finding is unsafe.
  */
-import type { Site, StoredOutput, Transform } from '../src/toolkit/index.js';
+import type { Site, Transform } from '../src/toolkit/index.js';
 import {
   callerGates,
   differentiatingCaller,
   differentiatingReader,
   enclosingFunction,
   fatesAt,
-  feedsLoss,
   isProvenTensor,
-  isReadInForward,
-  isStoreFetched,
   isTestCode,
   Proof,
-  readsOfStore,
   shown,
-  storedOutputs,
   storeGates,
 } from '../src/toolkit/index.js';
+import type { StoredOutput } from './hook-detach/forward-hooks.js';
+import {
+  feedsLoss,
+  isReadInForward,
+  isStoreFetched,
+  readsOfStore,
+  storedOutputs,
+} from './hook-detach/forward-hooks.js';
 
 interface HookSite extends Site {
   readonly stored: StoredOutput;

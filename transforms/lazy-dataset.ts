@@ -14,9 +14,6 @@
  * one item per entry and touches nothing else, and a `__getitem__` that looks the item up. `preprocess_all=True` gives the old behaviour back. Always unsafe.
  */
 import {
-  type EagerDataset,
-  eagerDataset,
-  isIndexable,
   isTestCode,
   Proof,
   type PyNode,
@@ -24,6 +21,7 @@ import {
   startsItsLine,
   type Transform,
 } from '../src/toolkit/index.js';
+import { type EagerDataset, eagerDataset, isIndexable } from './lazy-dataset/eager-dataset.js';
 
 const SWITCH = 'preprocess_all';
 const PROCESS = '_process_example';

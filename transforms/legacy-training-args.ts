@@ -9,7 +9,7 @@
  * another file, counts as the call.
  * What reads the old attribute later (`args.evaluation_strategy`) would find nothing, so that such files are left alone.
  */
-import type { Given, LegacyArgument, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { Given, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsCall,
   argumentsCalls,
@@ -20,8 +20,6 @@ import {
   hasParameter,
   isGivenBeside,
   isTrainerClass,
-  LEGACY_TRAINER_ARGUMENTS,
-  LEGACY_TRAINING_ARGUMENTS,
   libraryOf,
   Proof,
   requireArrival,
@@ -32,6 +30,11 @@ import {
   spreadsMore,
   takesLibraryKeyword,
 } from '../src/toolkit/index.js';
+import type { LegacyArgument } from './legacy-training-args/legacy-arguments.js';
+import {
+  LEGACY_TRAINER_ARGUMENTS,
+  LEGACY_TRAINING_ARGUMENTS,
+} from './legacy-training-args/legacy-arguments.js';
 
 interface LegacySite extends Site {
   readonly given: Given;

@@ -9,29 +9,30 @@
  * matter to it. Everything else does to somebody: what is loaded must end in `load_state_dict` of a module or an optimizer
  * of torch, in entries that hold a number (`epoch`), or where only its names and sizes are looked at.
  */
-import type { Answer, Fate, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { Answer, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
   behindBracket,
   caughtHere,
   contextManagers,
-  copiesState,
   enclosingWiths,
-  fateOf,
   hasSplat,
   isInExpressionScope,
   isTestCode,
   keywordArgument,
   LOAD,
-  loadsPlainly,
   ownsItsLines,
   Proof,
   type PyModule,
   qualifiedName,
   receiverOf,
-  reloadsOptimizer,
   statementOf,
 } from '../src/toolkit/index.js';
+import { reloadsOptimizer } from './load-map-location/loaded-use.js';
+import type { Fate } from './load-map-location/loaded-value.js';
+import { fateOf } from './load-map-location/loaded-value.js';
+import { loadsPlainly } from './load-map-location/loading-class.js';
+import { copiesState } from './load-map-location/state-receiver.js';
 
 interface LoadSite extends Site {
   readonly call: PyNode;

@@ -10,7 +10,6 @@
 import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
-  entropyFrom,
   FLOAT32,
   isTestCode,
   methodName,
@@ -19,6 +18,7 @@ import {
   receiverOf,
   recordsNoGraph,
 } from '../src/toolkit/index.js';
+import { entropyFrom } from './logits-upcast/cross-entropy.js';
 
 /**
  * Written on the way to the loss: a size of the vocabulary, the shift by one token of a language model, or the tokens of a

@@ -15,7 +15,6 @@ import {
   givenIn,
   isTestCode,
   keywordArgument,
-  makesLora,
   onlyUse,
   Proof,
   requireArrival,
@@ -24,6 +23,7 @@ import {
   wholeNumber,
   writtenBehind,
 } from '../src/toolkit/index.js';
+import { makesLora } from './lora-rank/lora.js';
 
 const SETTINGS = ['lora_alpha', 'lora_dropout'];
 

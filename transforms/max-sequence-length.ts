@@ -9,16 +9,10 @@
  * data: in trl's arguments, unsloth's loader, and a tokenizer call that says `truncation`; `generate(max_length=…)` and the
  * size of a position table are something else. Always unsafe: what is cut off is not learned.
  */
-import type { LengthPlace, Site, Transform } from '../src/toolkit/index.js';
-import {
-  isTestCode,
-  lengthsAbove,
-  onlyUse,
-  Proof,
-  requireArrival,
-  shapesModel,
-  showsTraining,
-} from '../src/toolkit/index.js';
+import type { Site, Transform } from '../src/toolkit/index.js';
+import { isTestCode, onlyUse, Proof, requireArrival, showsTraining } from '../src/toolkit/index.js';
+import type { LengthPlace } from './max-sequence-length/sequence-length.js';
+import { lengthsAbove, shapesModel } from './max-sequence-length/sequence-length.js';
 
 interface LengthSite extends Site {
   readonly place: LengthPlace;

@@ -9,9 +9,6 @@
  * not be differentiated: refused where it is, unsafe where the file does not show it. Strings keep their bytes.
  */
 import {
-  doubtsAboutLoop,
-  type EvaluationLoop,
-  evaluationLoops,
   hasInferenceFastPath,
   importsTorch,
   isTestFile,
@@ -21,6 +18,7 @@ import {
   type Site,
   type Transform,
 } from '../src/toolkit/index.js';
+import { doubtsAboutLoop, type EvaluationLoop, evaluationLoops } from './no-grad-block/block.js';
 
 interface BlockSite extends Site {
   readonly run: EvaluationLoop;

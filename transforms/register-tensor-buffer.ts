@@ -15,11 +15,8 @@ import {
   enclosingFunction,
   heldTensor,
   initialisesBefore,
-  isMove,
   methodName,
   moduleKind,
-  movedAttributes,
-  movedNames,
   ownsItsLines,
   Proof,
   plainAttributes,
@@ -27,6 +24,7 @@ import {
   shown,
   wrappingGates,
 } from '../src/toolkit/index.js';
+import { isMove, movedAttributes, movedNames } from './register-tensor-buffer/moved-attribute.js';
 
 interface BufferSite extends Site {
   readonly name: string;

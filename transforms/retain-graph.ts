@@ -8,7 +8,8 @@
  * carry a state of its own. A person decides.
  */
 import type { Backward, Site, Transform } from '../src/toolkit/index.js';
-import { backwards, isOnlyBackward, isTestCode, keywordArgument, Proof } from '../src/toolkit/index.js';
+import { backwards, isTestCode, keywordArgument, Proof } from '../src/toolkit/index.js';
+import { isOnlyBackward } from './retain-graph/repeated-backward.js';
 
 interface RetainSite extends Site {
   readonly backward: Backward;

@@ -9,8 +9,10 @@
  * Only where the file shows one argparse parser with one option of that name and a literal default, and nothing that sets
  * either elsewhere. An `or` that asks a question (`if args.a or args.b`) is no fallback.
  */
-import type { DefaultedOption, PyNode, Site, Transform } from '../src/toolkit/index.js';
-import { defaultedOption, unparenthesized } from '../src/toolkit/index.js';
+import type { PyNode, Site, Transform } from '../src/toolkit/index.js';
+import { unparenthesized } from '../src/toolkit/index.js';
+import type { DefaultedOption } from './shadowed-config/command-line.js';
+import { defaultedOption } from './shadowed-config/command-line.js';
 
 /** From the last letter before the dot: what starts with many letters is slow to look for. */
 const FALLBACK = /\w\.\w+\s+or\s+(?=[A-Za-z_])|if\s+(\w+\.\w+)\s+(is\s+(?:not\s+)?None\s+)?else\b/g;

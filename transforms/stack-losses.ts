@@ -27,16 +27,12 @@ import {
   all,
   assignedBy,
   backwardIn,
-  changedInPlace,
   enclosingLoops,
   freeName,
-  handedOn,
   importsPackage,
   isEvaluation,
-  isPromoted,
   isReport,
   isTestCode,
-  keptFromElsewhere,
   looseComments,
   lossRecord,
   lossTerm,
@@ -46,8 +42,9 @@ import {
   requireUncaught,
   STACK,
   statementOf,
-  strayDevice,
 } from '../src/toolkit/index.js';
+import { changedInPlace, handedOn, keptFromElsewhere, strayDevice } from './stack-losses/kept-term.js';
+import { isPromoted } from './stack-losses/one-dtype.js';
 
 interface SumSite extends Site {
   readonly sum: Accumulation;

@@ -13,19 +13,10 @@
  * nobody would read: a setting without a field is left alone.
  */
 import type { NamedFile, PyNode, Site, Transform, YamlScalar, YamlSection } from '../src/toolkit/index.js';
-import {
-  changedOnTheWay,
-  keywordArgument,
-  literalValue,
-  Proof,
-  readYaml,
-  type SettingChange,
-  type SettingsReceiver,
-  settingChanges,
-  settingsReceiver,
-  type YamlSource,
-  yamlSource,
-} from '../src/toolkit/index.js';
+import { keywordArgument, Proof, readYaml } from '../src/toolkit/index.js';
+import { literalValue, type SettingChange, settingChanges } from './yaml-memory-config/memory-settings.js';
+import { type SettingsReceiver, settingsReceiver } from './yaml-memory-config/settings-receiver.js';
+import { changedOnTheWay, type YamlSource, yamlSource } from './yaml-memory-config/yaml-source.js';
 
 interface SettingsSite extends Site {
   readonly call: PyNode;

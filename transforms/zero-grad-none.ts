@@ -20,8 +20,8 @@ import {
   receiverOf,
   type Site,
   type Transform,
-  takesGradAsTensor,
 } from '../src/toolkit/index.js';
+import { takesGradAsTensor } from './zero-grad-none/none.js';
 
 const METHOD = 'zero_grad';
 /** Gradients at fixed addresses, or views of one flat tensor. */

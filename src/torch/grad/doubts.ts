@@ -4,7 +4,7 @@ import { isAsync, receiverOf } from '../../semantic/statements.js';
 import { isTestCode } from '../../semantic/test-code.js';
 import type { PyNode } from '../../syntax/node.js';
 import { shown } from '../gate.js';
-import { callersElsewhere } from '../record/callers.js';
+import { callersElsewhere } from './callers.js';
 import { suspicionsOf, trainingCallReached } from './calls.js';
 import { classAskingForModeAround, differentiatingModuleAround } from './elsewhere.js';
 import { escapesOf } from './escapes.js';

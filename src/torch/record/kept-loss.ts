@@ -5,6 +5,7 @@ import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semant
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, shown } from '../gate.js';
 import { backwardsIn } from '../grad/backward-calls.js';
+import { callersElsewhere, partReturned } from '../grad/callers.js';
 import { gradUseIn } from '../grad/grad.js';
 import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
 import {
@@ -14,6 +15,7 @@ import {
   onlyRunsGradOff,
   switchesGradOff,
 } from '../grad/mode.js';
+import { type Fate, fatesOf } from '../grad/record-fate.js';
 import {
   holdsActivations,
   isDifferentiated,
@@ -27,9 +29,7 @@ import { networksOf } from '../module/networks.js';
 import { isTorchCode } from '../tensor/framework.js';
 import { isProvenTensor } from '../tensor/proven-tensor.js';
 import { kindOf } from '../tensor/tensor.js';
-import { callersElsewhere, partReturned } from './callers.js';
 import { lossTerm } from './loss-term.js';
-import { type Fate, fatesOf } from './record-fate.js';
 import { EVALUATION_NAME } from './running-total.js';
 
 /** A variable that keeps values for people to read, and would keep their graphs. */

@@ -8,8 +8,8 @@ import {
 } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, placeOf } from '../gate.js';
-import { mayDifferentiate } from './callers.js';
-import { fatesAt } from './record-fate.js';
+import { mayDifferentiate } from '../grad/callers.js';
+import { fatesAt } from '../grad/record-fate.js';
 
 /**
  * That no other file of the project differentiates what a store holds: an attribute of a class of this file, or a variable

@@ -10,9 +10,9 @@ import {
   registrationOf,
   runsInForward,
 } from '../../../src/torch/module/modules.js';
-import { runningStatistics } from '../../../src/torch/module/running-statistic.js';
-import { curesFor } from '../../../src/torch/module/statistic-cure.js';
-import { tensorRead } from '../../../src/torch/module/statistic-use.js';
+import { runningStatistics } from '../../../src/torch/statistic/running-statistic.js';
+import { curesFor } from '../../../src/torch/statistic/statistic-cure.js';
+import { tensorRead } from '../../../src/torch/statistic/statistic-use.js';
 import { cpuSource } from '../../../src/torch/tensor/device.js';
 import { isProvenTensor } from '../../../src/torch/tensor/proven-tensor.js';
 import { isPythonNumber } from '../../../src/torch/tensor/python-number.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fatesOf } from '../../../src/torch/record/record-fate.js';
+import { fatesOf } from '../../../src/torch/grad/record-fate.js';
 import { moduleOf, nodeAt } from '../../support/module.js';
 
 /** What becomes of `total` in a function that ends with these lines. */

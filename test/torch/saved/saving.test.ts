@@ -4,8 +4,12 @@ import { repetitionOf } from '../../../src/semantic/repetition.js';
 import { statementOf } from '../../../src/semantic/statements.js';
 import { isTestCode } from '../../../src/semantic/test-code.js';
 import type { PyNode } from '../../../src/syntax/node.js';
-import { mayUseGpu, modelSave, trainerRun } from '../../../src/torch/saved/saving.js';
-import { continuesSaves, isEmptiedAfter, isEmptiedBefore } from '../../../src/torch/training/cuda-cache.js';
+import {
+  continuesSaves,
+  isEmptiedAfter,
+  isEmptiedBefore,
+} from '../../../transforms/empty-cache-before-save/cuda-cache.js';
+import { mayUseGpu, modelSave, trainerRun } from '../../../transforms/empty-cache-before-save/saving.js';
 import { moduleOf, nodeAt } from '../../support/module.js';
 
 /** The last statement of the text that holds the word. */

@@ -1,0 +1,127 @@
+import type { PyModule } from '../../semantic/module.js';
+import { enclosingFunction } from '../../semantic/statements.js';
+import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
+import type { PyNode } from '../../syntax/node.js';
+import { type Gate, placeOf } from '../gate.js';
+import type { GradDoubt } from './doubts.js';
+import { usesOf } from './mode.js';
+import { type Fate, fatesAt, fatesOfTarget } from './record-fate.js';
+
+/** From caller to caller, this far. */
+const MAX_HOPS = 3;
+
+/** Without one of these words nothing is differentiated. */
+export function mayDifferentiate(text: string): boolean {
+  return /backward|grad|closure|optimi[sz]e|minimi[sz]e|adapt|step/.test(text);
+}
+
+/** What the callers in other files of the project do with what a function hands back. */
+export interface Callers {
+  /** One of them differentiates it, or seems to. */
+  readonly doubt: GradDoubt | undefined;
+  /** Some of them could not be looked into. */
+  readonly unread: GradDoubt | undefined;
+}
+
+/** One of the values that a function hands back together. */
+export interface Part {
+  readonly index: number;
+  readonly of: number;
+}
+
+/** `part`: only of this one, where callers take them apart. */
+export function callersElsewhere(module: PyModule, functionNode: PyNode, part?: Part): Callers {
+  return part === undefined
+    ? module.memo(findCallers, functionNode)
+    : findCallers(module, functionNode, part);
+}
+
+/** The same for what stands in a `return`, as gates. */
+export function callerGates(module: PyModule, returned: PyNode): readonly Gate[] {
+  const around = enclosingFunction(returned);
+  if (around === undefined) return [];
+  const { doubt, unread } = callersElsewhere(module, around, partReturned(returned));
+  return [doubt, unread].flatMap((found) =>
+    found === undefined ? [] : [{ answer: found.answer, otherwise: found.words }],
+  );
+}
+
+/** Which of the values of a `return` a node stands in; undefined where it is the only one. */
+export function partReturned(node: PyNode): Part | undefined {
+  const value = node.closest('return_statement')?.named[0];
+  if (value?.type !== 'expression_list' && value?.type !== 'tuple') return undefined;
+  return { index: value.named.findIndex((each) => each.contains(node)), of: value.named.length };
+}
+
+interface Caller {
+  readonly module: PyModule;
+  readonly functionNode: PyNode;
+  readonly isCertain: boolean;
+}
+
+function findCallers(module: PyModule, functionNode: PyNode, part?: Part): Callers {
+  const name = functionNode.field('name')?.text ?? '';
+  const seen = new Set<PyNode>();
+  let doubt: GradDoubt | undefined;
+  let unread: GradDoubt | undefined;
+  let callers: readonly Caller[] = [{ module, functionNode, isCertain: true }];
+  for (let hops = 0; hops < MAX_HOPS && callers.length > 0; hops++) {
+    const next: Caller[] = [];
+    for (const caller of callers) {
+      if (seen.has(caller.functionNode)) continue;
+      seen.add(caller.functionNode);
+      const { uses, unread: left } = usesOfCaller(caller, hops > 0);
+      if (left !== undefined)
+        unread ??= { answer: 'unknown', words: `that what it returns is not differentiated in ${left}` };
+      for (const { module: there, node, isCertain } of uses) {
+        const certain = caller.isCertain && isCertain;
+        for (const fate of fatesOfCall(there, node, hops === 0 ? part : undefined)) {
+          const place = placeOf(there, fate.node);
+          if (fate.kind === 'differentiated') {
+            const words = `${place} differentiates what it returns`;
+            if (certain) return { doubt: { answer: 'no', words }, unread };
+            doubt ??= {
+              answer: 'unknown',
+              words: `that ${place}, which differentiates what it gets from \`${name}\`, means another one`,
+            };
+          }
+          const around = fate.kind === 'returned' ? enclosingFunction(fate.node) : undefined;
+          if (around !== undefined) next.push({ module: there, functionNode: around, isCertain: certain });
+        }
+      }
+    }
+    callers = next;
+  }
+  return { doubt, unread };
+}
+
+/** In its own file, where that is another one, and in others. */
+function usesOfCaller({ module, functionNode }: Caller, isElsewhere: boolean) {
+  const name = functionNode.field('name');
+  const own = isElsewhere
+    ? usesOf(module, functionNode).map((node) => ({ module, node, isCertain: true }))
+    : [];
+  if (name === undefined) return { uses: own, unread: undefined };
+  const { uses, unread } = usesElsewhere(module, name, { may: mayDifferentiate, byName: true });
+  return { uses: [...own, ...uses], unread };
+}
+
+/** What becomes of the result, where the use is a call. */
+function fatesOfCall(module: PyModule, use: PyNode, part: Part | undefined): readonly Fate[] {
+  const callee = use.type === 'identifier' && use.parent?.field('attribute') === use ? use.parent : use;
+  const call = callee.parent;
+  if (call?.type !== 'call' || call.field('function') !== callee) return [];
+  const target = part && targetOf(call, part);
+  return target === undefined ? fatesAt(module, [call]) : fatesOfTarget(module, target);
+}
+
+/** `b` of `a, b = f()`. */
+function targetOf(call: PyNode, { index, of }: Part): PyNode | undefined {
+  const assignment = call.parent;
+  const left = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
+  if (assignment?.field('right') !== call || !/^(?:pattern_list|tuple_pattern)$/.test(left?.type ?? ''))
+    return undefined;
+  const targets = left?.named ?? [];
+  const isPlain = targets.length === of && !targets.some(({ type }) => type === 'list_splat_pattern');
+  return isPlain ? targets[index] : undefined;
+}

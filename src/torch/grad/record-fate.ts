@@ -1,0 +1,300 @@
+import { calledDefinition } from '../../semantic/definitions.js';
+import { makerOf } from '../../semantic/elsewhere.js';
+import { definitionOf, readsReached } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { binds, roleOf } from '../../semantic/names.js';
+import { functionsNamed } from '../../semantic/project-names.js';
+import { methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { CPU_LIBRARIES, isDifferentiation, NUMPY, onlyLooks, TORCH, TORCH_DISTRIBUTED } from '../catalog.js';
+import { LR_SCHEDULERS } from '../catalog-modules.js';
+import { kindOf } from '../tensor/tensor.js';
+import { gradUseReached } from './grad.js';
+
+/** Where a kept value may need its graph. What only becomes a number, a text or a truth value has no fate. */
+export interface Fate {
+  /**
+   * `differentiated`: the code shows it. `returned`, `escapes`: somebody else gets it, with its graph. `gradless`: an array
+   * is made of it, which raises where there is a graph, so there is none.
+   */
+  readonly kind: 'differentiated' | 'returned' | 'escapes' | 'gradless';
+  readonly node: PyNode;
+}
+
+/** What becomes of the value of a variable, wherever it is read: arithmetic, names, containers and loops are followed. */
+export function fatesOf(module: PyModule, binding: PyNode): readonly Fate[] {
+  const trace = new RecordTrace(module);
+  trace.variable(binding);
+  return trace.fates;
+}
+
+/** The same for values that stand at these places. */
+export function fatesAt(module: PyModule, places: readonly PyNode[]): readonly Fate[] {
+  const trace = new RecordTrace(module);
+  for (const place of places) trace.follow(place);
+  return trace.fates;
+}
+
+/** The same for what is assigned to a target. */
+export function fatesOfTarget(module: PyModule, target: PyNode): readonly Fate[] {
+  const trace = new RecordTrace(module);
+  trace.store(target);
+  return trace.fates;
+}
+
+/** `[]`, `{}`, `defaultdict(list)`: nobody else holds it yet. */
+export function isFreshContainer(value: PyNode): boolean {
+  const { type } = unparenthesized(value);
+  if (/^(?:list|dictionary|set)(?:_comprehension)?$/.test(type)) return true;
+  return type === 'call' && FRESH.test(value.field('function')?.text ?? '');
+}
+
+/** Methods of loggers and progress bars of libraries: they give a text, a number or a line in a log. */
+const REPORTING =
+  /^(?:pprint|echo|log|info|debug|warning|warn|error|critical|exception|print|write|log_(?:metrics?|scalars?|dict|values?|stats|history|step|epoch|message|line|row)|add_scalars?|add_histogram|set_postfix|set_postfix_str|set_description|set_description_str)$/;
+const NUMBER_BUILTINS: ReadonlySet<string> = new Set(
+  'bool float format hasattr hash id int isinstance len print repr str type'.split(' '),
+);
+const PASSING_BUILTINS: ReadonlySet<string> = new Set(
+  'abs dict enumerate filter iter list map max min next pow reversed round set sorted sum tuple zip'.split(
+    ' ',
+  ),
+);
+const SCHEDULE = /sched|plateau/i;
+const DIFFERENTIATES = /backward|gradient|closure|(?:^|_)(?:step|optimi[sz]e|minimi[sz]e|adapt)$/;
+const GRAPH_FACTS: ReadonlySet<string> = new Set(
+  'backward grad grad_fn is_leaf register_hook requires_grad requires_grad_ retain_grad'.split(' '),
+);
+/** The graph ends there, or there was none. */
+const CUTTING: ReadonlySet<string> = new Set(
+  'data detach detach_ device dim dtype element_size is_cuda item itemsize nelement ndim numel shape size tolist'.split(
+    ' ',
+  ),
+);
+/** Methods of a container that take something in, and give nothing back. */
+const TAKING: ReadonlySet<string> = new Set(
+  'add append appendleft clear count extend extendleft index insert remove reverse sort'.split(' '),
+);
+const READ_ONLY: ReadonlySet<string> = new Set([
+  'assert_statement',
+  'comparison_operator',
+  'delete_statement',
+  'elif_clause',
+  'expression_statement',
+  'format_specifier',
+  'if_clause',
+  'if_statement',
+  'interpolation',
+  'not_operator',
+  'print_statement',
+  'raise_statement',
+  'slice',
+  'while_statement',
+]);
+const HOLDING: ReadonlySet<string> = new Set([
+  'await',
+  'boolean_operator',
+  'dictionary',
+  'dictionary_comprehension',
+  'dictionary_splat',
+  'expression_list',
+  'generator_expression',
+  'keyword_argument',
+  'list',
+  'list_comprehension',
+  'list_splat',
+  'parenthesized_expression',
+  'set',
+  'set_comprehension',
+  'tuple',
+  'unary_operator',
+]);
+
+const FRESH = /^(?:collections\.)?(?:list|dict|set|defaultdict|deque|OrderedDict)$/;
+
+class RecordTrace {
+  readonly fates: Fate[] = [];
+  readonly #seen = new Set<PyNode>();
+
+  constructor(private readonly module: PyModule) {}
+
+  variable(binding: PyNode): void {
+    const scope = this.module.resolve(binding);
+    for (const place of scope === undefined ? [] : this.module.occurrences(scope, binding.text))
+      if (roleOf(place) === 'read') this.#read(place, binding);
+  }
+
+  follow(place: PyNode): void {
+    if (this.#seen.has(place) || kindOf(this.module, place) === 'number') return;
+    this.#seen.add(place);
+    let node: PyNode | undefined = place;
+    while (node?.parent !== undefined) node = this.#above(node, node.parent, place);
+  }
+
+  #add(kind: Fate['kind'], node: PyNode): undefined {
+    this.fates.push({ kind, node });
+  }
+
+  /** The next larger expression that may carry the graph; undefined where the way ends. */
+  #above(node: PyNode, parent: PyNode, place: PyNode): PyNode | undefined {
+    if (HOLDING.has(parent.type)) return parent;
+    if (READ_ONLY.has(parent.type)) return undefined;
+    switch (parent.type) {
+      case 'attribute':
+        return this.#attribute(parent);
+      case 'argument_list':
+        return parent.parent?.type === 'call' ? this.#argument(node, parent.parent) : parent.parent;
+      case 'call':
+        // `sum(x for x in losses)` has no argument list.
+        return parent.field('arguments') === node
+          ? this.#argument(node, parent)
+          : this.#add('escapes', place);
+      case 'binary_operator':
+        return isFormatting(parent) ? undefined : parent;
+      case 'pair':
+        return parent.field('value') === node ? parent : undefined;
+      case 'conditional_expression':
+        return parent.named[1] === node ? undefined : parent;
+      case 'subscript':
+        return parent.field('value') === node && !isTarget(parent) ? parent : undefined;
+      case 'return_statement':
+        return this.#add(sameFunction(parent, place) ? 'returned' : 'escapes', place);
+      case 'named_expression':
+        this.#bind(parent.field('name'));
+        return parent;
+      case 'assignment':
+      case 'augmented_assignment':
+        if (parent.field('left') === node) return undefined;
+        this.store(parent.field('left'));
+        return parent.parent?.type === 'assignment' ? parent : undefined;
+      case 'for_statement':
+      case 'for_in_clause':
+        if (parent.field('right') === node)
+          for (const name of namesIn(parent.field('left'))) this.#bind(name);
+        return undefined;
+      default:
+        return this.#add('escapes', place);
+    }
+  }
+
+  #attribute(attribute: PyNode): PyNode | undefined {
+    const name = attribute.field('attribute')?.text ?? '';
+    if (GRAPH_FACTS.has(name)) return this.#add('differentiated', attribute);
+    if (name === 'numpy') return this.#add('gradless', attribute);
+    if (CUTTING.has(name)) return undefined;
+    const call = attribute.parent;
+    const called = call?.type === 'call' && call.field('function') === attribute;
+    if (called && TAKING.has(name)) return undefined;
+    return called ? call : attribute;
+  }
+
+  #argument(node: PyNode, call: PyNode): PyNode | undefined {
+    const callee = call.field('function');
+    const path = callee && qualifiedName(this.module, callee);
+    if (path?.startsWith(TORCH)) {
+      if (isDifferentiation(path) || /grad\w*$/.test(path)) return this.#add('differentiated', call);
+      // An optimizer, a module, a `Variable`: an object that holds it.
+      if (/\.[A-Z]\w*$/.test(path)) this.#add('escapes', node);
+      const ends = onlyLooks(path) || (path.startsWith(TORCH_DISTRIBUTED) && !path.includes('.nn.'));
+      return ends ? undefined : call;
+    }
+    if (path?.startsWith(NUMPY)) return this.#add('gradless', call);
+    if (path !== undefined && CPU_LIBRARIES.test(path)) return undefined;
+    const name = (callee?.type === 'attribute' ? callee.field('attribute') : callee)?.text ?? '';
+    if (callee?.type === 'identifier' && this.module.resolve(callee) === undefined) {
+      if (NUMBER_BUILTINS.has(name)) return undefined;
+      if (PASSING_BUILTINS.has(name)) return call;
+    }
+    const made = calledDefinition(this.module, call);
+    const trains = made?.type === 'function_definition' && gradUseReached(this.module, made) !== undefined;
+    const receiver = receiverOf(call);
+    // A schedule makes a number of the loss that it is told; what only has its name may keep it.
+    if (name === 'step' && made === undefined && receiver && SCHEDULE.test(receiver.text)) {
+      if (!makerOf(this.module, receiver)?.startsWith(LR_SCHEDULERS)) this.#add('escapes', node);
+      return undefined;
+    }
+    if (DIFFERENTIATES.test(name) || trains) return this.#add('differentiated', call);
+    if (name === 'format' && /string$/.test(receiver?.type ?? '')) return undefined;
+    const logs = made === undefined && REPORTING.test(name) && isOfLibrary(this.module, name);
+    if (logs) return call.parent?.type === 'expression_statement' ? undefined : call;
+    if (receiver !== undefined && TAKING.has(methodName(call) ?? '')) {
+      this.store(receiver);
+      return undefined;
+    }
+    this.#add('escapes', node);
+    return call;
+  }
+
+  /** Somebody's name, attribute or element now holds the value. */
+  store(target: PyNode | undefined): void {
+    if (target === undefined) return;
+    if (target.type === 'subscript' || target.type === 'attribute') {
+      const root = target.type === 'subscript' ? target.field('value') : undefined;
+      if (root?.type === 'identifier') this.#followAll(root);
+      else if (root?.type === 'subscript') this.store(root);
+      else this.#add('escapes', target);
+    } else if (target.type === 'identifier') {
+      if (roleOf(target) === 'read') this.#followAll(target);
+      else this.#bind(target);
+    } else if (target.type === 'call') this.#add('escapes', target);
+    else for (const inner of target.named) this.store(inner);
+  }
+
+  /** Every read of a container that took the value in. */
+  #followAll(container: PyNode): void {
+    const scope = this.module.resolve(container);
+    if (scope === undefined || scope.kind === 'module') this.#add('escapes', container);
+    if (scope === undefined) return;
+    for (const place of this.module.occurrences(scope, container.text)) {
+      if (place !== container && roleOf(place) === 'read') this.#read(place, container);
+      if (!binds(roleOf(place)) || /^(?:update|delete|declare)$/.test(roleOf(place))) continue;
+      const definition = definitionOf(place);
+      if (definition.kind !== 'value' || !isFreshContainer(definition.value)) this.#add('escapes', container);
+    }
+  }
+
+  /** The reads that this binding reaches. */
+  #bind(binding: PyNode | undefined): void {
+    const scope = binding && this.module.resolve(binding);
+    if (binding === undefined || scope === undefined) return;
+    if (scope.kind === 'class' || scope !== this.module.scopeAt(binding)) this.#add('escapes', binding);
+    const reads =
+      scope.kind === 'comprehension'
+        ? this.module.reads(scope, binding.text)
+        : readsReached(this.module, scope, binding.text, [binding]);
+    for (const place of reads) this.#read(place, binding);
+  }
+
+  #read(place: PyNode, from: PyNode): void {
+    if (!sameFunction(place, from) && kindOf(this.module, place) !== 'number') this.#add('escapes', place);
+    this.follow(place);
+  }
+}
+
+/** Nothing in the project has a function or method of this name. */
+function isOfLibrary(module: PyModule, name: string): boolean {
+  return functionsNamed(module, name)?.length === 0;
+}
+
+/** `"%.3f" % total` */
+function isFormatting(operation: PyNode): boolean {
+  return (
+    operation.field('operator')?.text === '%' &&
+    /^(?:concatenated_)?string$/.test(operation.field('left')?.type ?? '')
+  );
+}
+
+function isTarget(subscript: PyNode): boolean {
+  const place = subscript.parent;
+  return /^(?:augmented_)?assignment$/.test(place?.type ?? '') && place?.field('left') === subscript;
+}
+
+function namesIn(target: PyNode | undefined): readonly PyNode[] {
+  return target === undefined ? [] : [...target.walk()].filter(({ type }) => type === 'identifier');
+}
+
+function sameFunction(a: PyNode, b: PyNode): boolean {
+  const around = (node: PyNode): PyNode | undefined => node.parent?.closest('function_definition', 'lambda');
+  return around(a) === around(b);
+}

@@ -1,0 +1,63 @@
+import { type Answer, all } from '../../semantic/answer.js';
+import { classBehind } from '../../semantic/definitions.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { isKbitPreparation, isPeftModelMaker } from '../catalog.js';
+import { modelLoad } from '../huggingface/pretrained.js';
+import { definitionsOf } from './model-value.js';
+import { initialValue, moduleKind } from './modules.js';
+
+/** Methods of a module that give the module back. */
+const SAME_MODEL: ReadonlySet<string> = new Set(
+  'bfloat16 cpu cuda eval float half requires_grad_ to train'.split(' '),
+);
+
+/** Whether an expression is a model of transformers, perhaps with adapters of peft: by the calls that made it. */
+export function isTransformersModel(
+  module: PyModule,
+  expression: PyNode,
+  asked: readonly string[] = [],
+): Answer {
+  const target = unparenthesized(expression);
+  if (target.type === 'call') return makesModel(module, target, asked);
+  // `model = wrap(model)` is what `model` was before.
+  if (asked.includes(target.text)) return 'yes';
+  const asking = [...asked, target.text];
+  if (target.type === 'attribute') {
+    const name = target.field('attribute')?.text;
+    const value = name === undefined ? undefined : initialValue(module, target, name);
+    return value === undefined ? 'unknown' : isTransformersModel(module, value, asking);
+  }
+  if (target.type !== 'identifier') return 'unknown';
+  const own = classBehind(module, target);
+  if (own !== undefined) return moduleKind(module, own).isPretrained ? 'yes' : 'unknown';
+  const made = definitionsOf(module, target).map((definition) =>
+    definition.kind === 'value' ? isTransformersModel(module, definition.value, asking) : 'unknown',
+  );
+  return made.length === 0 ? 'unknown' : all(made);
+}
+
+function makesModel(module: PyModule, call: PyNode, asked: readonly string[]): Answer {
+  if (modelLoad(module, call) !== undefined) return 'yes';
+  const callee = call.field('function');
+  const path = callee && qualifiedName(module, callee);
+  const [first] = argumentsOf(call);
+  if (path !== undefined && (isKbitPreparation(path) || isPeftModelMaker(path)))
+    return first === undefined ? 'unknown' : isTransformersModel(module, first, asked);
+  const receiver = receiverOf(call);
+  return receiver !== undefined && SAME_MODEL.has(methodName(call) ?? '')
+    ? isTransformersModel(module, receiver, asked)
+    : 'unknown';
+}
+
+/** Whether adapters of peft were put into a model before it got this name. */
+export function hasAdapters(module: PyModule, expression: PyNode): boolean {
+  if (expression.type !== 'identifier') return false;
+  return definitionsOf(module, expression).some((definition) => {
+    const callee = definition.kind === 'value' ? definition.value.field('function') : undefined;
+    const path = callee && qualifiedName(module, callee);
+    return path !== undefined && isPeftModelMaker(path);
+  });
+}

@@ -1,0 +1,133 @@
+import { reachingDefinitions } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { once } from '../../semantic/once.js';
+import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { type Gate, gate, shown } from '../gate.js';
+import { recordsNoGraph } from '../grad/gradient.js';
+import { familyOf } from '../module/modules.js';
+import { cpuSource } from '../tensor/device.js';
+import { isPythonNumber } from '../tensor/python-number.js';
+import { kindOf } from '../tensor/tensor.js';
+import type { RunningStatistic, Update } from './running-statistic.js';
+import { type TensorRead, tensorRead } from './statistic-use.js';
+
+/** What must hold for `old * decay + fresh * gain` to be the same as `old.mul_(decay).add_(fresh, alpha=gain)` without gradients. */
+export function updateGates(
+  module: PyModule,
+  { classNode, name }: RunningStatistic,
+  { target, fresh, decay, gain }: Update,
+): readonly Gate[] {
+  const self = `\`self.${name}\``;
+  const value = `\`${shown(fresh)}\``;
+  const gradOff = recordsNoGraph(module, target);
+  const gates = [decay, gain].flatMap((factor) =>
+    factor === undefined
+      ? []
+      : [
+          {
+            answer: isPythonNumber(module, factor),
+            otherwise: {
+              no: `\`${shown(factor)}\` is a tensor, and \`alpha=\` takes a Python number`,
+              unknown: `\`${shown(factor)}\` is a Python number`,
+            },
+          },
+        ],
+  );
+  const moved = cpuSource(module, fresh);
+  if (moved !== undefined)
+    gates.push(refuse(`\`${shown(moved)}\` is on the CPU, and the buffer follows the module to its device`));
+  if (isDoubled(module, fresh))
+    gates.push(refuse(`${value} is of double precision, which ${self} would no longer take over`));
+  for (const node of fresh.walk()) {
+    if (['named_expression', 'await', 'yield', 'lambda'].includes(node.type))
+      gates.push(refuse(`${value} does more than compute a value`));
+    if (
+      node.type === 'attribute' &&
+      node.text === `self.${name}` &&
+      tensorRead(module, node).use !== 'number'
+    )
+      gates.push(refuse(`${value} reads ${self}, which would already have changed`));
+    if (node.type !== 'call') continue;
+    const call = methodName(node) ?? '';
+    const callee = node.field('function');
+    if (callee !== undefined && runsOtherCode(module, node)) {
+      const own = familyOf(module, classNode).some((each) => module.scopeOf(each).has(call));
+      if (!gradOff)
+        gates.push(refuse(`\`${shown(callee)}()\` would run inside \`torch.no_grad()\` as part of ${value}`));
+      else if (own) gates.push(refuse(`\`${shown(callee)}()\` may read ${self} while it changes`));
+    }
+  }
+  return gates;
+}
+
+const MAX_DEPTH = 6;
+
+/** Something of double precision goes into the value, by itself or through a variable. */
+const isDoubled = once(doubled);
+
+function doubled(module: PyModule, expression: PyNode, depth: number): boolean {
+  for (const node of expression.walk()) {
+    const widens =
+      methodName(node) === 'double' || argumentsOf(node).some(({ text }) => text.includes('float64'));
+    if (node.type === 'call' && widens) return true;
+    if (node.type !== 'identifier' || depth > MAX_DEPTH || node.parent?.field('attribute') === node) continue;
+    const given = (reachingDefinitions(module, node) ?? []).flatMap((found) =>
+      found.kind === 'value' || found.kind === 'update' ? [found.value] : [],
+    );
+    if (given.some((value) => !value.contains(node) && isDoubled(module, value, depth + 1))) return true;
+  }
+  return false;
+}
+
+function refuse(no: string): Gate & { readonly otherwise: { no: string; unknown: string } } {
+  return { answer: 'no', otherwise: { no, unknown: no } };
+}
+
+/** A layer or a function of the project; torch's own functions and the methods of tensors are not. */
+function runsOtherCode(module: PyModule, call: PyNode): boolean {
+  const callee = call.field('function');
+  if (callee === undefined || qualifiedName(module, callee) !== undefined) return false;
+  if (callee.type === 'identifier') return module.resolve(callee) !== undefined;
+  const receiver = receiverOf(call);
+  if (receiver === undefined) return true;
+  if (receiver.type === 'identifier' && receiver.text === 'self') return true;
+  return (
+    callee.type === 'attribute' && receiver.text.startsWith('self.') && kindOf(module, receiver) === 'unknown'
+  );
+}
+
+/** In-place changes reach whoever holds the tensor, and what autograd has saved of it. */
+export function inPlaceReadGate(
+  self: string,
+  { use, detached, gradOff, logged }: TensorRead,
+  carriesGraph: boolean,
+): Gate {
+  const unknown = `no reader of ${self} keeps the tensor or needs its old value`;
+  const because = (no: string): Gate => gate(false, no);
+  switch (use) {
+    case 'number':
+    case 'reset':
+      return { answer: 'yes', otherwise: unknown };
+    case 'graph':
+      return because(`${self} is asked whether it has a graph`);
+    case 'copied':
+      if (!carriesGraph || detached || gradOff) return { answer: 'yes', otherwise: unknown };
+      return because(`${self} is copied with its graph, and the copy would lose its gradient`);
+    case 'operand':
+      if (gradOff) return { answer: 'yes', otherwise: unknown };
+      return because(
+        `${self} is read where gradients are recorded, and backward would find it modified in place`,
+      );
+    case 'returned':
+      return because(`${self} is returned, and the caller's tensor would change with every update`);
+    case 'kept':
+      return because(`${self} is kept under another name, which would change with every update`);
+    case 'changed':
+      return because(`${self} is also changed in place elsewhere`);
+    case 'passed':
+      if (logged || gradOff) return { answer: 'unknown', otherwise: unknown };
+      return because(`${self} is passed on where gradients are recorded, and may be saved for backward`);
+  }
+}

@@ -1,0 +1,171 @@
+import type { Answer } from '../../semantic/answer.js';
+import type { PyModule } from '../../semantic/module.js';
+import { enclosingFunction } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { type Gate, gate, shown } from '../gate.js';
+import { mayCarryGradient, recordsNoGraph, runsWithoutGrad } from '../grad/gradient.js';
+import { type AttributeUse, plainAttributes, runsInForward } from '../module/modules.js';
+import { reflectionGates } from '../module/reflection.js';
+import { isProvenTensor } from '../tensor/proven-tensor.js';
+import { isPythonNumber } from '../tensor/python-number.js';
+import { kindOf } from '../tensor/tensor.js';
+import { inPlaceGates, startOf } from './in-place-statistic.js';
+import { type RunningStatistic, runningStatistics } from './running-statistic.js';
+import { readGatesElsewhere, type TensorRead, tensorRead } from './statistic-use.js';
+
+export type Cure = 'buffer' | 'detach';
+
+/**
+ * What mends a running statistic: a buffer that is updated in place where that can work, `.detach()` where its updates keep
+ * graphs and no such buffer is proven. Both may do: of them the one that is proven is safe.
+ */
+export function curesFor(module: PyModule, statistic: RunningStatistic): readonly Cure[] {
+  if (statistic.registration === 'parameter') return [];
+  const leaks = statistic.updates.some(({ target, fresh }) => keepsGraph(module, target, fresh));
+  const holds = leaks && mayHoldTensor(module, statistic);
+  const averages = statistic.updates.every(({ isAverage }) => isAverage);
+  if (statistic.registration !== 'buffer' && averages && startOf(module, statistic) !== undefined) {
+    const { gates, likely } = inPlaceGates(module, statistic);
+    const possible = gates.every(({ answer }) => answer !== 'no') && likely;
+    if (!holds) return ['buffer'];
+    if (!possible) return ['detach'];
+    return isProven(gates) || !isProven(detachGates(module, statistic)) ? ['buffer'] : ['buffer', 'detach'];
+  }
+  return holds ? ['detach'] : [];
+}
+
+export function statisticsCuredBy(module: PyModule, cure: Cure): readonly RunningStatistic[] {
+  return runningStatistics(module).filter((statistic) => curesFor(module, statistic).includes(cure));
+}
+
+function isProven(gates: readonly Gate[]): boolean {
+  return gates.every(({ answer }) => answer === 'yes');
+}
+
+/** Storing this value in `target` keeps the graph that computed it alive until the next call, which keeps it in turn. */
+export function keepsGraph(module: PyModule, target: PyNode, value: PyNode): boolean {
+  const known = module.memo(nothingKept, target);
+  const answer = known.get(value) ?? isGraphKept(module, target, value);
+  known.set(value, answer);
+  return answer;
+}
+
+/** By value. Classes of one family ask about the same ones. */
+function nothingKept(): Map<PyNode, boolean> {
+  return new Map();
+}
+
+function isGraphKept(module: PyModule, target: PyNode, value: PyNode): boolean {
+  const owner = enclosingFunction(target);
+  return (
+    owner !== undefined &&
+    !recordsNoGraph(module, target) &&
+    runsInForward(module, owner) &&
+    !runsWithoutGrad(module, owner) &&
+    mayCarryGradient(module, value, target.text)
+  );
+}
+
+/** An average that starts as a Python number is one, unless what is folded in is provably a tensor. */
+function mayHoldTensor(module: PyModule, { updates, otherWrites }: RunningStatistic): boolean {
+  const kinds = updates.map(({ fresh }) =>
+    isProvenTensor(module, fresh) ? 'tensor' : kindOf(module, fresh),
+  );
+  if (kinds.includes('tensor') || kinds.includes('scalar-tensor')) return true;
+  if (kinds.includes('number')) return false;
+  return !otherWrites.some(({ node }) => {
+    const value = node.parent?.field('right');
+    return value !== undefined && isPythonNumber(module, value) === 'yes';
+  });
+}
+
+/** The stored values that must lose their graph, in source order. */
+export function valuesToDetach(
+  module: PyModule,
+  { updates, otherWrites }: RunningStatistic,
+): readonly PyNode[] {
+  const folded = updates.flatMap(({ target, fresh, first }) =>
+    [fresh, ...(first === undefined ? [] : [first])].filter((value) => keepsGraph(module, target, value)),
+  );
+  const stored = otherWrites.flatMap(({ node }) => {
+    const assignment = node.parent;
+    let value = assignment?.field('left') === node ? assignment.field('right') : undefined;
+    // Of `self.a = self.b = value`, both keep the value.
+    while (value?.type === 'assignment') value = value.field('right');
+    return value !== undefined && keepsGraph(module, node, value) ? [value] : [];
+  });
+  return [...new Set([...folded, ...stored])].sort((a, b) => a.start - b.start);
+}
+
+export function detachGates(module: PyModule, statistic: RunningStatistic): readonly Gate[] {
+  const { classNode, name, updates, otherWrites, reads } = statistic;
+  const self = `\`self.${name}\``;
+  const plain = plainAttributes(module, classNode, name);
+  const plainWrite = otherWrites.every(
+    ({ node, kind }) =>
+      kind === 'write' && node.parent?.type === 'assignment' && node.parent.field('left') === node,
+  );
+  return [
+    gate(
+      !backwardsTwice(module),
+      'the file differentiates a graph more than once, which may rely on the kept one',
+    ),
+    gate(plainWrite, `${self} is also changed in a way that is not a plain assignment`),
+    { answer: plain.answer, otherwise: plain.because },
+    gate(!otherWrites.some(asksForGradient), `${self} is created to collect a gradient`),
+    ...updates.flatMap(({ decay }) => (decay === undefined ? [] : [decayGate(module, decay)])),
+    ...reads.map(({ node }) => readGate(self, tensorRead(module, node))),
+    ...readGatesElsewhere(module, classNode, name, 'need its graph', (read) => readGate(self, read), false),
+    ...reflectionGates(module, classNode, name),
+    ...valuesToDetach(module, statistic).map((value) => ({
+      answer: isProvenTensor(module, value) ? 'yes' : ('unknown' as Answer),
+      otherwise: `\`${shown(value)}\` is a tensor (a Python number has no \`.detach()\`)`,
+    })),
+  ];
+}
+
+/** `torch.zeros(1, requires_grad=True)` and the like. */
+function asksForGradient({ node }: AttributeUse): boolean {
+  return /requires_grad(?!\s*=\s*False)/.test(node.parent?.field('right')?.text ?? '');
+}
+
+function decayGate(module: PyModule, decay: PyNode): Gate {
+  const number = isPythonNumber(module, decay);
+  const learnt = number === 'no' && mayCarryGradient(module, decay);
+  return {
+    answer: learnt ? 'no' : number === 'unknown' ? 'unknown' : 'yes',
+    otherwise: {
+      no: `\`${shown(decay)}\` is a tensor that may be learnt, and the statistic carries its gradient`,
+      unknown: `\`${shown(decay)}\` is a Python number, not a learnt tensor`,
+    },
+  };
+}
+
+/** Whoever reads the statistic must not need the gradient that `.detach()` takes away. */
+function readGate(self: string, { use, detached, gradOff, logged }: TensorRead): Gate {
+  const unknown = `no reader of ${self} differentiates it`;
+  const because = (words: string): Gate => gate(false, words);
+  if (use === 'graph' && !detached) return because(`${self} is asked whether it has a graph`);
+  if (detached || use === 'number' || use === 'reset') return { answer: 'yes', otherwise: unknown };
+  if (gradOff)
+    return { answer: use === 'operand' || use === 'copied' ? 'yes' : 'unknown', otherwise: unknown };
+  switch (use) {
+    case 'returned':
+      return because(`${self} is returned and may be differentiated by the caller`);
+    case 'passed':
+      if (logged) return { answer: 'unknown', otherwise: unknown };
+      return because(`${self} is passed on and may carry a gradient, as a recurrent state does`);
+    default:
+      return because(`${self} is read where gradients are recorded, so the output may need its graph`);
+  }
+}
+
+/** `retain_graph=True` or `create_graph=True` somewhere in the file. */
+function backwardsTwice(module: PyModule): boolean {
+  return ['retain_graph', 'create_graph'].some((name) =>
+    module.at(name).some((hit) => {
+      const keyword = hit.parent;
+      return keyword?.type === 'keyword_argument' && keyword.field('value')?.type !== 'false';
+    }),
+  );
+}

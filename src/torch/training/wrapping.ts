@@ -1,0 +1,234 @@
+import { lineageOf } from '../../semantic/elsewhere.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
+import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
+import type { PyNode } from '../../syntax/node.js';
+import {
+  DISTRIBUTED_CLUES,
+  HALF_DTYPES,
+  NN_MODULE,
+  PARALLEL_WRAPPERS,
+  PLAIN_BASES,
+  TORCH_JIT,
+} from '../catalog.js';
+import { type Gate, gate, placeOf } from '../gate.js';
+import { attributeElsewhere, familyOf, moduleKind } from '../module/modules.js';
+import { isProvenTensor } from '../tensor/proven-tensor.js';
+import { kindOf } from '../tensor/tensor.js';
+
+/** What happens to a module's buffers, and not to its plain attributes, where the module is wrapped, cast or loaded. */
+export function wrappingGates(module: PyModule, classNode: PyNode, name: string): readonly Gate[] {
+  const self = `\`self.${name}\``;
+  const { isModule, isLightning, isPretrained } = moduleKind(module, classNode);
+  const wrapper = PARALLEL_WRAPPERS.find((each) => isNamed(module, each));
+  const distributed =
+    DISTRIBUTED_CLUES.some((clue) => module.at(clue).length > 0) ||
+    TRAINERS.some((each) => isNamed(module, each));
+  const walker = BUFFER_WALKERS.find((each) => isNamed(module, each));
+  const { elsewhere, imported } = lineageOf(module, classNode);
+  const made = new RegExp(`\\bself\\.${name}\\s*(?::[^=\\n]*)?=(?!=)|\\bregister_\\w+\\(\\s*["']${name}["']`);
+  const holder = elsewhere.find(({ node }) => made.test(node.text))?.node.field('name')?.text;
+  const family = familyOf(module, classNode);
+  const lineages = family.map((each) => lineageOf(module, each));
+  const unknown = lineages.some((each) => each.unknown);
+  const others = lineages
+    .flatMap((each) => each.imported)
+    .filter((path) => path !== NN_MODULE && !PLAIN_BASES.has(path) && !path.endsWith('.LightningModule'));
+  const isTouched = family.some((each) => attributeElsewhere(module, each, name) !== undefined);
+  const norm = NORM_BUFFERS.has(name) ? imported.find((path) => /Norm(?:\dd)?$/.test(path)) : undefined;
+  const here: readonly Gate[] = [
+    gate(
+      !isPretrained,
+      'the class loads pretrained weights, which re-creates a non-persistent buffer without its values',
+    ),
+    gate(
+      wrapper === undefined,
+      `the file uses \`${wrapper}\`, which would copy ${self} between processes as a buffer`,
+    ),
+    gate(!castsToHalf(module), `the file casts to half precision, and ${self} would be cast as a buffer`),
+    gate(norm === undefined, `${self} is already a buffer of the base class`),
+    gate(holder === undefined, `${self} is set by its base \`${holder}\` of another file already`),
+    {
+      answer: others.length > 0 || unknown || isTouched ? 'unknown' : 'yes',
+      otherwise: `no base class from elsewhere has an attribute \`${name}\``,
+    },
+    {
+      answer: walker === undefined ? 'yes' : 'unknown',
+      otherwise: `\`${walker}\` does not need ${self} to be left out`,
+    },
+    {
+      answer: mayCast(module) ? 'unknown' : 'yes',
+      otherwise: `the module is not cast to another precision, which would cast ${self} as a buffer`,
+    },
+    gate(!usesTorchScript(module), 'the file uses TorchScript'),
+    {
+      answer: isModule,
+      otherwise: `the base class \`${imported.at(-1)?.split('.').at(-1) ?? '?'}\` is an \`nn.Module\``,
+    },
+    {
+      answer: isLightning || distributed ? 'unknown' : 'yes',
+      otherwise: `the module is not wrapped in \`DistributedDataParallel\`, which would overwrite ${self} from rank 0`,
+    },
+  ];
+  if (here.some(({ answer }) => answer === 'no')) return here;
+  return [...here, module.memo(castElsewhere, classNode), module.memo(wrappingElsewhere, module)];
+}
+
+/** Where another file uses the class, it may cast what it makes. */
+function castElsewhere(module: PyModule, classNode: PyNode): Gate {
+  const name = classNode.field('name');
+  const may = (text: string): boolean => /half|float16|float64|double|dtype/.test(text);
+  const { uses, unread } =
+    name === undefined
+      ? { uses: [], unread: undefined }
+      : usesElsewhere(module, name, { may, byName: false });
+  const casting = uses.find(({ module: there }) => castsToHalf(there) || mayCast(there));
+  if (casting !== undefined)
+    return {
+      answer: 'unknown',
+      otherwise: `the module that ${placeOf(casting.module, casting.node)} makes is not cast there: that file has a cast`,
+    };
+  return {
+    answer: unread === undefined ? 'yes' : 'unknown',
+    otherwise: `the module is not cast in ${unread}`,
+  };
+}
+
+/** A file of the project that wraps, casts or walks any module may do so to one that has this one as a part. */
+function wrappingElsewhere(module: PyModule): Gate {
+  for (const word of WRAPPING_WORDS) {
+    const { modules, unread } = module.around.naming({ word, beside: [] }, (text) => WRAPS.test(text));
+    const there = modules.find((each) => isNamed(each, word) && (!CASTS.has(word) || castsToHalf(each)));
+    const where = there === undefined ? unread : `\`${there.path}\``;
+    if (where !== undefined)
+      return {
+        answer: 'unknown',
+        otherwise: `\`${word}\` in ${where} does not get a module with this one in it`,
+      };
+  }
+  return { answer: 'yes', otherwise: '' };
+}
+
+/** Who runs the module on several devices, or casts it, without the file showing how. */
+const TRAINERS: readonly string[] = ['DDP', 'FSDP', 'Fabric', 'Trainer', 'init_process_group'];
+/** What treats all buffers of a module alike: copies, averages, replaces or shares them. */
+const BUFFER_WALKERS: readonly string[] = [
+  'buffers',
+  'named_buffers',
+  '_buffers',
+  'functional_call',
+  'stack_module_state',
+  'AveragedModel',
+  'share_memory',
+  '_apply',
+  'to_empty',
+  'vmap',
+];
+const CASTS: ReadonlySet<string> = new Set(['half', 'bfloat16', 'float16']);
+const WRAPPING_WORDS: readonly string[] = [
+  ...PARALLEL_WRAPPERS,
+  ...TRAINERS,
+  ...BUFFER_WALKERS,
+  ...CASTS,
+  'Accelerator',
+  'deepspeed',
+  'jit',
+];
+const WRAPS = new RegExp(`\\b(?:${WRAPPING_WORDS.join('|')})\\b`);
+const NORM_BUFFERS: ReadonlySet<string> = new Set(['running_mean', 'running_var', 'num_batches_tracked']);
+
+function isNamed(module: PyModule, name: string): boolean {
+  return module.at(name).some(({ text, type }) => type === 'identifier' && text === name);
+}
+
+/** `model.to(dtype=args.dtype)`, `model.double()`, `model.type(…)`, another default dtype. */
+function mayCast(module: PyModule): boolean {
+  return module.memo(findCast, module);
+}
+
+function findCast(module: PyModule): boolean {
+  if (['set_default_dtype', 'set_default_tensor_type'].some((each) => isNamed(module, each))) return true;
+  return ['.to(', '.type(', '.double('].some((literal) =>
+    module.at(literal).some((hit) => {
+      const call = hit.parent?.parent;
+      const receiver = call?.type === 'call' ? receiverOf(call) : undefined;
+      if (call === undefined || receiver === undefined || isProvenTensor(module, receiver)) return false;
+      const chosen = argumentsOf(call).some(
+        ({ text }) => /dtype|float64|double/.test(text) && !/torch\.float32/.test(text),
+      );
+      return methodName(call) !== 'to' || chosen;
+    }),
+  );
+}
+
+/** The file has code compiled from its source or traced with placeholders, where not all of Python is allowed. */
+export function isTraced(module: PyModule): boolean {
+  return usesTorchScript(module) || FX.some((each) => isNamed(module, each));
+}
+
+/** Another file of the project that traces modules with torch.fx, any of which may have this one in it. */
+export function tracedElsewhere(module: PyModule): string | undefined {
+  return module.memo(findTracing, module);
+}
+
+function findTracing(module: PyModule): string | undefined {
+  for (const word of FX) {
+    const { modules, unread } = module.around.naming({ word, beside: [] }, (text) => FX_WORDS.test(text));
+    const there = modules.find((each) => isNamed(each, word));
+    const where = there === undefined ? unread : `\`${there.path}\``;
+    if (where !== undefined) return where;
+  }
+  return undefined;
+}
+
+const FX: readonly string[] = [
+  'fx',
+  'symbolic_trace',
+  'prepare_fx',
+  'prepare_qat_fx',
+  'create_feature_extractor',
+];
+const FX_WORDS = new RegExp(`\\b(?:${FX.join('|')})\\b`);
+
+function usesTorchScript(module: PyModule): boolean {
+  return module.at('jit').some((hit) => {
+    return [hit.parent, hit.parent?.parent].some((place) => {
+      const path = place?.type === 'attribute' ? qualifiedName(module, place) : undefined;
+      return path?.startsWith(TORCH_JIT) ?? false;
+    });
+  });
+}
+
+/** `model.half()`, `.bfloat16()`, `.to(torch.float16)`, on anything that is not provably a tensor. */
+function castsToHalf(module: PyModule): boolean {
+  return module.memo(findCastToHalf, module);
+}
+
+function findCastToHalf(module: PyModule): boolean {
+  const isCast = (call: PyNode | undefined): boolean => {
+    const receiver = call && receiverOf(call);
+    return receiver !== undefined && !['tensor', 'scalar-tensor'].includes(kindOf(module, receiver));
+  };
+  const named = ['.half', '.bfloat16'].some((literal) =>
+    module.at(literal).some((hit) => {
+      const call = hit.parent?.parent;
+      if (call?.type !== 'call' || methodName(call) !== hit.text || argumentsOf(call).length > 0)
+        return false;
+      return isCast(call);
+    }),
+  );
+  return (
+    named ||
+    module.at('.to(').some((hit) => {
+      const call = hit.parent?.parent;
+      if (call?.type !== 'call' || methodName(call) !== 'to') return false;
+      const half = argumentsOf(call).some((argument) => {
+        const value = argument.type === 'keyword_argument' ? argument.field('value') : argument;
+        const path = value && qualifiedName(module, value);
+        return path !== undefined && HALF_DTYPES.has(path);
+      });
+      return half && isCast(call);
+    })
+  );
+}

@@ -1,0 +1,191 @@
+import {
+  ancestryOf,
+  calledDefinition,
+  classAround,
+  definitionBehind,
+  methodsOf,
+} from '../../src/semantic/definitions.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import {
+  allNodes,
+  argumentsOf,
+  decoratorsOf,
+  hasSplat,
+  keywordArgument,
+  methodName,
+  receiverOf,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import {
+  isSteadyLayer,
+  LAYER_CONTAINERS,
+  MULTIHEAD_ATTENTION,
+  NN_MODULE,
+  TENSOR_NAMESPACES,
+} from '../../src/torch/catalog.js';
+import { definitionsOf } from '../../src/torch/module/model-value.js';
+import { initialValue } from '../../src/torch/module/modules.js';
+import * as methods from '../../src/torch/tensor/tensor-methods.js';
+
+/** Functions on tensors that draw no random numbers, by the name they have as `torch.name(x)` and as `x.name()`. */
+const STEADY: ReadonlySet<string> = new Set([
+  ...[
+    methods.FLOAT_REDUCTIONS,
+    methods.SAME_REDUCTIONS,
+    methods.INTEGER_REDUCTIONS,
+    methods.FLOAT_ELEMENTWISE,
+    methods.SAME_ELEMENTWISE,
+    methods.TO_FLOAT,
+    methods.TO_INTEGER,
+    methods.BROADCASTING,
+    methods.COMPARISONS,
+    methods.FLOAT_SHAPED,
+    methods.SAME_SHAPED,
+    methods.FROM_DATA,
+  ].flatMap((names) => [...names]),
+  ...'arange cat chunk dim einsum full full_like group_norm layer_norm linear new_ones new_zeros numel ones rms_norm size split squeeze stack to type_as unbind unflatten where zeros'.split(
+    ' ',
+  ),
+]);
+const STEADY_BUILTINS: ReadonlySet<string> = new Set(
+  'abs bool enumerate float int isinstance len list max min range reversed round sum super tuple zip'.split(
+    ' ',
+  ),
+);
+const MAX_DEPTH = 6;
+
+/**
+ * Whether the file proves that a callable draws no random numbers: a class of the file, or a function, in which every call
+ * is known. What comes from elsewhere is never proven.
+ */
+export function isFreeOfRandomness(module: PyModule, callable: PyNode): boolean {
+  return !module.mentions(REPLACES) && isSteady(module, callable, 0);
+}
+
+/** Hooks and methods put in the place of others; and models of libraries whose layers are given adapters, which have dropout. */
+const REPLACES =
+  /register_\w*hook|\.(?:forward|__call__)\s*=(?!=)|\bsetattr\(|\.apply\(|\b(?:peft|transformers|diffusers)\b|PreTrainedModel\b|ModelMixin\b|lora/i;
+
+function isSteady(module: PyModule, callable: PyNode, depth: number): boolean {
+  if (depth > MAX_DEPTH) return false;
+  const target = unparenthesized(callable);
+  const definition = definitionBehind(module, target);
+  if (definition?.type === 'function_definition') return isSteadyBody(module, definition, depth);
+  const made = makersOf(module, target);
+  return made.length > 0 && made.every((call) => isSteadyInstance(module, call, depth));
+}
+
+/** The constructor calls that an attribute, a name, an item or a loop variable stands for; empty where one is not seen. */
+function makersOf(module: PyModule, expression: PyNode): readonly PyNode[] {
+  const target = unparenthesized(expression);
+  if (target.type === 'call') return [target];
+  if (target.type === 'subscript') {
+    const value = target.field('value');
+    return value === undefined ? [] : itemsMade(module, value);
+  }
+  if (target.type === 'attribute') {
+    const name = target.field('attribute')?.text;
+    if (name === undefined || !isOfSelf(target)) return [];
+    const value = initialValue(module, target, name);
+    return value?.type === 'call' ? [value] : [];
+  }
+  if (target.type !== 'identifier') return [];
+  const [only, ...others] = definitionsOf(module, target);
+  if (only === undefined || others.length > 0) return [];
+  if (only.kind === 'value') return only.value.type === 'call' ? [only.value] : [];
+  return only.kind === 'loop' ? itemsMade(module, iterated(only.iterable)) : [];
+}
+
+/** `for i, block in enumerate(self.blocks)` goes over `self.blocks`; the counter is never called. */
+function iterated(iterable: PyNode): PyNode {
+  const [first] = argumentsOf(iterable);
+  return iterable.field('function')?.text === 'enumerate' && first !== undefined ? first : iterable;
+}
+
+/** The constructor calls of the items of `nn.ModuleList([A(), A()])` or `nn.ModuleList([A() for _ in …])`. */
+function itemsMade(module: PyModule, container: PyNode): readonly PyNode[] {
+  const [made, ...others] = makersOf(module, container);
+  const path = made?.field('function') && qualifiedName(module, made.field('function') ?? made);
+  if (made === undefined || others.length > 0 || path === undefined || !LAYER_CONTAINERS.has(path)) return [];
+  const bare = made.field('arguments');
+  const items = bare?.type === 'generator_expression' ? bare : argumentsOf(made)[0];
+  if (items?.type === 'list_comprehension' || items?.type === 'generator_expression') {
+    const body = items.field('body');
+    return body?.type === 'call' ? [body] : [];
+  }
+  const given = items?.type === 'list' || items?.type === 'tuple' ? items.named : argumentsOf(made);
+  return given.every(({ type }) => type === 'call') ? given : [];
+}
+
+function isSteadyInstance(module: PyModule, made: PyNode, depth: number): boolean {
+  const callee = made.field('function');
+  if (callee === undefined) return false;
+  const path = qualifiedName(module, callee);
+  if (path === MULTIHEAD_ATTENTION)
+    return !hasSplat(made) && keywordArgument(made, 'dropout') === undefined && argumentsOf(made).length < 3;
+  if (path !== undefined && LAYER_CONTAINERS.has(path)) {
+    const items = argumentsOf(made);
+    return items.every((item) => item.type === 'call' && isSteadyInstance(module, item, depth + 1));
+  }
+  if (path !== undefined) return isSteadyLayer(path);
+  const own = definitionBehind(module, callee);
+  if (own?.type !== 'class_definition' || depth > MAX_DEPTH) return false;
+  const { classes, imported, unknown } = ancestryOf(module, own);
+  if (unknown || decoratorsOf(own).length > 0 || imported.some((base) => base !== NN_MODULE)) return false;
+  // Properties and hooks run too, so every method has to be known; building the parts draws, but only once.
+  return classes
+    .flatMap(methodsOf)
+    .filter((method) => method.field('name')?.text !== '__init__')
+    .every((method) => isSteadyBody(module, method, depth + 1));
+}
+
+function isSteadyBody(module: PyModule, functionNode: PyNode, depth: number): boolean {
+  if (decoratorsOf(functionNode).some(({ text }) => text !== 'property' && text !== 'staticmethod'))
+    return false;
+  for (const node of allNodes(functionNode)) {
+    if (node.type === 'call' && !isSteadyCall(module, node, functionNode, depth)) return false;
+    if (node.type === 'await' || node.type === 'yield') return false;
+    if (node.type === 'attribute' && isUnsteadyProperty(module, node, depth)) return false;
+  }
+  return true;
+}
+
+/** `self.name` of the class around. */
+function isOfSelf(attribute: PyNode): boolean {
+  return attribute.field('object')?.text === classAround(attribute)?.self;
+}
+
+function isUnsteadyProperty(module: PyModule, attribute: PyNode, depth: number): boolean {
+  if (attribute.parent?.type === 'call' && attribute.parent.field('function') === attribute) return false;
+  const read = isOfSelf(attribute) ? definitionBehind(module, attribute) : undefined;
+  return read !== undefined && (depth > MAX_DEPTH || !isSteadyBody(module, read, depth + 1));
+}
+
+function isSteadyCall(module: PyModule, call: PyNode, inside: PyNode, depth: number): boolean {
+  const callee = call.field('function');
+  if (callee === undefined) return false;
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) {
+    const prefix = TENSOR_NAMESPACES.find((each) => path.startsWith(each));
+    const name = prefix === undefined ? '' : path.slice(prefix.length);
+    if (name === 'scaled_dot_product_attention')
+      return (
+        !hasSplat(call) && keywordArgument(call, 'dropout_p') === undefined && argumentsOf(call).length < 5
+      );
+    return STEADY.has(name);
+  }
+  if (callee.type === 'identifier' && module.resolve(callee) === undefined)
+    return STEADY_BUILTINS.has(callee.text);
+  if (calledDefinition(module, call) === inside) return true;
+  const receiver = receiverOf(call);
+  const name = methodName(call) ?? '';
+  if (receiver !== undefined && !isOfSelf(callee) && STEADY.has(name) && !isPartOfSelf(receiver)) return true;
+  return isSteady(module, callee, depth + 1);
+}
+
+/** `self.part`, which may be a module with methods of its own. */
+function isPartOfSelf(receiver: PyNode): boolean {
+  return receiver.type === 'attribute' && isOfSelf(receiver);
+}

@@ -1,0 +1,48 @@
+import type { Answer } from '../../src/semantic/answer.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { argumentsOf, keywordArgument, methodName, receiverOf } from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { isFloating } from '../../src/torch/tensor/tensor.js';
+
+/** `torch.empty(n)` holds what was left in memory, unless it has no elements or is filled on the spot. */
+export function isFilled(path: string, factory: PyNode, moved: PyNode): boolean {
+  if (!path.endsWith('.empty')) return true;
+  const sizes = argumentsOf(factory).flatMap((size) =>
+    /^(?:tuple|list)$/.test(size.type) ? size.named : size,
+  );
+  if (sizes.some(({ text }) => text === '0')) return true;
+  for (let at: PyNode | undefined = moved; at?.type === 'call'; at = receiverOf(at))
+    if (methodName(at) === 'fill_') return true;
+  return false;
+}
+
+const WHOLE = /\b(?:int|int8|int16|int32|int64|long|short|uint8|bool)$/;
+const FULL_PRECISION = /\b(?:float|float32|float64|double|None)$/;
+
+/** Ranges in half precision differ between host and device: what is not written may be one. */
+export function roundsAlike(path: string, factory: PyNode): Answer {
+  const dtype = dtypeOf(factory);
+  if (FULL_PRECISION.test(dtype) || WHOLE.test(dtype)) return 'yes';
+  return /\.(?:arange|linspace)$/.test(path) ? 'unknown' : 'yes';
+}
+
+/** `linspace` in whole numbers cuts off what the host computes in double and a GPU in single precision: one apart. */
+export function cutsAlike(path: string, factory: PyNode): Answer {
+  return path.endsWith('.linspace') && WHOLE.test(dtypeOf(factory)) ? 'unknown' : 'yes';
+}
+
+function dtypeOf(factory: PyNode): string {
+  return keywordArgument(factory, 'dtype')?.field('value')?.text ?? 'float';
+}
+
+/** A GPU sums fractional steps up in other precision; where the start and the step are integers, all numbers are exact. */
+export function isExactOnAnyDevice(module: PyModule, factory: PyNode, path: string): boolean {
+  if (path.endsWith('.linspace')) return false;
+  if (!path.endsWith('.arange')) return true;
+  const given = argumentsOf(factory).filter(({ type }) => type !== 'keyword_argument');
+  const [start, step] = given.length > 1 ? [given[0], given[2]] : [undefined, undefined];
+  const keyword = (name: string): PyNode | undefined => keywordArgument(factory, name)?.field('value');
+  return [start ?? keyword('start'), step ?? keyword('step')].every(
+    (value) => value === undefined || isFloating(module, value) === 'no',
+  );
+}

@@ -1,0 +1,78 @@
+import { classAround, kinOf, methodNamed } from '../../src/semantic/definitions.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import {
+  argumentsOf,
+  enclosingClass,
+  enclosingFunction,
+  enclosingLoops,
+} from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { attributeUses, moduleKind, registrationOf } from '../../src/torch/module/modules.js';
+import { initialisation } from '../../src/torch/statistic/in-place-statistic.js';
+import { type Constant, isInvariant, keywordValue } from './loop-constant.js';
+
+/** Above this loop the assignment means the same, and no other use of the name comes before it. */
+export function canLeave(
+  module: PyModule,
+  { name, statement, maker, value, made, device, copied }: Constant,
+  loop: PyNode,
+): boolean {
+  if (name === undefined) return false;
+  const scope = module.scopeAt(statement);
+  const dtype = keywordValue(maker, 'dtype');
+  if (dtype !== undefined && !isInvariant(module, dtype, loop)) return false;
+  if (module.occurrences(scope, name.text).some((place) => place !== name && !loop.contains(place)))
+    return false;
+  if (module.occurrences(scope, name.text)[0] !== name) return false;
+  if (device === undefined || isInvariant(module, device, loop)) return true;
+  // It is moved last, or made there by a call whose other arguments can be written anew.
+  return copied && !value.text.includes('\n') && (made !== value || value === maker);
+}
+
+/** The constant as it is made on the host. */
+export function withoutDevice({ made, value, maker }: Constant): string {
+  if (made !== value) return made.text;
+  const kept = argumentsOf(maker).filter((argument) => argument.field('name')?.text !== 'device');
+  return `${maker.field('function')?.text}(${kept.map(({ text }) => text).join(', ')})`;
+}
+
+/** A buffer that could hold what `forward` builds at every call. */
+export interface BufferPlace {
+  readonly classNode: PyNode;
+  /** `self.weight` */
+  readonly attribute: string;
+  /** The call that registers it goes behind this statement of `__init__`, on what is called this there. */
+  readonly behind: PyNode;
+  readonly owner: string;
+}
+
+/** Attributes that every module has, which cannot be registered. */
+const OF_MODULES =
+  /^_|^(?:apply|bfloat16|buffers|children|compile|cpu|cuda|double|eval|float|half|modules|parameters|to|train|training|type|xpu|zero_grad)$/;
+
+/** Where `weight = torch.tensor(…).to(x.device)` of `forward`, outside loops, could be kept. */
+export function bufferPlace(
+  module: PyModule,
+  { name, statement, value, made, maker, fromHost, copied }: Constant,
+): BufferPlace | undefined {
+  const around = classAround(statement);
+  if (!fromHost || !copied || name === undefined || around === undefined) return undefined;
+  if (value.text.includes('\n') || (value === made && value !== maker)) return undefined;
+  const dtype = keywordValue(maker, 'dtype');
+  if (dtype !== undefined && qualifiedName(module, dtype) === undefined) return undefined;
+  if (enclosingFunction(statement)?.field('name')?.text !== 'forward' || enclosingLoops(statement).length > 0)
+    return undefined;
+  const { classNode, self } = around;
+  if (moduleKind(module, classNode).isModule !== 'yes' || OF_MODULES.test(name.text)) return undefined;
+  if (attributeUses(module, classNode, name.text).length > 0 || module.scopeOf(classNode).has(name.text))
+    return undefined;
+  if (registrationOf(module, classNode, name.text) !== 'none') return undefined;
+  const word = new RegExp(`\\b${name.text}\\b`);
+  if (kinOf(module, classNode).some((each) => each !== classNode && word.test(each.text))) return undefined;
+  const init = methodNamed(module, classNode, '__init__');
+  const behind = init && enclosingClass(init) === classNode ? initialisation(module, init) : undefined;
+  const owner = behind && classAround(behind)?.self;
+  if (behind === undefined || owner === undefined) return undefined;
+  return { classNode, attribute: `${self}.${name.text}`, behind, owner };
+}

@@ -1,0 +1,181 @@
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { roleOf } from '../../src/semantic/names.js';
+import { keywordArgument } from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { LOSS_FUNCTIONS, TENSOR_NAMESPACES, TORCH_DISTRIBUTED } from '../../src/torch/catalog.js';
+import { kindOf } from '../../src/torch/tensor/tensor.js';
+import * as known from '../../src/torch/tensor/tensor-methods.js';
+
+/** What becomes of a tensor at one place where it is read. */
+export type ConstantUse =
+  | { readonly kind: 'read' } // an operand whose result is new memory, a number, a shape
+  | { readonly kind: 'changed'; readonly by: PyNode }
+  | { readonly kind: 'kept'; readonly by: PyNode } // stored, returned, yielded, captured
+  | { readonly kind: 'passed'; readonly by: PyNode }; // to code that the file says nothing about
+
+const MAX_ALIASES = 3;
+const READ: ConstantUse = { kind: 'read' };
+
+const words = (text: string): readonly string[] => text.trim().split(/\s+/);
+const NUMBERS = new Set(
+  words('dim element_size get_device is_contiguous item nelement numel size stride tolist'),
+);
+const FACTS = new Set(words('device dtype is_cuda ndim requires_grad shape'));
+/** Results may share the tensor's memory. */
+const VIEWS = new Set(
+  words(`contiguous cpu cuda detach double expand expand_as flatten float half int long bool movedim narrow permute
+    ravel reshape select squeeze t to transpose type type_as unflatten unsqueeze view view_as`),
+);
+/** Results are new memory, and nothing is kept. */
+const FRESH: ReadonlySet<string> = new Set([
+  ...known.FLOAT_REDUCTIONS,
+  ...known.SAME_REDUCTIONS,
+  ...known.INTEGER_REDUCTIONS,
+  ...known.FLOAT_ELEMENTWISE,
+  ...known.BROADCASTING,
+  ...known.COMPARISONS,
+  ...known.FLOAT_SHAPED,
+  ...words(`abs allclose baddbmm bmm bucketize cat clamp clamp_max clamp_min clip clone conv1d conv2d conv3d cumprod
+    cumsum dot embedding equal fmod full_like gather gelu index_select isclose isin lerp linear logical_and
+    logical_not logical_or masked_fill masked_select matmul mm mv neg one_hot ones_like outer randn_like rand_like
+    remainder repeat repeat_interleave roll searchsorted sign silu square stack take topk tril triu where zeros_like`),
+]);
+const READING_BUILTINS = new Set(words('bool float int isinstance len print repr round str type'));
+const STORING = new Set(words('add append appendleft extend insert put setdefault update'));
+/** Places that take an expression's value and are done with it. */
+const ENDS = new Set(
+  words(`assert_statement binary_operator comparison_operator elif_clause expression_statement if_statement interpolation
+    not_operator slice unary_operator while_statement`),
+);
+const THROUGH = new Set(words('boolean_operator conditional_expression parenthesized_expression'));
+const CONTAINERS = new Set(words('list tuple expression_list set pair dictionary'));
+
+/** Follows a tensor from where it is read through views and other names to what finally uses it; the worst of these. */
+export function constantUse(module: PyModule, read: PyNode, aliases = 0): ConstantUse {
+  let node = read;
+  let contained = false;
+  for (let parent = node.parent; parent !== undefined; parent = node.parent) {
+    if (ENDS.has(parent.type)) return contained ? { kind: 'kept', by: parent } : READ;
+    if (THROUGH.has(parent.type)) {
+      node = parent;
+      continue;
+    }
+    if (CONTAINERS.has(parent.type)) {
+      contained = true;
+      node = parent;
+      continue;
+    }
+    switch (parent.type) {
+      case 'attribute': {
+        const name = parent.field('attribute')?.text ?? '';
+        const call = parent.parent?.type === 'call' && parent.parent.field('function') === parent;
+        if (contained) return { kind: 'kept', by: parent };
+        if (isTarget(parent)) return { kind: 'changed', by: parent };
+        if (!call && FACTS.has(name)) return READ;
+        if (!call) {
+          if (name !== 'T' && name !== 'mT') return { kind: 'kept', by: parent };
+          node = parent;
+          continue;
+        }
+        if (NUMBERS.has(name) || FRESH.has(name)) return READ;
+        if (/[a-z0-9]_$/.test(name)) return { kind: 'changed', by: parent };
+        if (!VIEWS.has(name)) return { kind: 'passed', by: parent };
+        node = parent.parent ?? parent;
+        continue;
+      }
+      case 'subscript':
+        if (parent.field('value') !== node) return READ;
+        if (contained) return { kind: 'kept', by: parent };
+        if (isTarget(parent)) return { kind: 'changed', by: parent };
+        node = parent;
+        continue;
+      case 'augmented_assignment':
+        if (parent.field('left') === node) return { kind: 'changed', by: parent };
+        // A list takes the rows of a tensor, which share its memory.
+        return isNumeric(module, parent.field('left')) ? READ : { kind: 'passed', by: parent };
+      case 'assignment':
+        return contained ? { kind: 'kept', by: parent } : aliasUse(module, parent, node, aliases);
+      case 'keyword_argument':
+        if (parent.field('name')?.text === 'out') return { kind: 'changed', by: parent };
+        node = parent;
+        continue;
+      case 'argument_list':
+        return parent.parent === undefined
+          ? { kind: 'passed', by: parent }
+          : argumentUse(module, parent.parent, contained);
+      default:
+        return { kind: 'kept', by: parent };
+    }
+  }
+  return { kind: 'kept', by: node };
+}
+
+function isNumeric(module: PyModule, node: PyNode | undefined): boolean {
+  return node !== undefined && kindOf(module, node) !== 'unknown';
+}
+
+function isTarget(place: PyNode): boolean {
+  const { parent } = place;
+  if (parent?.type === 'assignment' || parent?.type === 'augmented_assignment')
+    return parent.field('left') === place;
+  return /pattern|for_statement|for_in_clause|delete/.test(parent?.type ?? '');
+}
+
+/** `alias = tensor`: then every use of the alias is one of the tensor. */
+function aliasUse(module: PyModule, assignment: PyNode, value: PyNode, aliases: number): ConstantUse {
+  const target = assignment.field('left');
+  const kept: ConstantUse = { kind: 'kept', by: assignment };
+  if (target?.type !== 'identifier' || assignment.field('right') !== value || aliases >= MAX_ALIASES)
+    return kept;
+  if (assignment.parent?.type !== 'expression_statement') return kept;
+  const scope = module.resolve(target);
+  if (scope === undefined || scope !== module.scopeAt(target)) return kept;
+  return usesOfName(module, scope, target.text, aliases + 1);
+}
+
+/** The worst use of a variable, closures and deletions included. */
+export function usesOfName(
+  module: PyModule,
+  scope: ReturnType<PyModule['scopeAt']>,
+  name: string,
+  aliases = 0,
+): ConstantUse {
+  let worst: ConstantUse = READ;
+  for (const place of module.occurrences(scope, name)) {
+    const role = roleOf(place);
+    const inner = module.scopeAt(place);
+    const captured = inner !== scope && inner.kind !== 'comprehension';
+    if (captured || role === 'delete' || (inner !== scope && role !== 'read'))
+      return { kind: 'kept', by: place };
+    if (role === 'update') return { kind: 'changed', by: place };
+    if (role !== 'read') continue;
+    const use = constantUse(module, place, aliases);
+    if (use.kind === 'changed' || use.kind === 'kept') return use;
+    if (use.kind === 'passed') worst = use;
+  }
+  return worst;
+}
+
+function argumentUse(module: PyModule, call: PyNode, contained: boolean): ConstantUse {
+  const callee = call.field('function');
+  const path = callee && qualifiedName(module, callee);
+  const passed: ConstantUse = { kind: 'passed', by: callee ?? call };
+  if (keywordArgument(call, 'inplace') !== undefined || keywordArgument(call, 'out') !== undefined)
+    return passed;
+  if (path !== undefined) {
+    if (path.startsWith(TORCH_DISTRIBUTED) || /[a-z0-9]_$/.test(path)) return { kind: 'changed', by: call };
+    // A class: `nn.Parameter`, a dataset, an optimizer.
+    if (/\.[A-Z]\w*$/.test(path)) return { kind: 'kept', by: call };
+    const space = TENSOR_NAMESPACES.find((prefix) => path.startsWith(prefix));
+    const name = space === undefined ? '' : path.slice(space.length);
+    return LOSS_FUNCTIONS.has(path) || FRESH.has(name) ? READ : passed;
+  }
+  if (callee?.type === 'identifier')
+    return READING_BUILTINS.has(callee.text) && module.resolve(callee) === undefined ? READ : passed;
+  const name = callee?.field('attribute')?.text ?? '';
+  const receiver = callee?.field('object');
+  const tensor = receiver !== undefined && ['tensor', 'scalar-tensor'].includes(kindOf(module, receiver));
+  if (tensor && !contained && FRESH.has(name.replace(/_$/, ''))) return READ;
+  return STORING.has(name) ? { kind: 'kept', by: call } : passed;
+}

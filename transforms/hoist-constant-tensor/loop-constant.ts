@@ -1,0 +1,339 @@
+import { calledDefinition } from '../../src/semantic/definitions.js';
+import { definedElsewhere } from '../../src/semantic/elsewhere.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { roleOf } from '../../src/semantic/names.js';
+import { isAlwaysBeforeLoop } from '../../src/semantic/paths.js';
+import type { Scope } from '../../src/semantic/scope.js';
+import {
+  argumentsOf,
+  contextManagers,
+  enclosingFunction,
+  enclosingLoops,
+  enclosingWiths,
+  hasSplat,
+  methodName,
+  statementOf,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { CONSTANT_MAKERS, DEVICE, TENSOR_TYPES } from '../../src/torch/catalog.js';
+import { isDevice } from '../../src/torch/tensor/device-value.js';
+import { kindOf } from '../../src/torch/tensor/tensor.js';
+
+/** `torch.tensor([1.0, 2.0]).view(1, 2).to(device)`: numbers written in the code, in a tensor. */
+export interface Constant {
+  readonly value: PyNode;
+  /** What it is without its last move; the same as `value` where there is none. */
+  readonly made: PyNode;
+  /** The maker's own call. */
+  readonly maker: PyNode;
+  /** Where it is moved, or made; undefined for the host and for the current GPU. */
+  readonly device: PyNode | undefined;
+  /** Its numbers are copied from the host to that device. */
+  readonly copied: boolean;
+  /** Made from a list of numbers; other makers fill the tensor where it lies, which costs next to nothing. */
+  readonly fromHost: boolean;
+  /** The variable that it is all of, where its statement is such an assignment. */
+  readonly name: PyNode | undefined;
+  readonly statement: PyNode;
+}
+
+/** Give the same on every device. */
+const EXACT_METHODS: ReadonlySet<string> = new Set(
+  'bool double flatten float half int long reshape squeeze unsqueeze view'.split(' '),
+);
+const OPTIONS: ReadonlySet<string> = new Set(['dtype', 'device', 'requires_grad']);
+
+/** The constant that starts with this maker's name, when nothing but literals goes into it. */
+export function constantAt(module: PyModule, hit: PyNode): Constant | undefined {
+  const callee = hit.parent?.type === 'attribute' ? hit.parent : hit;
+  const maker = callee.parent;
+  if (maker?.type !== 'call' || maker.field('function') !== callee) return undefined;
+  const path = qualifiedName(module, callee);
+  if (path === undefined || !CONSTANT_MAKERS.has(path) || !isLiteralCall(module, maker)) return undefined;
+  let made = maker;
+  while (isExactMethod(module, methodCallOn(made))) made = methodCallOn(made) ?? made;
+  const move = methodCallOn(made);
+  const moved = move === undefined ? 'nowhere' : moveOf(module, move);
+  const given = keywordValue(maker, 'device');
+  if (moved === 'other' || (given !== undefined && moved !== 'nowhere')) return undefined;
+  const value = moved === 'nowhere' ? made : (move ?? made);
+  const fromHost = /tensor$/.test(path);
+  const copied = moved !== 'nowhere' || (given !== undefined && fromHost);
+  const device = moved === 'nowhere' ? given : moved === 'cuda' ? undefined : moved;
+  return { value, made, maker, device, copied, fromHost, ...placeOf(value) };
+}
+
+function placeOf(value: PyNode): Pick<Constant, 'name' | 'statement'> {
+  const assignment = value.parent;
+  const [left, statement] = [assignment?.field('left'), statementOf(value)];
+  const whole =
+    assignment?.type === 'assignment' &&
+    assignment.parent === statement &&
+    assignment.field('right') === value &&
+    assignment.field('type') === undefined &&
+    left?.type === 'identifier';
+  return { name: whole ? left : undefined, statement };
+}
+
+/** `value.method(…)` */
+function methodCallOn(value: PyNode): PyNode | undefined {
+  const call = value.parent?.type === 'attribute' ? value.parent.parent : undefined;
+  return call?.type === 'call' && call.field('function') === value.parent ? call : undefined;
+}
+
+function isExactMethod(module: PyModule, call: PyNode | undefined): boolean {
+  return (
+    call !== undefined &&
+    EXACT_METHODS.has(methodName(call) ?? '') &&
+    argumentsOf(call).every((argument) => isLiteral(module, argument))
+  );
+}
+
+type Move = PyNode | 'nowhere' | 'cuda' | 'other';
+
+/** The device of `….to(device)`, or `cuda` for `….cuda()`; `other` for moves that say more. */
+function moveOf(module: PyModule, call: PyNode): Move {
+  const name = methodName(call) ?? '';
+  const [only, ...others] = argumentsOf(call);
+  if (name === 'cuda') return only === undefined ? 'cuda' : 'other';
+  if (name !== 'to') return 'nowhere';
+  const value = only?.type === 'keyword_argument' ? only.field('value') : only;
+  if (value === undefined || others.length > 0 || (only !== value && only?.field('name')?.text !== 'device'))
+    return 'other';
+  // Where nothing says what `dev` is, it is one thing for all iterations, or moves between devices.
+  const answer = isDevice(module, value);
+  return answer === 'yes' || (answer === 'unknown' && value.text === 'dev') ? value : 'other';
+}
+
+function isLiteralCall(module: PyModule, call: PyNode): boolean {
+  if (hasSplat(call) || call.field('arguments')?.type !== 'argument_list') return false;
+  return argumentsOf(call).every((argument) => {
+    if (argument.type !== 'keyword_argument') return isLiteral(module, argument);
+    const [key, value] = [argument.field('name')?.text ?? '', argument.field('value')];
+    if (value === undefined) return false;
+    if (!OPTIONS.has(key)) return isLiteral(module, value);
+    return key !== 'requires_grad' || value.type === 'false';
+  });
+}
+
+/** More than a few thousand numbers, which were freed after their statement. */
+export function isLarge(maker: PyNode): boolean {
+  const sizes = [...maker.walk()].flatMap(({ type, text }) => (type === 'integer' ? [Number(text)] : []));
+  return (
+    !/tensor$/.test(maker.field('function')?.text ?? '') && sizes.reduce((a, b) => a * (b || 1), 1) > 65536
+  );
+}
+
+/** Numbers, and lists and tuples of them. */
+function isLiteral(module: PyModule, expression: PyNode): boolean {
+  const node = unparenthesized(expression);
+  switch (node.type) {
+    case 'integer':
+    case 'float':
+    case 'true':
+    case 'false':
+      return true;
+    case 'list':
+    case 'tuple':
+      return node.named.every((item) => isLiteral(module, item));
+    case 'unary_operator':
+      return isLiteral(module, node.field('argument') ?? node);
+    case 'binary_operator':
+      return [node.field('left'), node.field('right')].every(
+        (side) => side !== undefined && isLiteral(module, side),
+      );
+    case 'attribute':
+      return /^math\.(?:pi|e|inf|tau|nan)$/.test(qualifiedName(module, node) ?? '');
+    default:
+      return false;
+  }
+}
+
+export function keywordValue(call: PyNode, name: string): PyNode | undefined {
+  return argumentsOf(call)
+    .find((argument) => argument.type === 'keyword_argument' && argument.field('name')?.text === name)
+    ?.field('value');
+}
+
+/** Whether an expression has the same value before the loop as in each of its iterations. */
+export function isInvariant(module: PyModule, expression: PyNode, loop: PyNode): boolean {
+  const node = unparenthesized(expression);
+  const each = (parts: readonly (PyNode | undefined)[]): boolean =>
+    parts.every((part) => part !== undefined && isInvariant(module, part, loop));
+  switch (node.type) {
+    case 'integer':
+    case 'none':
+      return true;
+    case 'string':
+      return node.named.every(
+        (part) => part.type !== 'interpolation' || each([part.field('expression') ?? part.named[0]]),
+      );
+    case 'identifier':
+      return isSettled(module, node, loop);
+    case 'conditional_expression':
+      return each(node.named);
+    case 'attribute': {
+      if (qualifiedName(module, node) !== undefined) return true;
+      const object = node.field('object');
+      // A tensor stays where it is; what another object says may change with any call.
+      const fixed = ['device', 'dtype'].includes(node.field('attribute')?.text ?? '');
+      return fixed && object?.type === 'identifier' && isTensorName(module, object) && each([object]);
+    }
+    case 'call': {
+      const callee = node.field('function');
+      return callee !== undefined && qualifiedName(module, callee) === DEVICE && each(argumentsOf(node));
+    }
+    default:
+      return false;
+  }
+}
+
+/** A variable that has its value when the loop starts, and that neither the loop nor a function called there writes. */
+function isSettled(module: PyModule, identifier: PyNode, loop: PyNode): boolean {
+  if (qualifiedName(module, identifier) !== undefined) return true;
+  const scope = module.resolve(identifier);
+  if (scope === undefined) return false;
+  const writes = module.writes(scope, identifier.text);
+  const own = scope === module.scopeAt(loop);
+  return (
+    writes.every((write) => !loop.contains(write) && module.scopeAt(write) === scope) &&
+    (!own || writes.some((write) => write.start < loop.start))
+  );
+}
+
+function isTensorName(module: PyModule, identifier: PyNode): boolean {
+  if (['tensor', 'scalar-tensor'].includes(kindOf(module, identifier))) return true;
+  const scope = module.resolve(identifier);
+  const [only, ...others] = scope === undefined ? [] : module.writes(scope, identifier.text);
+  if (only === undefined || others.length > 0 || roleOf(only) !== 'parameter') return false;
+  const annotation = only.closest('typed_parameter', 'typed_default_parameter')?.field('type');
+  const type = annotation?.named[0];
+  return type !== undefined && TENSOR_TYPES.has(qualifiedName(module, type) ?? '');
+}
+
+/** What makes the same call give another tensor, in a loop. */
+const MODES =
+  /\b(?:set_default_dtype|set_default_device|set_default_tensor_type|set_device|locals|globals|exec)\s*\(/;
+
+/** The loop switches what tensors are made of or where, or looks at its variables by other ways than their names. */
+export function changesModes(module: PyModule, loop: PyNode): boolean {
+  const around = enclosingFunction(loop) ?? loop;
+  if (MODES.test(around.text)) return true;
+  return [...around.walk()].some((node) => {
+    const callee = node.type === 'call' ? node.field('function') : undefined;
+    if (callee === undefined) return false;
+    const path = qualifiedName(module, callee);
+    const called = calledDefinition(module, node) ?? (path && definedElsewhere(module, path)?.node);
+    return called !== undefined && called !== '' && MODES.test(called.text);
+  });
+}
+
+/**
+ * What could keep the constant from being made at all, and would not any more above the loop: a GPU that is asked for after
+ * the round may have been left, or in a loop over GPUs, and a variable that is set under a condition.
+ */
+export function mayBeMissing(
+  module: PyModule,
+  { statement, device, maker, copied }: Constant,
+  loop: PyNode,
+): boolean {
+  const body = loop.field('body')?.text ?? '';
+  const head = loop.text.slice(0, loop.text.length - body.length);
+  const before = loop.text.slice(0, statement.start - loop.start);
+  const leaves = /\b(?:break|continue|return|raise)\b/.test(before);
+  const gpus = /cuda|gpu|device/i.test(head);
+  const gpu = copied && (device === undefined || device.type === 'string' || device.type === 'call');
+  if (gpu) return leaves || gpus;
+  const given = [device, keywordValue(maker, 'dtype')].flatMap((each) => [...(each?.walk() ?? [])]);
+  return (
+    leaves && given.some((node) => node.type === 'identifier' && isSetUnderCondition(module, node, loop))
+  );
+}
+
+/** No write of the variable certainly runs before the loop. */
+function isSetUnderCondition(module: PyModule, identifier: PyNode, loop: PyNode): boolean {
+  const scope = module.resolve(identifier);
+  if (scope === undefined || scope !== module.scopeAt(loop)) return false;
+  const writes = module.writes(scope, identifier.text);
+  return !writes.some((write) => roleOf(write) === 'parameter') && !isAlwaysBeforeLoop(module, loop, writes);
+}
+
+/** The outermost loop that the statement can stand before: each loop directly inside the next. */
+export function loopToLeave(statement: PyNode, may: (loop: PyNode) => boolean): PyNode | undefined {
+  let found: PyNode | undefined;
+  let at = statement;
+  for (const loop of enclosingLoops(statement)) {
+    if (at.parent !== loop.field('body') || !may(loop)) break;
+    found = loop;
+    at = loop;
+  }
+  return found;
+}
+
+/** What evaluates all of its parts, always. */
+const PLAIN: ReadonlySet<string> = new Set(
+  'argument_list assignment attribute augmented_assignment binary_operator call comparison_operator expression_statement keyword_argument list parenthesized_expression return_statement subscript tuple unary_operator'.split(
+    ' ',
+  ),
+);
+
+/** An expression on one line that always runs with its statement. */
+export function alwaysRuns(expression: PyNode): boolean {
+  const statement = statementOf(expression);
+  for (const around of expression.ancestors()) {
+    if (!PLAIN.has(around.type)) return false;
+    if (around === statement) break;
+  }
+  return !expression.text.includes('\n');
+}
+
+/** A move that could as well run right before its statement. */
+function runsFirst(move: PyNode, device: PyNode): boolean {
+  const pure = [...device.walk()].every(({ type }) => ['attribute', 'identifier', '.'].includes(type));
+  const statement = statementOf(move);
+  // A walrus on the way may bind what the device is read from.
+  if ([...statement.walk()].some(({ type }) => type === 'named_expression')) return false;
+  return alwaysRuns(move) && (pure || statement.named[0]?.field('right') === move);
+}
+
+/** A `with` between the two may be `torch.inference_mode()`: its tensors are of no use to autograd. */
+function entersInference(module: PyModule, place: PyNode, outside: PyNode): boolean {
+  return enclosingWiths(place).some(
+    (around) =>
+      !around.contains(outside) &&
+      contextManagers(around).some((manager) => {
+        const callee = manager.type === 'call' ? (manager.field('function') ?? manager) : manager;
+        return /inference_mode$/.test(qualifiedName(module, callee) ?? 'inference_mode');
+      }),
+  );
+}
+
+/**
+ * `name.to(device)` in loops that the constant stands above, when all uses of it are moves; none where one of them could
+ * not be preceded by a statement, or where a function, a condition or a comprehension may skip it.
+ */
+export function movesInLoops(
+  module: PyModule,
+  { name, statement, device, copied }: Constant,
+  scope: Scope,
+): readonly PyNode[] {
+  if (name === undefined || device !== undefined || copied || scope.kind !== 'function') return [];
+  const moves: PyNode[] = [];
+  for (const place of module.occurrences(scope, name.text)) {
+    if (place === name) continue;
+    const call = place.parent?.parent;
+    if (roleOf(place) !== 'read' || call?.type !== 'call' || methodName(call) !== 'to') return [];
+    const [only, ...others] = argumentsOf(call);
+    if (only === undefined || others.length > 0 || isDevice(module, only) !== 'yes') return [];
+    const inLoop = enclosingLoops(call).some((loop) => !loop.contains(statement));
+    if (module.scopeAt(place) !== scope) return [];
+    if (!inLoop) continue;
+    // What is made there cannot be saved for a backward elsewhere.
+    if (!runsFirst(call, only) || entersInference(module, call, statement)) return [];
+    if (moves.some((other) => statementOf(other) === statementOf(call))) return [];
+    moves.push(call);
+  }
+  return moves;
+}

@@ -1,0 +1,175 @@
+import { definitionOf, readsReached } from '../../src/semantic/flow.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { roleOf } from '../../src/semantic/names.js';
+import { argumentsOf, enclosingFunction, enclosingLoops, methodName } from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+
+/** A use of what was loaded that may depend on its device. */
+export interface Stray {
+  /** `no` where it surely does. */
+  readonly answer: 'no' | 'unknown';
+  readonly node: PyNode;
+  /** What is done with it: "is returned". */
+  readonly does: string;
+  /** What would change: where it is, or whether it is the loaded tensor itself or a copy of it. */
+  readonly matter: 'device' | 'copy';
+}
+
+/** Methods of others that take it and keep nothing of its device. */
+export const TAKES: ReadonlySet<string> = new Set(
+  'copy_ debug error exception format info log print warn warning write'.split(' '),
+);
+/** Calls that hand the same tensors on in another container. */
+export const REPACKS: ReadonlySet<string> = new Set(
+  'OrderedDict copy deepcopy defaultdict dict enumerate iter list next reversed sorted tqdm tuple'.split(' '),
+);
+/** What makes the loaded tensor itself a part of a module. */
+export const MAKES_STATE =
+  /(?:^|\.)(?:Parameter|Buffer|setattr|register_buffer|register_parameter|from_pretrained)$/;
+/** Where only the truth of a value counts, or what it reads like. */
+export const TESTED: ReadonlySet<string> = new Set([
+  'assert_statement',
+  'elif_clause',
+  'expression_statement',
+  'if_statement',
+  'interpolation',
+  'not_operator',
+  'while_statement',
+]);
+
+const LOOKS: ReadonlySet<string> = new Set(
+  'abs bool dir float hasattr id int len max min print range round type'.split(' '),
+);
+/** They tell the device, in words. */
+const WRITES_OUT: ReadonlySet<string> = new Set(['format', 'repr', 'str']);
+
+/** Whether a function only looks at its argument, and at nothing of it that depends on a device. */
+export function looksOnly(module: PyModule, call: PyNode): boolean {
+  const name = call.field('function')?.text ?? '';
+  if (name === 'isinstance') return asksForPlainTypes(module, call);
+  if (WRITES_OUT.has(name)) return isShown(call);
+  return isLook(call) && name !== 'max' && name !== 'min';
+}
+
+/** `len(…)`, `int(…)`: a Python number, or nothing that matters. */
+export function isLook(call: PyNode): boolean {
+  return LOOKS.has(call.field('function')?.text ?? '');
+}
+
+const PLAIN_TYPES: ReadonlySet<string> = new Set(
+  'DictConfig Mapping Module MutableMapping Namespace OrderedDict Parameter Tensor bool bytes defaultdict dict float int list ndarray str tuple'.split(
+    ' ',
+  ),
+);
+
+/** `torch.cuda.FloatTensor` and `torch.FloatTensor` are types by device. */
+function asksForPlainTypes(module: PyModule, call: PyNode): boolean {
+  const asked = argumentsOf(call)[1];
+  const types = asked?.type === 'tuple' ? asked.named : asked === undefined ? [] : [asked];
+  return types.every((type) => {
+    const path = qualifiedName(module, type) ?? type.text;
+    return PLAIN_TYPES.has(path.slice(path.lastIndexOf('.') + 1)) && !path.includes('cuda');
+  });
+}
+
+/** Text for a person: part of a message, printed or logged. */
+function isShown(call: PyNode): boolean {
+  const { parent } = call;
+  if (parent?.type === 'interpolation' || parent?.type === 'binary_operator') return true;
+  const outer = parent?.type === 'argument_list' ? parent.parent : undefined;
+  if (outer === undefined) return false;
+  return outer.field('function')?.text === 'print' || TAKES.has(methodName(outer) ?? '');
+}
+
+/** `.cpu()`, `.cuda()`, `.to(device)`: what comes back is the tensor itself if it is there already, else a copy. */
+export function isDeviceMove(call: PyNode): boolean {
+  const method = methodName(call);
+  if (method === 'cpu' || method === 'cuda') return true;
+  if (method !== 'to') return false;
+  const [first] = argumentsOf(call);
+  const asked = argumentsOf(call).some((argument) => argument.field('name')?.text === 'device');
+  return asked || /(?:^|[._])device$|^["'](?:cpu|cuda|mps)|^(?:\w+\.)?device\(/.test(first?.text ?? '');
+}
+
+/** A key that is a string as it is written. */
+export function isNamed(key: PyNode | undefined): boolean {
+  if (key?.type === 'binary_operator') return key.named.some(isNamed);
+  return key?.type === 'string' || key?.type === 'concatenated_string';
+}
+
+const PLAIN_INDICES: ReadonlySet<string> = new Set('ellipsis integer none slice true false'.split(' '));
+
+/** An index that is no tensor, as it is written: one on the GPU fits no tensor on the CPU. */
+export function isPlainIndex(key: PyNode): boolean {
+  if (key.type === 'tuple' || key.type === 'list' || key.type === 'unary_operator')
+    return key.named.every(isPlainIndex);
+  return (
+    PLAIN_INDICES.has(key.type) || isNamed(key) || (key.type === 'call' && methodName(key) === 'replace')
+  );
+}
+
+/**
+ * Whether an optimizer may be given the same state more than once. It keeps loaded tensors that are on its device and trains
+ * on in them, so a second load finds them changed; copies from the CPU stay as they were saved.
+ */
+export function reloadsOptimizer(loaded: PyNode, loads: readonly PyNode[]): boolean {
+  const states = loads.flatMap((load) => {
+    const state = argumentsOf(load)[0]?.text ?? '';
+    const receiver = load.field('function')?.field('object')?.text ?? '';
+    return /opt|adam|sgd|solver/i.test(`${receiver} ${state}`) ? [{ load, state }] : [];
+  });
+  if (new Set(states.map(({ state }) => state)).size < states.length) return true;
+  return states.some(
+    ({ load }) =>
+      enclosingLoops(load).some((loop) => !loop.contains(loaded)) ||
+      enclosingFunction(load) !== enclosingFunction(loaded),
+  );
+}
+
+const MAKES_MAPPING = /(?:^|\.)(?:dict|OrderedDict|defaultdict|state_dict)$/;
+
+/** Whether a container is a mapping, by what made it or by what its function asks it for. */
+export function isKnownMapping(module: PyModule, container: PyNode): boolean {
+  const around = enclosingFunction(container)?.text ?? module.text;
+  const name = container.text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  if (new RegExp(`(?<![\\w.])${name}\\.(?:get|items|keys|pop|setdefault|update)\\(`).test(around))
+    return true;
+  const scope = container.type === 'identifier' ? module.resolve(container) : undefined;
+  const writes = scope === undefined ? [] : module.writes(scope, container.text);
+  return (
+    writes.length > 0 &&
+    writes.every((write) => {
+      const definition = definitionOf(write);
+      const made = definition.kind === 'value' ? definition.value : undefined;
+      if (made?.type === 'call') return MAKES_MAPPING.test(made.field('function')?.text ?? '');
+      return made?.type === 'dictionary' || made?.type === 'dictionary_comprehension';
+    })
+  );
+}
+
+/** `self.step`, where the file registers a buffer of that name. */
+export function registersBuffer(module: PyModule, attribute: PyNode): boolean {
+  const name = attribute.field('attribute')?.text ?? '';
+  return new RegExp(`register_buffer\\(\\s*["']${name}["']`).test(module.text);
+}
+
+/** The reads of a variable that this very binding reaches, where the flow shows it; all of them where it is only changed here. */
+export function readsOf(module: PyModule, name: PyNode): readonly PyNode[] {
+  const scope = module.resolve(name);
+  if (scope === undefined) return [];
+  const isTraced = roleOf(name) !== 'read' && scope.kind !== 'comprehension';
+  const reads = isTraced ? readsReached(module, scope, name.text, [name]) : module.reads(scope, name.text);
+  return reads.filter((read) => roleOf(read) !== 'delete' && read !== name);
+}
+
+/** A function that says that its argument is a tensor; those that make one also take numbers. */
+export function takesTensors(module: PyModule, callee: PyNode): boolean {
+  const path = qualifiedName(module, callee) ?? '';
+  return (
+    MAKES_STATE.test(callee.text) ||
+    /^torch\.(?!(?:\w+\.)*(?:arange|as_tensor|full|is_tensor|linspace|manual_seed\w*|save|tensor|Tensor|\w*LR|\w*Scheduler)$)/.test(
+      path,
+    )
+  );
+}

@@ -1,0 +1,345 @@
+import type { PyModule } from '../../src/semantic/module.js';
+import { roleOf } from '../../src/semantic/names.js';
+import { isProgram } from '../../src/semantic/program.js';
+import { argumentsOf, methodName, receiverOf } from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import {
+  isDeviceMove,
+  isKnownMapping,
+  isLook,
+  isNamed,
+  isPlainIndex,
+  looksOnly,
+  MAKES_STATE,
+  REPACKS,
+  readsOf,
+  registersBuffer,
+  type Stray,
+  TAKES,
+  TESTED,
+  takesTensors,
+} from './loaded-use.js';
+import { MovedFlow } from './moved-value.js';
+
+/** What becomes of a loaded value: the `load_state_dict` calls it ends in, and the other places it reaches. */
+export interface Fate {
+  readonly loads: readonly PyNode[];
+  readonly strays: readonly Stray[];
+}
+
+export function fateOf(module: PyModule, loaded: PyNode): Fate {
+  const flow = new Flow(module);
+  flow.follow(loaded, 'mapping');
+  flow.settle();
+  return flow;
+}
+
+/** What a value holds: state by name, pairs of a name and state, state alone (a tensor or anything else), or a number. */
+type Holds = 'mapping' | 'pairs' | 'state' | 'number';
+
+/** Entries of a checkpoint that hold a number; a tensor of one number does as well, on whichever device. */
+const NUMBER_ENTRY =
+  /^(?:(?:start|global|train|last|current|num|n|total|model|next)_)?(epochs?|steps?|iters?|iterations?|seed)$/;
+
+/** Settings, which may hold anything. */
+const SETTINGS_ENTRY = /^(?:\w+_)?(?:args|arch|config|cfg|hparams|hyper_?parameters|version)$/;
+
+const PLAIN_METHODS: ReadonlySet<string> = new Set(
+  'clear dim element_size item keys ndimension numel numpy size tolist update'.split(' '),
+);
+/** Methods that give the same bits back, whatever the device. */
+const PASSING_METHODS: ReadonlySet<string> = new Set(
+  'bfloat16 clone contiguous copy detach double expand flatten float half permute repeat reshape squeeze state_dict t transpose unsqueeze view'.split(
+    ' ',
+  ),
+);
+const MODULE_METHODS: ReadonlySet<string> = new Set(
+  'apply children eval forward load_state_dict modules named_modules named_parameters parameters train zero_grad'.split(
+    ' ',
+  ),
+);
+const PLAIN_ATTRIBUTES: ReadonlySet<string> = new Set(['dtype', 'ndim', 'requires_grad', 'shape']);
+const IS_MODULE = 'is a whole module';
+
+class Flow implements Fate {
+  readonly loads: PyNode[] = [];
+  readonly strays: Stray[] = [];
+  readonly #seen = new Set<PyNode>();
+  readonly #numbers = new Set<PyNode>();
+  readonly #iterated: PyNode[] = [];
+  readonly #written: PyNode[] = [];
+  readonly #indexed: PyNode[] = [];
+
+  readonly #moved: MovedFlow;
+
+  constructor(private readonly module: PyModule) {
+    this.#moved = new MovedFlow(
+      module,
+      this.strays,
+      (call) => this.#load(call),
+      (subscript) => this.#write(subscript),
+    );
+  }
+
+  follow(value: PyNode, holds: Holds): void {
+    const { parent } = value;
+    const seen = holds === 'number' ? this.#numbers : this.#seen;
+    if (parent === undefined || seen.has(value)) return;
+    seen.add(value);
+    if (holds === 'number') this.#number(value, parent);
+    else this.#follow(value, parent, holds);
+  }
+
+  #follow(value: PyNode, parent: PyNode, holds: Holds): void {
+    switch (parent.type) {
+      case 'parenthesized_expression':
+      case 'boolean_operator':
+      case 'dictionary':
+      case 'dictionary_comprehension':
+      case 'dictionary_splat':
+        this.follow(parent, parent.type === 'dictionary_splat' ? 'mapping' : holds);
+        return;
+      case 'pair':
+        if (parent.field('value') === value) this.follow(parent, 'mapping');
+        return;
+      case 'conditional_expression':
+        if (parent.named[1] !== value) this.follow(parent, holds);
+        return;
+      case 'comparison_operator':
+        if (!isLookedFor(parent, value)) this.#stray(value, 'is compared');
+        return;
+      case 'named_expression':
+        this.#bind(parent.field('name'), holds);
+        this.follow(parent, holds);
+        return;
+      case 'assignment':
+        if (parent.field('left') !== value) this.#assign(parent, holds);
+        return;
+      case 'augmented_assignment':
+        if (parent.field('left') !== value || !parent.text.includes('|='))
+          this.#stray(value, 'is used in a computation', 'no');
+        return;
+      case 'subscript':
+        this.#lookUp(parent, value);
+        return;
+      case 'attribute':
+        this.#attribute(parent, value, holds);
+        return;
+      case 'argument_list':
+        this.#argument(parent.parent, value, holds);
+        return;
+      case 'keyword_argument':
+        this.#argument(parent.parent?.parent, parent, holds);
+        return;
+      case 'for_statement':
+      case 'for_in_clause':
+        this.#loop(parent, value, holds);
+        return;
+      case 'binary_operator':
+      case 'unary_operator':
+        if (parent.named[0]?.type !== 'string' && parent.named[0]?.type !== 'concatenated_string')
+          this.#stray(value, 'is used in a computation', 'no');
+        return;
+      case 'call':
+        this.#stray(value, IS_MODULE, 'no');
+        return;
+      case 'return_statement':
+      case 'expression_list':
+      case 'tuple':
+        this.#stray(value, isReturned(parent) ? 'is returned' : 'is used here too');
+        return;
+      default:
+        if (!TESTED.has(parent.type)) this.#stray(value, 'is used here too');
+    }
+  }
+
+  /** A mapping, as what is loaded whole is, gives names when it is iterated, and its entries can be replaced. */
+  settle(): void {
+    const whole = new Set(this.loads.map((call) => argumentsOf(call)[0]?.text));
+    for (const value of this.#iterated) if (!whole.has(bare(value).text)) this.#stray(value, 'is iterated');
+    for (const value of this.#written) {
+      if (!whole.has(value.text) && !isKnownMapping(this.module, value))
+        this.#stray(value, 'has its elements written');
+    }
+    for (const value of this.#indexed) {
+      if (!whole.has(value.text) && !isKnownMapping(this.module, value))
+        this.#stray(value, 'is indexed by what may be on the GPU');
+    }
+  }
+
+  /** `epoch`, `step`: only what shows that it is a tensor after all counts. */
+  #number(value: PyNode, parent: PyNode): void {
+    switch (parent.type) {
+      case 'attribute':
+        this.#follow(value, parent, 'state');
+        return;
+      case 'augmented_assignment':
+      case 'binary_operator':
+        if (parent.named.some((side) => side.type === 'call' && !isLook(side)))
+          this.#follow(value, parent, 'state');
+        return;
+      case 'assignment': {
+        const target = parent.field('left');
+        if (target?.type === 'identifier') this.#bind(target, 'number');
+        else if (target?.type === 'attribute' && registersBuffer(this.module, target))
+          this.#stray(target, 'is a buffer', 'no');
+        return;
+      }
+      case 'argument_list': {
+        const callee = parent.parent?.field('function');
+        if (callee !== undefined && takesTensors(this.module, callee))
+          this.#argument(parent.parent, value, 'state');
+      }
+    }
+  }
+
+  #stray(node: PyNode, does: string, answer: 'no' | 'unknown' = 'unknown'): void {
+    this.strays.push({ node, does, answer, matter: 'device' });
+  }
+
+  #assign(assignment: PyNode, holds: Holds): void {
+    const target = assignment.field('left');
+    if (target?.type === 'identifier') this.#bind(target, holds);
+    else if (target?.type === 'subscript') this.#store(target);
+    else if (target !== undefined)
+      this.#stray(target, 'is kept', target.text.endsWith('.data') ? 'no' : 'unknown');
+    if (assignment.parent?.type === 'assignment') this.#assign(assignment.parent, holds);
+  }
+
+  /** `new[name] = tensor`: from here on the container holds it. */
+  #store(target: PyNode): void {
+    const container = target.field('value');
+    if (container?.type !== 'identifier') this.#stray(target, 'is kept');
+    else {
+      this.#write(target);
+      this.#bind(container, 'mapping');
+    }
+  }
+
+  /** `value[key] = …` replaces an entry of a mapping; that of a tensor it changes in place, on its device. */
+  #write(subscript: PyNode): void {
+    const container = subscript.field('value');
+    if (container !== undefined && !isNamed(subscript.field('subscript'))) this.#written.push(container);
+  }
+
+  /** Follows the reads of a variable that holds it: those that this very binding reaches, where the flow shows it. */
+  #bind(name: PyNode | undefined, holds: Holds): void {
+    const scope = name && this.module.resolve(name);
+    if (name === undefined || scope === undefined) return;
+    if (
+      holds !== 'number' &&
+      (scope.kind === 'class' || (scope.kind === 'module' && !isProgram(this.module)))
+    )
+      this.#stray(name, 'can be read by other modules');
+    const given = roleOf(name) === 'read';
+    if (given && scope.bindings(name.text).some((binding) => roleOf(binding) === 'parameter'))
+      this.#stray(name, 'is handed to the caller');
+    for (const read of readsOf(this.module, name)) this.follow(read, holds);
+  }
+
+  #lookUp(subscript: PyNode, value: PyNode): void {
+    if (subscript.field('value') !== value) {
+      this.#stray(value, 'is used as an index');
+      return;
+    }
+    const { parent } = subscript;
+    const isWritten = parent?.type === 'assignment' && parent.field('left') === subscript;
+    if (isWritten) this.#write(subscript);
+    else if (parent?.type !== 'delete_statement') {
+      if (!subscript.named.slice(1).every(isPlainIndex)) this.#indexed.push(value);
+      this.#entry(subscript, subscript.field('subscript'));
+    }
+  }
+
+  #entry(value: PyNode, key: PyNode | undefined): void {
+    const name = key?.type === 'string' ? key.text.replace(/^["']|["']$/g, '') : '';
+    if (SETTINGS_ENTRY.test(name)) this.#stray(value, 'may hold tensors');
+    else this.follow(value, NUMBER_ENTRY.test(name) ? 'number' : 'mapping');
+  }
+
+  #attribute(attribute: PyNode, value: PyNode, holds: Holds): void {
+    const name = attribute.field('attribute')?.text ?? '';
+    const call = attribute.parent;
+    if (call?.type !== 'call' || call.field('function') !== attribute) {
+      if (name === 'data') this.follow(attribute, holds);
+      else if (!PLAIN_ATTRIBUTES.has(name)) this.#stray(value, `has its \`${name}\` read`);
+      return;
+    }
+    if (PLAIN_METHODS.has(name)) return;
+    if (isDeviceMove(call)) this.#moved.follow(call);
+    else if (name === 'items') this.follow(call, 'pairs');
+    else if (name === 'values') this.follow(call, 'state');
+    else if (name === 'get' || name === 'pop' || name === 'setdefault')
+      this.#entry(call, argumentsOf(call)[0]);
+    else if (name === 'to' || PASSING_METHODS.has(name)) this.follow(call, holds);
+    else if (MODULE_METHODS.has(name)) this.#stray(value, IS_MODULE, 'no');
+    else this.#stray(value, `is used by \`.${name}()\``);
+  }
+
+  #load(call: PyNode): void {
+    if (!this.loads.includes(call)) this.loads.push(call);
+  }
+
+  #argument(call: PyNode | undefined, argument: PyNode, holds: Holds): void {
+    if (call?.type !== 'call') {
+      this.#stray(argument, 'is used here too');
+      return;
+    }
+    const method = methodName(call);
+    const name = method ?? call.field('function')?.text ?? '';
+    if (method === 'load_state_dict') {
+      const first = argumentsOf(call)[0] === argument || argument.field('name')?.text === 'state_dict';
+      if (first) this.#load(call);
+      else this.#stray(argument, 'is used here too');
+      return;
+    }
+    if (method === undefined ? looksOnly(this.module, call) : TAKES.has(name)) return;
+    if (REPACKS.has(name)) {
+      const rebuilt = holds === 'pairs' && (name === 'dict' || name === 'OrderedDict');
+      this.follow(call, rebuilt ? 'mapping' : holds);
+      return;
+    }
+    const receiver = receiverOf(call);
+    if (method === 'update' && receiver?.type === 'identifier') {
+      this.#bind(receiver, 'mapping');
+      return;
+    }
+    this.#stray(argument, `is handed to \`${name}\``, MAKES_STATE.test(name) ? 'no' : 'unknown');
+    this.follow(call, 'mapping');
+  }
+
+  /** `for name, tensor in pairs`, in a statement or a comprehension. Names alone are strings. */
+  #loop(loop: PyNode, value: PyNode, holds: Holds): void {
+    const target = loop.field('left');
+    if (loop.field('right') !== value || target === undefined) return;
+    if (holds === 'pairs') {
+      const bound = target.named.at(-1);
+      if (target.type === 'identifier') this.#stray(target, 'is used here too');
+      else if (bound?.type === 'identifier') this.#bind(bound, 'state');
+      else for (const inner of bound?.named.slice(-1) ?? []) this.#bind(inner, 'state');
+    } else if (holds === 'state') {
+      if (target.type === 'identifier') this.#bind(target, 'state');
+      else this.#stray(target, 'is used here too');
+    } else this.#iterated.push(value);
+  }
+}
+
+/** Without `list(…)` and the like around it. */
+function bare(value: PyNode): PyNode {
+  const inner = REPACKS.has(value.field('function')?.text ?? '') ? argumentsOf(value)[0] : undefined;
+  return inner === undefined ? value : bare(inner);
+}
+
+function isReturned(node: PyNode): boolean {
+  return node.closest('return_statement', 'block')?.type === 'return_statement';
+}
+
+/** `name in state`, `state is None`: neither looks at a tensor. */
+function isLookedFor(comparison: PyNode, value: PyNode): boolean {
+  const operators = comparison.children.flatMap((child) =>
+    comparison.named.includes(child) ? [] : child.text,
+  );
+  return operators.every(
+    (operator) => /^is\b/.test(operator) || (/in$/.test(operator) && comparison.named[0] !== value),
+  );
+}

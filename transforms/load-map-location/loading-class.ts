@@ -1,0 +1,128 @@
+import { type Answer, all } from '../../src/semantic/answer.js';
+import { ancestryOf, definitionNamed, methodNamed } from '../../src/semantic/definitions.js';
+import { definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
+import { ingredientsOf } from '../../src/semantic/ingredients.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { argumentsOf, decoratorsOf, methodName } from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { isModuleClass, PLAIN_BASES, TORCH } from '../../src/torch/catalog.js';
+import {
+  copiesLoadedState,
+  GIVES_ITSELF,
+  holdsModules,
+  loadsAsTorchDoes,
+  WRAPS_MODULE,
+} from '../../src/torch/catalog-modules.js';
+import { moduleKind } from '../../src/torch/module/modules.js';
+
+/** Models whose state is sharded, quantized or not there yet, and parts that load in their own way. */
+const OWN_WAYS =
+  /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|DTensor|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|quantiz|init_empty_weights|["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b|_load_from_state_dict|\.load_state_dict\s*=(?!=)|["']load_state_dict["']/i;
+
+/** Whether nothing in a text stands for a model that does its own thing with what it loads. */
+export function loadsPlainly(text: string): boolean {
+  return !OWN_WAYS.test(text);
+}
+
+const OPTIMIZERS = `${TORCH}optim.`;
+
+/** Names that a class binds where it, or what it makes, loads in its own way. */
+const OWN_LOADING = ['load_state_dict', '_load_from_state_dict', 'set_extra_state', '__new__'];
+
+/** Whether instances of a class copy what they load, as `nn.Module` and torch's optimizers do. */
+export function isCopyingClass(module: PyModule, classNode: PyNode): Answer {
+  const here = ancestryOf(module, classNode).classes.map((node) => ({ module, node }));
+  const { elsewhere, imported, unknown } = lineageOf(module, classNode);
+  const classes = [...here, ...elsewhere];
+  if (unknown || !imported.every((path) => loadsAsTorchDoes(path) || PLAIN_BASES.has(path))) return 'unknown';
+  if (moduleKind(module, classNode).isModule !== 'yes' && !imported.some(copiesLoadedState)) return 'unknown';
+  if (imported.some((path) => path.startsWith(OPTIMIZERS)) && classes.some(hasTensorSettings))
+    return 'unknown';
+  return all(classes.map(leavesLoadingAlone));
+}
+
+/** An optimizer moves its state to the parameters, and leaves its settings where they are loaded. */
+function hasTensorSettings({ module, node }: Elsewhere): boolean {
+  const init = methodNamed(module, node, '__init__');
+  return init !== undefined && /\b(?:as_tensor|empty|full|ones|tensor|zeros|new_\w+)\(/.test(init.text);
+}
+
+/**
+ * Whether what an expression makes has no part that loads in its own way: as far as the project goes, and where that ends,
+ * in packages that load as torch does.
+ */
+export function hasCopyingParts(module: PyModule, making: PyNode): Answer {
+  const made = ingredientsOf(module, making);
+  if (made === undefined || !made.strangers.every(isHarmless) || made.handed.some(mayBecomePart))
+    return 'unknown';
+  return all(made.definitions.map(leavesLoadingAlone));
+}
+
+/** What is given to a function of torch, or of a package like it, stays outside unless that is made of modules. */
+function mayBecomePart({ module, node }: Elsewhere): boolean {
+  let argument = node;
+  while (argument.parent !== undefined && argument.parent.type !== 'argument_list')
+    argument = argument.parent;
+  const call = argument.parent?.parent;
+  const callee = call?.field('function');
+  if (call === undefined || callee === undefined) return true;
+  const path = qualifiedName(module, callee);
+  if (path === undefined) {
+    if (GIVES_ITSELF.has(methodName(call) ?? '')) return false;
+    return !takesNumber(definitionNamed(module, callee), module, argument);
+  }
+  if (WRAPS_MODULE.has(path)) return argumentsOf(call)[0] === argument;
+  if (isHarmless(path)) return holdsModules(path);
+  const found = definedElsewhere(module, path);
+  return found === undefined || !takesNumber(found.node, found.module, argument);
+}
+
+/** Whether a class or function takes an argument for a number: it computes with it, or makes a layer without parts with it. */
+function takesNumber(definition: PyNode | undefined, module: PyModule, argument: PyNode): boolean {
+  const isClass = definition?.type === 'class_definition';
+  const taker = isClass ? methodNamed(module, definition, '__init__') : definition;
+  const name = taker && parameterOf(taker, argument, isClass ? 1 : 0);
+  if (taker === undefined || name === undefined) return false;
+  const scope = module.scopeOf(taker);
+  if (module.writes(scope, name).length > 1) return false;
+  return module.reads(scope, name).some(({ parent }) => {
+    if (parent?.type === 'binary_operator') return parent.field('operator')?.text !== '%';
+    const callee = parent?.type === 'argument_list' ? parent.parent?.field('function') : undefined;
+    const path = callee && qualifiedName(module, callee);
+    return path !== undefined && isModuleClass(path) && !holdsModules(path);
+  });
+}
+
+/** The parameter that gets an argument of a call, by position or by name. */
+function parameterOf(taker: PyNode, argument: PyNode, skipped: number): string | undefined {
+  if (argument.type === 'keyword_argument') return argument.field('name')?.text;
+  const all = argument.parent?.named ?? [];
+  const before = all.slice(0, all.indexOf(argument) + 1);
+  if (before.some(({ type }) => type.endsWith('_splat') || type === 'keyword_argument')) return undefined;
+  const parameter = taker.field('parameters')?.named[before.length - 1 + skipped];
+  const name =
+    parameter?.type === 'identifier' ? parameter : (parameter?.field('name') ?? parameter?.named[0]);
+  return name?.type === 'identifier' ? name.text : undefined;
+}
+
+function leavesLoadingAlone({ module, node }: Elsewhere): Answer {
+  const isOwn =
+    node.type === 'class_definition' &&
+    (OWN_LOADING.some((name) => module.scopeOf(node).has(name)) || hasMetaclass(node));
+  const isDecorated =
+    node.type === 'class_definition' && decoratorsOf(node).some(({ text }) => text !== 'dataclass');
+  return isOwn || isDecorated || !loadsPlainly(node.text) ? 'unknown' : 'yes';
+}
+
+function hasMetaclass(classNode: PyNode): boolean {
+  return (classNode.field('superclasses')?.named ?? []).some(({ type }) => type === 'keyword_argument');
+}
+
+/** Packages that have no modules, or only such that load as torch's. */
+const HARMLESS =
+  /^(?:abc|argparse|collections|contextlib|copy|dataclasses|datetime|enum|functools|glob|inspect|io|itertools|json|logging|math|numbers|operator|os|pathlib|pickle|random|re|sys|time|typing|typing_extensions|types|warnings|numpy|scipy|PIL|cv2|matplotlib|pandas|sklearn|tqdm|yaml|einops|packaging|torch|torchvision|torchaudio|torchtext|datasets|wandb)(?:\.|$)/;
+
+function isHarmless(path: string): boolean {
+  return HARMLESS.test(path) || loadsAsTorchDoes(path);
+}

@@ -1,0 +1,247 @@
+import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { binds, roleOf } from '../../src/semantic/names.js';
+import {
+  argumentsOf,
+  contextManagers,
+  enclosingFunction,
+  enclosingWiths,
+  isAsync,
+  methodName,
+  receiverOf,
+  statementOf,
+} from '../../src/semantic/statements.js';
+import { isTestCode } from '../../src/semantic/test-code.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { within } from '../../src/syntax/within.js';
+import { shown } from '../../src/torch/gate.js';
+import { callersElsewhere, partReturned } from '../../src/torch/grad/callers.js';
+import { suspicionsOf, trainingCallReached } from '../../src/torch/grad/calls.js';
+import type { GradDoubt } from '../../src/torch/grad/doubts.js';
+import { differentiatingModuleAround } from '../../src/torch/grad/elsewhere.js';
+import { escapesOf } from '../../src/torch/grad/escapes.js';
+import { isForward, isFrozen, networkOf } from '../../src/torch/grad/evaluation.js';
+import { hasInferenceFastPath } from '../../src/torch/grad/fast-path.js';
+import {
+  asksForGraph,
+  derivativeNamed,
+  hookElsewhere,
+  measuredMemory,
+} from '../../src/torch/grad/forward.js';
+import { gradUseIn, gradUseReached } from '../../src/torch/grad/grad.js';
+import { stateOfForward } from '../../src/torch/grad/kept-state.js';
+import {
+  differentiates,
+  differentiatingReader,
+  entersGradOff,
+  isGradOff,
+  onlyRunsGradOff,
+  switchesGradOff,
+} from '../../src/torch/grad/mode.js';
+import { valuesPutInto } from '../../src/torch/grad/parts.js';
+import { isCalledByTraining, isTrainingByName } from '../../src/torch/grad/roles.js';
+import { GradTrace } from '../../src/torch/grad/trace.js';
+import { isReport } from '../../src/torch/record/loss-use.js';
+
+/** A loop behind `model.eval()` that runs the model with gradients on, in code that trains elsewhere. */
+export interface EvaluationLoop {
+  readonly loop: PyNode;
+  /** The function around it, or the module. */
+  readonly owner: PyNode;
+  /** The networks in evaluation mode that it runs. */
+  readonly models: readonly PyNode[];
+}
+
+export function evaluationLoops(module: PyModule): readonly EvaluationLoop[] {
+  if (switchesGradOff(module)) return [];
+  const found = new Map<PyNode, PyNode[]>();
+  for (const node of module.at('.eval()')) {
+    const call = node.parent?.parent;
+    if (call?.type !== 'call' || methodName(call) !== 'eval' || argumentsOf(call).length > 0) continue;
+    const model = networkOf(call);
+    if (model === undefined) continue;
+    for (const loop of loopsBehind(module, statementOf(call), model.text)) {
+      const known = found.get(loop) ?? [];
+      if (!known.some(({ text }) => text === model.text)) found.set(loop, [...known, model]);
+    }
+  }
+  return [...found].flatMap(([loop, models]) => {
+    const owner = enclosingFunction(loop) ?? module.root;
+    const run = { loop, owner, models };
+    return isOurs(module, run) ? [run] : [];
+  });
+}
+
+/** The `for` statements of the same block between this `eval()` and the next `train()` that run the network. */
+function loopsBehind(module: PyModule, evaluation: PyNode, model: string): readonly PyNode[] {
+  const siblings = evaluation.parent?.named ?? [];
+  const loops: PyNode[] = [];
+  for (const statement of siblings.slice(siblings.indexOf(evaluation) + 1)) {
+    const calls = [...ownCalls(statement)];
+    if (statement.type === 'for_statement') {
+      if (calls.some((call) => isForward(call, model) && !isGradOff(module, call))) loops.push(statement);
+    }
+    if (calls.some((call) => switchesToTraining(call, model))) break;
+  }
+  return loops;
+}
+
+function* ownCalls(statement: PyNode): Generator<PyNode> {
+  for (const node of statement.walk(({ type }) => !/_definition$|^lambda$/.test(type)))
+    if (node.type === 'call') yield node;
+}
+
+function switchesToTraining(call: PyNode, model: string): boolean {
+  return (
+    methodName(call) === 'train' && receiverOf(call)?.text === model && argumentsOf(call)[0]?.type !== 'false'
+  );
+}
+
+/** Not where a decorator on the whole function does, nor where somebody else decides about gradients. */
+function isOurs(module: PyModule, { loop, owner, models }: EvaluationLoop): boolean {
+  if (isTestCode(module, loop) || isGradOff(module, loop)) return false;
+  // It trains: evaluation mode only keeps batch norm and dropout as they are.
+  if (gradUseIn(module, loop) !== undefined) return false;
+  const evaluation = { functionNode: owner, evals: [], trains: [], forwards: [], gradless: [] };
+  if (models.every((model) => isFrozen(module, { ...evaluation, model }))) return false;
+  if (owner === module.root) return true;
+  if (isCalledByTraining(module, owner) || onlyRunsGradOff(module, owner) || entersGradOff(module, owner))
+    return false;
+  return isAsync(owner) || isTrainingByName(owner) || gradUseReached(module, owner) !== undefined;
+}
+
+/** All that speaks against running the loop without gradients, refusals first. */
+export function* doubtsAboutLoop(module: PyModule, run: EvaluationLoop): Generator<GradDoubt> {
+  const { loop, owner } = run;
+  const models = new Set(run.models.map(({ text }) => text));
+  yield* refusals(module, run);
+  const trace = new GradTrace(module, owner, models);
+  const asked = asksForGraph(module, loop, trace);
+  if (asked !== undefined) yield { answer: 'no', words: `it ${asked}` };
+  for (const { kind, words } of suspicionsOf(module, owner, models, trace, loop))
+    yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
+  for (const { into, words, isDerived } of escapesOf(module, owner, trace, loop)) {
+    const reader = into && differentiatingReader(module, owner, into);
+    const name = reader?.field('name')?.text;
+    if (name !== undefined && into !== undefined)
+      yield { answer: 'no', words: `\`${name}\` differentiates \`${shown(into)}\`, which it sets` };
+    if (!isDerived) yield { answer: 'unknown', words };
+  }
+  yield* usedBehind(module, run, trace);
+  yield* doubtsOfRunning(module, run);
+}
+
+function* refusals(module: PyModule, { loop, models }: EvaluationLoop): Generator<GradDoubt> {
+  const no = (words: string): GradDoubt => ({ answer: 'no', words });
+  const nodes = [...loop.walk(({ type }) => !/_definition$|^lambda$/.test(type))];
+  if (nodes.some(({ type }) => type === 'yield'))
+    yield no('the code that takes what it yields would run without gradients too');
+  if (nodes.some(({ type, text }) => type === 'await' || text === 'async'))
+    yield no('other tasks, which run while it waits, would run without gradients too');
+  const reached = gradUseReached(module, loop);
+  if (reached !== undefined) {
+    const via = reached.via?.field('name')?.text;
+    yield no(
+      via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
+    );
+  }
+  const inner = differentiatingModuleAround(module);
+  if (inner !== undefined) yield no(`it may run \`${inner.name}\`, whose forward ${inner.use.words}`);
+  const training = trainingCallReached(module, loop);
+  if (training !== undefined) yield no(training.words);
+  const mode = models.find(({ text }) => [...ownCalls(loop)].some((call) => switchesToTraining(call, text)));
+  if (mode !== undefined) yield no(`\`${mode.text}\` is put back into training mode inside`);
+}
+
+function* doubtsOfRunning(module: PyModule, { loop, owner }: EvaluationLoop): Generator<GradDoubt> {
+  const unknown = (words: string): GradDoubt => ({ answer: 'unknown', words });
+  const hook = hookElsewhere(module, owner);
+  if (hook !== undefined)
+    yield unknown(`that nobody differentiates what the \`${hook.text}\` of this file keeps`);
+  const state = stateOfForward(module);
+  if (state !== undefined)
+    yield unknown(
+      `that nobody differentiates what the forward of \`${state.owner}\` leaves in \`${state.attribute}\``,
+    );
+  const derivative = derivativeNamed(loop);
+  if (derivative !== undefined)
+    yield unknown(`that the forward, which gives \`${derivative}\`, does not differentiate`);
+  if (hasInferenceFastPath(module))
+    yield unknown(
+      'that other rounding is fine: attention modules, here or in a file that is imported, take another path without gradients',
+    );
+  const measured = measuredMemory(module, loop);
+  if (measured !== undefined)
+    yield unknown(`that \`${measured}\` is not meant to measure what autograd keeps`);
+  const managers = enclosingWiths(loop).flatMap(contextManagers);
+  if (managers.some(({ text }) => text.includes('autocast')))
+    yield unknown(
+      'that torch is newer than 2.9: it runs inside an `autocast` block, whose cache loses gradients before',
+    );
+}
+
+/** Objects that turn what they are fed into numbers for a report. */
+const METRIC = /metric|meter|evaluator/i;
+
+/** Variables that leave the loop with what may hang on a graph, and are used for more than a report. */
+function* usedBehind(
+  module: PyModule,
+  { loop, owner }: EvaluationLoop,
+  trace: GradTrace,
+): Generator<GradDoubt> {
+  const scope = module.scopeOf(owner);
+  const changed = new Set<string>();
+  for (const node of loop.walk()) {
+    if (node.type !== 'identifier' || module.resolve(node) !== scope) continue;
+    const isFed = !METRIC.test(node.text) && valuesPutInto(node).length > 0;
+    if (binds(roleOf(node)) || isFed) changed.add(node.text);
+  }
+  for (const name of changed) {
+    for (const read of module.reads(scope, name)) {
+      if (loop.contains(read) || !comesFrom(module, loop, read, name)) continue;
+      if (isHarmless(module, trace, read, 0)) continue;
+      const answer = differentiates(module, owner, read) ? 'no' : 'unknown';
+      yield answer === 'no'
+        ? { answer, words: `\`${name}\`, which it computes, is differentiated behind it` }
+        : { answer, words: `that nobody differentiates \`${name}\`, which it leaves behind` };
+      const isReturned = statementOf(read).type === 'return_statement' && owner !== module.root;
+      const called = isReturned ? callersElsewhere(module, owner, partReturned(read)).doubt : undefined;
+      if (called !== undefined) yield called;
+    }
+  }
+}
+
+/** The read may see what the loop wrote; where the loop only puts something into an object, every later read does. */
+function comesFrom(module: PyModule, loop: PyNode, read: PyNode, name: string): boolean {
+  const writes = module.writes(module.scopeOf(enclosingFunction(loop) ?? module.root), name);
+  if (!writes.some((write) => loop.contains(write))) return true;
+  const definitions = reachingDefinitions(module, read);
+  return definitions === undefined || definitions.some(({ node }) => loop.contains(node));
+}
+
+const MAX_HOPS = 4;
+
+/** The value is printed, compared, turned into a number, or only passed on to names of which the same is true. */
+function isHarmless(module: PyModule, trace: GradTrace, read: PyNode, hops: number): boolean {
+  if (!trace.mayCarryGraph(read) || isReport(read)) return true;
+  const holder = read.closest('comparison_operator', 'call', 'block', 'module');
+  if (holder?.type === 'comparison_operator') return true;
+  if (holder?.type === 'call' && /sched/i.test(receiverOf(holder)?.text ?? '')) return true;
+  const statement = statementOf(read);
+  for (const around of read.ancestors()) {
+    if (around === statement) break;
+    if (around.type === 'call' && !trace.mayCarryGraph(around)) return true;
+  }
+  const assignment = statement.type === 'expression_statement' ? statement.named[0] : undefined;
+  if (!/^(?:augmented_)?assignment$/.test(assignment?.type ?? '')) return false;
+  const value = assignment?.field('right');
+  const target = assignment?.field('left');
+  if (value?.contains(read) && !trace.mayCarryGraph(value)) return true;
+  if (target?.type !== 'identifier' || hops >= MAX_HOPS) return false;
+  const scope = module.resolve(target);
+  if (scope === undefined) return false;
+  const bindings = within(module.writes(scope, target.text), statement);
+  return readsReached(module, scope, target.text, bindings).every(
+    (each) => each === read || statement.contains(each) || isHarmless(module, trace, each, hops + 1),
+  );
+}

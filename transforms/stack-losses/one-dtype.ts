@@ -1,0 +1,253 @@
+import type { Accumulation } from '../../src/semantic/accumulation.js';
+import type { Answer } from '../../src/semantic/answer.js';
+import type { Elsewhere } from '../../src/semantic/elsewhere.js';
+import { isWrittenElsewhere, reachingDefinitions } from '../../src/semantic/flow.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import {
+  argumentsOf,
+  enclosingLoops,
+  hasSplat,
+  methodName,
+  ownNodes,
+  receiverOf,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { within } from '../../src/syntax/within.js';
+import { FLOAT_DTYPES, LOSS_FUNCTIONS, TENSOR_NAMESPACES } from '../../src/torch/catalog.js';
+import { calledBy } from '../../src/torch/tensor/called.js';
+import { isProvenTensor } from '../../src/torch/tensor/proven-tensor.js';
+import { kindOf } from '../../src/torch/tensor/tensor.js';
+import * as known from '../../src/torch/tensor/tensor-methods.js';
+
+const MAX_DEPTH = 16;
+/** A function within a function counts for more. */
+const DEPTH_OF_A_CALL = 4;
+
+/** A stretch of code that runs several times. */
+interface Rounds {
+  readonly module: PyModule;
+  readonly region: PyNode;
+}
+
+/** Regions of other types, other types for new tensors, and casts of what other names hold. */
+const SWITCHES = /autocast|set_default_|setattr|\.data\s*=(?!=)/;
+const CASTS = /^[ \t]*[\w.]+\.(?:bfloat16|double|float|half|to|type)\(/m;
+
+/**
+ * Whether a total has the dtype that all its terms promote to: `total = total + x` always has, `total += x` keeps that of
+ * the first term.
+ */
+export function isPromoted(module: PyModule, { additions, zeroed }: Accumulation): Answer {
+  if (additions.every(({ statement }) => statement.named[0]?.type === 'assignment')) return 'yes';
+  const casts = new Set(additions.map(({ value }) => castTo(module, value)));
+  if (!casts.has(undefined)) return casts.size === 1 ? 'yes' : 'no';
+  const [only, ...others] = additions;
+  const loop = only && enclosingLoops(only.statement).findLast((each) => !each.contains(zeroed));
+  if (only === undefined || others.length > 0 || loop === undefined || module.memo(switches, loop))
+    return 'unknown';
+  return isFixed({ module, region: loop }, only.value, 0) ? 'yes' : 'unknown';
+}
+
+function switches(_module: PyModule, region: PyNode): boolean {
+  return SWITCHES.test(region.text);
+}
+
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ['double', 'float64'],
+  ['float', 'float32'],
+  ['half', 'float16'],
+]);
+
+/** The dtype that a value is cast to as the last thing that is done to it. */
+function castTo(module: PyModule, value: PyNode): string | undefined {
+  const node = unparenthesized(value);
+  const method = node.type === 'call' ? (methodName(node) ?? '') : '';
+  const isNamed = known.TO_FLOAT.has(method) && argumentsOf(node).length === 0;
+  const dtype = isNamed ? method : method === 'to' ? dtypeAmong(module, node)?.split('.').at(-1) : undefined;
+  return dtype === undefined ? undefined : (SYNONYMS.get(dtype) ?? dtype);
+}
+
+function dtypeAmong(module: PyModule, call: PyNode): string | undefined {
+  return argumentsOf(call)
+    .map((node) => (node.type === 'keyword_argument' ? (node.field('value') ?? node) : node))
+    .map((node) => qualifiedName(module, node) ?? '')
+    .find((path) => FLOAT_DTYPES.has(path));
+}
+
+const LITERALS = /^(?:integer|float|true|false|none|string|ellipsis|slice|unary_operator|not_operator)$/;
+/** Of a tensor, and without a dtype. */
+const SHAPES: ReadonlySet<string> = new Set(['device', 'ndim', 'shape']);
+/** Of the tensor's own dtype. */
+const FACES: ReadonlySet<string> = new Set(['T', 'data', 'grad', 'mT']);
+
+function isFixed(rounds: Rounds, expression: PyNode, depth: number): boolean {
+  const node = unparenthesized(expression);
+  if (!rounds.region.contains(node)) return true;
+  if (depth > MAX_DEPTH) return false;
+  const of = (inner: PyNode | undefined): boolean => inner !== undefined && isFixed(rounds, inner, depth + 1);
+  if (kindOf(rounds.module, node) === 'number') return true;
+  switch (node.type) {
+    case 'identifier':
+      return isVariableFixed(rounds, node, depth);
+    case 'unary_operator':
+      return of(node.field('argument'));
+    case 'binary_operator':
+      return of(node.field('left')) && of(node.field('right'));
+    case 'keyword_argument':
+      return of(node.field('value'));
+    case 'attribute':
+      return isAttributeFixed(rounds, node, depth);
+    case 'subscript':
+      return isItemFixed(rounds, node, depth);
+    case 'call':
+      return isCallFixed(rounds, node, depth);
+    case 'tuple':
+    case 'list':
+      return node.named.every(of);
+    default:
+      return LITERALS.test(node.type);
+  }
+}
+
+function isVariableFixed(rounds: Rounds, identifier: PyNode, depth: number): boolean {
+  const { module, region } = rounds;
+  const scope = module.resolve(identifier);
+  if (scope === undefined) return false;
+  const writes = module.writes(scope, identifier.text);
+  if (isWrittenElsewhere(module, scope, identifier.text)) return false;
+  if (within(writes, region).length === 0)
+    return region.type !== 'function_definition' || writes.length === 1;
+  const [only, ...others] = reachingDefinitions(module, identifier) ?? [];
+  if (only === undefined || others.length > 0) return false;
+  switch (only.kind) {
+    case 'value':
+      return isFixed(rounds, only.value, depth + 1);
+    case 'part':
+      return areItemsFixed(rounds, only.value, depth + 1);
+    // Only of a function whose arguments have one dtype each.
+    case 'parameter':
+      return region.type === 'function_definition';
+    case 'loop': {
+      const items = itemsOf(only.node, only.iterable);
+      return items !== undefined && areItemsFixed(rounds, items, depth + 1);
+    }
+    default:
+      return false;
+  }
+}
+
+/** The sequence that a target of a loop runs over: `a` of `for i, x in enumerate(a)`, of `for x, y in zip(a, b)`. */
+function itemsOf(target: PyNode, iterable: PyNode): PyNode | undefined {
+  const isAlone = /^for_/.test(target.parent?.type ?? '');
+  const called = iterable.type === 'call' ? iterable.field('function')?.text : undefined;
+  const place = target.parent?.named.indexOf(target) ?? -1;
+  if (called === 'enumerate' && !isAlone) return place === 1 ? argumentsOf(iterable)[0] : undefined;
+  if (called === 'zip' && !isAlone) return argumentsOf(iterable)[place];
+  return isAlone ? iterable : undefined;
+}
+
+const SPLITS: ReadonlySet<string> = new Set(['chunk', 'split', 'tensor_split', 'unbind']);
+
+/** Whether all items of a sequence, in whatever round, have one dtype: those of one tensor. */
+function areItemsFixed(rounds: Rounds, sequence: PyNode, depth: number): boolean {
+  const { module } = rounds;
+  const node = unparenthesized(sequence);
+  if (depth > MAX_DEPTH) return false;
+  if (node.type === 'identifier') {
+    const [only, ...others] = reachingDefinitions(module, node) ?? [];
+    if (only?.kind === 'value' && others.length === 0 && areItemsFixed(rounds, only.value, depth + 1))
+      return true;
+  }
+  if (node.type === 'call' && SPLITS.has(methodName(node) ?? '')) {
+    const isFunction = qualifiedName(module, node.field('function') ?? node) !== undefined;
+    const whole = isFunction ? argumentsOf(node)[0] : receiverOf(node);
+    return whole !== undefined && isFixed(rounds, whole, depth + 1);
+  }
+  return isProvenTensor(module, node) && isFixed(rounds, node, depth + 1);
+}
+
+function isItemFixed(rounds: Rounds, node: PyNode, depth: number): boolean {
+  const value = node.field('value');
+  if (value === undefined) return false;
+  // No list or dict has an item for a slice among several.
+  const [first, ...more] = node.named.filter((each) => each !== value);
+  const isOfTensor = [first, ...more].some((each) => /^(?:slice|ellipsis)$/.test(each?.type ?? ''));
+  return isOfTensor ? isFixed(rounds, value, depth + 1) : areItemsFixed(rounds, value, depth + 1);
+}
+
+function isAttributeFixed(rounds: Rounds, node: PyNode, depth: number): boolean {
+  const { module } = rounds;
+  const name = node.field('attribute')?.text ?? '';
+  const object = node.field('object');
+  if (SHAPES.has(name) || qualifiedName(module, node) !== undefined) return true;
+  if (object === undefined || !isFixed(rounds, object, depth + 1)) return false;
+  if (FACES.has(name)) return true;
+  return !module.mentions(CASTS) && !module.at(`.${name}`).some((each) => isSetLater(each, name));
+}
+
+/** `x.name = …`, but for the constructor. */
+function isSetLater(attribute: PyNode, name: string): boolean {
+  const target = attribute.parent;
+  const assignment = target?.parent;
+  const isSet = /^(?:augmented_)?assignment$/.test(assignment?.type ?? '');
+  if (attribute.text !== name || !isSet || assignment?.field('left') !== target) return false;
+  return assignment?.closest('function_definition')?.field('name')?.text !== '__init__';
+}
+
+function isCallFixed(rounds: Rounds, call: PyNode, depth: number): boolean {
+  const { module } = rounds;
+  const callee = call.field('function');
+  if (callee === undefined || hasSplat(call) || call.field('arguments')?.type !== 'argument_list')
+    return false;
+  const given = argumentsOf(call);
+  const areGiven = (): boolean => given.every((each) => isFixed(rounds, each, depth + 1));
+  const path = qualifiedName(module, callee);
+  if (path !== undefined && (LOSS_FUNCTIONS.has(path) || isOperation(functionName(path)))) return areGiven();
+  const name = methodName(call);
+  const receiver = path === undefined ? receiverOf(call) : undefined;
+  if (name !== undefined && receiver !== undefined) {
+    if (castTo(module, call) !== undefined || known.TO_INTEGER.has(name)) return true;
+    if (isOperation(name) || name === 'to') return isFixed(rounds, receiver, depth + 1) && areGiven();
+  }
+  const called = calledBy(module, call);
+  if (called === undefined || !isFixed(rounds, callee, depth + 1) || !areGiven()) return false;
+  const [run, ...others] = [...called.functions, ...called.makers];
+  if (run === undefined || others.length > 0) return false;
+  return called.makers.length === 1 || called.functions.some((each) => isResultFixed(each, depth));
+}
+
+function functionName(path: string): string {
+  const space = TENSOR_NAMESPACES.find((prefix) => path.startsWith(prefix));
+  return space === undefined ? '' : path.slice(space.length);
+}
+
+const OPERATIONS = [
+  known.FLOAT_REDUCTIONS,
+  known.SAME_REDUCTIONS,
+  known.FLOAT_ELEMENTWISE,
+  known.SAME_ELEMENTWISE,
+  known.BROADCASTING,
+  known.FLOAT_SHAPED,
+  known.SAME_SHAPED,
+  known.FACTORIES,
+  known.FACTORY_METHODS,
+  new Set(['eye', 'squeeze', 'type_as']),
+];
+
+/** The dtype of its result is told by those of its tensors. */
+function isOperation(name: string): boolean {
+  return OPERATIONS.some((names) => names.has(name));
+}
+
+/** Of a function with one `return`, whose arguments have one dtype each. */
+function isResultFixed({ module, node }: Elsewhere, depth: number): boolean {
+  const returns = [...ownNodes(node)].filter(({ type }) => type === 'return_statement');
+  const [value] = returns.length === 1 ? (returns[0]?.named ?? []) : [];
+  const takesMany = (node.field('parameters')?.named ?? []).some(({ type }) =>
+    type.endsWith('_splat_pattern'),
+  );
+  if (value === undefined || takesMany || SWITCHES.test(node.text)) return false;
+  return isFixed({ module, region: node }, value, depth + DEPTH_OF_A_CALL);
+}
