@@ -48,6 +48,24 @@ export function isPlain(known: Row | undefined): boolean {
   return known?.gives === 'number' || known?.gives === 'plain';
 }
 
+/** What it gives shares no memory with what it was given. */
+export function isFresh(known: Row | undefined): boolean {
+  return known?.storage === 'new' || isPlain(known);
+}
+
+/** Runs without drawing random numbers. */
+export function isSteady(known: Row | undefined): boolean {
+  const computes = known?.gives !== undefined && known.gives !== 'nothing' && known.is === undefined;
+  return computes && !known.random && !known.runs;
+}
+
+const CONTAINERS = ['list.', 'dict.', 'set.', 'collections.deque.', 'queue.Queue.'];
+
+/** A method by which a container of Python takes something in. */
+export function isKeptBy(name: string): boolean {
+  return CONTAINERS.some((space) => allRows().get(`${space}${name}`)?.keeps === true);
+}
+
 /** A method that changes the tensor it is called on; torch marks them by a last underscore. */
 export function changesTensor(name: string): boolean {
   return /[^_]_$/.test(name);

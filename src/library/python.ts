@@ -18,7 +18,8 @@ export const PYTHON_ROWS: readonly Group[] = [
   group(BUILTIN, passes, 'dict enumerate frozenset list max min reversed set sorted tuple zip'),
   group(BUILTIN, { ...passes, runs: true }, 'filter iter map next'),
   group(BUILTIN, { graph: 'kept' }, 'abs pow sum'),
-  group(BUILTIN, { graph: 'kept', runs: true }, 'getattr super vars'),
+  group(BUILTIN, { graph: 'kept' }, 'super vars'),
+  group(BUILTIN, { graph: 'kept', runs: true }, 'getattr'),
 
   group(['list.', 'collections.deque.'], stores, 'append extend insert'),
   group('collections.deque.', stores, 'appendleft extendleft'),

@@ -26,6 +26,8 @@ export interface Facts {
   readonly changes?: true;
   /** Draws random numbers when it runs. */
   readonly random?: true;
+  /** As a function it takes a number in place of its first tensor. */
+  readonly numberFirst?: true;
   /** Gives values and indices where it is given a dimension. */
   readonly paired?: true;
   /** A method of tensors that arrays, frames and modules do not have. */

@@ -47,6 +47,9 @@ export const TENSOR_MODULES: ReadonlySet<string> = new Set(
 export const PARAMETER = 'torch.nn.Parameter';
 export const NN_MODULE = 'torch.nn.Module';
 
+/** Functions that take tensors first. */
+export const TENSOR_FUNCTIONS = 'torch.nn.functional.';
+
 /** Where functions on tensors live; what is behind the prefix is also the name of the method. */
 export const TENSOR_NAMESPACES: readonly string[] = ['torch.nn.functional.', 'torch.linalg.', 'torch.'];
 
@@ -272,13 +275,6 @@ export const ADAMW = 'torch.optim.AdamW';
 export const MULTIHEAD_ATTENTION = 'torch.nn.MultiheadAttention';
 /** What holds other layers and does nothing of its own. */
 export const LAYER_CONTAINERS: ReadonlySet<string> = new Set(layers(['ModuleList', 'Sequential']));
-
-/** Layers that draw no random numbers when they run. */
-export function isSteadyLayer(path: string): boolean {
-  return /^torch\.nn\.(?:Linear|Bilinear|Embedding|Identity|Flatten|Unflatten|(?:Transposed?)?Conv(?:Transpose)?[123]d|(?:Layer|Group|RMS)Norm|(?:Batch|Instance)Norm[123]d|(?:Leaky|P)?ReLU6?|E?LU|[CGS]ELU|SiLU|Mish|Hard(?:swish|tanh|sigmoid)|Tanh|Sigmoid|Softplus|(?:Log)?Softmax|(?:Adaptive)?(?:Max|Avg)Pool[123]d|Upsample|PixelShuffle|ZeroPad2d)$/.test(
-    path,
-  );
-}
 
 /** Wraps a layer so that it is checkpointed whenever it runs. */
 export function isCheckpointWrapper(path: string): boolean {
