@@ -13,6 +13,7 @@ import type { Answer, Fate, PyNode, Site, Transform } from '../src/toolkit/index
 import {
   argumentsOf,
   behindBracket,
+  canonical,
   caughtHere,
   contextManagers,
   copiesState,
@@ -99,7 +100,7 @@ export const loadMapLocation: Transform<LoadSite> = {
       const call = node.closest('call');
       const callee = call?.field('function');
       if (call === undefined || !callee?.contains(node) || call.closest('string') !== undefined) continue;
-      if (!callee.text.endsWith('load') || !LOAD.has(qualifiedName(module, callee) ?? '')) continue;
+      if (!callee.text.endsWith('load') || canonical(qualifiedName(module, callee) ?? '') !== LOAD) continue;
       if (keywordArgument(call, 'map_location') !== undefined || positional(call).length > 1) continue;
       const fate = fateOf(module, call);
       if (fate.loads.length === 0) continue;

@@ -13,6 +13,8 @@ export const HUGGINGFACE_ROWS: readonly Group[] = [
     'TrainingArguments Seq2SeqTrainingArguments',
   ),
   group('transformers.', { is: 'trainer' }, 'Trainer Seq2SeqTrainer'),
+  group('transformers.PreTrainedTokenizerBase.', { gives: 'plain' }, 'batch_decode'),
+  group('tokenizers.Tokenizer.', { gives: 'plain' }, 'decode_batch'),
   group(
     'trl.',
     {

@@ -23,7 +23,8 @@ export function allRows(): ReadonlyMap<string, Row> {
 
 /** The row of a dotted name, under whichever of its names it is imported. */
 export function row(path: string): Row | undefined {
-  return allRows().get(path) ?? allRows().get(canonical(path));
+  const name = canonical(path);
+  return allRows().get(name) ?? allRows().get(name.replace(/\w+$/, '*'));
 }
 
 /** The name that the table has for a path: `torch.nn.Linear` for `torch.nn.modules.linear.Linear`. */
@@ -53,6 +54,17 @@ export function isFresh(known: Row | undefined): boolean {
   return known?.storage === 'new' || isPlain(known);
 }
 
+/** What it gives may share the memory of what it was given. */
+export function mayShare(known: Row | undefined): boolean {
+  return known?.storage === 'shared' || known?.storage === 'perhaps';
+}
+
+/** A builtin that keeps nothing of what it is handed: a number is left, or a text. */
+export function readsOnly(name: string): boolean {
+  const known = builtin(name);
+  return isPlain(known) || known?.reports === true;
+}
+
 /** Runs without drawing random numbers. */
 export function isSteady(known: Row | undefined): boolean {
   const computes = known?.gives !== undefined && known.gives !== 'nothing' && known.is === undefined;
@@ -74,6 +86,71 @@ export function changesTensor(name: string): boolean {
 /** A method that tensors and modules share. */
 export function isOfModulesToo(name: string): boolean {
   return allRows().has(`Module.${name}`) && ofTensor(name) !== undefined;
+}
+
+/** A method of modules that gives the module back. */
+export function givesModule(name: string): boolean {
+  return allRows().get(`Module.${name}`)?.gives === 'self';
+}
+
+/** A maker of a tensor on the default device, whatever device the data around it are on. */
+export function isMaker(path: string): boolean {
+  const known = row(path);
+  return known?.makes !== undefined && known.makes !== 'like' && known.gives === 'tensor';
+}
+
+/** A maker that gives the same numbers every time it is given the same. */
+export function makesConstant(known: Row): boolean {
+  return known.makes !== undefined && known.makes !== 'like' && !known.random && !known.uninitialised;
+}
+
+/** The graph of what it is given ends there, and the result is memory of its own, if it is any. */
+export function onlyLooks(path: string): boolean {
+  const known = row(path);
+  return known?.graph === 'cut' && (isFresh(known) || known.gives === 'nothing');
+}
+
+/** A method or attribute that gives a value without the graph of its tensor: a number, a copy that is cut off, whole numbers. */
+export function cutsGraph(name: string): boolean {
+  const known = ofTensor(name);
+  return known?.graph === 'cut' && !known.asksGraph;
+}
+
+/** An attribute that is no tensor: its shape, its dtype. */
+export function isPlainAttribute(name: string): boolean {
+  const known = ofTensor(name);
+  return known?.attribute === true && isPlain(known);
+}
+
+const OTHERS = [
+  'str.',
+  'datetime.datetime.',
+  'dict.',
+  'Module.',
+  'transformers.PreTrainedTokenizerBase.',
+  'tokenizers.Tokenizer.',
+];
+
+/** A method that gives nothing with a graph, on whatever has it. */
+export function isPlainMethod(name: string): boolean {
+  if (ofTensor(name) !== undefined) return cutsGraph(name);
+  const found = OTHERS.flatMap((space) => allRows().get(`${space}${name}`) ?? []);
+  return found.length > 0 && found.every(({ graph, gives }) => graph === 'cut' && gives !== 'nothing');
+}
+
+/** A method of a dict that gives what it holds. */
+export function givesHeld(name: string): boolean {
+  return allRows().get(`dict.${name}`)?.gives === 'arguments';
+}
+
+/** A method that every module has. */
+export function isOfModule(name: string): boolean {
+  return allRows().has(`Module.${name}`);
+}
+
+/** A method of modules that gives its parts. */
+export function walksModule(name: string): boolean {
+  return allRows().get(`Module.${name}`)?.walks === true;
 }
 
 /** A builtin of Python. */

@@ -110,7 +110,8 @@ export const NN_ROWS: readonly Group[] = [
     { walks: true },
     'buffers children modules named_buffers named_children named_modules named_parameters parameters',
   ),
-  group(MODULE, { gives: 'plain' }, 'state_dict load_state_dict extra_repr'),
+  group(MODULE, { graph: 'cut' }, 'state_dict'),
+  group(MODULE, { gives: 'plain' }, 'load_state_dict extra_repr'),
   group(
     MODULE,
     { gives: 'nothing' },

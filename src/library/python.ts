@@ -17,7 +17,7 @@ export const PYTHON_ROWS: readonly Group[] = [
   group(BUILTIN, { gives: 'nothing', keeps: true }, 'setattr'),
   group(BUILTIN, passes, 'dict enumerate frozenset list max min reversed set sorted tuple zip'),
   group(BUILTIN, { ...passes, runs: true }, 'filter iter map next'),
-  group(BUILTIN, { graph: 'kept' }, 'abs pow sum'),
+  group(BUILTIN, { graph: 'kept', dtype: 'promoted' }, 'abs pow sum'),
   group(BUILTIN, { graph: 'kept' }, 'super vars'),
   group(BUILTIN, { graph: 'kept', runs: true }, 'getattr'),
 
@@ -32,11 +32,7 @@ export const PYTHON_ROWS: readonly Group[] = [
   group('list.', passes, 'copy pop'),
   group('list.', { gives: 'nothing' }, 'clear remove reverse sort'),
   group('list.', { gives: 'number' }, 'count index'),
-  group(
-    'str.',
-    text,
-    'encode format join lower lstrip replace rstrip split splitlines strip title upper zfill',
-  ),
+  group('str.', text, 'format join lower lstrip replace rstrip split splitlines strip title upper zfill'),
   group('str.', { gives: 'number' }, 'endswith isdigit startswith'),
   group('datetime.datetime.', text, 'isoformat strftime'),
 

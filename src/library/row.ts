@@ -32,10 +32,16 @@ export interface Facts {
   readonly paired?: true;
   /** A method of tensors that arrays, frames and modules do not have. */
   readonly only?: true;
+  /** Has to do with the graph or the gradient of this very tensor. */
+  readonly asksGraph?: true;
+  /** Says where the tensor is. */
+  readonly tellsDevice?: true;
   /** Read like an attribute, without a call. */
   readonly attribute?: true;
   /** A tensor from these: sizes, numbers, data, or the form of another tensor. */
   readonly makes?: 'sizes' | 'numbers' | 'data' | 'like';
+  /** Its numbers are whatever the memory held. */
+  readonly uninitialised?: true;
   /** Makes one tensor of a list of them. */
   readonly joins?: true;
   /** A loss that gives one number unless its reduction is `none`: how many positional arguments come before the options. */
@@ -75,7 +81,7 @@ export interface Default {
 }
 
 export interface Row extends Facts {
-  /** `torch.zeros`, `Tensor.item`, `Module.half`, `builtins.float`. */
+  /** `torch.zeros`, `Tensor.item`, `Module.half`, `builtins.float`; `torch.func.*` for all that have no row of their own. */
   readonly path: string;
   readonly graph: 'cut' | 'kept';
 }

@@ -94,7 +94,11 @@ export const TENSOR: readonly Group[] = [
   group(BOTH, { ...perhaps, dtype: 'same' }, 'conj conj_physical positive resolve_conj resolve_neg'),
   group(BOTH, { ...view, shape: 'same', graph: 'cut', ...only }, 'detach'),
   group(METHOD, { gives: 'self', dtype: 'same', shape: 'same', graph: 'cut', changes: true }, 'detach_'),
-  group(METHOD, { gives: 'self', dtype: 'same', shape: 'same', changes: true }, 'requires_grad_'),
+  group(
+    METHOD,
+    { gives: 'self', dtype: 'same', shape: 'same', changes: true, asksGraph: true },
+    'requires_grad_',
+  ),
 
   // Other shapes of the same memory, or of a copy where the layout asks for one.
   group(BOTH, { ...view, shape: 'other' }, 'adjoint broadcast_to diagonal moveaxis movedim narrow select'),
@@ -107,8 +111,9 @@ export const TENSOR: readonly Group[] = [
   group(METHOD, { ...view, shape: 'other', storage: 'perhaps' }, 'reshape_as sum_to_size'),
   group(TORCH, { ...view, shape: 'other', storage: 'perhaps' }, 'atleast_1d atleast_2d atleast_3d'),
   group(BOTH, { ...view, shape: 'fewer' }, 'squeeze'),
-  group(BOTH, { ...several, storage: 'shared' }, 'chunk hsplit split tensor_split unbind vsplit'),
+  group(BOTH, { ...several, storage: 'shared' }, 'chunk dsplit hsplit split tensor_split unbind vsplit'),
   group(METHOD, { gives: 'tensor', storage: 'shared', shape: 'other' }, 'as_strided'),
+  group(METHOD, { ...view, shape: 'same' }, 'rename'),
 
   // New memory of another shape.
   group(
@@ -150,22 +155,23 @@ export const TENSOR: readonly Group[] = [
   group(BOTH, { ...fresh, dtype: 'promoted', shape: 'other' }, 'where'),
 
   // Python values.
-  group(
-    METHOD,
-    { gives: 'number' },
-    'data_ptr element_size get_device is_complex is_contiguous is_floating_point',
-  ),
+  group(METHOD, { gives: 'number' }, 'element_size is_complex is_contiguous is_floating_point'),
   group(METHOD, { gives: 'number' }, 'item storage_offset'),
+  group(METHOD, { gives: 'number', tellsDevice: true }, 'data_ptr get_device'),
   group(METHOD, { gives: 'number', ...only }, 'dim ndimension nelement numel'),
   group(BOTH, { gives: 'number' }, 'allclose equal'),
   group(TORCH, { gives: 'number' }, 'is_tensor numel is_floating_point is_complex'),
   group(METHOD, { gives: 'plain' }, 'size stride tolist'),
   group(METHOD, { gives: 'array', storage: 'shared' }, 'numpy'),
-  group(METHOD, { gives: 'nothing' }, 'backward retain_grad register_hook'),
+  group(METHOD, { gives: 'nothing', asksGraph: true }, 'backward retain_grad register_hook'),
 
   // Attributes.
-  group(METHOD, { gives: 'number', attribute: true }, 'is_cuda is_leaf itemsize nbytes ndim requires_grad'),
-  group(METHOD, { gives: 'plain', attribute: true }, 'device dtype grad_fn layout shape'),
+  group(METHOD, { gives: 'number', attribute: true }, 'itemsize nbytes ndim'),
+  group(METHOD, { gives: 'number', attribute: true, asksGraph: true }, 'is_leaf requires_grad'),
+  group(METHOD, { gives: 'number', attribute: true, tellsDevice: true }, 'is_cuda'),
+  group(METHOD, { gives: 'plain', attribute: true }, 'dtype layout shape'),
+  group(METHOD, { gives: 'plain', attribute: true, tellsDevice: true }, 'device'),
+  group(METHOD, { attribute: true, asksGraph: true }, 'grad grad_fn'),
   group(METHOD, { ...view, shape: 'same', graph: 'cut', attribute: true }, 'data'),
   group(METHOD, { ...view, shape: 'other', attribute: true }, 'H T mH mT'),
   group(

@@ -9,19 +9,23 @@ const numbered: Facts = { ...made, shape: 'other', makes: 'numbers' };
 const likened: Facts = { ...made, shape: 'same', dtype: 'same', makes: 'like' };
 
 export const TORCH_ROWS: readonly Group[] = [
-  group(TORCH, sized, 'empty ones zeros'),
+  group(TORCH, sized, 'ones zeros'),
+  group(TORCH, { ...sized, uninitialised: true }, 'empty'),
   group(TORCH, { ...sized, random: true }, 'rand randn'),
   group(TORCH, { ...sized, dtype: 'argument' }, 'full'),
-  group(TORCH, { ...numbered, dtype: 'float' }, 'eye linspace logspace'),
+  group(TORCH, { ...numbered, dtype: 'float' }, 'eye linspace'),
   group(TORCH, { ...numbered, dtype: 'argument' }, 'arange'),
   group(TORCH, { ...numbered, dtype: 'whole', random: true }, 'randint randperm'),
   group(TORCH, { gives: 'tensor', dtype: 'float', shape: 'other', graph: 'kept', random: true }, 'normal'),
   group(TORCH, { ...made, dtype: 'argument', makes: 'data' }, 'tensor scalar_tensor'),
-  group(TORCH, { ...made, storage: 'shared', dtype: 'same', makes: 'data' }, 'asarray from_numpy'),
-  group(TORCH, { gives: 'arguments', storage: 'perhaps', makes: 'data' }, 'as_tensor'),
-  group(TORCH, likened, 'empty_like ones_like zeros_like full_like'),
+  group(TORCH, { ...made, storage: 'shared', dtype: 'same', makes: 'data' }, 'from_numpy'),
+  // On the device of what they are given. `asarray` cuts the graph, unless it is given `requires_grad=True`.
+  group(TORCH, { gives: 'arguments', storage: 'perhaps', makes: 'data' }, 'as_tensor asarray'),
+  group(TORCH, likened, 'full_like ones_like zeros_like'),
+  group(TORCH, { ...likened, uninitialised: true }, 'empty_like'),
   group(TORCH, { ...likened, random: true }, 'rand_like randint_like randn_like'),
-  group(METHOD, { ...made, shape: 'sizes', dtype: 'same', makes: 'sizes' }, 'new_empty new_full new_ones'),
+  group(METHOD, { ...made, shape: 'sizes', dtype: 'same', makes: 'sizes' }, 'new_full new_ones'),
+  group(METHOD, { ...made, shape: 'sizes', dtype: 'same', makes: 'sizes', uninitialised: true }, 'new_empty'),
   group(METHOD, { ...made, shape: 'sizes', dtype: 'same', makes: 'sizes', only: true }, 'new_zeros'),
   group(METHOD, { ...made, shape: 'other', dtype: 'argument', makes: 'data' }, 'new_tensor'),
 

@@ -1,3 +1,4 @@
+import { isOfModule } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -26,7 +27,7 @@ import {
   differentiatingOverride,
   suspectInWords,
 } from './unknown-code.js';
-import { KNOWN_PACKAGES, RETURNS_SELF, WALKS } from './values.js';
+import { KNOWN_PACKAGES } from './values.js';
 
 /** A call whose code is elsewhere. `trains`: its name says so. `opaque`: it gets what it would need to train or differentiate. */
 export interface Suspicion {
@@ -165,7 +166,7 @@ function opaqueCall(
   const name = nameOf(callee);
   const receiver = receiverOf(call);
   if (receiver !== undefined && models.has(receiver.text)) {
-    const method = MODULE_METHODS.has(name) ? undefined : differentiatingMethod(module, call, true);
+    const method = isOfModule(name) ? undefined : differentiatingMethod(module, call, true);
     return method && `that \`${shown(callee)}\` is not ${suspectInWords(method)}`;
   }
   if (network !== undefined && !TAKES_NETWORK.test(name))
@@ -194,14 +195,6 @@ function opaqueCall(
     return `that \`${shown(callee)}\`, which is not in this file, does not train`;
   return undefined;
 }
-
-/** Methods of every network, which torch has. */
-const MODULE_METHODS: ReadonlySet<string> = new Set([
-  ...RETURNS_SELF,
-  ...WALKS,
-  'load_state_dict',
-  'state_dict',
-]);
 
 /** `self.criterion(…)`: an attribute that holds what is called, not a method of a class. */
 function isHeldCallable(module: PyModule, callee: PyNode): boolean {

@@ -1,3 +1,4 @@
+import { row } from '../../library/library.js';
 import { definitionBehind } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -16,7 +17,6 @@ import {
 } from '../../semantic/statements.js';
 import { type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { GRAD_OFF, SET_GRAD } from '../catalog.js';
 import { placeOf } from '../gate.js';
 import { functionsOf, gradUseReached, gradUsesIn } from './grad.js';
 import { mayBeInstance } from './instance.js';
@@ -28,8 +28,9 @@ const SAYS_GRAD_OFF = /no_?grad|inference_?mode|disable_?grad|without_?grad/i;
 function mayTurnGradOff(module: PyModule, expression: PyNode): boolean {
   const callee = expression.type === 'call' ? (expression.field('function') ?? expression) : expression;
   const path = qualifiedName(module, callee);
-  if (path !== undefined && GRAD_OFF.has(path)) return true;
-  if (path !== undefined && SET_GRAD.has(path)) return argumentsOf(expression)[0]?.type === 'false';
+  const mode = path === undefined ? undefined : row(path)?.gradMode;
+  if (mode === 'flag') return argumentsOf(expression)[0]?.type === 'false';
+  if (mode === 'off') return true;
   if (SAYS_GRAD_OFF.test(expression.text)) return true;
   if (expression.type === 'identifier' && isNamedGradOff(module, expression)) return true;
   const definition = definitionBehind(module, callee);

@@ -1,3 +1,4 @@
+import { row } from '../../library/library.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -14,7 +15,7 @@ import {
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
-import { LOSS_FUNCTIONS, TORCH } from '../catalog.js';
+import { TORCH } from '../catalog.js';
 import { runsChain, runsLayers } from '../module/layers.js';
 import { networksOf, traceGraph } from '../module/networks.js';
 import { isPythonNumber } from '../tensor/python-number.js';
@@ -76,7 +77,7 @@ function savesForBackward(module: PyModule, call: PyNode, depth: number): boolea
   const callee = call.field('function');
   const path = callee && qualifiedName(module, callee);
   const name = methodName(call) ?? '';
-  if (path !== undefined && LOSS_FUNCTIONS.has(path)) return true;
+  if (path !== undefined && row(path)?.loss !== undefined) return true;
   if (SAVING.has(name)) return path === undefined ? !runsHelper(module, call) : path.startsWith(TORCH);
   const helper = calledDefinition(module, call);
   if (helper?.type !== 'function_definition') return runsLayers(module, call);
@@ -240,7 +241,7 @@ const CRITERION = /(?:^|[._])(?:criterion|loss_fn|loss_func|loss_function)$/;
 function judgedBy(module: PyModule, node: PyNode): PyNode | undefined {
   const callee = node.type === 'call' ? node.field('function') : undefined;
   const path = callee && qualifiedName(module, callee);
-  const judges = path === undefined ? CRITERION.test(callee?.text ?? '') : LOSS_FUNCTIONS.has(path);
+  const judges = path === undefined ? CRITERION.test(callee?.text ?? '') : row(path)?.loss !== undefined;
   return judges ? argumentsOf(node)[0] : undefined;
 }
 

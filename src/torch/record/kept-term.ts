@@ -1,3 +1,4 @@
+import { isMaker } from '../../library/library.js';
 import { calledDefinition } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { reachingDefinitions, readsReached } from '../../semantic/flow.js';
@@ -15,7 +16,6 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { MADE_ON_CPU } from '../catalog.js';
 import { tensorRead } from '../module/statistic-use.js';
 import { calledBy } from '../tensor/called.js';
 
@@ -248,5 +248,5 @@ function findSources(module: PyModule, value: PyNode, depth: number): readonly P
 function isMadeOnDefaultDevice(module: PyModule, node: PyNode): boolean {
   const callee = node.type === 'call' ? node.field('function') : undefined;
   const path = callee && qualifiedName(module, callee);
-  return path !== undefined && MADE_ON_CPU.has(path) && keywordArgument(node, 'device') === undefined;
+  return path !== undefined && isMaker(path) && keywordArgument(node, 'device') === undefined;
 }

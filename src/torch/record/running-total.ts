@@ -1,3 +1,4 @@
+import { isMaker, row } from '../../library/library.js';
 import { type Addition, additionAt } from '../../semantic/accumulation.js';
 import { zeroGiven } from '../../semantic/counter.js';
 import { definitionOf } from '../../semantic/flow.js';
@@ -17,7 +18,6 @@ import { type CodeLine, functionAround, isInLoop, linesBy, linesOf } from '../..
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { placesOf } from '../../text/words.js';
-import { isZeroFactory } from '../catalog.js';
 import { gradlessAmong } from '../grad/gradless-lines.js';
 
 /** A variable that starts at zero and grows from one round of a loop to the next. */
@@ -244,7 +244,9 @@ function isZero(module: PyModule, place: PyNode): boolean {
   const callee = value.field('function');
   const path = callee && qualifiedName(module, callee);
   if (path === undefined) return methodName(value) === 'new_zeros';
-  return isZeroFactory(path) && (path.endsWith('zeros') || isNought(argumentsOf(value)[0]));
+  return path.endsWith('.zeros')
+    ? isMaker(path)
+    : row(path)?.makes === 'data' && isNought(argumentsOf(value)[0]);
 }
 
 function isNought(node: PyNode | undefined): boolean {

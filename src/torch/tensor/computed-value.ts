@@ -1,3 +1,4 @@
+import { isMaker } from '../../library/library.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -10,7 +11,7 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { MADE_ON_CPU, PARAMETER, TORCH } from '../catalog.js';
+import { PARAMETER, TORCH } from '../catalog.js';
 
 const MAX_DEPTH = 8;
 /** Methods that may hand back the tensor they are called on. */
@@ -46,7 +47,7 @@ function computedHere(module: PyModule, value: PyNode, depth: number): boolean {
     case 'call': {
       const callee = node.field('function');
       const path = callee && qualifiedName(module, callee);
-      if (path !== undefined) return path.startsWith(TORCH) && path !== PARAMETER && !MADE_ON_CPU.has(path);
+      if (path !== undefined) return path.startsWith(TORCH) && path !== PARAMETER && !isMaker(path);
       return SAME.has(methodName(node) ?? '')
         ? of(receiverOf(node))
         : argumentsOf(node).length > 0 || of(receiverOf(node));

@@ -1,4 +1,12 @@
-import { builtin, changesTensor, isFresh, isKeptBy, isPlain, ofTensor, row } from '../../library/library.js';
+import {
+  changesTensor,
+  isFresh,
+  isKeptBy,
+  isPlain,
+  ofTensor,
+  readsOnly,
+  row,
+} from '../../library/library.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
@@ -152,9 +160,4 @@ function argumentUse(module: PyModule, call: PyNode, contained: boolean): Consta
   const tensor = receiver !== undefined && ['tensor', 'scalar-tensor'].includes(kindOf(module, receiver));
   if (tensor && !contained && isFresh(ofTensor(name.replace(/_$/, '')))) return READ;
   return isKeptBy(name) ? { kind: 'kept', by: call } : passed;
-}
-
-function readsOnly(name: string): boolean {
-  const known = builtin(name);
-  return isPlain(known) || known?.reports === true;
 }
