@@ -16,10 +16,12 @@ import {
   heldTensor,
   initialisesBefore,
   isMove,
+  isPlain,
   methodName,
   moduleKind,
   movedAttributes,
   movedNames,
+  ofTensor,
   ownsItsLines,
   Proof,
   plainAttributes,
@@ -165,8 +167,6 @@ function isMoved(module: PyModule, value: PyNode): boolean {
   );
 }
 
-const SIZES = /^(?:shape|size|numel|dim|ndim|dtype|device)$/;
-
 /** Every read asks for a device, or for nothing that depends on one. */
 function isAlwaysMoved(module: PyModule, reads: readonly AttributeUse[]): Answer {
   return reads.every(({ node }) => {
@@ -175,7 +175,8 @@ function isAlwaysMoved(module: PyModule, reads: readonly AttributeUse[]): Answer
     const access = place.parent?.type === 'attribute' ? place.parent : undefined;
     const call = access?.parent;
     return (
-      SIZES.test(access?.field('attribute')?.text ?? '') || (call?.type === 'call' && isMove(module, call))
+      isPlain(ofTensor(access?.field('attribute')?.text ?? '')) ||
+      (call?.type === 'call' && isMove(module, call))
     );
   })
     ? 'yes'

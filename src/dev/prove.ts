@@ -24,7 +24,7 @@ process.exitCode =
 function library(): number {
   const folder = mkdtempSync(join(tmpdir(), 'memfix-library-'));
   const file = join(folder, 'rows.json');
-  writeFileSync(file, JSON.stringify([...allRows().values()]));
+  writeFileSync(file, JSON.stringify(allRows()));
   try {
     return run(python, [join(proofs, 'library.py'), file]);
   } finally {

@@ -1,10 +1,14 @@
 /** Trainers of transformers and trl, and their arguments. */
 import { type Group, group } from './row.js';
 
-const TRL = `A2PO AlignProp AsyncGRPO BCO CPO DDPO DPO Distillation GKD GMPO GOLD GRPO GRPOWithReplayBuffer IWOPD KTO
+/** Those of trl whose trainer is one of transformers; `AlignProp` and `DDPO` have arguments and trainers of their own. */
+const TRL = `A2PO AsyncGRPO BCO CPO DPO Distillation GFPO GKD GMPO GOLD GRPO GRPOWithReplayBuffer IWOPD IterativeSFT KTO
   MiniLLM NashMD ORPO OnlineDPO PAPO PPO PPOv2 PRM RLOO Reward SDFT SDPO SFT SSD ServerDistillation TPO XPO`;
 
 const named = (suffix: string): string => TRL.replace(/\w+/g, (name) => name + suffix);
+
+/** Code that makes the arguments of a trainer has one of these words: it calls the class, or derives its own from it. */
+export const ARGUMENT_WORDS: readonly string[] = ['TrainingArguments', ...named('Config').split(/\s+/)];
 
 export const HUGGINGFACE_ROWS: readonly Group[] = [
   group(

@@ -3,38 +3,49 @@ import { HUGGINGFACE_ROWS } from './huggingface.js';
 import { NN_ROWS } from './nn.js';
 import { OPTIM_ROWS } from './optim.js';
 import { PYTHON_ROWS } from './python.js';
-import { type Row, rowsOf } from './row.js';
+import { type Group, indexed, type Row, rowOf } from './row.js';
 import { TENSOR } from './tensor.js';
 import { ALIASES, TORCH_ROWS } from './torch.js';
 
 export type { Row } from './row.js';
 
-let table: ReadonlyMap<string, Row> | undefined;
+const GROUPS = [...TENSOR, ...TORCH_ROWS, ...NN_ROWS, ...OPTIM_ROWS, ...PYTHON_ROWS, ...HUGGINGFACE_ROWS];
 
-/** Every row by its path. Made on the first question. */
-export function allRows(): ReadonlyMap<string, Row> {
-  table ??= new Map(
-    rowsOf([...TENSOR, ...TORCH_ROWS, ...NN_ROWS, ...OPTIM_ROWS, ...PYTHON_ROWS, ...HUGGINGFACE_ROWS]).map(
-      (row) => [row.path, row],
-    ),
-  );
-  return table;
+let groups: ReadonlyMap<string, Group> | undefined;
+const made = new Map<string, Row>();
+
+/** The row of this very path. Names are looked up on the first question, and a row is made when it is asked for. */
+function rowAt(path: string): Row | undefined {
+  groups ??= indexed(GROUPS);
+  const group = groups.get(path);
+  if (group === undefined) return undefined;
+  const known = made.get(path) ?? rowOf(path, group);
+  made.set(path, known);
+  return known;
+}
+
+/** Every row, for those who check them. */
+export function allRows(): readonly Row[] {
+  return [...indexed(GROUPS)].map(([path, group]) => rowOf(path, group));
 }
 
 /** The row of a dotted name, under whichever of its names it is imported. */
 export function row(path: string): Row | undefined {
+  const own = rowAt(path);
+  if (own !== undefined) return own;
   const name = canonical(path);
-  return allRows().get(name) ?? allRows().get(name.replace(/\w+$/, '*'));
+  return rowAt(name) ?? rowAt(name.replace(/\w+$/, '*'));
 }
 
 /** The name that the table has for a path: `torch.nn.Linear` for `torch.nn.modules.linear.Linear`. */
 export function canonical(path: string): string {
-  return ALIASES.reduce((name, [prefix, instead]) => name.replace(prefix, instead), path);
+  for (const [prefix, instead] of ALIASES) if (prefix.test(path)) return path.replace(prefix, instead);
+  return path;
 }
 
 /** A method or attribute of tensors. */
 export function ofTensor(name: string): Row | undefined {
-  return allRows().get(`Tensor.${name}`);
+  return rowAt(`Tensor.${name}`);
 }
 
 /** A function of torch, or a method of tensors by its name alone, that computes tensors from tensors. */
@@ -65,6 +76,12 @@ export function readsOnly(name: string): boolean {
   return isPlain(known) || known?.reports === true;
 }
 
+/** A builtin that runs no code it is handed, and stores nothing. */
+export function isHarmlessBuiltin(name: string): boolean {
+  const known = builtin(name);
+  return known !== undefined && !known.runs && !known.keeps;
+}
+
 /** Runs without drawing random numbers. */
 export function isSteady(known: Row | undefined): boolean {
   const computes = known?.gives !== undefined && known.gives !== 'nothing' && known.is === undefined;
@@ -75,7 +92,7 @@ const CONTAINERS = ['list.', 'dict.', 'set.', 'collections.deque.', 'queue.Queue
 
 /** A method by which a container of Python takes something in. */
 export function isKeptBy(name: string): boolean {
-  return CONTAINERS.some((space) => allRows().get(`${space}${name}`)?.keeps === true);
+  return CONTAINERS.some((space) => rowAt(`${space}${name}`)?.keeps === true);
 }
 
 /** A method that changes the tensor it is called on; torch marks them by a last underscore. */
@@ -85,12 +102,12 @@ export function changesTensor(name: string): boolean {
 
 /** A method that tensors and modules share. */
 export function isOfModulesToo(name: string): boolean {
-  return allRows().has(`Module.${name}`) && ofTensor(name) !== undefined;
+  return rowAt(`Module.${name}`) !== undefined && ofTensor(name) !== undefined;
 }
 
 /** A method of modules that gives the module back. */
 export function givesModule(name: string): boolean {
-  return allRows().get(`Module.${name}`)?.gives === 'self';
+  return rowAt(`Module.${name}`)?.gives === 'self';
 }
 
 /** A maker of a tensor on the default device, whatever device the data around it are on. */
@@ -134,26 +151,38 @@ const OTHERS = [
 /** A method that gives nothing with a graph, on whatever has it. */
 export function isPlainMethod(name: string): boolean {
   if (ofTensor(name) !== undefined) return cutsGraph(name);
-  const found = OTHERS.flatMap((space) => allRows().get(`${space}${name}`) ?? []);
+  const found = OTHERS.flatMap((space) => rowAt(`${space}${name}`) ?? []);
   return found.length > 0 && found.every(({ graph, gives }) => graph === 'cut' && gives !== 'nothing');
 }
 
 /** A method of a dict that gives what it holds. */
 export function givesHeld(name: string): boolean {
-  return allRows().get(`dict.${name}`)?.gives === 'arguments';
+  return rowAt(`dict.${name}`)?.gives === 'arguments';
 }
 
 /** A method that every module has. */
 export function isOfModule(name: string): boolean {
-  return allRows().has(`Module.${name}`);
+  return rowAt(`Module.${name}`) !== undefined;
 }
 
 /** A method of modules that gives its parts. */
 export function walksModule(name: string): boolean {
-  return allRows().get(`Module.${name}`)?.walks === true;
+  return rowAt(`Module.${name}`)?.walks === true;
+}
+
+/** A method by which a logger or a file of Python writes what it is handed. */
+export function isReportedBy(name: string): boolean {
+  return (
+    rowAt(`logging.Logger.${name}`)?.reports === true || rowAt(`io.TextIOBase.${name}`)?.reports === true
+  );
+}
+
+/** A method that changes the array of numpy it is called on. */
+export function changesArray(name: string): boolean {
+  return rowAt(`numpy.ndarray.${name}`)?.changes === true;
 }
 
 /** A builtin of Python. */
 export function builtin(name: string): Row | undefined {
-  return allRows().get(`builtins.${name}`);
+  return rowAt(`builtins.${name}`);
 }

@@ -10,7 +10,7 @@ export const PYTHON_ROWS: readonly Group[] = [
   group(
     BUILTIN,
     { gives: 'number' },
-    'bool callable float hasattr hash id int isinstance issubclass len ord round',
+    'all any bool callable float hasattr hash id int isinstance issubclass len ord round',
   ),
   group(BUILTIN, { gives: 'plain' }, 'bytes chr dir format hex input open range repr str type'),
   group(BUILTIN, { gives: 'nothing', reports: true }, 'print'),
@@ -18,8 +18,8 @@ export const PYTHON_ROWS: readonly Group[] = [
   group(BUILTIN, passes, 'dict enumerate frozenset list max min reversed set sorted tuple zip'),
   group(BUILTIN, { ...passes, runs: true }, 'filter iter map next'),
   group(BUILTIN, { graph: 'kept', dtype: 'promoted' }, 'abs pow sum'),
-  group(BUILTIN, { graph: 'kept' }, 'super vars'),
-  group(BUILTIN, { graph: 'kept', runs: true }, 'getattr'),
+  group(BUILTIN, { graph: 'kept' }, 'super'),
+  group(BUILTIN, { graph: 'kept', runs: true }, 'getattr vars'),
 
   group(['list.', 'collections.deque.'], stores, 'append extend insert'),
   group('collections.deque.', stores, 'appendleft extendleft'),
@@ -37,6 +37,7 @@ export const PYTHON_ROWS: readonly Group[] = [
   group('datetime.datetime.', text, 'isoformat strftime'),
 
   group('numpy.ndarray.', { gives: 'number' }, 'item'),
+  group('numpy.ndarray.', { gives: 'nothing', changes: true, until: '2.0' }, 'itemset'),
   group('numpy.ndarray.', { gives: 'nothing', changes: true }, 'fill partition put resize setfield sort'),
   group(
     'logging.Logger.',

@@ -70,8 +70,8 @@ export interface Facts {
   readonly accepts?: readonly string[];
   /** Defaults by the version that brought them, oldest first. */
   readonly defaults?: Readonly<Record<string, readonly Default[]>>;
-  /** The first version of the package that has it. */
-  readonly since?: string;
+  /** The first version of the package without it. */
+  readonly until?: string;
 }
 
 export interface Default {
@@ -99,15 +99,17 @@ export const group = (spaces: string | readonly string[], facts: Facts, names: s
   facts,
 });
 
-export function rowsOf(groups: readonly Group[]): Row[] {
-  return groups.flatMap(({ spaces, names, facts }) =>
-    names
-      .trim()
-      .split(/\s+/)
-      .flatMap((name) =>
-        spaces.map((space) => ({ graph: graphOf(facts), ...facts, path: `${space}${name}` })),
-      ),
-  );
+/** The group that each path belongs to. */
+export function indexed(groups: readonly Group[]): ReadonlyMap<string, Group> {
+  const found = new Map<string, Group>();
+  for (const each of groups)
+    for (const name of each.names.trim().split(/\s+/))
+      for (const space of each.spaces) found.set(space + name, each);
+  return found;
+}
+
+export function rowOf(path: string, { facts }: Group): Row {
+  return { graph: graphOf(facts), ...facts, path };
 }
 
 /** Only floating point requires gradients, and only tensors do. */

@@ -33,12 +33,7 @@ export const TORCH_ROWS: readonly Group[] = [
   group(TORCH, { gradMode: 'on' }, 'enable_grad'),
   group(TORCH, { gradMode: 'flag' }, 'set_grad_enabled'),
   group('torch.autograd.', { differentiates: true }, 'backward grad'),
-  group('torch.autograd.functional.', { differentiates: true }, 'hessian hvp jacobian jvp vhp vjp'),
-  group(
-    'torch.func.',
-    { differentiates: true },
-    'grad grad_and_value hessian jacfwd jacrev jvp linearize vjp',
-  ),
+  group(['torch.autograd.functional.', 'torch.func.'], { differentiates: true }, '*'),
 
   group(TORCH, { gives: 'nothing' }, 'save manual_seed'),
   group(TORCH, { gives: 'plain' }, 'Generator device'),
@@ -56,5 +51,7 @@ export const ALIASES: readonly (readonly [RegExp, string])[] = [
   [/^torch\.optim\.(?!lr_scheduler\.)[a-z]\w*\.(?=[A-Z])/, 'torch.optim.'],
   [/^torch\.serialization\.(?=(?:load|save)$)/, 'torch.'],
   [/^functorch\./, 'torch.func.'],
+  // Wherever in the package it is imported from.
+  [/^(transformers|trl)\.(?:\w+\.)+(?=[A-Z]\w*$)/, '$1.'],
   [/^torch\.nn\.parameter\.(?=[A-Z])/, 'torch.nn.'],
 ];

@@ -1,6 +1,7 @@
 /** The only API of a transform: everything it may say or ask comes from here. */
 
-export { builtin, canonical, isOperation, ofTensor, row } from '../library/library.js';
+export { ARGUMENT_WORDS } from '../library/huggingface.js';
+export { canonical, isPlain, ofTensor, row } from '../library/library.js';
 export type { Accumulation, Addition } from '../semantic/accumulation.js';
 export {
   accumulatedDivisions,

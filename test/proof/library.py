@@ -14,6 +14,7 @@ import io
 import itertools
 import json
 import logging
+import pkgutil
 import queue
 import sys
 import warnings
@@ -391,6 +392,8 @@ def check_layer(row, cls):
 
 
 def check_keywords(row, owner):
+    if row.get("is") == "arguments" and not issubclass(owner, importlib.import_module("transformers").TrainingArguments):
+        raise Wrong("are no arguments of transformers")
     parameters = inspect.signature(owner).parameters
     loose = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
     for name in row.get("accepts", []):
@@ -412,6 +415,18 @@ def check_mode(row, owner):
         raise Wrong(f"grad mode is {row['gradMode']}, and inside gradients are {'on' if on else 'off'}")
 
 
+def experimental(name):
+    """trl keeps most of its trainers in packages of their own, which `trl` itself does not import."""
+    import trl.experimental
+
+    for found in pkgutil.iter_modules(trl.experimental.__path__):
+        with contextlib.suppress(Exception):
+            module = importlib.import_module(f"trl.experimental.{found.name}")
+            if hasattr(module, name):
+                return getattr(module, name)
+    raise AttributeError(name)
+
+
 def resolve(path):
     owner, name = path.rsplit(".", 1)
     if name == "*":
@@ -421,6 +436,8 @@ def resolve(path):
     if owner == "builtins":
         return getattr(builtins, name)
     package = path.split(".")[0]
+    if package == "trl" and not hasattr(importlib.import_module("trl"), name):
+        return experimental(name)
     try:
         importlib.import_module(package)
     except ImportError as error:
@@ -440,7 +457,9 @@ def check(row):
     try:
         found = resolve(path)
     except (AttributeError, ImportError) as error:
-        if row.get("is") in ("arguments", "trainer") and path.startswith("trl."):
+        if row.get("until"):
+            raise Untried("this version has it no more") from error
+        if path.startswith("trl."):
             raise Untried("trl has it in other versions only") from error
         raise Wrong("does not exist") from error
     if row.get("only"):
@@ -453,6 +472,10 @@ def check(row):
         return True
     if row.get("is") in ("map", "layer", "container", "loss"):
         check_layer(row, found)
+        return True
+    if row.get("is") == "trainer":
+        if not issubclass(found, importlib.import_module("transformers").Trainer):
+            raise Wrong("is no trainer of transformers")
         return True
     if row.get("is"):
         return False

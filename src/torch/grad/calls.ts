@@ -1,4 +1,4 @@
-import { isOfModule } from '../../library/library.js';
+import { builtin, isOfModule } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -146,7 +146,7 @@ function opaqueCall(
   if (path?.startsWith(OPTIMIZERS)) return `that the \`${shown(callee)}\` that it makes trains nothing here`;
   if (path?.startsWith(TORCH_JIT)) return `that what \`${shown(callee)}\` compiles needs no gradients`;
   if (path !== undefined && KNOWN_PACKAGES.test(path)) return undefined;
-  if (callee.type === 'identifier' && module.resolve(callee) === undefined && BUILTINS.test(callee.text))
+  if (callee.type === 'identifier' && module.resolve(callee) === undefined && isOfPython(callee.text))
     return undefined;
   const given = givenTo(call).map(bare);
   const self = classAround(call)?.self;
@@ -249,8 +249,12 @@ function isHarmless(module: PyModule, functionNode: PyNode): boolean {
 }
 
 /** Python's own functions, without those that run code or call back. */
-const BUILTINS =
-  /^(?:abs|all|any|bool|bytes|callable|chr|dict|dir|enumerate|float|format|frozenset|getattr|hasattr|hash|hex|id|input|int|isinstance|issubclass|iter|len|list|max|min|next|open|ord|pow|print|range|repr|reversed|round|set|setattr|slice|sorted|str|sum|super|tuple|type|vars|zip|xrange|[A-Z]\w*(?:Error|Exception))$/;
+function isOfPython(name: string): boolean {
+  return (
+    /^[A-Z]\w*(?:Error|Exception)$|^(?:slice|xrange)$/.test(name) ||
+    (builtin(name) !== undefined && !/^(?:filter|map)$/.test(name))
+  );
+}
 
 /** A function that runs a whole program: what it calls may do anything. */
 function isEntry(functionNode: PyNode): boolean {

@@ -1,4 +1,4 @@
-import { isPlainMethod } from '../../library/library.js';
+import { isPlainMethod, ofTensor } from '../../library/library.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { roleOf } from '../../semantic/names.js';
 import { methodName } from '../../semantic/statements.js';
@@ -11,12 +11,12 @@ export function givenTo(call: PyNode): readonly PyNode[] {
   return given?.type === 'generator_expression' ? [given] : (given?.named ?? []);
 }
 
-const PAIRED: ReadonlySet<string> = new Set(['kthvalue', 'max', 'median', 'min', 'mode', 'sort', 'topk']);
-
 /** The target takes the indices of `values, indices = x.topk(k)`. */
 export function givesIndices(target: PyNode, value: PyNode): boolean {
   const name = value.type === 'call' ? methodName(value) : undefined;
-  return name !== undefined && PAIRED.has(name) && (target.parent?.named.indexOf(target) ?? 0) > 0;
+  return (
+    name !== undefined && ofTensor(name)?.paired === true && (target.parent?.named.indexOf(target) ?? 0) > 0
+  );
 }
 
 const PLAIN_TYPES =

@@ -1,4 +1,4 @@
-import { isPlainMethod } from '../../library/library.js';
+import { givesHeld, givesModule, isPlainMethod, walksModule } from '../../library/library.js';
 import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -240,7 +240,5 @@ class WalkTrace {
 
 /** Methods that hand on the walked thing without computing. */
 function isPassing(name: string): boolean {
-  return /^(?:items|values|get|children|named_children|cpu|cuda|to|float|double|half|contiguous|parameters|named_parameters)$/.test(
-    name,
-  );
+  return givesHeld(name) || walksModule(name) || givesModule(name) || name === 'contiguous';
 }

@@ -17,8 +17,8 @@ import {
   readsOf,
   registersBuffer,
   type Stray,
-  TAKES,
   TESTED,
+  takesOnly,
   takesTensors,
 } from './loaded-use.js';
 
@@ -294,7 +294,7 @@ class Flow implements Fate {
       else this.#stray(argument, 'is used here too');
       return;
     }
-    if (method === undefined ? looksOnly(this.module, call) : TAKES.has(name)) return;
+    if (method === undefined ? looksOnly(this.module, call) : takesOnly(name)) return;
     if (REPACKS.has(name)) {
       const rebuilt = holds === 'pairs' && (name === 'dict' || name === 'OrderedDict');
       this.follow(call, rebuilt ? 'mapping' : holds);

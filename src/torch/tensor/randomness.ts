@@ -1,4 +1,4 @@
-import { builtin, isSteady as drawsNothing, ofTensor, row } from '../../library/library.js';
+import { isSteady as drawsNothing, isHarmlessBuiltin, ofTensor, row } from '../../library/library.js';
 import {
   ancestryOf,
   calledDefinition,
@@ -150,7 +150,7 @@ function isSteadyCall(module: PyModule, call: PyNode, inside: PyNode, depth: num
     return drawsNothing(row(path));
   }
   if (callee.type === 'identifier' && module.resolve(callee) === undefined)
-    return builtin(callee.text)?.runs !== true && builtin(callee.text) !== undefined;
+    return isHarmlessBuiltin(callee.text);
   if (calledDefinition(module, call) === inside) return true;
   const receiver = receiverOf(call);
   const name = methodName(call) ?? '';
