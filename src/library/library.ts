@@ -2,6 +2,7 @@
 import { HUGGINGFACE_ROWS } from './huggingface.js';
 import { NN_ROWS } from './nn.js';
 import { OPTIM_ROWS } from './optim.js';
+import { PACKAGE_ROWS } from './packages.js';
 import { PYTHON_ROWS } from './python.js';
 import { type Group, indexed, type Row, rowOf } from './row.js';
 import { TENSOR } from './tensor.js';
@@ -9,7 +10,15 @@ import { ALIASES, TORCH_ROWS } from './torch.js';
 
 export type { Row } from './row.js';
 
-const GROUPS = [...TENSOR, ...TORCH_ROWS, ...NN_ROWS, ...OPTIM_ROWS, ...PYTHON_ROWS, ...HUGGINGFACE_ROWS];
+const GROUPS = [
+  ...TENSOR,
+  ...TORCH_ROWS,
+  ...NN_ROWS,
+  ...OPTIM_ROWS,
+  ...PYTHON_ROWS,
+  ...HUGGINGFACE_ROWS,
+  ...PACKAGE_ROWS,
+];
 
 let groups: ReadonlyMap<string, Group> | undefined;
 const made = new Map<string, Row>();
@@ -41,6 +50,11 @@ export function row(path: string): Row | undefined {
 export function canonical(path: string): string {
   for (const [prefix, instead] of ALIASES) if (prefix.test(path)) return path.replace(prefix, instead);
   return path;
+}
+
+/** What is known about everything that a package has: for `numpy.linalg.norm`, the row of `numpy`. */
+export function packageOf(path: string): Row | undefined {
+  return rowAt(path.split('.', 1)[0] ?? '');
 }
 
 /** A method or attribute of tensors. */

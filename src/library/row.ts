@@ -56,6 +56,10 @@ export interface Facts {
   readonly reports?: true;
   /** Runs code that it is handed. */
   readonly runs?: true;
+  /** Neither trains what it is handed nor differentiates it. */
+  readonly harmless?: true;
+  /** Has modules that load a saved state in another way than torch's. */
+  readonly ownLoading?: true;
   /** Gives the submodules, parameters or buffers of a module. */
   readonly walks?: true;
   /** Its backward needs inputs or results, which the first backward frees. */

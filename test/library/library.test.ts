@@ -3,6 +3,7 @@ import { HUGGINGFACE_ROWS } from '../../src/library/huggingface.js';
 import { allRows, builtin, canonical, isOperation, ofTensor, row } from '../../src/library/library.js';
 import { NN_ROWS } from '../../src/library/nn.js';
 import { OPTIM_ROWS } from '../../src/library/optim.js';
+import { PACKAGE_ROWS } from '../../src/library/packages.js';
 import { PYTHON_ROWS } from '../../src/library/python.js';
 import { TENSOR } from '../../src/library/tensor.js';
 import { TORCH_ROWS } from '../../src/library/torch.js';
@@ -10,7 +11,15 @@ import { TORCH_ROWS } from '../../src/library/torch.js';
 /** `npm run prove -- --library` holds the rows to the packages; this needs no torch. */
 describe('the library table', () => {
   it('says everything about a callable in one row', () => {
-    const groups = [TENSOR, TORCH_ROWS, NN_ROWS, OPTIM_ROWS, PYTHON_ROWS, HUGGINGFACE_ROWS].flat();
+    const groups = [
+      TENSOR,
+      TORCH_ROWS,
+      NN_ROWS,
+      OPTIM_ROWS,
+      PYTHON_ROWS,
+      HUGGINGFACE_ROWS,
+      PACKAGE_ROWS,
+    ].flat();
     const paths = groups.flatMap(({ spaces, names }) =>
       spaces.flatMap((space) =>
         names

@@ -27,7 +27,7 @@ import {
   differentiatingOverride,
   suspectInWords,
 } from './unknown-code.js';
-import { KNOWN_PACKAGES } from './values.js';
+import { isOfKnownPackage } from './values.js';
 
 /** A call whose code is elsewhere. `trains`: its name says so. `opaque`: it gets what it would need to train or differentiate. */
 export interface Suspicion {
@@ -145,7 +145,7 @@ function opaqueCall(
   const path = qualifiedName(module, callee);
   if (path?.startsWith(OPTIMIZERS)) return `that the \`${shown(callee)}\` that it makes trains nothing here`;
   if (path?.startsWith(TORCH_JIT)) return `that what \`${shown(callee)}\` compiles needs no gradients`;
-  if (path !== undefined && KNOWN_PACKAGES.test(path)) return undefined;
+  if (path !== undefined && isOfKnownPackage(path)) return undefined;
   if (callee.type === 'identifier' && module.resolve(callee) === undefined && isOfPython(callee.text))
     return undefined;
   const given = givenTo(call).map(bare);

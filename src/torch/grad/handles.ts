@@ -6,7 +6,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { KNOWN_PACKAGES } from './values.js';
+import { isOfKnownPackage } from './values.js';
 
 /** The last name of what is called: `update` of `self.meter.update`. */
 export function nameOf(callee: PyNode): string {
@@ -74,5 +74,5 @@ function isForeignObject(module: PyModule, write: PyNode, fromFunctions: boolean
     calledDefinition(module, definition.value) !== undefined
   )
     return false;
-  return !KNOWN_PACKAGES.test(qualifiedName(module, callee) ?? '');
+  return !isOfKnownPackage(qualifiedName(module, callee) ?? '');
 }

@@ -1,4 +1,4 @@
-import { isHarmlessBuiltin } from '../../library/library.js';
+import { isHarmlessBuiltin, packageOf } from '../../library/library.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
@@ -54,8 +54,6 @@ function makesMeter(module: PyModule, making: PyNode): boolean {
   return classNode?.type === 'class_definition' && module.memo(knowsNothingElse, classNode);
 }
 
-const WITHOUT_TENSORS = /^(?:collections|datetime|math|numpy|statistics|time)\./;
-
 /** Nothing that a class names lies outside its methods, but for what has no tensors. */
 function knowsNothingElse(module: PyModule, classNode: PyNode): boolean {
   const bases = classNode.field('superclasses')?.named ?? [];
@@ -64,6 +62,8 @@ function knowsNothingElse(module: PyModule, classNode: PyNode): boolean {
     if (node.type !== 'identifier' || roleOf(node) !== 'read') return true;
     const scope = module.resolve(node);
     if (scope === undefined) return isHarmlessBuiltin(node.text);
-    return classNode.contains(scope.node) || WITHOUT_TENSORS.test(`${qualifiedName(module, node)}.`);
+    return (
+      classNode.contains(scope.node) || packageOf(qualifiedName(module, node) ?? '')?.gives !== undefined
+    );
   });
 }

@@ -1,4 +1,4 @@
-import { ofTensor, row } from '../../library/library.js';
+import { ofTensor, packageOf, row } from '../../library/library.js';
 
 /** Which calls and attributes give values without a graph, whatever they are given. */
 
@@ -10,26 +10,21 @@ export function isPlainAttribute(name: string): boolean {
   );
 }
 
-/** Packages whose values never carry a graph of torch. */
-const PLAIN_PACKAGES =
-  /^(?:numpy|math|cmath|time|os|sys|json|re|datetime|logging|pathlib|pickle|csv|sklearn|scipy|pandas|PIL|cv2|skimage|imageio|matplotlib|seaborn|wandb|evaluate|datasets|sacrebleu|nltk|rouge_score|jiwer|editdistance|argparse|string|shutil|psutil|tensorboardX|torchtext|prettytable|tabulate)(?:\.|$)/;
-const PASSING_PACKAGES = /^(?:tqdm|itertools|collections|copy|more_itertools|random|rich|functools)(?:\.|$)/;
-/** They join what they are given by a function. */
-const JOINS = /^(?:functools\.reduce|itertools\.accumulate)$/;
+/** Of torch, what runs or differentiates what it is handed. */
+const RUNS = /^torch\.(?:jit|optim)\b/;
+const TOKENIZERS = /^transformers\.(?:AutoTokenizer|PreTrainedTokenizer\w*)\b/;
 
-/** Packages whose functions neither train a network they are handed nor differentiate what they get. */
-export const KNOWN_PACKAGES =
-  /^(?:torch(?!\.(?:jit|optim|func|autograd\.(?:grad|functional|backward)))|torchvision|torchaudio|torchmetrics|thop|tqdm|itertools|collections|copy|functools|contextlib|gc|warnings|typing|einops|numpy|math|time|os|sys|json|re|random|datetime|logging|pathlib|pickle|csv|sklearn|scipy|pandas|PIL|cv2|skimage|imageio|matplotlib|seaborn|wandb|evaluate|datasets|sacrebleu|nltk|argparse|shutil|pycocotools|onnx|onnxruntime|transformers\.(?:AutoTokenizer|PreTrainedTokenizer\w*)|requests)(?:\.|$)/;
+/** A function of a package that neither trains a network it is handed nor differentiates what it gets. */
+export function isOfKnownPackage(path: string): boolean {
+  if (/^torch(?:\.|$)/.test(path)) return !RUNS.test(path) && !row(path)?.differentiates;
+  return packageOf(path)?.harmless === true || TOKENIZERS.test(path);
+}
 
 /** What a function of a known package hands back: nothing with a graph, what it was given, or something computed from it. */
 export function resultOf(path: string): 'plain' | 'passed' | 'computed' | 'unknown' {
-  if (PLAIN_PACKAGES.test(path)) return 'plain';
-  if (JOINS.test(path)) return 'computed';
-  if (PASSING_PACKAGES.test(path)) return 'passed';
-  if (/^torch(?:vision|audio|metrics)?\./.test(path)) {
-    const known = row(path);
-    if (known?.graph === 'cut') return 'plain';
-    return known?.gives === 'arguments' ? 'passed' : 'computed';
-  }
-  return 'unknown';
+  const known = row(path) ?? packageOf(path);
+  if (known?.gives === 'arguments') return 'passed';
+  if (/^torch(?:vision|audio|metrics)?\./.test(path)) return known?.graph === 'cut' ? 'plain' : 'computed';
+  if (known?.dtype === 'promoted') return 'computed';
+  return known?.gives === 'plain' ? 'plain' : 'unknown';
 }

@@ -1,4 +1,4 @@
-import { givesModule, row } from '../../library/library.js';
+import { givesModule, packageOf, row } from '../../library/library.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { ancestryOf, definitionNamed, methodNamed } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
@@ -114,10 +114,10 @@ function hasMetaclass(classNode: PyNode): boolean {
   return (classNode.field('superclasses')?.named ?? []).some(({ type }) => type === 'keyword_argument');
 }
 
-/** Packages that have no modules, or only such that load as torch's. */
-const HARMLESS =
-  /^(?:abc|argparse|collections|contextlib|copy|dataclasses|datetime|enum|functools|glob|inspect|io|itertools|json|logging|math|numbers|operator|os|pathlib|pickle|random|re|sys|time|typing|typing_extensions|types|warnings|numpy|scipy|PIL|cv2|matplotlib|pandas|sklearn|tqdm|yaml|einops|packaging|torch|torchvision|torchaudio|torchtext|datasets|wandb)(?:\.|$)/;
-
+/** Of torch, or of a package that has no modules, or only such that load as torch's. */
 function isHarmless(path: string): boolean {
-  return HARMLESS.test(path) || loadsAsTorchDoes(path);
+  const known = packageOf(path);
+  return (
+    /^torch(?:\.|$)/.test(path) || (known?.harmless === true && !known.ownLoading) || loadsAsTorchDoes(path)
+  );
 }
