@@ -41,17 +41,17 @@ export function recordsNoGraph(module: PyModule, node: PyNode): boolean {
 /** By a decorator of torch; around a coroutine it has no effect. */
 function isDecoratedGradOff(module: PyModule, functionNode: PyNode): boolean {
   if (isAsync(functionNode)) return false;
-  return decoratorsOf(functionNode).some((decorator) => {
-    const callee = decorator.type === 'call' ? (decorator.field('function') ?? decorator) : decorator;
-    return row(qualifiedName(module, callee) ?? '')?.gradMode === 'off';
-  });
+  return decoratorsOf(functionNode).some((decorator) => gradModeOf(module, decorator) === 'off');
 }
 
-function gradModeOf(module: PyModule, manager: PyNode): 'off' | 'on' | undefined {
+/** What a decorator or context manager of torch does to grad mode; a flag that is not written out may be either, and counts as on. */
+export function gradModeOf(module: PyModule, manager: PyNode): 'off' | 'on' | undefined {
   const callee = manager.type === 'call' ? manager.field('function') : manager;
   const path = callee && qualifiedName(module, callee);
   const mode = path === undefined ? undefined : row(path)?.gradMode;
-  return mode === 'flag' ? (argumentsOf(manager)[0]?.type === 'false' ? 'off' : 'on') : mode;
+  if (mode !== 'flag') return mode;
+  const [first] = argumentsOf(manager);
+  return (first?.field('value') ?? first)?.type === 'false' ? 'off' : 'on';
 }
 
 const MAX_DEPTH = 20;

@@ -1,4 +1,4 @@
-import { cutsGraph, row } from '../../library/library.js';
+import { cutsGraph } from '../../library/library.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
@@ -8,6 +8,8 @@ import {
   enclosingWiths,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+
+import { gradModeOf } from '../grad/gradient.js';
 
 /** The code around a node evaluates: grad mode is off there, or its function puts a model into eval mode. */
 export function isEvaluation(module: PyModule, node: PyNode): boolean {
@@ -20,8 +22,9 @@ export function isEvaluation(module: PyModule, node: PyNode): boolean {
 
 function turnsGradOff(module: PyModule, manager: PyNode): boolean {
   const callee = manager.type === 'call' ? (manager.field('function') ?? manager) : manager;
-  const path = qualifiedName(module, callee);
-  return path === undefined ? /no_grad|inference_mode/.test(callee.text) : row(path)?.gradMode === 'off';
+  return qualifiedName(module, callee) === undefined
+    ? /no_grad|inference_mode/.test(callee.text)
+    : gradModeOf(module, manager) === 'off';
 }
 
 /** The loop differentiates as it goes, so what it adds up is a record and no loss. */

@@ -265,7 +265,7 @@ function isTransparent(module: PyModule, decorator: PyNode): boolean {
   return (
     callee.text === 'staticmethod' ||
     callee.text === 'classmethod' ||
-    (path !== undefined && row(path)?.gradMode === 'off')
+    (path !== undefined && row(path)?.gradMode !== undefined)
   );
 }
 
