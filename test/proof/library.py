@@ -8,6 +8,7 @@ import builtins
 import collections
 import contextlib
 import datetime
+import faulthandler
 import importlib
 import importlib.util
 import inspect
@@ -15,10 +16,14 @@ import io
 import itertools
 import json
 import logging
+import os
 import pkgutil
 import queue
 import sys
 import warnings
+
+# Nothing is asked of a hub or of a device.
+os.environ.update({"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "WANDB_MODE": "disabled"})
 
 import numpy
 import pandas
@@ -26,6 +31,8 @@ import torch
 
 warnings.simplefilter("ignore")
 torch.set_num_threads(1)
+# A call that never comes back says where it is.
+faulthandler.dump_traceback_later(240, exit=True)
 
 TYPES = {
     "Tensor": torch.Tensor,
@@ -52,6 +59,10 @@ class Untried(Exception):
     """A row whose words cannot be tried here; the message is the reason."""
 
 
+#: The tensors that were made, in order: the first of a whole call is its operand.
+RECENT = []
+
+
 def tensor(shape=(4, 4), whole=False):
     """Distinct numbers in (0, 1), the result of an operation on a leaf; or small whole ones."""
     size = 1
@@ -60,7 +71,8 @@ def tensor(shape=(4, 4), whole=False):
     if whole:
         return (torch.arange(size) % 3 + 1).reshape(shape)
     numbers = torch.arange(size, dtype=torch.float32) * 0.037 % 0.8 + 0.1
-    return numbers.reshape(shape).clone().requires_grad_() * 1
+    RECENT.append(numbers.reshape(shape).clone().requires_grad_() * 1)
+    return RECENT[-1]
 
 
 def operands(whole=False, shape=(4, 4)):
@@ -221,9 +233,6 @@ def check_kind(row, result, operand):
 
 def check_graph(row, result):
     kept = "kept" if any(each.requires_grad for each in held(result)) else "cut"
-    # A result of whole numbers says nothing about one of floating point.
-    if row["graph"] == "kept" and not any(each.is_floating_point() for each in held(result)):
-        return
     expect(row, "graph", kept)
 
 
@@ -234,7 +243,10 @@ def shares(result, operand):
 
 def check_storage(row, function, following, result, operand):
     found = {shares(result, operand)}
-    for first in (transposed(), tensor((4,)), tensor(()), tensor(whole=True), tensor((4, 4)).double()):
+    # A cast of what has the dtype already.
+    casts = row["path"].startswith("Tensor.") and row.get("shape") == "same" and following == ()
+    cast = [held(result)[0].detach()] if casts else []
+    for first in (*cast, transposed(), tensor((4,)), tensor(()), tensor(whole=True), tensor((4, 4)).double()):
         tried = attempt(function, first, following) or attempt(function, first)
         if tried is not None and held(tried[3]):
             found.add(shares(tried[3], tried[0]))
@@ -281,6 +293,21 @@ def check_shape(row, function, following, result):
             raise Wrong("shape is broadcast, and torch does not")
 
 
+def check_once(row, result, operand):
+    """What one call shows, where the operands cannot be varied."""
+    if not held(result) or operand is None:
+        return
+    if row.get("storage") in ("new", "shared") and shares(result, operand) != (row["storage"] == "shared"):
+        raise Wrong(f"storage is {row['storage']}, and torch {'shares it' if shares(result, operand) else 'copies'}")
+    if row.get("shape") == "one" and held(result)[0].dim() != 0:
+        raise Wrong("shape is one, and torch gives more")
+    if row.get("shape") == "same" and held(result)[0].shape != operand.shape:
+        raise Wrong("shape is same, and torch gives another")
+    if row.get("dtype") in ("same", "float", "promoted", "whole"):
+        if held(result)[0].is_floating_point() != (row["dtype"] != "whole"):
+            raise Wrong(f"dtype is {row['dtype']}, and torch gives {held(result)[0].dtype}")
+
+
 def is_random(call):
     first, *others = [[each.detach().nan_to_num() for each in held(call())] for _ in range(4)]
     return any(not torch.equal(a, b) for other in others for a, b in zip(first, other))
@@ -302,8 +329,11 @@ def check_operation(row, function):
         call = CALLS[path]
         if call is None:
             raise Untried("needs a device, a hook or another process")
-        operand, following, result = None, None, call(function)
+        RECENT.clear()
+        result, following = call(function), ()
+        operand = RECENT[0] if RECENT else None
         again = lambda: call(function)  # noqa: E731
+        check_once(row, result, operand)
     else:
         tried = attempt(function, tensor()) or attempt(function, cube()) or attempt(function, tensor((4,)))
         if tried is None:
@@ -317,7 +347,7 @@ def check_operation(row, function):
     if held(result):
         if row["gives"] != "arguments":
             check_graph(row, result)
-        if operand is not None:
+        if path not in CALLS:
             if row.get("storage"):
                 check_storage(row, function, following, result, operand)
             if row.get("shape"):
