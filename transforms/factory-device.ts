@@ -12,7 +12,6 @@ import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js'
 import {
   argumentsOf,
   behindBracket,
-  DEVICE_FACTORIES,
   hasSplat,
   isCpu,
   isDevice,
@@ -24,8 +23,8 @@ import {
   methodsBehind,
   Proof,
   qualifiedName,
-  RANDOM_FACTORIES,
   receiverOf,
+  row,
 } from '../src/toolkit/index.js';
 import { cutsAlike, isExactOnAnyDevice, isFilled, roundsAlike } from './factory-device/factory-numbers.js';
 
@@ -127,7 +126,7 @@ export const factoryDevice: Transform<FactorySite> = {
   },
 
   fix({ factory, path, moved, whole, device }, edit, module) {
-    if (RANDOM_FACTORIES.has(path))
+    if (row(path)?.random)
       return edit.refuse('random numbers drawn on the device are not those drawn on the host');
     const keywords = argumentsOf(factory).flatMap((node) =>
       node.type === 'keyword_argument' ? (node.field('name')?.text ?? []) : [],
@@ -201,11 +200,17 @@ function factoryIn(
 ): { readonly factory: PyNode; readonly path: string } | undefined {
   const callee = call.field('function');
   const path = callee && qualifiedName(module, callee);
-  if (path !== undefined)
-    return DEVICE_FACTORIES.has(path) || RANDOM_FACTORIES.has(path) ? { factory: call, path } : undefined;
+  if (path !== undefined) return fillsAnywhere(path) ? { factory: call, path } : undefined;
   const receiver = receiverOf(call);
   if (receiver?.type !== 'call' || !isExactMethod(module, call)) return undefined;
   return factoryIn(module, receiver);
+}
+
+/** It can fill the tensor on any device; `torch.tensor` cannot: its data come from the host either way. */
+function fillsAnywhere(path: string): boolean {
+  const known = row(path);
+  if (known?.makes === 'sizes' || known?.makes === 'numbers') return true;
+  return known?.random === true && known.makes === undefined && /^\w+\.\w+$/.test(known.path);
 }
 
 function isExactMethod(module: PyModule, call: PyNode): boolean {

@@ -15,7 +15,6 @@
 import type { PyModule, PyNode, Scope, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
-  CONSTANT_MAKERS,
   freeName,
   isCertainDevice,
   isTestCode,
@@ -60,7 +59,16 @@ interface HoistSite extends Site {
 /** Devices without memory, and those who put parameters there. */
 const LEAVES_NOTHING = /["']meta["']|init_empty_weights|(?:cpu|disk)_offload|offload_folder/;
 
-const MAKERS: readonly string[] = [...CONSTANT_MAKERS].map((path) => `${path.slice(path.indexOf('.') + 1)}(`);
+const MAKERS: readonly string[] = [
+  'arange(',
+  'as_tensor(',
+  'eye(',
+  'full(',
+  'linspace(',
+  'ones(',
+  'tensor(',
+  'zeros(',
+];
 
 export const hoistConstantTensor: Transform<HoistSite> = {
   meta: {

@@ -13,6 +13,7 @@ import type { Answer, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
   behindBracket,
+  canonical,
   caughtHere,
   contextManagers,
   enclosingWiths,
@@ -100,7 +101,7 @@ export const loadMapLocation: Transform<LoadSite> = {
       const call = node.closest('call');
       const callee = call?.field('function');
       if (call === undefined || !callee?.contains(node) || call.closest('string') !== undefined) continue;
-      if (!callee.text.endsWith('load') || !LOAD.has(qualifiedName(module, callee) ?? '')) continue;
+      if (!callee.text.endsWith('load') || canonical(qualifiedName(module, callee) ?? '') !== LOAD) continue;
       if (keywordArgument(call, 'map_location') !== undefined || positional(call).length > 1) continue;
       const fate = fateOf(module, call);
       if (fate.loads.length === 0) continue;

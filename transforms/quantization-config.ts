@@ -10,7 +10,6 @@
 import type { Given, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   BITS_AND_BYTES_CONFIG,
-  BITS_AND_BYTES_KEYWORDS,
   copyOf,
   givenIn,
   isGivenBeside,
@@ -19,6 +18,7 @@ import {
   Proof,
   requireArrival,
   requireVersion,
+  row,
   spreadsMore,
   startsItsLine,
 } from '../src/toolkit/index.js';
@@ -150,7 +150,9 @@ function loads(module: PyModule, call: PyNode): boolean {
 }
 
 function keywordsIn({ entry }: Given): readonly PyNode[] {
-  return (entry.parent?.named ?? []).filter((each) => BITS_AND_BYTES_KEYWORDS.has(nameOf(each)));
+  return (entry.parent?.named ?? []).filter((each) =>
+    row(BITS_AND_BYTES_CONFIG)?.accepts?.includes(nameOf(each)),
+  );
 }
 
 function nameOf(entry: PyNode): string {

@@ -15,8 +15,10 @@ import {
   enclosingFunction,
   heldTensor,
   initialisesBefore,
+  isPlain,
   methodName,
   moduleKind,
+  ofTensor,
   ownsItsLines,
   Proof,
   plainAttributes,
@@ -163,8 +165,6 @@ function isMoved(module: PyModule, value: PyNode): boolean {
   );
 }
 
-const SIZES = /^(?:shape|size|numel|dim|ndim|dtype|device)$/;
-
 /** Every read asks for a device, or for nothing that depends on one. */
 function isAlwaysMoved(module: PyModule, reads: readonly AttributeUse[]): Answer {
   return reads.every(({ node }) => {
@@ -173,7 +173,8 @@ function isAlwaysMoved(module: PyModule, reads: readonly AttributeUse[]): Answer
     const access = place.parent?.type === 'attribute' ? place.parent : undefined;
     const call = access?.parent;
     return (
-      SIZES.test(access?.field('attribute')?.text ?? '') || (call?.type === 'call' && isMove(module, call))
+      isPlain(ofTensor(access?.field('attribute')?.text ?? '')) ||
+      (call?.type === 'call' && isMove(module, call))
     );
   })
     ? 'yes'

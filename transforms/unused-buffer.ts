@@ -11,7 +11,6 @@ import {
   argumentsOf,
   attributeUsesElsewhere,
   classAround,
-  FILLED_FACTORIES,
   keywordArgument,
   methodName,
   methodNamed,
@@ -21,6 +20,7 @@ import {
   plainString,
   qualifiedName,
   receiverOf,
+  row,
 } from '../src/toolkit/index.js';
 
 const LARGE = 1_000_000;
@@ -119,12 +119,7 @@ function isReadElsewhere(module: PyModule, classNode: PyNode, name: string): boo
 function isLarge(module: PyModule, value: PyNode): boolean {
   const callee = value.type === 'call' ? value.field('function') : undefined;
   const path = callee && qualifiedName(module, callee);
-  if (
-    path === undefined ||
-    !FILLED_FACTORIES.has(path) ||
-    !/\.(?:zeros|ones|empty|full|rand|randn)$/.test(path)
-  )
-    return false;
+  if (path === undefined || row(path)?.makes !== 'sizes') return false;
   const written = argumentsOf(value).filter(({ type }) => type !== 'keyword_argument');
   const [first] = written;
   const listed = first?.type === 'tuple' || first?.type === 'list';

@@ -1,16 +1,36 @@
-/** `npm run prove`: executes the proofs of the fixtures, in a Python environment of their own that is made on first use. */
+/**
+ * `npm run prove`: holds the library table to the packages and executes the proofs of the fixtures, in a Python environment of
+ * their own that is made on first use. `--library` does the first alone, names of fixtures the second.
+ */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { allRows } from '../library/library.js';
 import { root } from './project.js';
 
 const proofs = join(root, 'test', 'proof');
 const requirements = join(proofs, 'requirements.txt');
 const bin = process.platform === 'win32' ? 'Scripts' : 'bin';
 
-process.exitCode = run(environment(), [join(proofs, 'run.py'), ...process.argv.slice(2)]);
+const asked = process.argv.slice(2);
+const python = environment();
+const table = asked.includes('--library') || !asked.some((each) => !each.startsWith('-')) ? library() : 0;
+process.exitCode =
+  table || (asked.includes('--library') ? 0 : run(python, [join(proofs, 'run.py'), ...asked]));
+
+/** Every row of the table against the packages. */
+function library(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'memfix-library-'));
+  const file = join(folder, 'rows.json');
+  writeFileSync(file, JSON.stringify(allRows()));
+  try {
+    return run(python, [join(proofs, 'library.py'), file]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 /** The Python that has what the proofs need. It outlasts the checkout; other requirements get another one. */
 function environment(): string {

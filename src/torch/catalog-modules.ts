@@ -37,18 +37,6 @@ export function loadsAsTorchDoes(path: string): boolean {
   );
 }
 
-/** Methods of a module that give the module back. */
-export const GIVES_ITSELF: ReadonlySet<string> = new Set(
-  'bfloat16 cpu cuda double eval float half requires_grad_ to to_empty train'.split(' '),
-);
-
-/** Modules of torch that are made of others, wherever they come from. */
-export function holdsModules(path: string): boolean {
-  return /^torch\.nn\.(?:modules\.\w+\.)?(?:Sequential|Module\w+|Transformer(?:Encoder|Decoder)?)$/.test(
-    path,
-  );
-}
-
 /** Methods and functions that take a wrapper, given by others, off a model again. */
 export const UNWRAPS: ReadonlySet<string> = new Set(['extract_model_from_parallel', 'unwrap_model']);
 
@@ -71,19 +59,4 @@ export function isLibraryModel(path: string): boolean {
 
 export const ACCELERATOR = 'accelerate.Accelerator';
 
-/** Layers that multiply what they are given by weights. */
-export function hasWeights(path: string): boolean {
-  return /^torch\.nn\.(?:modules\.\w+\.)?(?:Bilinear|Conv\w+|Embedding|GRU|LSTM|Linear|MultiheadAttention|RNN|Transformer\w*)$/.test(
-    path,
-  );
-}
-
-/** Losses that are made once and then called: all of them keep what they are given for backward. */
-export function isLossClass(path: string): boolean {
-  return /^torch\.nn\.(?:modules\.\w+\.)?[A-Z]\w*Loss$/.test(path);
-}
-
-/** A module that runs what it is given one after the other. */
-export function isChain(path: string): boolean {
-  return /^torch\.nn\.(?:modules\.container\.)?Sequential$/.test(path);
-}
+export const SEQUENTIAL = 'torch.nn.Sequential';

@@ -1,3 +1,4 @@
+import { isHarmlessBuiltin } from '../../src/library/library.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
@@ -139,7 +140,6 @@ function bodyOf(region: PyNode): PyNode | undefined {
   return holder?.type === 'decorator' ? holder.parent?.field('definition')?.field('body') : undefined;
 }
 
-const OF_PYTHON: ReadonlySet<string> = new Set('float int len print range'.split(' '));
 /** Of tensors and modules alike, and without a forward. */
 const RUNS_NOTHING: ReadonlySet<string> = new Set('bfloat16 detach double float half item to'.split(' '));
 
@@ -150,7 +150,7 @@ function runsOtherCode(module: PyModule, node: PyNode): boolean {
   const path = qualifiedName(module, callee);
   if (path !== undefined) return !/^torch\.(?:\w+\.)*[a-z]\w*$/.test(path) || path.includes('autocast');
   const [name, receiver] = [methodName(node), receiverOf(node)];
-  if (name === undefined || receiver === undefined) return !OF_PYTHON.has(callee.text);
+  if (name === undefined || receiver === undefined) return !isHarmlessBuiltin(callee.text);
   return !RUNS_NOTHING.has(name) && !isProvenTensor(module, receiver);
 }
 

@@ -1,3 +1,4 @@
+import { isSteady as drawsNothing, isHarmlessBuiltin, ofTensor, row } from '../../src/library/library.js';
 import {
   ancestryOf,
   calledDefinition,
@@ -18,42 +19,10 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import {
-  isSteadyLayer,
-  LAYER_CONTAINERS,
-  MULTIHEAD_ATTENTION,
-  NN_MODULE,
-  TENSOR_NAMESPACES,
-} from '../../src/torch/catalog.js';
+import { LAYER_CONTAINERS, MULTIHEAD_ATTENTION, NN_MODULE } from '../../src/torch/catalog.js';
 import { definitionsOf } from '../../src/torch/module/model-value.js';
 import { initialValue } from '../../src/torch/module/modules.js';
-import * as methods from '../../src/torch/tensor/tensor-methods.js';
 
-/** Functions on tensors that draw no random numbers, by the name they have as `torch.name(x)` and as `x.name()`. */
-const STEADY: ReadonlySet<string> = new Set([
-  ...[
-    methods.FLOAT_REDUCTIONS,
-    methods.SAME_REDUCTIONS,
-    methods.INTEGER_REDUCTIONS,
-    methods.FLOAT_ELEMENTWISE,
-    methods.SAME_ELEMENTWISE,
-    methods.TO_FLOAT,
-    methods.TO_INTEGER,
-    methods.BROADCASTING,
-    methods.COMPARISONS,
-    methods.FLOAT_SHAPED,
-    methods.SAME_SHAPED,
-    methods.FROM_DATA,
-  ].flatMap((names) => [...names]),
-  ...'arange cat chunk dim einsum full full_like group_norm layer_norm linear new_ones new_zeros numel ones rms_norm size split squeeze stack to type_as unbind unflatten where zeros'.split(
-    ' ',
-  ),
-]);
-const STEADY_BUILTINS: ReadonlySet<string> = new Set(
-  'abs bool enumerate float int isinstance len list max min range reversed round sum super tuple zip'.split(
-    ' ',
-  ),
-);
 const MAX_DEPTH = 6;
 
 /**
@@ -141,6 +110,12 @@ function isSteadyInstance(module: PyModule, made: PyNode, depth: number): boolea
     .every((method) => isSteadyBody(module, method, depth + 1));
 }
 
+/** A layer of torch that draws no random numbers when it runs. */
+function isSteadyLayer(path: string): boolean {
+  const known = row(path);
+  return (known?.is === 'map' || known?.is === 'layer') && !known.random;
+}
+
 function isSteadyBody(module: PyModule, functionNode: PyNode, depth: number): boolean {
   if (decoratorsOf(functionNode).some(({ text }) => text !== 'property' && text !== 'staticmethod'))
     return false;
@@ -168,20 +143,19 @@ function isSteadyCall(module: PyModule, call: PyNode, inside: PyNode, depth: num
   if (callee === undefined) return false;
   const path = qualifiedName(module, callee);
   if (path !== undefined) {
-    const prefix = TENSOR_NAMESPACES.find((each) => path.startsWith(each));
-    const name = prefix === undefined ? '' : path.slice(prefix.length);
-    if (name === 'scaled_dot_product_attention')
+    if (path.endsWith('.scaled_dot_product_attention'))
       return (
         !hasSplat(call) && keywordArgument(call, 'dropout_p') === undefined && argumentsOf(call).length < 5
       );
-    return STEADY.has(name);
+    return drawsNothing(row(path));
   }
   if (callee.type === 'identifier' && module.resolve(callee) === undefined)
-    return STEADY_BUILTINS.has(callee.text);
+    return isHarmlessBuiltin(callee.text);
   if (calledDefinition(module, call) === inside) return true;
   const receiver = receiverOf(call);
   const name = methodName(call) ?? '';
-  if (receiver !== undefined && !isOfSelf(callee) && STEADY.has(name) && !isPartOfSelf(receiver)) return true;
+  if (receiver !== undefined && !isOfSelf(callee) && drawsNothing(ofTensor(name)) && !isPartOfSelf(receiver))
+    return true;
   return isSteady(module, callee, depth + 1);
 }
 

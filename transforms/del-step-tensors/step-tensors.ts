@@ -1,3 +1,4 @@
+import { isPlainAttribute } from '../../src/library/library.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
@@ -39,14 +40,12 @@ function differentiated(backward: PyNode): readonly string[] {
   return [receiver, given].flatMap((node) => (node?.type === 'identifier' ? [node.text] : []));
 }
 
-const NUMBERS: ReadonlySet<string> = new Set(['device', 'dtype', 'ndim', 'shape']);
-
 /** `out` of `out.logits`, `out["a"][0]`. */
 function rootOf(value: PyNode): PyNode | undefined {
   let node = unparenthesized(value);
   while (node.type === 'attribute' || node.type === 'subscript') {
     const inner = node.field(node.type === 'attribute' ? 'object' : 'value');
-    if (inner === undefined || NUMBERS.has(node.field('attribute')?.text ?? '')) return undefined;
+    if (inner === undefined || isPlainAttribute(node.field('attribute')?.text ?? '')) return undefined;
     node = inner;
   }
   return node.type === 'identifier' && node !== unparenthesized(value) ? node : undefined;

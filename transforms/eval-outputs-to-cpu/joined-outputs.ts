@@ -1,3 +1,4 @@
+import { isPlain, ofTensor, row } from '../../src/library/library.js';
 import { definitionOf, reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -13,7 +14,6 @@ import {
 import { behindBracket } from '../../src/syntax/code-text.js';
 import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { JOINING } from '../../src/torch/catalog.js';
 import { isFreshContainer } from '../../src/torch/grad/record-fate.js';
 
 /** A list of tensors that is filled in a loop, joined after it and then only looked at on the CPU. */
@@ -28,7 +28,6 @@ const KEEPING: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-const FACTS: ReadonlySet<string> = new Set('dim dtype nelement ndim numel shape size'.split(' '));
 
 /** A list that is joined along the first dimension. */
 const JOINED =
@@ -101,7 +100,7 @@ function findOutputs(module: PyModule): readonly JoinedOutputs[] {
 function isJoin(module: PyModule, call: PyNode): boolean {
   const callee = call.field('function');
   const path = callee && qualifiedName(module, callee);
-  return path !== undefined && JOINING.has(path);
+  return path !== undefined && row(path)?.joins === true;
 }
 
 /** Along the first dimension, where the batches are. */
@@ -181,10 +180,11 @@ function endsOnCpu(module: PyModule, start: PyNode, depth: number): boolean {
     else if (parent.type === 'subscript' && parent.field('value') === node) node = parent;
     else if (parent.type === 'attribute') {
       const name = parent.field('attribute')?.text ?? '';
-      if (FACTS.has(name)) return true;
+      const known = ofTensor(name);
+      if (isPlain(known) && !known?.tellsDevice) return true;
       const call = parent.parent;
       if (call?.type !== 'call' || call.field('function') !== parent) return false;
-      if (/^(?:cpu|item|numpy|tolist)$/.test(name)) return true;
+      if (name === 'cpu' || name === 'numpy') return true;
       if (name === 'to' && /^["']cpu["']$/.test(argumentsOf(call)[0]?.text ?? '')) return true;
       if (!KEEPING.has(name)) return false;
       node = call;

@@ -1,11 +1,19 @@
+import {
+  changesTensor,
+  isFresh,
+  isKeptBy,
+  isPlain,
+  ofTensor,
+  readsOnly,
+  row,
+} from '../../src/library/library.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { keywordArgument } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { LOSS_FUNCTIONS, TENSOR_NAMESPACES, TORCH_DISTRIBUTED } from '../../src/torch/catalog.js';
+import { TORCH_DISTRIBUTED } from '../../src/torch/catalog.js';
 import { kindOf } from '../../src/torch/tensor/tensor.js';
-import * as known from '../../src/torch/tensor/tensor-methods.js';
 
 /** What becomes of a tensor at one place where it is read. */
 export type ConstantUse =
@@ -18,31 +26,6 @@ const MAX_ALIASES = 3;
 const READ: ConstantUse = { kind: 'read' };
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
-const NUMBERS = new Set(
-  words('dim element_size get_device is_contiguous item nelement numel size stride tolist'),
-);
-const FACTS = new Set(words('device dtype is_cuda ndim requires_grad shape'));
-/** Results may share the tensor's memory. */
-const VIEWS = new Set(
-  words(`contiguous cpu cuda detach double expand expand_as flatten float half int long bool movedim narrow permute
-    ravel reshape select squeeze t to transpose type type_as unflatten unsqueeze view view_as`),
-);
-/** Results are new memory, and nothing is kept. */
-const FRESH: ReadonlySet<string> = new Set([
-  ...known.FLOAT_REDUCTIONS,
-  ...known.SAME_REDUCTIONS,
-  ...known.INTEGER_REDUCTIONS,
-  ...known.FLOAT_ELEMENTWISE,
-  ...known.BROADCASTING,
-  ...known.COMPARISONS,
-  ...known.FLOAT_SHAPED,
-  ...words(`abs allclose baddbmm bmm bucketize cat clamp clamp_max clamp_min clip clone conv1d conv2d conv3d cumprod
-    cumsum dot embedding equal fmod full_like gather gelu index_select isclose isin lerp linear logical_and
-    logical_not logical_or masked_fill masked_select matmul mm mv neg one_hot ones_like outer randn_like rand_like
-    remainder repeat repeat_interleave roll searchsorted sign silu square stack take topk tril triu where zeros_like`),
-]);
-const READING_BUILTINS = new Set(words('bool float int isinstance len print repr round str type'));
-const STORING = new Set(words('add append appendleft extend insert put setdefault update'));
 /** Places that take an expression's value and are done with it. */
 const ENDS = new Set(
   words(`assert_statement binary_operator comparison_operator elif_clause expression_statement if_statement interpolation
@@ -72,15 +55,16 @@ export function constantUse(module: PyModule, read: PyNode, aliases = 0): Consta
         const call = parent.parent?.type === 'call' && parent.parent.field('function') === parent;
         if (contained) return { kind: 'kept', by: parent };
         if (isTarget(parent)) return { kind: 'changed', by: parent };
-        if (!call && FACTS.has(name)) return READ;
+        const known = ofTensor(name);
         if (!call) {
-          if (name !== 'T' && name !== 'mT') return { kind: 'kept', by: parent };
+          if (known?.attribute && isPlain(known)) return READ;
+          if (!known?.attribute) return { kind: 'kept', by: parent };
           node = parent;
           continue;
         }
-        if (NUMBERS.has(name) || FRESH.has(name)) return READ;
-        if (/[a-z0-9]_$/.test(name)) return { kind: 'changed', by: parent };
-        if (!VIEWS.has(name)) return { kind: 'passed', by: parent };
+        if (isFresh(known)) return READ;
+        if (changesTensor(name)) return { kind: 'changed', by: parent };
+        if (known?.storage === undefined || known.gives === 'array') return { kind: 'passed', by: parent };
         node = parent.parent ?? parent;
         continue;
       }
@@ -164,18 +148,16 @@ function argumentUse(module: PyModule, call: PyNode, contained: boolean): Consta
   if (keywordArgument(call, 'inplace') !== undefined || keywordArgument(call, 'out') !== undefined)
     return passed;
   if (path !== undefined) {
-    if (path.startsWith(TORCH_DISTRIBUTED) || /[a-z0-9]_$/.test(path)) return { kind: 'changed', by: call };
+    if (path.startsWith(TORCH_DISTRIBUTED) || changesTensor(path)) return { kind: 'changed', by: call };
     // A class: `nn.Parameter`, a dataset, an optimizer.
     if (/\.[A-Z]\w*$/.test(path)) return { kind: 'kept', by: call };
-    const space = TENSOR_NAMESPACES.find((prefix) => path.startsWith(prefix));
-    const name = space === undefined ? '' : path.slice(space.length);
-    return LOSS_FUNCTIONS.has(path) || FRESH.has(name) ? READ : passed;
+    return isFresh(row(path)) ? READ : passed;
   }
   if (callee?.type === 'identifier')
-    return READING_BUILTINS.has(callee.text) && module.resolve(callee) === undefined ? READ : passed;
+    return readsOnly(callee.text) && module.resolve(callee) === undefined ? READ : passed;
   const name = callee?.field('attribute')?.text ?? '';
   const receiver = callee?.field('object');
   const tensor = receiver !== undefined && ['tensor', 'scalar-tensor'].includes(kindOf(module, receiver));
-  if (tensor && !contained && FRESH.has(name.replace(/_$/, ''))) return READ;
-  return STORING.has(name) ? { kind: 'kept', by: call } : passed;
+  if (tensor && !contained && isFresh(ofTensor(name.replace(/_$/, '')))) return READ;
+  return isKeptBy(name) ? { kind: 'kept', by: call } : passed;
 }

@@ -1,3 +1,4 @@
+import { makesConstant, row } from '../../src/library/library.js';
 import { calledDefinition } from '../../src/semantic/definitions.js';
 import { definedElsewhere } from '../../src/semantic/elsewhere.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -17,7 +18,7 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { CONSTANT_MAKERS, DEVICE, TENSOR_TYPES } from '../../src/torch/catalog.js';
+import { DEVICE, TENSOR_TYPES } from '../../src/torch/catalog.js';
 import { isDevice } from '../../src/torch/tensor/device-value.js';
 import { kindOf } from '../../src/torch/tensor/tensor.js';
 
@@ -51,7 +52,8 @@ export function constantAt(module: PyModule, hit: PyNode): Constant | undefined 
   const maker = callee.parent;
   if (maker?.type !== 'call' || maker.field('function') !== callee) return undefined;
   const path = qualifiedName(module, callee);
-  if (path === undefined || !CONSTANT_MAKERS.has(path) || !isLiteralCall(module, maker)) return undefined;
+  const known = path === undefined ? undefined : row(path);
+  if (known === undefined || !makesConstant(known) || !isLiteralCall(module, maker)) return undefined;
   let made = maker;
   while (isExactMethod(module, methodCallOn(made))) made = methodCallOn(made) ?? made;
   const move = methodCallOn(made);
@@ -59,7 +61,7 @@ export function constantAt(module: PyModule, hit: PyNode): Constant | undefined 
   const given = keywordValue(maker, 'device');
   if (moved === 'other' || (given !== undefined && moved !== 'nowhere')) return undefined;
   const value = moved === 'nowhere' ? made : (move ?? made);
-  const fromHost = /tensor$/.test(path);
+  const fromHost = /tensor$/.test(known.path);
   const copied = moved !== 'nowhere' || (given !== undefined && fromHost);
   const device = moved === 'nowhere' ? given : moved === 'cuda' ? undefined : moved;
   return { value, made, maker, device, copied, fromHost, ...placeOf(value) };

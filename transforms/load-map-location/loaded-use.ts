@@ -1,3 +1,4 @@
+import { isReportedBy, readsOnly } from '../../src/library/library.js';
 import { definitionOf, readsReached } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -17,9 +18,9 @@ export interface Stray {
 }
 
 /** Methods of others that take it and keep nothing of its device. */
-export const TAKES: ReadonlySet<string> = new Set(
-  'copy_ debug error exception format info log print warn warning write'.split(' '),
-);
+export function takesOnly(name: string): boolean {
+  return isReportedBy(name) || /^(?:copy_|format|print)$/.test(name);
+}
 /** Calls that hand the same tensors on in another container. */
 export const REPACKS: ReadonlySet<string> = new Set(
   'OrderedDict copy deepcopy defaultdict dict enumerate iter list next reversed sorted tqdm tuple'.split(' '),
@@ -38,9 +39,6 @@ export const TESTED: ReadonlySet<string> = new Set([
   'while_statement',
 ]);
 
-const LOOKS: ReadonlySet<string> = new Set(
-  'abs bool dir float hasattr id int len max min print range round type'.split(' '),
-);
 /** They tell the device, in words. */
 const WRITES_OUT: ReadonlySet<string> = new Set(['format', 'repr', 'str']);
 
@@ -54,7 +52,8 @@ export function looksOnly(module: PyModule, call: PyNode): boolean {
 
 /** `len(…)`, `int(…)`: a Python number, or nothing that matters. */
 export function isLook(call: PyNode): boolean {
-  return LOOKS.has(call.field('function')?.text ?? '');
+  const name = call.field('function')?.text ?? '';
+  return readsOnly(name) || /^(?:abs|max|min)$/.test(name);
 }
 
 const PLAIN_TYPES: ReadonlySet<string> = new Set(
@@ -79,7 +78,7 @@ function isShown(call: PyNode): boolean {
   if (parent?.type === 'interpolation' || parent?.type === 'binary_operator') return true;
   const outer = parent?.type === 'argument_list' ? parent.parent : undefined;
   if (outer === undefined) return false;
-  return outer.field('function')?.text === 'print' || TAKES.has(methodName(outer) ?? '');
+  return outer.field('function')?.text === 'print' || takesOnly(methodName(outer) ?? '');
 }
 
 /** `.cpu()`, `.cuda()`, `.to(device)`: what comes back is the tensor itself if it is there already, else a copy. */

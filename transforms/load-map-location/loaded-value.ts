@@ -1,3 +1,4 @@
+import { isOfModule, isPlain, ofTensor } from '../../src/library/library.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { isProgram } from '../../src/semantic/program.js';
@@ -15,8 +16,8 @@ import {
   readsOf,
   registersBuffer,
   type Stray,
-  TAKES,
   TESTED,
+  takesOnly,
   takesTensors,
 } from './loaded-use.js';
 import { MovedFlow } from './moved-value.js';
@@ -44,21 +45,21 @@ const NUMBER_ENTRY =
 /** Settings, which may hold anything. */
 const SETTINGS_ENTRY = /^(?:\w+_)?(?:args|arch|config|cfg|hparams|hyper_?parameters|version)$/;
 
-const PLAIN_METHODS: ReadonlySet<string> = new Set(
-  'clear dim element_size item keys ndimension numel numpy size tolist update'.split(' '),
-);
+/** Of a dict, and of a tensor on the CPU. */
+const DICT_METHODS = /^(?:clear|keys|numpy|update)$/;
+
+/** What a tensor says about itself, wherever it is. */
+function isPlainHere(name: string): boolean {
+  const known = ofTensor(name);
+  return isPlain(known) && !known?.tellsDevice;
+}
+
 /** Methods that give the same bits back, whatever the device. */
 const PASSING_METHODS: ReadonlySet<string> = new Set(
   'bfloat16 clone contiguous copy detach double expand flatten float half permute repeat reshape squeeze state_dict t transpose unsqueeze view'.split(
     ' ',
   ),
 );
-const MODULE_METHODS: ReadonlySet<string> = new Set(
-  'apply children eval forward load_state_dict modules named_modules named_parameters parameters train zero_grad'.split(
-    ' ',
-  ),
-);
-const PLAIN_ATTRIBUTES: ReadonlySet<string> = new Set(['dtype', 'ndim', 'requires_grad', 'shape']);
 const IS_MODULE = 'is a whole module';
 
 class Flow implements Fate {
@@ -262,17 +263,17 @@ class Flow implements Fate {
     const call = attribute.parent;
     if (call?.type !== 'call' || call.field('function') !== attribute) {
       if (name === 'data') this.follow(attribute, holds);
-      else if (!PLAIN_ATTRIBUTES.has(name)) this.#stray(value, `has its \`${name}\` read`);
+      else if (!isPlainHere(name)) this.#stray(value, `has its \`${name}\` read`);
       return;
     }
-    if (PLAIN_METHODS.has(name)) return;
+    if (DICT_METHODS.test(name) || isPlainHere(name)) return;
     if (isDeviceMove(call)) this.#moved.follow(call);
     else if (name === 'items') this.follow(call, 'pairs');
     else if (name === 'values') this.follow(call, 'state');
     else if (name === 'get' || name === 'pop' || name === 'setdefault')
       this.#entry(call, argumentsOf(call)[0]);
     else if (name === 'to' || PASSING_METHODS.has(name)) this.follow(call, holds);
-    else if (MODULE_METHODS.has(name)) this.#stray(value, IS_MODULE, 'no');
+    else if (name === 'forward' || isOfModule(name)) this.#stray(value, IS_MODULE, 'no');
     else this.#stray(value, `is used by \`.${name}()\``);
   }
 
@@ -293,7 +294,7 @@ class Flow implements Fate {
       else this.#stray(argument, 'is used here too');
       return;
     }
-    if (method === undefined ? looksOnly(this.module, call) : TAKES.has(name)) return;
+    if (method === undefined ? looksOnly(this.module, call) : takesOnly(name)) return;
     if (REPACKS.has(name)) {
       const rebuilt = holds === 'pairs' && (name === 'dict' || name === 'OrderedDict');
       this.follow(call, rebuilt ? 'mapping' : holds);

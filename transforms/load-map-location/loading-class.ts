@@ -1,3 +1,4 @@
+import { givesModule, packageOf, row } from '../../src/library/library.js';
 import { type Answer, all } from '../../src/semantic/answer.js';
 import { ancestryOf, definitionNamed, methodNamed } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
@@ -7,13 +8,7 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, decoratorsOf, methodName } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass, PLAIN_BASES, TORCH } from '../../src/torch/catalog.js';
-import {
-  copiesLoadedState,
-  GIVES_ITSELF,
-  holdsModules,
-  loadsAsTorchDoes,
-  WRAPS_MODULE,
-} from '../../src/torch/catalog-modules.js';
+import { copiesLoadedState, loadsAsTorchDoes, WRAPS_MODULE } from '../../src/torch/catalog-modules.js';
 import { moduleKind } from '../../src/torch/module/modules.js';
 
 /** Models whose state is sharded, quantized or not there yet, and parts that load in their own way. */
@@ -69,11 +64,11 @@ function mayBecomePart({ module, node }: Elsewhere): boolean {
   if (call === undefined || callee === undefined) return true;
   const path = qualifiedName(module, callee);
   if (path === undefined) {
-    if (GIVES_ITSELF.has(methodName(call) ?? '')) return false;
+    if (givesModule(methodName(call) ?? '')) return false;
     return !takesNumber(definitionNamed(module, callee), module, argument);
   }
   if (WRAPS_MODULE.has(path)) return argumentsOf(call)[0] === argument;
-  if (isHarmless(path)) return holdsModules(path);
+  if (isHarmless(path)) return row(path)?.is === 'container';
   const found = definedElsewhere(module, path);
   return found === undefined || !takesNumber(found.node, found.module, argument);
 }
@@ -90,7 +85,7 @@ function takesNumber(definition: PyNode | undefined, module: PyModule, argument:
     if (parent?.type === 'binary_operator') return parent.field('operator')?.text !== '%';
     const callee = parent?.type === 'argument_list' ? parent.parent?.field('function') : undefined;
     const path = callee && qualifiedName(module, callee);
-    return path !== undefined && isModuleClass(path) && !holdsModules(path);
+    return path !== undefined && isModuleClass(path) && row(path)?.is !== 'container';
   });
 }
 
@@ -119,10 +114,10 @@ function hasMetaclass(classNode: PyNode): boolean {
   return (classNode.field('superclasses')?.named ?? []).some(({ type }) => type === 'keyword_argument');
 }
 
-/** Packages that have no modules, or only such that load as torch's. */
-const HARMLESS =
-  /^(?:abc|argparse|collections|contextlib|copy|dataclasses|datetime|enum|functools|glob|inspect|io|itertools|json|logging|math|numbers|operator|os|pathlib|pickle|random|re|sys|time|typing|typing_extensions|types|warnings|numpy|scipy|PIL|cv2|matplotlib|pandas|sklearn|tqdm|yaml|einops|packaging|torch|torchvision|torchaudio|torchtext|datasets|wandb)(?:\.|$)/;
-
+/** Of torch, or of a package that has no modules, or only such that load as torch's. */
 function isHarmless(path: string): boolean {
-  return HARMLESS.test(path) || loadsAsTorchDoes(path);
+  const known = packageOf(path);
+  return (
+    /^torch(?:\.|$)/.test(path) || (known?.harmless === true && !known.ownLoading) || loadsAsTorchDoes(path)
+  );
 }

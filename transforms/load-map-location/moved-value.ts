@@ -1,17 +1,21 @@
+import { changesArray, changesTensor, isFresh, mayShare, ofTensor } from '../../src/library/library.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isLook, isNamed, MAKES_STATE, REPACKS, readsOf, type Stray, TAKES, TESTED } from './loaded-use.js';
+import {
+  isLook,
+  isNamed,
+  MAKES_STATE,
+  REPACKS,
+  readsOf,
+  type Stray,
+  TESTED,
+  takesOnly,
+} from './loaded-use.js';
 
-/** Methods that change what they are called on, of tensors and of arrays. */
-const IN_PLACE = /[^_]_$|^(?:fill|itemset|partition|put|resize|setfield|sort)$/;
 /** Functions that give new values or views; those that change their argument end in `_`, or are numpy's few. */
 const GIVES = /^(?:torch|numpy)\.(?:\w+\.)*(?!copyto$|fill_diagonal$|place$|put|shuffle$)\w*[^_]$/;
-/** Methods whose result shares no memory with the tensor. */
-const FRESH: ReadonlySet<string> = new Set(
-  'abs all any clone dim item keys max mean min norm numel size std sum tolist var'.split(' '),
-);
 
 /**
  * Follows a loaded tensor that was put on a device by name. It is there in any case; but whether it is the loaded tensor
@@ -118,10 +122,10 @@ export class MovedFlow {
     const name = attribute.field('attribute')?.text ?? '';
     const { parent } = attribute;
     if (parent?.type === 'call' && parent.field('function') === attribute) {
-      if (IN_PLACE.test(name)) this.#changed(parent);
-      else if (!FRESH.has(name)) this.follow(parent);
+      if (changesTensor(name) || changesArray(name)) this.#changed(parent);
+      else if (!isFresh(ofTensor(name)) && name !== 'keys') this.follow(parent);
     } else if (parent?.field('left') === attribute) this.#changed(value);
-    else if (/^(?:T|data|imag|mT|real)$/.test(name)) this.follow(attribute);
+    else if (name === 'imag' || mayShare(ofTensor(name))) this.follow(attribute);
   }
 
   #argument(call: PyNode | undefined, argument: PyNode): void {
@@ -136,7 +140,7 @@ export class MovedFlow {
     const path = callee && qualifiedName(this.module, callee);
     if (argument.field('name')?.text === 'out') this.#changed(call);
     else if (method === 'load_state_dict' && argumentsOf(call)[0] === argument) this.onLoad(call);
-    else if (name === 'deepcopy' || (method === undefined ? isLook(call) : TAKES.has(name))) return;
+    else if (name === 'deepcopy' || (method === undefined ? isLook(call) : takesOnly(name))) return;
     else if (REPACKS.has(name)) this.follow(call);
     else if ((name === 'append' || name === 'update') && receiver?.type === 'identifier')
       this.#bind(receiver);

@@ -1,3 +1,4 @@
+import { canonical } from '../../src/library/library.js';
 import { classAround } from '../../src/semantic/definitions.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -64,10 +65,10 @@ function isCrossEntropy(module: PyModule, call: PyNode): boolean {
   const callee = call.field('function');
   if (callee === undefined) return false;
   const path = qualifiedName(module, callee);
-  if (path !== undefined) return CROSS_ENTROPY.has(path);
+  if (path !== undefined) return CROSS_ENTROPY.includes(canonical(path));
   const made = callee.type === 'call' ? callee : makerOf(module, callee);
   const maker = made?.type === 'call' ? made.field('function') : undefined;
-  return maker !== undefined && CROSS_ENTROPY.has(qualifiedName(module, maker) ?? '');
+  return maker !== undefined && CROSS_ENTROPY.includes(canonical(qualifiedName(module, maker) ?? ''));
 }
 
 /** What a local name or an attribute of `self` was made as. */

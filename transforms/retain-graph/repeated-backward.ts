@@ -1,3 +1,4 @@
+import { builtin, cutsGraph } from '../../src/library/library.js';
 import { ancestryOf, classAround, classBehind, methodsOf } from '../../src/semantic/definitions.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -20,8 +21,6 @@ const SETTING =
   /arg|cfg|conf|param|opt|device|weight|alpha|beta|gamma|lambda|coef|temperature|scale|size|dim|num|steps|len|mask|label|target|load|data|batch/i;
 /** Arguments that sound as if a network had made them. */
 const COMPUTED = /hidden|state|mem|feat|latent|fake|gen|emb|code|out|pred|logit|loss|prev|cache|^[hcz]\d?$/i;
-/** What ends the graph of a value, or asks for none of it. */
-const CUTS: ReadonlySet<string> = new Set('detach item size tolist numpy dim numel'.split(' '));
 
 /**
  * Nothing to be seen differentiates the graph again: no other backward in the function, no part of the graph that an earlier
@@ -69,7 +68,7 @@ function graphNames(
         pending.push(found.value);
       }
     } else if (node.type === 'call') {
-      if (CUTS.has(methodName(node) ?? '')) continue;
+      if (cutsGraph(methodName(node) ?? '')) continue;
       if (keepsState(module, node)) return undefined;
       const receiver = receiverOf(node);
       // `x.mean()` has the graph of `x`; `model.loss(x)` is called, not given.
@@ -123,8 +122,8 @@ function isHandedOn(around: PyNode, names: ReadonlySet<string>): boolean {
       const next = inner.parent?.type === 'attribute' ? (inner.parent.field('attribute')?.text ?? '') : '';
       const number =
         inner.parent?.parent?.type === 'call' &&
-        /^(?:float|int|len)$/.test(inner.parent.parent.field('function')?.text ?? '');
-      if (!CUTS.has(next) && !number) return true;
+        builtin(inner.parent.parent.field('function')?.text ?? '')?.gives === 'number';
+      if (!cutsGraph(next) && !number) return true;
     }
   }
   return false;

@@ -1,3 +1,4 @@
+import { isMaker } from '../../src/library/library.js';
 import { calledDefinition } from '../../src/semantic/definitions.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
@@ -15,7 +16,6 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { MADE_ON_CPU } from '../../src/torch/catalog.js';
 import { tensorRead } from '../../src/torch/statistic/statistic-use.js';
 import { calledBy } from '../../src/torch/tensor/called.js';
 
@@ -248,5 +248,5 @@ function findSources(module: PyModule, value: PyNode, depth: number): readonly P
 function isMadeOnDefaultDevice(module: PyModule, node: PyNode): boolean {
   const callee = node.type === 'call' ? node.field('function') : undefined;
   const path = callee && qualifiedName(module, callee);
-  return path !== undefined && MADE_ON_CPU.has(path) && keywordArgument(node, 'device') === undefined;
+  return path !== undefined && isMaker(path) && keywordArgument(node, 'device') === undefined;
 }

@@ -1,3 +1,4 @@
+import { isPlain, ofTensor, type Row, row } from '../../src/library/library.js';
 import type { Accumulation } from '../../src/semantic/accumulation.js';
 import type { Answer } from '../../src/semantic/answer.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
@@ -15,11 +16,10 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { within } from '../../src/syntax/within.js';
-import { FLOAT_DTYPES, LOSS_FUNCTIONS, TENSOR_NAMESPACES } from '../../src/torch/catalog.js';
+import { FLOAT_DTYPES } from '../../src/torch/catalog.js';
 import { calledBy } from '../../src/torch/tensor/called.js';
 import { isProvenTensor } from '../../src/torch/tensor/proven-tensor.js';
 import { kindOf } from '../../src/torch/tensor/tensor.js';
-import * as known from '../../src/torch/tensor/tensor-methods.js';
 
 const MAX_DEPTH = 16;
 /** A function within a function counts for more. */
@@ -64,9 +64,15 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
 function castTo(module: PyModule, value: PyNode): string | undefined {
   const node = unparenthesized(value);
   const method = node.type === 'call' ? (methodName(node) ?? '') : '';
-  const isNamed = known.TO_FLOAT.has(method) && argumentsOf(node).length === 0;
+  const isNamed = isCast(method, 'float') && argumentsOf(node).length === 0;
   const dtype = isNamed ? method : method === 'to' ? dtypeAmong(module, node)?.split('.').at(-1) : undefined;
   return dtype === undefined ? undefined : (SYNONYMS.get(dtype) ?? dtype);
+}
+
+/** `x.half()`, `x.long()`. */
+function isCast(method: string, to: 'float' | 'whole'): boolean {
+  const known = ofTensor(method);
+  return known?.dtype === to && known.storage === 'perhaps';
 }
 
 function dtypeAmong(module: PyModule, call: PyNode): string | undefined {
@@ -77,10 +83,6 @@ function dtypeAmong(module: PyModule, call: PyNode): string | undefined {
 }
 
 const LITERALS = /^(?:integer|float|true|false|none|string|ellipsis|slice|unary_operator|not_operator)$/;
-/** Of a tensor, and without a dtype. */
-const SHAPES: ReadonlySet<string> = new Set(['device', 'ndim', 'shape']);
-/** Of the tensor's own dtype. */
-const FACES: ReadonlySet<string> = new Set(['T', 'data', 'grad', 'mT']);
 
 function isFixed(rounds: Rounds, expression: PyNode, depth: number): boolean {
   const node = unparenthesized(expression);
@@ -148,7 +150,11 @@ function itemsOf(target: PyNode, iterable: PyNode): PyNode | undefined {
   return isAlone ? iterable : undefined;
 }
 
-const SPLITS: ReadonlySet<string> = new Set(['chunk', 'split', 'tensor_split', 'unbind']);
+/** `x.chunk(2)`: parts of one tensor. */
+function isSplit(name: string): boolean {
+  const known = ofTensor(name);
+  return known?.gives === 'tensors' && known.storage === 'shared';
+}
 
 /** Whether all items of a sequence, in whatever round, have one dtype: those of one tensor. */
 function areItemsFixed(rounds: Rounds, sequence: PyNode, depth: number): boolean {
@@ -160,7 +166,7 @@ function areItemsFixed(rounds: Rounds, sequence: PyNode, depth: number): boolean
     if (only?.kind === 'value' && others.length === 0 && areItemsFixed(rounds, only.value, depth + 1))
       return true;
   }
-  if (node.type === 'call' && SPLITS.has(methodName(node) ?? '')) {
+  if (node.type === 'call' && isSplit(methodName(node) ?? '')) {
     const isFunction = qualifiedName(module, node.field('function') ?? node) !== undefined;
     const whole = isFunction ? argumentsOf(node)[0] : receiverOf(node);
     return whole !== undefined && isFixed(rounds, whole, depth + 1);
@@ -181,9 +187,11 @@ function isAttributeFixed(rounds: Rounds, node: PyNode, depth: number): boolean 
   const { module } = rounds;
   const name = node.field('attribute')?.text ?? '';
   const object = node.field('object');
-  if (SHAPES.has(name) || qualifiedName(module, node) !== undefined) return true;
+  const known = ofTensor(name);
+  if ((known?.attribute && isPlain(known) && name !== 'dtype') || qualifiedName(module, node) !== undefined)
+    return true;
   if (object === undefined || !isFixed(rounds, object, depth + 1)) return false;
-  if (FACES.has(name)) return true;
+  if (name === 'grad' || (known?.attribute && known.dtype === 'same')) return true;
   return !module.mentions(CASTS) && !module.at(`.${name}`).some((each) => isSetLater(each, name));
 }
 
@@ -204,12 +212,13 @@ function isCallFixed(rounds: Rounds, call: PyNode, depth: number): boolean {
   const given = argumentsOf(call);
   const areGiven = (): boolean => given.every((each) => isFixed(rounds, each, depth + 1));
   const path = qualifiedName(module, callee);
-  if (path !== undefined && (LOSS_FUNCTIONS.has(path) || isOperation(functionName(path)))) return areGiven();
+  if (path !== undefined && tellsDtype(row(path))) return areGiven();
   const name = methodName(call);
   const receiver = path === undefined ? receiverOf(call) : undefined;
   if (name !== undefined && receiver !== undefined) {
-    if (castTo(module, call) !== undefined || known.TO_INTEGER.has(name)) return true;
-    if (isOperation(name) || name === 'to') return isFixed(rounds, receiver, depth + 1) && areGiven();
+    if (castTo(module, call) !== undefined || isCast(name, 'whole')) return true;
+    if (tellsDtype(ofTensor(name)) || name === 'to' || name === 'type_as')
+      return isFixed(rounds, receiver, depth + 1) && areGiven();
   }
   const called = calledBy(module, call);
   if (called === undefined || !isFixed(rounds, callee, depth + 1) || !areGiven()) return false;
@@ -218,27 +227,11 @@ function isCallFixed(rounds: Rounds, call: PyNode, depth: number): boolean {
   return called.makers.length === 1 || called.functions.some((each) => isResultFixed(each, depth));
 }
 
-function functionName(path: string): string {
-  const space = TENSOR_NAMESPACES.find((prefix) => path.startsWith(prefix));
-  return space === undefined ? '' : path.slice(space.length);
-}
-
-const OPERATIONS = [
-  known.FLOAT_REDUCTIONS,
-  known.SAME_REDUCTIONS,
-  known.FLOAT_ELEMENTWISE,
-  known.SAME_ELEMENTWISE,
-  known.BROADCASTING,
-  known.FLOAT_SHAPED,
-  known.SAME_SHAPED,
-  known.FACTORIES,
-  known.FACTORY_METHODS,
-  new Set(['eye', 'squeeze', 'type_as']),
-];
-
 /** The dtype of its result is told by those of its tensors. */
-function isOperation(name: string): boolean {
-  return OPERATIONS.some((names) => names.has(name));
+function tellsDtype(known: Row | undefined): boolean {
+  return (
+    known?.gives === 'tensor' && known.is === undefined && !known.attribute && known.dtype !== 'argument'
+  );
 }
 
 /** Of a function with one `return`, whose arguments have one dtype each. */

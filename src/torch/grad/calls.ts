@@ -1,3 +1,4 @@
+import { builtin, isOfModule } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -26,7 +27,7 @@ import {
   differentiatingOverride,
   suspectInWords,
 } from './unknown-code.js';
-import { KNOWN_PACKAGES, RETURNS_SELF, WALKS } from './values.js';
+import { isOfKnownPackage } from './values.js';
 
 /** A call whose code is elsewhere. `trains`: its name says so. `opaque`: it gets what it would need to train or differentiate. */
 export interface Suspicion {
@@ -144,8 +145,8 @@ function opaqueCall(
   const path = qualifiedName(module, callee);
   if (path?.startsWith(OPTIMIZERS)) return `that the \`${shown(callee)}\` that it makes trains nothing here`;
   if (path?.startsWith(TORCH_JIT)) return `that what \`${shown(callee)}\` compiles needs no gradients`;
-  if (path !== undefined && KNOWN_PACKAGES.test(path)) return undefined;
-  if (callee.type === 'identifier' && module.resolve(callee) === undefined && BUILTINS.test(callee.text))
+  if (path !== undefined && isOfKnownPackage(path)) return undefined;
+  if (callee.type === 'identifier' && module.resolve(callee) === undefined && isOfPython(callee.text))
     return undefined;
   const given = givenTo(call).map(bare);
   const self = classAround(call)?.self;
@@ -165,7 +166,7 @@ function opaqueCall(
   const name = nameOf(callee);
   const receiver = receiverOf(call);
   if (receiver !== undefined && models.has(receiver.text)) {
-    const method = MODULE_METHODS.has(name) ? undefined : differentiatingMethod(module, call, true);
+    const method = isOfModule(name) ? undefined : differentiatingMethod(module, call, true);
     return method && `that \`${shown(callee)}\` is not ${suspectInWords(method)}`;
   }
   if (network !== undefined && !TAKES_NETWORK.test(name))
@@ -194,14 +195,6 @@ function opaqueCall(
     return `that \`${shown(callee)}\`, which is not in this file, does not train`;
   return undefined;
 }
-
-/** Methods of every network, which torch has. */
-export const MODULE_METHODS: ReadonlySet<string> = new Set([
-  ...RETURNS_SELF,
-  ...WALKS,
-  'load_state_dict',
-  'state_dict',
-]);
 
 /** `self.criterion(…)`: an attribute that holds what is called, not a method of a class. */
 function isHeldCallable(module: PyModule, callee: PyNode): boolean {
@@ -256,8 +249,12 @@ function isHarmless(module: PyModule, functionNode: PyNode): boolean {
 }
 
 /** Python's own functions, without those that run code or call back. */
-const BUILTINS =
-  /^(?:abs|all|any|bool|bytes|callable|chr|dict|dir|enumerate|float|format|frozenset|getattr|hasattr|hash|hex|id|input|int|isinstance|issubclass|iter|len|list|max|min|next|open|ord|pow|print|range|repr|reversed|round|set|setattr|slice|sorted|str|sum|super|tuple|type|vars|zip|xrange|[A-Z]\w*(?:Error|Exception))$/;
+function isOfPython(name: string): boolean {
+  return (
+    /^[A-Z]\w*(?:Error|Exception)$|^(?:slice|xrange)$/.test(name) ||
+    (builtin(name) !== undefined && !/^(?:filter|map)$/.test(name))
+  );
+}
 
 /** A function that runs a whole program: what it calls may do anything. */
 function isEntry(functionNode: PyNode): boolean {

@@ -1,3 +1,4 @@
+import { givesHeld, mayShare, ofTensor } from '../../library/library.js';
 import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
 import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -195,7 +196,7 @@ function isMadeHere(module: PyModule, value: PyNode): boolean {
   const callee = value.type === 'call' ? value.field('function') : undefined;
   if (callee === undefined || qualifiedName(module, callee) !== undefined) return true;
   if (callee.type === 'identifier') return callee.text !== 'getattr';
-  return !/^(?:get|setdefault|pop|to|cuda|cpu|view|__getitem__)(?:$|_)/.test(
-    callee.field('attribute')?.text ?? '',
-  );
+  const name = callee.field('attribute')?.text ?? '';
+  if (/^(?:get|pop|setdefault|to|view)_|^__getitem__$/.test(name)) return false;
+  return !givesHeld(name) && !mayShare(ofTensor(name));
 }

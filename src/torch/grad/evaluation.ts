@@ -1,3 +1,4 @@
+import { givesModule } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
@@ -15,7 +16,6 @@ import { type CodeLine, isWithin, linesOf } from '../../syntax/code-text.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff } from './mode.js';
 import { isForward, runsNetwork } from './runs.js';
-import { RETURNS_SELF } from './values.js';
 
 /** A network that a function puts into evaluation mode and runs with gradients on. */
 export interface Evaluation {
@@ -146,7 +146,7 @@ export function networkOf(evalCall: PyNode): PyNode | undefined {
   while (
     outer.parent?.type === 'attribute' &&
     outer.parent.parent?.type === 'call' &&
-    RETURNS_SELF.has(outer.parent.field('attribute')?.text ?? '')
+    givesModule(outer.parent.field('attribute')?.text ?? '')
   )
     outer = outer.parent.parent;
   const { parent } = outer;
@@ -155,7 +155,7 @@ export function networkOf(evalCall: PyNode): PyNode | undefined {
     return target !== undefined && isPlainPath(target) ? target : undefined;
   }
   let inner = receiverOf(evalCall);
-  while (inner?.type === 'call' && RETURNS_SELF.has(methodName(inner) ?? '')) inner = receiverOf(inner);
+  while (inner?.type === 'call' && givesModule(methodName(inner) ?? '')) inner = receiverOf(inner);
   return inner !== undefined && isPlainPath(inner) ? inner : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { row } from '../../library/library.js';
 import { ancestryOf, classBehind, definitionNamed, methodNamed } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -6,7 +7,6 @@ import { argumentsOf, enclosingClass } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import type { Span } from '../../text/lines.js';
-import { isDifferentiation } from '../catalog.js';
 
 /** A place that needs gradients, or sets them up. `words` completes "because it …". */
 export interface GradUse {
@@ -93,7 +93,7 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
       return call ? `calls \`${shown(target)}()\`` : undefined;
   }
   const path = qualifiedName(module, target);
-  if (path !== undefined && isDifferentiation(path)) return `uses \`${shown(target)}\``;
+  if (path !== undefined && row(path)?.differentiates) return `uses \`${shown(target)}\``;
   if (name !== 'grad') return undefined;
   if (attribute) return `reads \`${shown(target)}\``;
   return call !== undefined && module.resolve(identifier) === undefined ? 'calls `grad()`' : undefined;

@@ -1,3 +1,4 @@
+import { cutsGraph, ofTensor, row } from '../../library/library.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -15,7 +16,7 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { ENABLE_GRAD, GRAD_OFF, NUMPY, SET_GRAD, TENSOR_NAMESPACES } from '../catalog.js';
+import { NUMPY, TORCH } from '../catalog.js';
 import { attributeUses, callsOf, registrationOf } from '../module/modules.js';
 import { isFloating, kindOf } from '../tensor/tensor.js';
 
@@ -40,19 +41,17 @@ export function recordsNoGraph(module: PyModule, node: PyNode): boolean {
 /** By a decorator of torch; around a coroutine it has no effect. */
 function isDecoratedGradOff(module: PyModule, functionNode: PyNode): boolean {
   if (isAsync(functionNode)) return false;
-  return decoratorsOf(functionNode).some((decorator) => {
-    const callee = decorator.type === 'call' ? (decorator.field('function') ?? decorator) : decorator;
-    return GRAD_OFF.has(qualifiedName(module, callee) ?? '');
-  });
+  return decoratorsOf(functionNode).some((decorator) => gradModeOf(module, decorator) === 'off');
 }
 
-function gradModeOf(module: PyModule, manager: PyNode): 'off' | 'on' | undefined {
+/** What a decorator or context manager of torch does to grad mode; a flag that is not written out may be either, and counts as on. */
+export function gradModeOf(module: PyModule, manager: PyNode): 'off' | 'on' | undefined {
   const callee = manager.type === 'call' ? manager.field('function') : manager;
   const path = callee && qualifiedName(module, callee);
-  if (path === undefined) return undefined;
-  if (GRAD_OFF.has(path)) return 'off';
-  if (SET_GRAD.has(path)) return argumentsOf(manager)[0]?.type === 'false' ? 'off' : 'on';
-  return path === ENABLE_GRAD ? 'on' : undefined;
+  const mode = path === undefined ? undefined : row(path)?.gradMode;
+  if (mode !== 'flag') return mode;
+  const [first] = argumentsOf(manager);
+  return (first?.field('value') ?? first)?.type === 'false' ? 'off' : 'on';
 }
 
 const MAX_DEPTH = 20;
@@ -69,31 +68,8 @@ export function runsWithoutGrad(module: PyModule, functionNode: PyNode, depth = 
   });
 }
 
-/** Methods whose result has no gradient, whatever they are called on. */
-const CUTTING: ReadonlySet<string> = new Set([
-  'argmax',
-  'argmin',
-  'argsort',
-  'bincount',
-  'bool',
-  'detach',
-  'empty_like',
-  'full_like',
-  'histc',
-  'int',
-  'item',
-  'long',
-  'numpy',
-  'one_hot',
-  'ones_like',
-  'rand_like',
-  'randn_like',
-  'tolist',
-  'zeros_like',
-]);
-
 /** Methods that take only the form of their argument. */
-const LIKENING: ReadonlySet<string> = new Set(['expand_as', 'reshape_as', 'to', 'type_as', 'view_as']);
+const LIKENING = /^to$|_as$/;
 
 /**
  * Whether a value may hang on an autograd graph; false only where the code shows that it does not. `besides` is an attribute
@@ -141,8 +117,9 @@ type May = (node: PyNode | undefined) => boolean;
 
 function attributeMayCarry(module: PyModule, node: PyNode, may: May, depth: number): boolean {
   const name = node.field('attribute')?.text ?? '';
-  if (['data', 'shape', 'dtype', 'device', 'ndim', 'training'].includes(name)) return false;
-  if (['T', 'mT', 'values'].includes(name)) return may(node.field('object'));
+  const known = ofTensor(name);
+  if (name === 'training' || (known?.attribute && cutsGraph(name))) return false;
+  if (name === 'values' || (known?.attribute && !known.asksGraph)) return may(node.field('object'));
   if (name === 'grad') return !module.memo(leavesPlainGradients, module);
   const around = classAround(node);
   if (around === undefined || node.field('object')?.text !== around.self) return true;
@@ -177,12 +154,11 @@ function callMayCarry(module: PyModule, call: PyNode, may: May): boolean {
   const callee = call.field('function');
   const path = callee && qualifiedName(module, callee);
   if (path !== undefined) {
-    const space = TENSOR_NAMESPACES.find((prefix) => path.startsWith(prefix));
     if (path.startsWith(NUMPY)) return false;
-    if (space === undefined || /\.[A-Z]\w*$/.test(path)) return true;
+    if (!path.startsWith(TORCH) || /\.[A-Z]\w*$/.test(path)) return true;
     const asked = keywordArgument(call, 'requires_grad')?.field('value');
     if (asked !== undefined && asked.type !== 'false') return true;
-    return !CUTTING.has(path.slice(space.length)) && argumentsOf(call).some(may);
+    return row(path)?.graph !== 'cut' && argumentsOf(call).some(may);
   }
   const name = methodName(call);
   const receiver = receiverOf(call);
@@ -190,8 +166,8 @@ function callMayCarry(module: PyModule, call: PyNode, may: May): boolean {
     const made = calledDefinition(module, call);
     return made?.type !== 'function_definition' || !isDecoratedGradOff(module, made);
   }
-  if (CUTTING.has(name)) return false;
+  if (cutsGraph(name)) return false;
   const made = calledDefinition(module, call);
   if (made !== undefined) return made.type !== 'function_definition' || !isDecoratedGradOff(module, made);
-  return may(receiver) || (!LIKENING.has(name) && argumentsOf(call).some(may));
+  return may(receiver) || (!LIKENING.test(name) && argumentsOf(call).some(may));
 }

@@ -1,3 +1,4 @@
+import { walksModule } from '../../library/library.js';
 import { calledDefinition } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -5,7 +6,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { KNOWN_PACKAGES, WALKS } from './values.js';
+import { isOfKnownPackage } from './values.js';
 
 /** The last name of what is called: `update` of `self.meter.update`. */
 export function nameOf(callee: PyNode): string {
@@ -47,7 +48,9 @@ function isPartOfNetwork(write: PyNode): boolean {
   const definition = definitionOf(write);
   return (
     definition.kind === 'loop' &&
-    [...definition.iterable.walk()].some((node) => node.type === 'call' && WALKS.has(methodName(node) ?? ''))
+    [...definition.iterable.walk()].some(
+      (node) => node.type === 'call' && walksModule(methodName(node) ?? ''),
+    )
   );
 }
 
@@ -71,5 +74,5 @@ function isForeignObject(module: PyModule, write: PyNode, fromFunctions: boolean
     calledDefinition(module, definition.value) !== undefined
   )
     return false;
-  return !KNOWN_PACKAGES.test(qualifiedName(module, callee) ?? '');
+  return !isOfKnownPackage(qualifiedName(module, callee) ?? '');
 }

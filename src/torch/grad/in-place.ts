@@ -1,3 +1,4 @@
+import { givesModule } from '../../library/library.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { keywordArgument, methodName, receiverOf } from '../../semantic/statements.js';
@@ -5,7 +6,6 @@ import type { PyNode } from '../../syntax/node.js';
 import { INITIALIZERS } from '../catalog.js';
 import { recordsNoGraph } from './gradient.js';
 import { givenTo } from './parts.js';
-import { RETURNS_SELF } from './values.js';
 
 /** What is changed in place, and what it is changed by. */
 export interface InPlace {
@@ -31,7 +31,7 @@ function byCall(module: PyModule, call: PyNode): InPlace | undefined {
   if (path === undefined) {
     const name = methodName(call) ?? '';
     const target = receiverOf(call);
-    const changes = NAMED_IN_PLACE.test(name) && !RETURNS_SELF.has(name);
+    const changes = NAMED_IN_PLACE.test(name) && !givesModule(name);
     return changes && target !== undefined ? { target, values: given } : undefined;
   }
   const [target, ...values] = given;

@@ -1,3 +1,4 @@
+import { cutsGraph } from '../../library/library.js';
 import { classAround } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
 import { enclosingClass, ownNodes } from '../../semantic/statements.js';
@@ -14,9 +15,6 @@ interface KeptState {
   /** `self.hidden` */
   readonly attribute: string;
 }
-
-/** What is asked of a tensor and needs no graph. */
-const GRAPHLESS = /^(?:data|detach|device|dim|dtype|item|ndim|numel|shape|size|tolist)$/;
 
 /**
  * A forward stores a tensor with its graph on `self`, and somebody reads it later: a recurrent state, a cache, a second
@@ -68,7 +66,7 @@ function isKept(module: PyModule, classNode: PyNode, node: PyNode): boolean {
 
 function needsGraph(module: PyModule, read: PyNode): boolean {
   const above = read.parent;
-  if (above?.type === 'attribute') return !GRAPHLESS.test(above.field('attribute')?.text ?? '');
+  if (above?.type === 'attribute') return !cutsGraph(above.field('attribute')?.text ?? '');
   if (above?.type === 'comparison_operator') return false;
   return !recordsNoGraph(module, read);
 }

@@ -1,3 +1,4 @@
+import { isHarmlessBuiltin, packageOf } from '../../library/library.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
@@ -53,13 +54,6 @@ function makesMeter(module: PyModule, making: PyNode): boolean {
   return classNode?.type === 'class_definition' && module.memo(knowsNothingElse, classNode);
 }
 
-const WITHOUT_TENSORS = /^(?:collections|datetime|math|numpy|statistics|time)\./;
-const PLAIN_BUILTINS: ReadonlySet<string> = new Set(
-  'abs bool dict enumerate float format int isinstance len list max min print range round set sorted str sum super tuple type zip'.split(
-    ' ',
-  ),
-);
-
 /** Nothing that a class names lies outside its methods, but for what has no tensors. */
 function knowsNothingElse(module: PyModule, classNode: PyNode): boolean {
   const bases = classNode.field('superclasses')?.named ?? [];
@@ -67,7 +61,9 @@ function knowsNothingElse(module: PyModule, classNode: PyNode): boolean {
   return [...(classNode.field('body') ?? classNode).walk()].every((node) => {
     if (node.type !== 'identifier' || roleOf(node) !== 'read') return true;
     const scope = module.resolve(node);
-    if (scope === undefined) return PLAIN_BUILTINS.has(node.text);
-    return classNode.contains(scope.node) || WITHOUT_TENSORS.test(`${qualifiedName(module, node)}.`);
+    if (scope === undefined) return isHarmlessBuiltin(node.text);
+    return (
+      classNode.contains(scope.node) || packageOf(qualifiedName(module, node) ?? '')?.gives !== undefined
+    );
   });
 }

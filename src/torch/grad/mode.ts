@@ -1,9 +1,7 @@
 import { definitionBehind } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
-  argumentsOf,
   contextManagers,
   decoratorsOf,
   enclosingClass,
@@ -16,9 +14,9 @@ import {
 } from '../../semantic/statements.js';
 import { type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { GRAD_OFF, SET_GRAD } from '../catalog.js';
 import { placeOf } from '../gate.js';
 import { functionsOf, gradUseReached, gradUsesIn } from './grad.js';
+import { gradModeOf } from './gradient.js';
 import { mayBeInstance } from './instance.js';
 
 /** Names that say it, also of other people's decorators and context managers (`smart_inference_mode`). */
@@ -26,12 +24,11 @@ const SAYS_GRAD_OFF = /no_?grad|inference_?mode|disable_?grad|without_?grad/i;
 
 /** An expression that may turn gradients off, as a decorator or behind `with`; a conditional one counts. */
 function mayTurnGradOff(module: PyModule, expression: PyNode): boolean {
-  const callee = expression.type === 'call' ? (expression.field('function') ?? expression) : expression;
-  const path = qualifiedName(module, callee);
-  if (path !== undefined && GRAD_OFF.has(path)) return true;
-  if (path !== undefined && SET_GRAD.has(path)) return argumentsOf(expression)[0]?.type === 'false';
+  const mode = gradModeOf(module, expression);
+  if (mode !== undefined) return mode === 'off';
   if (SAYS_GRAD_OFF.test(expression.text)) return true;
   if (expression.type === 'identifier' && isNamedGradOff(module, expression)) return true;
+  const callee = expression.type === 'call' ? (expression.field('function') ?? expression) : expression;
   const definition = definitionBehind(module, callee);
   return definition?.type === 'function_definition' && SAYS_GRAD_OFF.test(definition.text);
 }

@@ -1,3 +1,4 @@
+import { row } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { definitionBehind, methodNamed } from '../../semantic/definitions.js';
 import { boundElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
@@ -15,7 +16,7 @@ import {
 } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isDifferentiation, PARTIAL } from '../catalog.js';
+import { PARTIAL } from '../catalog.js';
 import { placeOf } from '../gate.js';
 import { CALLED, type Suspect } from './differentiators.js';
 import { gradUseBehind } from './elsewhere.js';
@@ -118,7 +119,7 @@ export class Origins {
 
   #named(module: PyModule, target: PyNode, hops: number): Answer {
     const path = qualifiedName(module, target);
-    if (path !== undefined && isDifferentiation(path))
+    if (path !== undefined && row(path)?.differentiates)
       return { name: path, place: placeOf(module, target), clause: 'which differentiates' };
     const definition = this.#definition(module, target);
     if (definition !== undefined) return this.#defined(definition);

@@ -1,9 +1,9 @@
+import { isPlainMethod, ofTensor } from '../../library/library.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { roleOf } from '../../semantic/names.js';
 import { methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { KEEPS } from './names.js';
-import { PLAIN_METHODS } from './values.js';
 
 /** What a call is given; a bare generator is its only argument. */
 export function givenTo(call: PyNode): readonly PyNode[] {
@@ -11,12 +11,12 @@ export function givenTo(call: PyNode): readonly PyNode[] {
   return given?.type === 'generator_expression' ? [given] : (given?.named ?? []);
 }
 
-const PAIRED: ReadonlySet<string> = new Set(['kthvalue', 'max', 'median', 'min', 'mode', 'sort', 'topk']);
-
 /** The target takes the indices of `values, indices = x.topk(k)`. */
 export function givesIndices(target: PyNode, value: PyNode): boolean {
   const name = value.type === 'call' ? methodName(value) : undefined;
-  return name !== undefined && PAIRED.has(name) && (target.parent?.named.indexOf(target) ?? 0) > 0;
+  return (
+    name !== undefined && ofTensor(name)?.paired === true && (target.parent?.named.indexOf(target) ?? 0) > 0
+  );
 }
 
 const PLAIN_TYPES =
@@ -43,7 +43,7 @@ export function valuesPutInto(use: PyNode): readonly PyNode[] {
       at = parent;
     } else if (parent.type === 'call' && parent.field('function') === at && at.type === 'attribute') {
       const name = at.field('attribute')?.text ?? '';
-      if (PLAIN_METHODS.has(name)) return [];
+      if (isPlainMethod(name)) return [];
       // A method whose result is used computes it from what it is given; one that is called for its effect keeps it.
       const effect = KEEPS.has(name) || parent.parent?.type === 'expression_statement';
       return effect ? givenTo(parent) : [];

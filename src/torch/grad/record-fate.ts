@@ -1,3 +1,4 @@
+import { builtin, cutsGraph, ofTensor, onlyLooks, row } from '../../library/library.js';
 import { calledDefinition } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { definitionOf, readsReached } from '../../semantic/flow.js';
@@ -7,7 +8,7 @@ import { binds, roleOf } from '../../semantic/names.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { CPU_LIBRARIES, isDifferentiation, NUMPY, onlyLooks, TORCH, TORCH_DISTRIBUTED } from '../catalog.js';
+import { CPU_LIBRARIES, NUMPY, TORCH, TORCH_DISTRIBUTED } from '../catalog.js';
 import { LR_SCHEDULERS } from '../catalog-modules.js';
 import { readsOfAttribute } from '../module/attribute-reads.js';
 import { kindOf } from '../tensor/tensor.js';
@@ -54,25 +55,8 @@ export function isFreshContainer(value: PyNode): boolean {
 /** Methods of loggers and progress bars of libraries: they give a text, a number or a line in a log. */
 const REPORTING =
   /^(?:pprint|echo|log|info|debug|warning|warn|error|critical|exception|print|write|log_(?:metrics?|scalars?|dict|values?|stats|history|step|epoch|message|line|row)|add_scalars?|add_histogram|set_postfix|set_postfix_str|set_description|set_description_str)$/;
-const NUMBER_BUILTINS: ReadonlySet<string> = new Set(
-  'bool float format hasattr hash id int isinstance len print repr str type'.split(' '),
-);
-const PASSING_BUILTINS: ReadonlySet<string> = new Set(
-  'abs dict enumerate filter iter list map max min next pow reversed round set sorted sum tuple zip'.split(
-    ' ',
-  ),
-);
 const SCHEDULE = /sched|plateau/i;
 const DIFFERENTIATES = /backward|gradient|closure|(?:^|_)(?:step|optimi[sz]e|minimi[sz]e|adapt)$/;
-const GRAPH_FACTS: ReadonlySet<string> = new Set(
-  'backward grad grad_fn is_leaf register_hook requires_grad requires_grad_ retain_grad'.split(' '),
-);
-/** The graph ends there, or there was none. */
-const CUTTING: ReadonlySet<string> = new Set(
-  'data detach detach_ device dim dtype element_size is_cuda item itemsize nelement ndim numel shape size tolist'.split(
-    ' ',
-  ),
-);
 /** Methods of a container that take something in, and give nothing back. */
 const TAKING: ReadonlySet<string> = new Set(
   'add append appendleft clear count extend extendleft index insert remove reverse sort'.split(' '),
@@ -185,9 +169,9 @@ class RecordTrace {
 
   #attribute(attribute: PyNode): PyNode | undefined {
     const name = attribute.field('attribute')?.text ?? '';
-    if (GRAPH_FACTS.has(name)) return this.#add('differentiated', attribute);
+    if (ofTensor(name)?.asksGraph) return this.#add('differentiated', attribute);
     if (name === 'numpy') return this.#add('gradless', attribute);
-    if (CUTTING.has(name)) return undefined;
+    if (cutsGraph(name)) return undefined;
     const call = attribute.parent;
     const called = call?.type === 'call' && call.field('function') === attribute;
     if (called && TAKING.has(name)) return undefined;
@@ -198,7 +182,7 @@ class RecordTrace {
     const callee = call.field('function');
     const path = callee && qualifiedName(this.module, callee);
     if (path?.startsWith(TORCH)) {
-      if (isDifferentiation(path) || /grad\w*$/.test(path)) return this.#add('differentiated', call);
+      if (row(path)?.differentiates || /grad\w*$/.test(path)) return this.#add('differentiated', call);
       // An optimizer, a module, a `Variable`: an object that holds it.
       if (/\.[A-Z]\w*$/.test(path)) this.#add('escapes', node);
       const ends = onlyLooks(path) || (path.startsWith(TORCH_DISTRIBUTED) && !path.includes('.nn.'));
@@ -208,8 +192,8 @@ class RecordTrace {
     if (path !== undefined && CPU_LIBRARIES.test(path)) return undefined;
     const name = (callee?.type === 'attribute' ? callee.field('attribute') : callee)?.text ?? '';
     if (callee?.type === 'identifier' && this.module.resolve(callee) === undefined) {
-      if (NUMBER_BUILTINS.has(name)) return undefined;
-      if (PASSING_BUILTINS.has(name)) return call;
+      const known = builtin(name);
+      if (known !== undefined && !known.keeps) return known.graph === 'cut' ? undefined : call;
     }
     const made = calledDefinition(this.module, call);
     const trains = made?.type === 'function_definition' && gradUseReached(this.module, made) !== undefined;

@@ -1,9 +1,9 @@
+import { isOfModule } from '../../library/library.js';
 import { calledDefinition, methodsOf } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
 import { enclosingClass, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { MODULE_METHODS } from './calls.js';
 import { isGradOff } from './mode.js';
 
 /** How many functions of the file are followed to where a network runs. */
@@ -47,7 +47,7 @@ function nameInside(module: PyModule, definition: PyNode, call: PyNode, model: s
 
 /** Whether networks of the project have a method of this name that runs them, or a part of this name. */
 function isPartOfNetwork(module: PyModule, name: string): boolean {
-  if (MODULE_METHODS.has(name) || name.startsWith('__')) return false;
+  if (isOfModule(name) || name.startsWith('__')) return false;
   if (module.alone.memo(hasPart, name)) return true;
   return module.around.summaries({ word: name, beside: ['forward'] }, hasPart)?.includes(true) ?? false;
 }
@@ -62,7 +62,7 @@ function hasPart(alone: PyModule, name: string): boolean {
         enclosingClass(parent) === classNode &&
         [...ownNodes(parent)].some(({ type, text }) => {
           const called = type === 'call' ? /^self(?:\.(\w+))*\(/.exec(text) : null;
-          return called !== null && !MODULE_METHODS.has(called[1] ?? '');
+          return called !== null && !isOfModule(called[1] ?? '');
         })
       );
     const assignment = parent.parent;

@@ -1,3 +1,4 @@
+import { ofTensor, row } from '../../library/library.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -14,7 +15,6 @@ import {
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
-import { LOSS_FUNCTIONS, TORCH } from '../catalog.js';
 import { runsChain, runsLayers } from '../module/layers.js';
 import { networksOf, traceGraph } from '../module/networks.js';
 import { isPythonNumber } from '../tensor/python-number.js';
@@ -50,14 +50,6 @@ export function passSpendingBackward(module: PyModule, value: PyNode): Backward 
   );
 }
 
-/** Functions and methods whose gradients need their inputs or results: backward frees them, and a second one fails. */
-const SAVING: ReadonlySet<string> = new Set(
-  `abs acos asin atan bmm cos cumprod einsum erf exp expm1 log log10 log1p log2 log_softmax logsumexp matmul max
-    median min mm norm pow prod reciprocal relu rsqrt sigmoid sin softmax sqrt square std tan tanh var`.split(
-    /\s+/,
-  ),
-);
-
 /** The graph certainly holds more than sums and views: what those alone make can be differentiated again and again. */
 export function holdsActivations(module: PyModule, value: PyNode, depth = 0): boolean {
   let found = false;
@@ -76,8 +68,9 @@ function savesForBackward(module: PyModule, call: PyNode, depth: number): boolea
   const callee = call.field('function');
   const path = callee && qualifiedName(module, callee);
   const name = methodName(call) ?? '';
-  if (path !== undefined && LOSS_FUNCTIONS.has(path)) return true;
-  if (SAVING.has(name)) return path === undefined ? !runsHelper(module, call) : path.startsWith(TORCH);
+  if (path !== undefined && row(path)?.loss !== undefined) return true;
+  if ((path === undefined ? ofTensor(name) : row(path))?.saves)
+    return path !== undefined || !runsHelper(module, call);
   const helper = calledDefinition(module, call);
   if (helper?.type !== 'function_definition') return runsLayers(module, call);
   const returned = [...ownNodes(helper)].filter(({ type }) => type === 'return_statement');
@@ -240,7 +233,7 @@ const CRITERION = /(?:^|[._])(?:criterion|loss_fn|loss_func|loss_function)$/;
 function judgedBy(module: PyModule, node: PyNode): PyNode | undefined {
   const callee = node.type === 'call' ? node.field('function') : undefined;
   const path = callee && qualifiedName(module, callee);
-  const judges = path === undefined ? CRITERION.test(callee?.text ?? '') : LOSS_FUNCTIONS.has(path);
+  const judges = path === undefined ? CRITERION.test(callee?.text ?? '') : row(path)?.loss !== undefined;
   return judges ? argumentsOf(node)[0] : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { builtin, givesHeld, givesModule, isPlainMethod, walksModule } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
@@ -153,7 +154,7 @@ export class GradTrace {
 
   #attribute(node: PyNode): Trace {
     const name = node.field('attribute')?.text ?? '';
-    if (known.PLAIN_ATTRIBUTES.has(name)) return 'plain';
+    if (known.isPlainAttribute(name)) return 'plain';
     const object = node.field('object');
     if (qualifiedName(this.module, node) !== undefined) return 'plain';
     return this.depth === 0 && this.#isHandedIn(node) ? 'given' : worst(this.#all([object]));
@@ -259,9 +260,10 @@ export class GradTrace {
     const path = qualifiedName(this.module, callee);
     const given = givenTo(call);
     if (callee.type === 'identifier' && this.module.resolve(callee) === undefined) {
-      if (known.PLAIN_BUILTINS.has(callee.text)) return 'plain';
-      if (known.PASSING_BUILTINS.has(callee.text)) return worst(this.#all(given));
-      if (known.COMPUTING_BUILTINS.has(callee.text)) return operation(this.#all(given));
+      const fact = builtin(callee.text);
+      if (fact?.graph === 'cut') return 'plain';
+      if (fact?.gives === 'arguments') return worst(this.#all(given));
+      if (fact?.dtype === 'promoted') return operation(this.#all(given));
     }
     const definition = calledDefinition(this.module, call);
     if (definition?.type === 'function_definition') return this.#returned(definition, call);
@@ -282,12 +284,12 @@ export class GradTrace {
   }
 
   #method(name: string, receiver: PyNode, given: readonly PyNode[]): Trace {
-    if (known.PLAIN_METHODS.has(name)) return 'plain';
-    if (known.WALKS.has(name)) return 'network';
+    if (isPlainMethod(name)) return 'plain';
+    if (walksModule(name)) return 'network';
     const from = this.of(receiver);
     const traces = this.#all(given);
-    if (from === 'network') return known.RETURNS_SELF.has(name) ? 'network' : 'graph';
-    if (known.PASSING_METHODS.has(name)) return worst([from, ...traces]);
+    if (from === 'network') return givesModule(name) ? 'network' : 'graph';
+    if (givesHeld(name)) return worst([from, ...traces]);
     // `accelerator.gather(x)`; `logits.gather(1, actions)` is tensor math.
     if (COLLECTS.test(name) && !mayCarryGraph(from)) return worst(traces);
     return operation([from, ...traces]);

@@ -1,3 +1,4 @@
+import { givesHeld, givesModule, isPlainMethod, walksModule } from '../../library/library.js';
 import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -6,7 +7,7 @@ import { behindBracket } from '../../syntax/code-text.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff } from './mode.js';
 import { givenTo } from './parts.js';
-import { PLAIN_ATTRIBUTES, PLAIN_METHODS, resultOf } from './values.js';
+import { isPlainAttribute, resultOf } from './values.js';
 
 /** A function that walks a network's parameters and turns tensor math on them into numbers. */
 export interface Walk {
@@ -144,14 +145,14 @@ class WalkTrace {
             return node;
           return resultOf(path) === 'computed' ? this.#first(givenTo(node)) : undefined;
         }
-        if (receiver === undefined || name === undefined || PLAIN_METHODS.has(name)) return undefined;
+        if (receiver === undefined || name === undefined || isPlainMethod(name)) return undefined;
         if (this.#isWalked(receiver)) return isPassing(name) ? undefined : node;
         return this.math(receiver);
       }
       case 'identifier':
         return this.#first(this.#origins(node));
       case 'attribute':
-        return PLAIN_ATTRIBUTES.has(node.field('attribute')?.text ?? '')
+        return isPlainAttribute(node.field('attribute')?.text ?? '')
           ? undefined
           : this.#first([node.field('object')]);
       case 'subscript':
@@ -196,9 +197,7 @@ class WalkTrace {
       case 'attribute': {
         const name = node.field('attribute')?.text ?? '';
         const object = node.field('object');
-        return (
-          name !== 'grad' && !PLAIN_ATTRIBUTES.has(name) && object !== undefined && this.#isWalked(object)
-        );
+        return name !== 'grad' && !isPlainAttribute(name) && object !== undefined && this.#isWalked(object);
       }
       case 'subscript': {
         const value = node.field('value');
@@ -241,7 +240,5 @@ class WalkTrace {
 
 /** Methods that hand on the walked thing without computing. */
 function isPassing(name: string): boolean {
-  return /^(?:items|values|get|children|named_children|cpu|cuda|to|float|double|half|contiguous|parameters|named_parameters)$/.test(
-    name,
-  );
+  return givesHeld(name) || walksModule(name) || givesModule(name) || name === 'contiguous';
 }

@@ -1,3 +1,5 @@
+import { ARGUMENT_WORDS } from '../../library/huggingface.js';
+import { row } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
 import { ancestryOf, definitionBehind, methodNamed } from '../../semantic/definitions.js';
 import type { Given } from '../../semantic/given.js';
@@ -6,68 +8,17 @@ import type { PyModule } from '../../semantic/module.js';
 import { keywordArgument } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 
-const TRL_TRAINERS: readonly string[] = [
-  'A2PO',
-  'AlignProp',
-  'AsyncGRPO',
-  'BCO',
-  'CPO',
-  'DDPO',
-  'DPO',
-  'Distillation',
-  'GKD',
-  'GMPO',
-  'GOLD',
-  'GRPO',
-  'GRPOWithReplayBuffer',
-  'IWOPD',
-  'KTO',
-  'MiniLLM',
-  'NashMD',
-  'ORPO',
-  'OnlineDPO',
-  'PAPO',
-  'PPO',
-  'PPOv2',
-  'PRM',
-  'RLOO',
-  'Reward',
-  'SDFT',
-  'SDPO',
-  'SFT',
-  'SSD',
-  'ServerDistillation',
-  'TPO',
-  'XPO',
-];
-
-/** By package: the classes that are, or derive from, `TrainingArguments`, wherever in the package they are imported from. */
-const ARGUMENT_CLASSES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  ['transformers', new Set(['TrainingArguments', 'Seq2SeqTrainingArguments'])],
-  ['trl', new Set(TRL_TRAINERS.map((name) => `${name}Config`))],
-]);
-
-const TRAINER_CLASSES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  ['transformers', new Set(['Trainer', 'Seq2SeqTrainer'])],
-  ['trl', new Set(TRL_TRAINERS.map((name) => `${name}Trainer`))],
-]);
-
-function isListed(classes: ReadonlyMap<string, ReadonlySet<string>>, path: string): boolean {
-  const parts = path.split('.');
-  return parts.length > 1 && (classes.get(parts[0] ?? '')?.has(parts.at(-1) ?? '') ?? false);
-}
-
-/** What an expression names: an imported class of the list, or a same-file class that derives from one. */
+/** What an expression names: an imported class of the kind, or a same-file class that derives from one. */
 function listedClass(
   module: PyModule,
   expression: PyNode,
-  classes: ReadonlyMap<string, ReadonlySet<string>>,
+  kind: 'arguments' | 'trainer',
 ): { readonly own: PyNode | undefined } | undefined {
   const path = qualifiedName(module, expression);
-  if (path !== undefined) return isListed(classes, path) ? { own: undefined } : undefined;
+  if (path !== undefined) return row(path)?.is === kind ? { own: undefined } : undefined;
   const own = definitionBehind(module, expression);
   if (own?.type !== 'class_definition') return undefined;
-  return ancestryOf(module, own).imported.some((base) => isListed(classes, base)) ? { own } : undefined;
+  return ancestryOf(module, own).imported.some((base) => row(base)?.is === kind) ? { own } : undefined;
 }
 
 /** A call that builds the arguments of a transformers or trl trainer, as the imports prove. */
@@ -79,12 +30,6 @@ export interface ArgumentsCall {
   readonly own: PyNode | undefined;
 }
 
-/** Code that makes such arguments has one of these words: it calls the class, or derives its own from it. */
-export const ARGUMENT_WORDS: readonly string[] = [
-  'TrainingArguments',
-  ...TRL_TRAINERS.map((name) => `${name}Config`),
-];
-
 /** Whether the code has such a word. */
 export function mayMakeArguments(text: string): boolean {
   return ARGUMENT_WORDS.some((word) => text.includes(word));
@@ -92,7 +37,7 @@ export function mayMakeArguments(text: string): boolean {
 
 export function argumentsCall(module: PyModule, call: PyNode): ArgumentsCall | undefined {
   const callee = call.field('function');
-  const found = callee && listedClass(module, callee, ARGUMENT_CLASSES);
+  const found = callee && listedClass(module, callee, 'arguments');
   return found === undefined || isOldPpoConfig(call) ? undefined : { module, call, own: found.own };
 }
 
@@ -146,7 +91,7 @@ export function isTrainerClass(module: PyModule, expression: PyNode): boolean {
 }
 
 function namesTrainer(module: PyModule, expression: PyNode): boolean {
-  return listedClass(module, expression, TRAINER_CLASSES) !== undefined;
+  return listedClass(module, expression, 'trainer') !== undefined;
 }
 
 /** `transformers` or `trl`: whose class a call makes, itself or through a base. */

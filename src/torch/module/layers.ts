@@ -1,9 +1,10 @@
+import { canonical, row } from '../../library/library.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { ingredientsOf } from '../../semantic/ingredients.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { hasWeights, isChain, isLibraryModel, isLossClass } from '../catalog-modules.js';
+import { isLibraryModel, SEQUENTIAL } from '../catalog-modules.js';
 import { type Maker, madeBy } from './made-by.js';
 import { moduleKind } from './modules.js';
 
@@ -11,7 +12,10 @@ import { moduleKind } from './modules.js';
 export function runsLayers(module: PyModule, call: PyNode): boolean {
   return isCalled(module, call, {
     gives: (path, made) =>
-      isLossClass(path) || isLibraryModel(path) || hasWeights(path) || weightsIn(module, path, made) > 0,
+      row(path)?.is === 'loss' ||
+      isLibraryModel(path) ||
+      hasWeights(path) ||
+      weightsIn(module, path, made) > 0,
     isClass: (there, classNode) => {
       const isModule = moduleKind(there, classNode).isModule === 'yes';
       return isModule && ingredientsOf(there, classNode)?.strangers.some(hasWeights) ? 'yes' : 'unknown';
@@ -29,6 +33,11 @@ export function runsChain(module: PyModule, call: PyNode): boolean {
   });
 }
 
+/** A layer of torch that multiplies what it is given by weights. */
+function hasWeights(path: string): boolean {
+  return row(path)?.weights === true;
+}
+
 function isCalled(module: PyModule, call: PyNode, maker: Maker): boolean {
   const callee = call.field('function');
   return callee !== undefined && callee.type !== 'call' && madeBy(module, callee, maker) === 'yes';
@@ -36,7 +45,7 @@ function isCalled(module: PyModule, call: PyNode, maker: Maker): boolean {
 
 /** The layers with weights among the arguments of a chain. */
 function weightsIn(module: PyModule, path: string, made: PyNode | undefined): number {
-  if (made === undefined || !isChain(path)) return 0;
+  if (made === undefined || canonical(path) !== SEQUENTIAL) return 0;
   return argumentsOf(made).filter((each) => {
     const layer = each.type === 'call' ? each.field('function') : undefined;
     return layer !== undefined && hasWeights(qualifiedName(module, layer) ?? '');

@@ -1,3 +1,4 @@
+import { givesModule } from '../../library/library.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { attributeValues, valueJustSet } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
@@ -18,7 +19,7 @@ import {
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isKbitPreparation, isModuleClass, PLAIN_BASES } from '../catalog.js';
-import { ACCELERATOR, GIVES_ITSELF, UNWRAPS, WRAPS_MODULE } from '../catalog-modules.js';
+import { ACCELERATOR, UNWRAPS, WRAPS_MODULE } from '../catalog-modules.js';
 import { attributeElsewhere, plainAttributes } from './modules.js';
 
 /** `self.name`, which holds what it is given: neither the class nor a base of it makes more of that. */
@@ -136,7 +137,7 @@ class Trace {
     if (callee?.type === 'identifier' && module.resolve(callee) === undefined)
       return this.#definedAs(starredDefinition(module, callee.text), hops);
     const name = methodName(call) ?? '';
-    if (GIVES_ITSELF.has(name)) return this.value(module, receiverOf(call), hops + 1);
+    if (givesModule(name)) return this.value(module, receiverOf(call), hops + 1);
     const isUnwrapped = this.maker.outlivesOthers && UNWRAPS.has(name);
     return isUnwrapped ? this.value(module, first, hops + 1) : 'unknown';
   }

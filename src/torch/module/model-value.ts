@@ -1,3 +1,4 @@
+import { givesModule } from '../../library/library.js';
 import { type Answer, any } from '../../semantic/answer.js';
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { type Definition, definitionOf } from '../../semantic/flow.js';
@@ -6,7 +7,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { PLAIN_BASES } from '../catalog.js';
-import { GIVES_ITSELF, isModelMaker } from '../catalog-modules.js';
+import { isModelMaker } from '../catalog-modules.js';
 import { isTrainerClass } from '../huggingface/huggingface.js';
 import { type Maker, madeBy } from './made-by.js';
 import { moduleKind } from './modules.js';
@@ -101,7 +102,7 @@ function givesOther(module: PyModule, call: PyNode, hops: number): boolean {
   if (callee === undefined || name === undefined) return false;
   if (name === 'super') return true;
   const receiver = receiverOf(call);
-  if (receiver !== undefined && GIVES_ITSELF.has(name)) return deniesModel(module, receiver, hops);
+  if (receiver !== undefined && givesModule(name)) return deniesModel(module, receiver, hops);
   const own = definitionBehind(module, callee);
   if (own?.type === 'class_definition' && isPlainClass(module, own)) return true;
   const maker = name === 'from_pretrained' || name === 'from_config' ? receiver : callee;

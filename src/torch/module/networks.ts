@@ -1,3 +1,4 @@
+import { cutsGraph } from '../../library/library.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -8,7 +9,6 @@ import type { PyNode } from '../../syntax/node.js';
 /** Criteria have no weights, nor has what prepares the data. */
 const WEIGHTLESS =
   /crit|loss|token|transform|preproc|augment|collate|sampler|loader|dataset|replay|buffer|queue|_fn$|func/i;
-const CUTS: ReadonlySet<string> = new Set(['detach', 'item', 'tolist', 'numpy', 'long', 'argmax']);
 
 /** The networks, as written, whose weights the value was computed with. */
 export function networksOf(module: PyModule, value: PyNode): ReadonlySet<string> {
@@ -47,7 +47,7 @@ export function traceGraph(module: PyModule, value: PyNode, visitor: GraphVisito
       const object = node.field('object');
       if (object !== undefined && node.field('attribute')?.text !== 'data') pending.push(object);
     } else if (node.type === 'call') {
-      if (CUTS.has(methodName(node) ?? '')) continue;
+      if (cutsGraph(methodName(node) ?? '')) continue;
       visitor.call?.(node);
       const receiver = receiverOf(node);
       pending.push(...argumentsOf(node), ...(receiver === undefined ? [] : [receiver]));

@@ -1,3 +1,4 @@
+import { givesModule } from '../../library/library.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { classBehind } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -8,11 +9,6 @@ import { isKbitPreparation, isPeftModelMaker } from '../catalog.js';
 import { modelLoad } from '../huggingface/pretrained.js';
 import { definitionsOf } from './model-value.js';
 import { initialValue, moduleKind } from './modules.js';
-
-/** Methods of a module that give the module back. */
-const SAME_MODEL: ReadonlySet<string> = new Set(
-  'bfloat16 cpu cuda eval float half requires_grad_ to train'.split(' '),
-);
 
 /** Whether an expression is a model of transformers, perhaps with adapters of peft: by the calls that made it. */
 export function isTransformersModel(
@@ -47,7 +43,7 @@ function makesModel(module: PyModule, call: PyNode, asked: readonly string[]): A
   if (path !== undefined && (isKbitPreparation(path) || isPeftModelMaker(path)))
     return first === undefined ? 'unknown' : isTransformersModel(module, first, asked);
   const receiver = receiverOf(call);
-  return receiver !== undefined && SAME_MODEL.has(methodName(call) ?? '')
+  return receiver !== undefined && givesModule(methodName(call) ?? '')
     ? isTransformersModel(module, receiver, asked)
     : 'unknown';
 }

@@ -1,3 +1,4 @@
+import { ofTensor } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
 import { calledDefinition } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
@@ -8,7 +9,6 @@ import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../sema
 import type { PyNode } from '../../syntax/node.js';
 import { isTorchCode } from '../tensor/framework.js';
 import { isFloating, isScalarTensor, kindOf } from '../tensor/tensor.js';
-import { FLOAT_REDUCTIONS, SAME_REDUCTIONS } from '../tensor/tensor-methods.js';
 
 /** A value that is added to a total: whether it is a 0-dim tensor, and of floating point. */
 export interface LossTerm {
@@ -40,9 +40,11 @@ export function lossTerm(module: PyModule, value: PyNode): LossTerm | undefined 
 function countsTruths(module: PyModule, value: PyNode): boolean {
   const node = unparenthesized(value);
   const receiver = node.type === 'call' ? receiverOf(node) : undefined;
+  const reduction = ofTensor(methodName(node) ?? '');
   return (
     receiver !== undefined &&
-    SAME_REDUCTIONS.has(methodName(node) ?? '') &&
+    reduction?.shape === 'one' &&
+    reduction.dtype === 'same' &&
     argumentsOf(node).length === 0 &&
     isFloating(module, receiver) === 'no'
   );
@@ -52,7 +54,6 @@ function countsTruths(module: PyModule, value: PyNode): boolean {
 type Clue = 'tensor' | 'mixed' | 'none';
 
 const OPAQUE_LOSS = /(?:^|_)crit(?:erion|eria)?(?:_\w+)?$|(?:^|_)loss_?(?:fn|func|function)$/i;
-const MOVES: ReadonlySet<string> = new Set(['clone', 'cpu', 'cuda', 'detach', 'float', 'squeeze', 'to']);
 
 function clue(module: PyModule, value: PyNode, hops: number): Clue {
   const node = unparenthesized(value);
@@ -82,9 +83,10 @@ function callClue(module: PyModule, call: PyNode, hops: number): Clue {
   const method = methodName(call);
   const receiver = receiverOf(call);
   if (method !== undefined && receiver !== undefined) {
-    const reduces = FLOAT_REDUCTIONS.has(method) || SAME_REDUCTIONS.has(method);
+    const known = ofTensor(method);
+    const reduces = known?.shape === 'one' && known.dtype !== 'whole';
     if (reduces && argumentsOf(call).length === 0) return isForeign(module, receiver) ? 'none' : 'tensor';
-    if (MOVES.has(method)) return clue(module, receiver, hops);
+    if (known?.shape === 'same' || known?.shape === 'fewer') return clue(module, receiver, hops);
   }
   // A helper of this file whose returns prove nothing may as well give a float.
   if (calledDefinition(module, call) !== undefined) return 'none';

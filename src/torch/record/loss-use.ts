@@ -1,3 +1,4 @@
+import { cutsGraph } from '../../library/library.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
@@ -7,7 +8,8 @@ import {
   enclosingWiths,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { GRAD_OFF } from '../catalog.js';
+
+import { gradModeOf } from '../grad/gradient.js';
 
 /** The code around a node evaluates: grad mode is off there, or its function puts a model into eval mode. */
 export function isEvaluation(module: PyModule, node: PyNode): boolean {
@@ -20,8 +22,9 @@ export function isEvaluation(module: PyModule, node: PyNode): boolean {
 
 function turnsGradOff(module: PyModule, manager: PyNode): boolean {
   const callee = manager.type === 'call' ? (manager.field('function') ?? manager) : manager;
-  const path = qualifiedName(module, callee);
-  return path === undefined ? /no_grad|inference_mode/.test(callee.text) : GRAD_OFF.has(path);
+  return qualifiedName(module, callee) === undefined
+    ? /no_grad|inference_mode/.test(callee.text)
+    : gradModeOf(module, manager) === 'off';
 }
 
 /** The loop differentiates as it goes, so what it adds up is a record and no loss. */
@@ -29,7 +32,6 @@ export function backwardIn(module: PyModule, loop: PyNode): PyNode | undefined {
   return module.atWithin('.backward(', loop)[0];
 }
 
-const NUMBERING: ReadonlySet<string> = new Set(['detach', 'item', 'numpy', 'tolist']);
 const REPORTING =
   /^(?:print|float|int|round|str|format|info|debug|warning|log|log_\w+|write|add_scalar|set_postfix|set_description)$/;
 const PASSING: ReadonlySet<string> = new Set([
@@ -48,7 +50,7 @@ export function isReport(use: PyNode): boolean {
   let child = use;
   for (const holder of use.ancestors()) {
     if (holder.type === 'interpolation') return true;
-    if (holder.type === 'attribute' && NUMBERING.has(holder.field('attribute')?.text ?? '')) return true;
+    if (holder.type === 'attribute' && cutsGraph(holder.field('attribute')?.text ?? '')) return true;
     if (holder.type === 'call') {
       const callee = holder.field('function');
       const name = callee?.type === 'attribute' ? callee.field('attribute')?.text : callee?.text;

@@ -1,3 +1,4 @@
+import { builtin, isMaker, mayShare, ofTensor, row } from '../../library/library.js';
 import { type Addition, additionAt } from '../../semantic/accumulation.js';
 import { zeroGiven } from '../../semantic/counter.js';
 import { definitionOf } from '../../semantic/flow.js';
@@ -17,7 +18,6 @@ import { type CodeLine, functionAround, isInLoop, linesBy, linesOf } from '../..
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { placesOf } from '../../text/words.js';
-import { isZeroFactory } from '../catalog.js';
 import { gradlessAmong } from '../grad/gradless-lines.js';
 
 /** A variable that starts at zero and grows from one round of a loop to the next. */
@@ -238,13 +238,20 @@ function isZero(module: PyModule, place: PyNode): boolean {
   const definition = definitionOf(place);
   if (definition.kind !== 'value' || assignment.field('right') !== definition.value) return false;
   let value: PyNode | undefined = unparenthesized(definition.value);
-  while (value?.type === 'call' && /^(?:to|cuda|float|double|half)$/.test(methodName(value) ?? ''))
-    value = receiverOf(value);
+  while (value?.type === 'call' && isMoved(methodName(value) ?? '')) value = receiverOf(value);
   if (value?.type !== 'call' || /requires_grad/.test(value.text)) return false;
   const callee = value.field('function');
   const path = callee && qualifiedName(module, callee);
   if (path === undefined) return methodName(value) === 'new_zeros';
-  return isZeroFactory(path) && (path.endsWith('zeros') || isNought(argumentsOf(value)[0]));
+  return path.endsWith('.zeros')
+    ? isMaker(path)
+    : row(path)?.makes === 'data' && isNought(argumentsOf(value)[0]);
+}
+
+/** `.to(device)`, `.float()`. */
+function isMoved(name: string): boolean {
+  const known = ofTensor(name);
+  return known?.shape === 'same' && mayShare(known) && known.dtype !== 'whole' && !known.attribute;
 }
 
 function isNought(node: PyNode | undefined): boolean {
@@ -268,6 +275,6 @@ function isMadeOf(value: PyNode, name: string): boolean {
   const receiver = receiverOf(node);
   if (receiver !== undefined) return isMadeOf(receiver, name);
   const [only, ...others] = argumentsOf(node);
-  const builtin = /^(?:float|int|round)$/.test(node.field('function')?.text ?? '');
-  return builtin && only !== undefined && others.length <= 1 && isMadeOf(only, name);
+  const isNumber = builtin(node.field('function')?.text ?? '')?.gives === 'number';
+  return isNumber && only !== undefined && others.length <= 1 && isMadeOf(only, name);
 }

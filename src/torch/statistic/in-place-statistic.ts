@@ -1,3 +1,4 @@
+import { isFresh, isMaker, row } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -10,7 +11,7 @@ import {
   receiverOf,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { FILLED_FACTORIES, HALF_DTYPES } from '../catalog.js';
+import { HALF_DTYPES } from '../catalog.js';
 import { type Gate, gate, shown } from '../gate.js';
 import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
 import { plainAttributes } from '../module/modules.js';
@@ -51,7 +52,7 @@ function isFactory(module: PyModule, expression: PyNode): boolean {
   if (expression.type !== 'call') return false;
   const callee = expression.field('function');
   const path = callee && qualifiedName(module, callee);
-  if (path !== undefined) return FILLED_FACTORIES.has(path);
+  if (path !== undefined) return isMaker(path) && isFresh(row(path));
   const receiver = receiverOf(expression);
   const moved = ['to', 'cuda', 'cpu', 'float', 'double', 'fill_'].includes(methodName(expression) ?? '');
   return moved && receiver !== undefined && isFactory(module, receiver);

@@ -1,9 +1,10 @@
+import { isKeptBy, isPlain, mayShare, ofTensor, onlyLooks, readsOnly, row } from '../../library/library.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, keywordArgument } from '../../semantic/statements.js';
 import { attributeUsesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { onlyLooks, TENSOR_NAMESPACES, TORCH } from '../catalog.js';
+import { TORCH } from '../catalog.js';
 import { type Gate, placeOf, shown } from '../gate.js';
 import { recordsNoGraph } from '../grad/gradient.js';
 
@@ -26,22 +27,6 @@ export interface TensorRead {
   readonly logged: boolean;
 }
 
-const NUMBERS: ReadonlySet<string> = new Set(
-  'dim element_size get_device is_contiguous item nelement numel size stride tolist'.split(' '),
-);
-const VIEWS: ReadonlySet<string> = new Set(
-  'adjoint as_strided as_tensor asarray atleast_1d atleast_2d atleast_3d broadcast_to chunk conj contiguous cpu cuda detach diagonal double dsplit expand expand_as flatten float half hsplit moveaxis movedim narrow numpy permute positive ravel real rename reshape resolve_conj resolve_neg select split squeeze sum_to_size swapaxes swapdims t tensor_split to transpose type type_as unbind unflatten unfold unsqueeze view view_as vsplit'.split(
-    ' ',
-  ),
-);
-const FACTS: ReadonlySet<string> = new Set('device dtype is_cuda ndim shape'.split(' '));
-const GRAPH_FACTS: ReadonlySet<string> = new Set('grad grad_fn is_leaf requires_grad'.split(' '));
-const READING_BUILTINS: ReadonlySet<string> = new Set(
-  'bool float format hasattr id int isinstance len print repr str type'.split(' '),
-);
-const STORING: ReadonlySet<string> = new Set(
-  'add append appendleft extend insert put setdefault update'.split(' '),
-);
 const LOGGING =
   /(?:^|[._])(?:add_(?:scalar|histogram|scalars)|debug|info|log(?:_\w+)?|print|warn(?:ing)?|write)$/;
 
@@ -105,10 +90,10 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
       case 'attribute': {
         const name = parent.field('attribute')?.text ?? '';
         const call = parent.parent?.type === 'call' && parent.parent.field('function') === parent;
-        if (!call && FACTS.has(name)) return as('number');
-        if (!call && GRAPH_FACTS.has(name)) return as('graph');
-        if (!call && name !== 'data' && name !== 'T') return as('passed');
-        if (NUMBERS.has(name)) return as('number');
+        const known = ofTensor(name);
+        if (!call && known?.asksGraph) return as('graph');
+        if (!call && !known?.attribute) return as('passed');
+        if (isPlain(known)) return as('number');
         if (name === 'zero_' || name === 'fill_') return as('reset');
         if (/[a-z]_$/.test(name)) return as('changed');
         if (name === 'clone') {
@@ -116,7 +101,7 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
           detached ||= behind === 'detach' || behind === 'data';
           return as('copied');
         }
-        if (call && !VIEWS.has(name)) return as(endsAsNumber(parent.parent) ? 'number' : 'operand');
+        if (call && !mayShare(known)) return as(endsAsNumber(parent.parent) ? 'number' : 'operand');
         detached ||= name === 'detach' || name === 'data' || name === 'numpy';
         node = call && parent.parent !== undefined ? parent.parent : parent;
         continue;
@@ -163,15 +148,13 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
         const path = callee && qualifiedName(module, callee);
         if (path !== undefined && onlyLooks(path)) return as('number');
         if (parent.parent !== undefined && mayWriteInto(parent.parent, path ?? '')) return as('changed');
-        const space = TENSOR_NAMESPACES.find((prefix) => path?.startsWith(prefix));
-        if (space !== undefined && parent.parent !== undefined) {
-          if (!VIEWS.has(path?.slice(space.length) ?? ''))
-            return as(endsAsNumber(parent.parent) ? 'number' : 'operand');
+        if (path?.startsWith(TORCH) && parent.parent !== undefined) {
+          if (!mayShare(row(path))) return as(endsAsNumber(parent.parent) ? 'number' : 'operand');
           node = parent.parent;
           continue;
         }
-        if (callee?.type === 'identifier' && READING_BUILTINS.has(callee.text)) return as('number');
-        if (STORING.has(callee?.field('attribute')?.text ?? '')) return as('kept');
+        if (callee?.type === 'identifier' && readsOnly(callee.text)) return as('number');
+        if (isKeptBy(callee?.field('attribute')?.text ?? '')) return as('kept');
         return as('passed', LOGGING.test(callee?.text ?? ''));
       }
       default:
@@ -200,11 +183,11 @@ function endsAsNumber(computed: PyNode | undefined): boolean {
     return endsAsNumber(holder);
   if (holder?.type === 'attribute') {
     const name = holder.field('attribute')?.text ?? '';
-    return holder.parent?.type === 'call' && (NUMBERS.has(name) || endsAsNumber(holder.parent));
+    return holder.parent?.type === 'call' && (isPlain(ofTensor(name)) || endsAsNumber(holder.parent));
   }
   if (holder?.type === 'interpolation' || holder?.type === 'comparison_operator') return true;
   const callee = holder?.type === 'argument_list' ? holder.parent?.field('function') : undefined;
-  return callee?.type === 'identifier' && ['bool', 'float', 'int', 'print'].includes(callee.text);
+  return callee?.type === 'identifier' && readsOnly(callee.text);
 }
 
 function isTarget(subscript: PyNode): boolean {

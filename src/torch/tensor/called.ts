@@ -1,3 +1,4 @@
+import { givesModule, row } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import {
   ancestryOf,
@@ -14,7 +15,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { attributeWritesElsewhere, subclassesElsewhere } from '../../semantic/project-names.js';
 import { enclosingClass, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { LOSS_MODULES, NN_MODULE, TENSOR_MODULES } from '../catalog.js';
+import { NN_MODULE } from '../catalog.js';
 import { moduleKind } from '../module/modules.js';
 
 /** What a call may run: all of it, here and in other files of the project. */
@@ -108,11 +109,11 @@ function valuesOf(module: PyModule, identifier: PyNode): readonly PyNode[] | und
 function runOf(module: PyModule, made: PyNode): Elsewhere | { readonly maker: PyNode } | undefined {
   // `nn.MSELoss().to(device)` is still the module.
   const receiver = receiverOf(made);
-  if (receiver?.type === 'call' && ['to', 'cuda', 'cpu', 'eval', 'train'].includes(methodName(made) ?? ''))
-    return runOf(module, receiver);
+  if (receiver?.type === 'call' && givesModule(methodName(made) ?? '')) return runOf(module, receiver);
   const callee = made.field('function');
   const path = callee && qualifiedName(module, callee);
-  if (path !== undefined && (LOSS_MODULES.has(path) || TENSOR_MODULES.has(path))) return { maker: made };
+  const kind = path === undefined ? undefined : row(path)?.is;
+  if (kind === 'loss' || kind === 'map') return { maker: made };
   const own = classBehind(module, made);
   if (own !== undefined)
     return ancestryOf(module, own).imported.includes(NN_MODULE) ? forwardOf(module, own) : undefined;

@@ -1,3 +1,4 @@
+import { isMaker, mayShare, ofTensor } from '../../library/library.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -10,15 +11,9 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { MADE_ON_CPU, PARAMETER, TORCH } from '../catalog.js';
+import { PARAMETER, TORCH } from '../catalog.js';
 
 const MAX_DEPTH = 8;
-/** Methods that may hand back the tensor they are called on. */
-const SAME: ReadonlySet<string> = new Set(
-  'contiguous cpu cuda double float half requires_grad_ squeeze to type type_as view'.split(' '),
-);
-/** A gradient that is read from the object itself. */
-const GRADIENT: ReadonlySet<string> = new Set(['grad', 'register_hook', 'requires_grad_', 'retain_grad']);
 /** Calls that tell one object from another of the same value, or write on it. */
 const TELLING: ReadonlySet<string> = new Set('count discard hash id index ref remove setattr'.split(' '));
 
@@ -46,8 +41,9 @@ function computedHere(module: PyModule, value: PyNode, depth: number): boolean {
     case 'call': {
       const callee = node.field('function');
       const path = callee && qualifiedName(module, callee);
-      if (path !== undefined) return path.startsWith(TORCH) && path !== PARAMETER && !MADE_ON_CPU.has(path);
-      return SAME.has(methodName(node) ?? '')
+      if (path !== undefined) return path.startsWith(TORCH) && path !== PARAMETER && !isMaker(path);
+      const known = ofTensor(methodName(node) ?? '');
+      return mayShare(known) || known?.gives === 'self'
         ? of(receiverOf(node))
         : argumentsOf(node).length > 0 || of(receiverOf(node));
     }
@@ -101,12 +97,19 @@ function aliasOf({ parent, text }: PyNode): PyNode | undefined {
     : undefined;
 }
 
+/** A gradient that is read from the object itself. */
+function asksForGradient(name: string): boolean {
+  return name !== 'backward' && ofTensor(name)?.asksGraph === true;
+}
+
 /** `x.grad`, `x.step = 3`, `x is y`, `x in seen`, `names[x]`, `{x: 1}`, `id(x)`. */
 function isMark(place: PyNode): boolean {
   const { parent } = place;
   switch (parent?.type) {
     case 'attribute':
-      return GRADIENT.has(parent.field('attribute')?.text ?? '') || parent.parent?.field('left') === parent;
+      return (
+        asksForGradient(parent.field('attribute')?.text ?? '') || parent.parent?.field('left') === parent
+      );
     case 'comparison_operator':
       return /(?<!\w)(?:is|in)(?!\w)/.test(parent.text) && !/\bis(?: not)? None$/.test(parent.text);
     case 'subscript':

@@ -1,3 +1,4 @@
+import { mayShare, ofTensor } from '../../library/library.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { classAround } from '../../semantic/definitions.js';
@@ -15,10 +16,6 @@ const MAX_DEPTH = 8;
 const DEVICE_NAME =
   /^_*(?:(?:\w+_)?(?:adapter|compute|cuda|current|default|dist|encoder|execution|first|generator|get|gpu|infer|inference|input|load|local|main|map|model|offload|onload|optimizer|output|param|place|processing|storage|student|target|teacher|timestep|torch|train|training|unet|vae|xla)_)?device$/i;
 const BARE_NAME = /^_*(?:get_)?device$/i;
-/** Of tensors and modules, never of a device. */
-const MOVES_OR_CASTS: ReadonlySet<string> = new Set(
-  'bfloat16 clone contiguous cpu cuda detach double float half long new_zeros new_ones to'.split(' '),
-);
 const OTHER_NAME = /(?:^|_)(?:dtype|tensor|type)(?:$|_or_)/i;
 const DEVICE_TYPE = /\b(?:device|str|int)\b/;
 
@@ -111,8 +108,15 @@ function isDeviceCall(module: PyModule, call: PyNode): Answer {
   if (path === DEVICE || path === CUDA_ORDINAL) return 'yes';
   if (callee?.type === 'identifier' && ['str', 'int'].includes(name) && module.resolve(callee) === undefined)
     return 'yes';
-  if (callee?.type === 'attribute' && path === undefined && MOVES_OR_CASTS.has(name)) return 'no';
+  if (callee?.type === 'attribute' && path === undefined && movesOrCasts(name)) return 'no';
   return ['tensor', 'scalar-tensor'].includes(kindOf(module, call)) ? 'no' : 'unknown';
+}
+
+/** A method of tensors and modules, never of a device. */
+function movesOrCasts(name: string): boolean {
+  const known = ofTensor(name);
+  if (known?.makes !== undefined || name === 'clone') return true;
+  return known?.shape === 'same' && mayShare(known) && !known.attribute;
 }
 
 function isDeviceAttribute(module: PyModule, node: PyNode, of: (inner: PyNode) => Answer): Answer {

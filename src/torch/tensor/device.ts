@@ -1,9 +1,10 @@
+import { isMaker } from '../../library/library.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, keywordArgument, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { MADE_ON_CPU, NUMPY } from '../catalog.js';
+import { NUMPY } from '../catalog.js';
 
 const MAX_DEPTH = 10;
 
@@ -33,5 +34,5 @@ function movesToCpu(module: PyModule, call: PyNode): boolean {
   const callee = call.field('function');
   const path = callee && qualifiedName(module, callee);
   if (path === undefined) return false;
-  return path.startsWith(NUMPY) || (MADE_ON_CPU.has(path) && keywordArgument(call, 'device') === undefined);
+  return path.startsWith(NUMPY) || (isMaker(path) && keywordArgument(call, 'device') === undefined);
 }

@@ -1,3 +1,4 @@
+import { isOperation, ofTensor, row } from '../../library/library.js';
 import { classAround } from '../../semantic/definitions.js';
 import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -11,21 +12,11 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { TENSOR_MODULES, TENSOR_NAMESPACES } from '../catalog.js';
+import { TENSOR_FUNCTIONS } from '../catalog.js';
 import { initialValue } from '../module/modules.js';
 import { kindOf } from './tensor.js';
-import * as known from './tensor-methods.js';
 
 const MAX_DEPTH = 12;
-
-/** Methods by which an argument shows itself to be a tensor. Arrays and modules have none of them. */
-const TELLING: ReadonlySet<string> = new Set([
-  ...known.ONLY_TENSORS,
-  'dim',
-  'numel',
-  'new_zeros',
-  'requires_grad_',
-]);
 
 /** More than `kindOf`: an argument counts as a tensor when the function uses it as nothing else can be used. */
 export const isProvenTensor = once(provenTensor);
@@ -76,7 +67,8 @@ function carrierOf(node: PyNode): PyNode | undefined {
         ? receiverOf(object)
         : undefined;
     case 'call':
-      return keepsTensor(methodName(node) ?? '') && !(isPaired(node) && argumentsOf(node).length > 0)
+      return isOperation(ofTensor(methodName(node) ?? '')) &&
+        !(isPaired(node) && argumentsOf(node).length > 0)
         ? receiverOf(node)
         : undefined;
     default:
@@ -108,24 +100,7 @@ function startsOf(module: PyModule, read: PyNode): readonly Definition[] {
 }
 
 function isPaired(call: PyNode): boolean {
-  return known.PAIRED_REDUCTIONS.has(methodName(call) ?? '');
-}
-
-function keepsTensor(name: string): boolean {
-  return [
-    known.FLOAT_REDUCTIONS,
-    known.SAME_REDUCTIONS,
-    known.INTEGER_REDUCTIONS,
-    known.FLOAT_ELEMENTWISE,
-    known.SAME_ELEMENTWISE,
-    known.TO_FLOAT,
-    known.TO_INTEGER,
-    known.FLOAT_SHAPED,
-    known.SAME_SHAPED,
-    known.BROADCASTING,
-    known.COMPARISONS,
-    new Set(['to', 'squeeze', 'type_as', 'topk']),
-  ].some((names) => names.has(name));
+  return ofTensor(methodName(call) ?? '')?.paired === true;
 }
 
 /** Somewhere in the function the parameter is given to torch or to a layer, or shows a method that only tensors have. */
@@ -140,7 +115,7 @@ function isUsedAsTensor(module: PyModule, parameter: PyNode): boolean {
       const name = place.field('attribute')?.text ?? '';
       if (call?.type !== 'call' || call.field('function') !== place) return false;
       // `block.norm(x)` runs a layer of that name.
-      if (TELLING.has(name)) return argumentsOf(call).every(isPlain);
+      if (ofTensor(name)?.only) return argumentsOf(call).every(isPlain);
       return name === 'size' && argumentsOf(call)[0]?.type === 'integer';
     }
     if (place?.type !== 'argument_list' || place.named[0] !== read) return false;
@@ -170,11 +145,12 @@ export function isLayer(module: PyModule, call: PyNode): boolean {
     return false;
   const maker = initialValue(module, callee, name)?.field('function');
   const path = maker && qualifiedName(module, maker);
-  return path !== undefined && TENSOR_MODULES.has(path);
+  return path !== undefined && row(path)?.is === 'map';
 }
 
+/** Its first argument is a tensor: a method of tensors as well, or a function that only layers call. */
 function isTensorFunction(path: string): boolean {
-  const space = TENSOR_NAMESPACES.find((prefix) => path.startsWith(prefix));
-  const name = space === undefined ? '' : path.slice(space.length);
-  return keepsTensor(name) || space === TENSOR_NAMESPACES[0];
+  const known = row(path);
+  const isMethod = isOperation(known) && ofTensor(path.split('.').at(-1) ?? '') !== undefined;
+  return (isMethod && !known.numberFirst) || path.startsWith(TENSOR_FUNCTIONS);
 }

@@ -1,3 +1,4 @@
+import { ofTensor, type Row, row } from '../../library/library.js';
 import { classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -12,10 +13,9 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { LAST_DIMENSION, TENSOR_NAMESPACES } from '../catalog.js';
 import { initialValue } from '../module/modules.js';
 import { kindOf } from './tensor.js';
-import * as known from './tensor-methods.js';
+import { isWhole } from './tensor-calls.js';
 
 /** A number, or an expression with one value for the life of the object; undefined where nothing is known. */
 export type Dimension = string | undefined;
@@ -95,34 +95,34 @@ function pairedReduction(module: PyModule, node: PyNode, of: ShapeOf): Shape | u
   const value = node.field(node.type === 'subscript' ? 'value' : 'object');
   const chosen = node.field(node.type === 'subscript' ? 'subscript' : 'attribute')?.text;
   if (value?.type !== 'call' || (chosen !== '0' && chosen !== 'values')) return undefined;
-  const { name, operands } = operation(module, value);
-  return known.PAIRED_REDUCTIONS.has(name) && operands.length > 0
-    ? reduced(value, name, operands, of)
+  const { known, operands } = operation(module, value);
+  return known?.paired && known.shape === 'one' && operands.length > 0
+    ? reduced(value, known, operands, of)
     : undefined;
 }
 
 function callShape(module: PyModule, call: PyNode, of: ShapeOf): Shape | undefined {
-  const { name, operands, isFunction } = operation(module, call);
+  const { known, name, operands, isFunction } = operation(module, call);
   const [first, ...rest] = operands;
-  if (isFunction && (known.FACTORIES.has(name) || name === 'full'))
+  if (isFunction && known?.makes === 'sizes')
     return sizes(module, name === 'full' ? operands.slice(0, 1) : operands);
   if (isFunction && name === 'tensor') return first?.type === 'list' ? listShape(first) : undefined;
   if (isFunction && name === 'one_hot') {
     const classes = rest[0] ?? keywordArgument(call, 'num_classes')?.field('value');
     return classes === undefined ? undefined : { dimensions: [dimensionOf(module, classes)], open: true };
   }
-  if (isReduction(name) && first !== undefined) {
-    const whole = rest.length === 0 && keywordNames(call).every((key) => known.DIMENSIONLESS.has(key));
-    if (whole) return ONE_NUMBER;
-    return known.PAIRED_REDUCTIONS.has(name) ? undefined : reduced(call, name, operands, of);
+  if (known?.shape === 'one' && known.loss === undefined && first !== undefined) {
+    if (isWhole(known, rest, call)) return ONE_NUMBER;
+    return known.paired ? undefined : reduced(call, known, operands, of);
   }
   if (name === 'view' || name === 'reshape') return sizes(module, rest);
   if (name === 'flatten') return flattened(rest, of(first));
-  if (keepsShape(name)) return of(first);
+  if (known?.shape === 'same' || name === 'pow') return of(first);
   return first === undefined || isFunction ? undefined : layerShape(module, call);
 }
 
 interface Operation {
+  readonly known: Row | undefined;
   readonly name: string;
   /** The tensor first, whether it is the receiver or an argument. */
   readonly operands: readonly PyNode[];
@@ -134,25 +134,23 @@ function operation(module: PyModule, call: PyNode): Operation {
   const callee = call.field('function');
   const path = callee && qualifiedName(module, callee);
   if (path !== undefined) {
-    const space = TENSOR_NAMESPACES.find((prefix) => path.startsWith(prefix));
-    return {
-      name: space === undefined ? '' : path.slice(space.length),
-      operands: positional,
-      isFunction: true,
-    };
+    const known = row(path);
+    return { known, name: known?.path.split('.').at(-1) ?? '', operands: positional, isFunction: true };
   }
   const receiver = receiverOf(call);
+  const name = methodName(call) ?? '';
   return {
-    name: methodName(call) ?? '',
+    known: ofTensor(name),
+    name,
     operands: receiver === undefined ? [] : [receiver, ...positional],
     isFunction: false,
   };
 }
 
-function reduced(call: PyNode, name: string, operands: readonly PyNode[], of: ShapeOf): Shape | undefined {
+function reduced(call: PyNode, { path }: Row, operands: readonly PyNode[], of: ShapeOf): Shape | undefined {
   const [first, ...rest] = operands;
   // The first argument of `norm` is its order.
-  const written = keywordArgument(call, 'dim')?.field('value') ?? (/norm$/.test(name) ? rest[1] : rest[0]);
+  const written = keywordArgument(call, 'dim')?.field('value') ?? (/norm$/.test(path) ? rest[1] : rest[0]);
   const keep = keywordArgument(call, 'keepdim')?.field('value')?.text ?? rest.at(-1)?.text;
   const base = of(first);
   const index = written === undefined ? Number.NaN : Number(written.text.replace(/\s/g, ''));
@@ -184,7 +182,7 @@ function layerShape(module: PyModule, call: PyNode): Shape | undefined {
     made?.type === 'call'
       ? made.field('function') && qualifiedName(module, made.field('function') ?? made)
       : undefined;
-  const place = path === undefined ? undefined : LAST_DIMENSION.get(path);
+  const place = path === undefined ? undefined : row(path)?.lastDimension;
   if (made === undefined || place === undefined) return undefined;
   const size = keywordArgument(made, place.keyword)?.field('value') ?? argumentsOf(made)[place.position];
   const dimension =
@@ -244,31 +242,9 @@ export function dimensionOf(module: PyModule, expression: PyNode, depth = 0): Di
   return base === undefined ? undefined : `${base}.${name}`;
 }
 
-function keepsShape(name: string): boolean {
-  return (
-    known.FLOAT_ELEMENTWISE.has(name) ||
-    known.SAME_ELEMENTWISE.has(name) ||
-    known.TO_FLOAT.has(name) ||
-    known.TO_INTEGER.has(name) ||
-    ['to', 'type', 'type_as', 'softmax', 'log_softmax', 'dropout', 'normalize', 'round', 'pow'].includes(name)
-  );
-}
-
-function isReduction(name: string): boolean {
-  return (
-    known.FLOAT_REDUCTIONS.has(name) || known.SAME_REDUCTIONS.has(name) || known.INTEGER_REDUCTIONS.has(name)
-  );
-}
-
 function joined(a: Shape | undefined, b: Shape | undefined): Shape | undefined {
   if (a === ONE_NUMBER) return b;
   if (b === ONE_NUMBER) return a;
   const same = a !== undefined && b !== undefined && JSON.stringify(a) === JSON.stringify(b);
   return same && a.dimensions.every((size) => size !== undefined) ? a : undefined;
-}
-
-function keywordNames(call: PyNode): readonly string[] {
-  return argumentsOf(call).flatMap((node) =>
-    node.type === 'keyword_argument' ? (node.field('name')?.text ?? []) : [],
-  );
 }

@@ -1,18 +1,11 @@
+import { builtin, isOfModulesToo, isOperation, ofTensor, type Row, row } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, hasSplat, keywordArgument, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import {
-  FLOAT_DTYPES,
-  INTEGER_DTYPES,
-  LOSS_FUNCTIONS,
-  LOSS_MODULES,
-  PARAMETER,
-  TENSOR_MODULES,
-  TENSOR_NAMESPACES,
-} from '../catalog.js';
+import { FLOAT_DTYPES, INTEGER_DTYPES, PARAMETER } from '../catalog.js';
 import {
   arithmetic,
   INTEGER,
@@ -24,21 +17,8 @@ import {
   type TensorKind,
   UNKNOWN,
 } from './tensor-fact.js';
-import * as known from './tensor-methods.js';
 
 type FactOf = (node: PyNode) => TensorFact;
-
-/** Builtins that give a Python number. */
-const NUMBER_BUILTINS: ReadonlyMap<string, TensorFact> = new Map([
-  ['float', { kind: 'number', floating: 'yes' } as const],
-  ['int', INTEGER],
-  ['len', INTEGER],
-  ['bool', INTEGER],
-  ['round', NUMBER],
-]);
-
-/** Methods that give a Python number on whatever has them. */
-const NUMBER_METHODS: ReadonlySet<string> = new Set(['dim', 'item', 'nelement', 'ndimension', 'numel']);
 
 /** A call of a builtin, of a torch function or of a method; undefined when it is none that is known. */
 export function callFact(module: PyModule, call: PyNode, factOf: FactOf): TensorFact | undefined {
@@ -48,7 +28,7 @@ export function callFact(module: PyModule, call: PyNode, factOf: FactOf): Tensor
   if (path !== undefined) return torchFact(module, path, call, factOf);
   if (callee.type === 'identifier' && module.resolve(callee) === undefined) {
     if (callee.text === 'abs') return oneArgument(call, factOf);
-    return NUMBER_BUILTINS.get(callee.text);
+    return builtinFact(callee.text);
   }
   const name = methodName(call);
   const receiver = receiverOf(call);
@@ -57,18 +37,25 @@ export function callFact(module: PyModule, call: PyNode, factOf: FactOf): Tensor
     : methodFact(module, name, receiver, call, factOf);
 }
 
+function builtinFact(name: string): TensorFact | undefined {
+  if (builtin(name)?.gives !== 'number') return undefined;
+  if (name === 'round') return NUMBER;
+  return name === 'float' ? { kind: 'number', floating: 'yes' } : INTEGER;
+}
+
 /** What calling an instance made by this call gives, e.g. `nn.MSELoss()`. */
 export function instanceFact(module: PyModule, made: PyNode): TensorFact | undefined {
   const callee = made.field('function');
   const path = callee && qualifiedName(module, callee);
   if (path === undefined) return undefined;
-  if (LOSS_MODULES.has(path)) {
+  const known = row(path);
+  if (known?.is === 'loss') {
     const changed = reductionsSet(module);
     if (changed.length === 0) return lossFact(module, made, 1);
     const vector = changed.some(({ text }) => /^["']none["']$/.test(text));
     return vector ? { kind: 'tensor', floating: 'yes' } : { kind: 'tensor', floating: 'yes', open: true };
   }
-  return TENSOR_MODULES.has(path) ? TENSOR : undefined;
+  return known?.is === 'map' ? TENSOR : undefined;
 }
 
 /** The values of `criterion.reduction = …` in the file; which criterion that is, is not asked. */
@@ -82,29 +69,51 @@ function reductionsSet(module: PyModule): readonly PyNode[] {
 
 function torchFact(module: PyModule, path: string, call: PyNode, factOf: FactOf): TensorFact | undefined {
   if (path.startsWith('math.')) return NUMBER;
-  const plain = LOSS_FUNCTIONS.get(path);
-  if (plain !== undefined) return lossFact(module, call, plain);
+  const known = row(path);
   if (path === PARAMETER)
     return {
       kind: oneArgument(call, factOf).kind === 'scalar-tensor' ? 'scalar-tensor' : 'tensor',
       floating: 'yes',
     };
-  const space = TENSOR_NAMESPACES.find((prefix) => path.startsWith(prefix));
-  const name = space === undefined ? '' : path.slice(space.length);
+  if (known === undefined || known.is !== undefined) return undefined;
+  if (known.loss !== undefined) return lossFact(module, call, known.loss);
   const [first, ...rest] = positional(call);
-  if (hasSplat(call)) return isTensorFunction(name) ? TENSOR : undefined;
-  if (known.FACTORIES.has(name))
-    return withDtype(module, call, { kind: factoryKind(positional(call)), floating: 'yes' });
-  if (known.FROM_DATA.has(name) && first !== undefined) {
-    const data = factOf(first);
-    const floating = first.type === 'list' ? listFloating(first) : data.floating;
-    const kind = data.kind === 'number' || data.kind === 'scalar-tensor' ? 'scalar-tensor' : 'tensor';
-    return withDtype(module, call, { kind, floating });
+  if (hasSplat(call)) return isOperation(known) ? TENSOR : undefined;
+  if (known.makes !== undefined) return madeFact(module, known, call, factOf);
+  return first === undefined || !isOperation(known)
+    ? undefined
+    : operationFact(module, known, factOf(first), rest, call, factOf);
+}
+
+/** `torch.zeros(2, 3)`, `torch.tensor(data)`, `torch.ones_like(x)`. */
+function madeFact(module: PyModule, known: Row, call: PyNode, factOf: FactOf): TensorFact {
+  const given = positional(call);
+  const [first] = given;
+  if (known.makes === 'sizes') {
+    const floating = known.dtype === 'float' ? 'yes' : 'unknown';
+    return withDtype(module, call, {
+      kind: factoryKind(hasFill(known) ? given.slice(0, 1) : given),
+      floating,
+    });
   }
-  if (name === 'full' && first !== undefined) return { kind: factoryKind([first]), floating: 'unknown' };
-  if (known.OTHER_TENSORS.has(name)) return TENSOR;
-  if (first === undefined || !isTensorFunction(name)) return undefined;
-  return operationFact(module, name, factOf(first), rest, call, factOf, TENSOR);
+  if (first === undefined || known.makes === 'numbers')
+    return withDtype(module, call, { kind: 'tensor', floating: floatingOf(known, 'unknown') });
+  const data = factOf(first);
+  if (known.makes === 'like') return withDtype(module, call, sameShape(data));
+  const floating = first.type === 'list' ? listFloating(first) : data.floating;
+  const kind = data.kind === 'number' || data.kind === 'scalar-tensor' ? 'scalar-tensor' : 'tensor';
+  return withDtype(module, call, { kind, floating });
+}
+
+/** `full` and `new_full` have their number after the sizes, which are one tuple. */
+function hasFill({ path }: Row): boolean {
+  return /full$/.test(path);
+}
+
+function floatingOf({ dtype }: Row, of: Answer): Answer {
+  if (dtype === 'float') return 'yes';
+  if (dtype === 'whole') return 'no';
+  return dtype === 'same' ? of : 'unknown';
 }
 
 function listFloating({ text }: PyNode): Answer {
@@ -120,69 +129,74 @@ function methodFact(
   factOf: FactOf,
 ): TensorFact | undefined {
   const args = positional(call);
-  if (NUMBER_METHODS.has(name) && args.length === 0) return NUMBER;
+  const known = ofTensor(name);
   if (name === 'size' && args.length === 1) return INTEGER;
-  if (hasSplat(call)) return undefined;
-  if (known.FACTORY_METHODS.has(name))
-    return withDtype(module, call, { kind: factoryKind(args), floating: 'unknown' });
-  if (name === 'new_tensor') return TENSOR;
   const self = factOf(receiver);
-  if (isTensor(self)) return operationFact(module, name, self, args, call, factOf, undefined);
+  if (known?.gives === 'number' && !known.attribute && args.length === 0)
+    return known.only || name === 'item' || isTensor(self) ? NUMBER : undefined;
+  if (known === undefined || hasSplat(call)) return undefined;
+  if (known.makes !== undefined) return madeFact(module, known, call, factOf);
+  if (!isOperation(known)) return undefined;
+  if (isTensor(self)) return operationFact(module, known, self, args, call, factOf);
   if (self.kind === 'number' || !importsPackage(module, 'torch') || !args.every(isLiteral)) return undefined;
-  const proven = known.ONLY_TENSORS.has(name) || (isReduction(name) && isMoved(receiver));
+  const proven = known.only || (known.shape === 'one' && isMoved(receiver));
   return proven
-    ? operationFact(module, name, { kind: 'tensor', floating: self.floating }, args, call, factOf, undefined)
+    ? operationFact(module, known, { kind: 'tensor', floating: self.floating }, args, call, factOf)
     : undefined;
 }
 
-/** `name(first, ...rest)`, where `first` is a tensor or can only be one. */
+/** `known(first, ...rest)`, where `first` is a tensor or can only be one. */
 function operationFact(
   module: PyModule,
-  name: string,
+  known: Row,
   first: TensorFact,
   rest: readonly PyNode[],
   call: PyNode,
   factOf: FactOf,
-  otherwise: TensorFact | undefined,
 ): TensorFact | undefined {
-  if (isReduction(name)) return reductionFact(name, first, rest, call);
-  const same = sameShape(first);
-  if (known.FLOAT_ELEMENTWISE.has(name) || known.TO_FLOAT.has(name)) return { ...same, floating: 'yes' };
-  if (known.SAME_ELEMENTWISE.has(name)) return bounded(same, rest, call, factOf);
-  if (known.TO_INTEGER.has(name)) return { ...same, floating: 'no' };
-  if (name === 'to' || name === 'type') return withDtype(module, call, same);
-  if (name === 'type_as') return { ...same, floating: 'unknown' };
-  if (name === 'squeeze') return same;
-  if (known.BROADCASTING.has(name)) {
-    const [other] = rest;
-    if (other === undefined) return undefined;
-    const joined = arithmetic(same, factOf(other), /div/.test(name) ? '/' : '+');
-    return keywordArgument(call, 'alpha') === undefined ? joined : { ...joined, floating: 'unknown' };
+  switch (known.shape) {
+    case 'one':
+      return reductionFact(known, first, rest, call);
+    case 'same':
+    case 'fewer': {
+      const same = sameShape(first);
+      if (known.dtype === 'argument')
+        return /type_as$/.test(known.path) ? { ...same, floating: 'unknown' } : withDtype(module, call, same);
+      return known.dtype === 'same'
+        ? bounded(same, rest, call, factOf)
+        : { ...same, floating: floatingOf(known, 'unknown') };
+    }
+    case 'broadcast': {
+      const [other] = rest;
+      if (other === undefined) return undefined;
+      const joined = arithmetic(sameShape(first), factOf(other), known.dtype === 'float' ? '/' : '+');
+      if (known.dtype === 'whole') return { ...joined, floating: 'no' };
+      return keywordArgument(call, 'alpha') === undefined ? joined : { ...joined, floating: 'unknown' };
+    }
+    default:
+      return { kind: 'tensor', floating: floatingOf(known, first.floating) };
   }
-  if (known.COMPARISONS.has(name)) return { kind: 'tensor', floating: 'no' };
-  if (known.FLOAT_SHAPED.has(name)) return { kind: 'tensor', floating: 'yes' };
-  if (known.SAME_SHAPED.has(name)) return { kind: 'tensor', floating: first.floating };
-  return otherwise;
 }
 
 function reductionFact(
-  name: string,
+  known: Row,
   of: TensorFact,
   rest: readonly PyNode[],
   call: PyNode,
 ): TensorFact | undefined {
-  const floating = known.FLOAT_REDUCTIONS.has(name)
-    ? 'yes'
-    : known.INTEGER_REDUCTIONS.has(name)
-      ? 'no'
-      : keywordArgument(call, 'dtype') === undefined
-        ? of.floating
-        : 'unknown';
-  const order = /norm$/.test(name) && rest.length === 1 && rest.every(isLiteral);
-  const whole =
-    (rest.length === 0 || order) && keywordNames(call).every((key) => known.DIMENSIONLESS.has(key));
-  if (whole) return { kind: 'scalar-tensor', floating };
-  return known.PAIRED_REDUCTIONS.has(name) ? undefined : { kind: 'tensor', floating };
+  const given = keywordArgument(call, 'dtype') === undefined || known.dtype !== 'same';
+  const floating = given ? floatingOf(known, of.floating) : 'unknown';
+  if (isWhole(known, rest, call)) return { kind: 'scalar-tensor', floating };
+  return known.paired ? undefined : { kind: 'tensor', floating };
+}
+
+/** Keywords of a reduction that leave no dimension standing. */
+const DIMENSIONLESS = /^(?:correction|dtype|ord|p|unbiased)$/;
+
+/** A reduction of all elements; the first argument of a norm is its order. */
+export function isWhole({ path }: Row, rest: readonly PyNode[], call: PyNode): boolean {
+  const order = /norm$/.test(path) && rest.length === 1 && rest.every(isLiteral);
+  return (rest.length === 0 || order) && keywordNames(call).every((key) => DIMENSIONLESS.test(key));
 }
 
 function lossFact(module: PyModule, call: PyNode, plain: number): TensorFact {
@@ -247,28 +261,8 @@ function withDtype(module: PyModule, call: PyNode, fact: TensorFact): TensorFact
   return keywordArgument(call, 'dtype') === undefined ? fact : { ...fact, floating: 'unknown' };
 }
 
-function isTensorFunction(name: string): boolean {
-  return isReduction(name) || TENSOR_FUNCTIONS.some((names) => names.has(name));
-}
-
-const TENSOR_FUNCTIONS = [
-  known.FLOAT_ELEMENTWISE,
-  known.SAME_ELEMENTWISE,
-  known.BROADCASTING,
-  known.COMPARISONS,
-  known.FLOAT_SHAPED,
-  known.SAME_SHAPED,
-  new Set(['squeeze']),
-];
-
-function isReduction(name: string): boolean {
-  return (
-    known.FLOAT_REDUCTIONS.has(name) || known.SAME_REDUCTIONS.has(name) || known.INTEGER_REDUCTIONS.has(name)
-  );
-}
-
 function isMoved(receiver: PyNode): boolean {
-  return receiver.type === 'call' && known.MODULE_TOO.has(methodName(receiver) ?? '');
+  return receiver.type === 'call' && isOfModulesToo(methodName(receiver) ?? '');
 }
 
 function oneArgument(call: PyNode, factOf: FactOf): TensorFact {

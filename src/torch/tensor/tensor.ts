@@ -1,3 +1,4 @@
+import { row } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition } from '../../semantic/definitions.js';
@@ -15,7 +16,7 @@ import {
 } from '../../semantic/statements.js';
 import type { FieldName } from '../../syntax/grammar.js';
 import type { PyNode } from '../../syntax/node.js';
-import { GRAD_OFF, TENSOR_TYPES } from '../catalog.js';
+import { TENSOR_TYPES } from '../catalog.js';
 import { calledBy, definitionsOf, namedElsewhere } from './called.js';
 import { callFact, instanceFact } from './tensor-calls.js';
 import {
@@ -265,7 +266,7 @@ function isTransparent(module: PyModule, decorator: PyNode): boolean {
   return (
     callee.text === 'staticmethod' ||
     callee.text === 'classmethod' ||
-    (path !== undefined && GRAD_OFF.has(path))
+    (path !== undefined && row(path)?.gradMode !== undefined)
   );
 }
 

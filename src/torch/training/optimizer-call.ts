@@ -1,3 +1,4 @@
+import { canonical } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -21,7 +22,7 @@ export function adamCalls(module: PyModule, wanted: readonly AdamCall['name'][])
     const callee = call?.field('function');
     if (call === undefined || !callee?.contains(node) || seen.has(call)) return [];
     seen.add(call);
-    const name = ADAM_CLASSES.get(qualifiedName(module, callee) ?? '');
+    const name = ADAM_CLASSES.get(canonical(qualifiedName(module, callee) ?? ''));
     if (name === undefined || !wanted.includes(name) || call.closest('string') !== undefined) return [];
     const assignment = call.parent?.type === 'assignment' ? call.parent : undefined;
     const holder = assignment?.field('left');

@@ -20,6 +20,8 @@ describe('a total that people read', () => {
     ['a progress bar', 'other.set_postfix(loss=total / 3)'],
     ['a collective', 'torch.distributed.all_reduce(total)'],
     ['what it was before it became a number', 'total = total.item()', 'return total'],
+    ['a copy without its graph', 'return torch.tensor(total)'],
+    ['indices', 'return total.nonzero()'],
     ['a list of numbers', 'kept = [total]', 'return [float(each) for each in kept]'],
   ])('has no fate as %s', (_, ...lines) => {
     expect(fates(...lines)).toEqual([]);

@@ -24,6 +24,9 @@ describe('argumentsCall', () => {
     ['import transformers\ntransformers.training_args.TrainingArguments(HERE)\n', true],
     ['from transformers.training_args import TrainingArguments\nTrainingArguments(HERE)\n', true],
     ['from trl.trainer.sft_config import SFTConfig\nSFTConfig(HERE)\n', true],
+    // They have arguments of their own.
+    ['from trl import DDPOConfig\nDDPOConfig(HERE)\n', false],
+    ['from trl import AlignPropConfig\nAlignPropConfig(HERE)\n', false],
     ['from trl.experimental.ppo import PPOConfig\nPPOConfig(HERE)\n', true],
     ['def f():\n    from trl import KTOConfig\n    return KTOConfig(HERE)\n', true],
     ['import transformers\nA = transformers.TrainingArguments\nA(HERE)\n', true],

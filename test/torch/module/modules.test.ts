@@ -199,6 +199,11 @@ describe('values', () => {
     ['self.c * 2', false],
     ['np.mean(x)', false],
     ['y.type_as(x)', false],
+    ['x.new_zeros(3)', false],
+    ['torch.tensor(x)', false],
+    ['torch.as_tensor(x)', true],
+    ['x.nonzero()', false],
+    ['x.sign()', true],
   ])('%s may carry a gradient: %s', (expression, answer) => {
     expect(mayCarryGradient(...value(expression))).toBe(answer);
   });
@@ -212,13 +217,17 @@ describe('values', () => {
     expect(isProvenTensor(...value(expression))).toBe(answer);
   });
 
-  it.each(['probe = x.mean(0)', 'y = x.norm(self.m);;probe = x.mean(0)', 'n = x.size();;probe = x.mean(0)'])(
-    'does not take an argument for a tensor that may be a layer or anything else: %s',
-    (body) => {
-      const module = moduleWith('pass', body);
-      expect(isProvenTensor(module, probe(module))).toBe(false);
-    },
-  );
+  it.each([
+    'probe = x.mean(0)',
+    'y = x.norm(self.m);;probe = x.mean(0)',
+    'n = x.size();;probe = x.mean(0)',
+    // A module has it too, and a number may stand first.
+    'x.requires_grad_(False);;probe = x.mean(0)',
+    'y = torch.mul(x, self.c);;probe = x.mean(0)',
+  ])('does not take an argument for a tensor that may be a layer or anything else: %s', (body) => {
+    const module = moduleWith('pass', body);
+    expect(isProvenTensor(module, probe(module))).toBe(false);
+  });
 
   it.each([
     ['z.mean(0)', true],
