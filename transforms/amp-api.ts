@@ -40,6 +40,7 @@ import {
   ownsItsLines,
   Proof,
   reachGates,
+  requireOriginal,
   requireVersion,
   statementOf,
   Unfixable,
@@ -161,6 +162,7 @@ export const ampApi: Transform<AmpSite> = {
     }
     const names = uses.map(({ name }) => name);
     for (const { answer, otherwise } of ampGates(module, names)) proof.require(answer, otherwise);
+    requireOriginal(proof, module, ...names.map((name) => `${OLD_AMP}.${name}`));
     proof.require(
       uses.some(({ node }) => isTestCode(module, node)) ? 'unknown' : 'yes',
       'that this test is not about the old names',

@@ -14,6 +14,7 @@ import {
   behindBracket,
   cutsAlike,
   DEVICE_FACTORIES,
+  givenInstead,
   hasSplat,
   isCpu,
   isDevice,
@@ -29,7 +30,9 @@ import {
   qualifiedName,
   RANDOM_FACTORIES,
   receiverOf,
+  requireOriginal,
   roundsAlike,
+  shown,
 } from '../src/toolkit/index.js';
 
 interface FactorySite extends Site {
@@ -164,6 +167,13 @@ export const factoryDevice: Transform<FactorySite> = {
       .require(
         isTraced(module) ? 'unknown' : 'yes',
         'that TorchScript or torch.fx, which this file uses, takes the device in this form',
+      );
+    requireOriginal(proof, module, path);
+    const other = device && proof.refuted === undefined ? givenInstead(module, device) : undefined;
+    if (other !== undefined)
+      proof.require(
+        'unknown',
+        `that \`${device?.text}\` is a device: \`${shown(other.node)}\` is given for it`,
       );
     edit.appendKeyword(factory, 'device', device?.text ?? cudaDevice(whole));
     edit.keepOnly(whole, moved);

@@ -43,6 +43,8 @@ import {
   mayRepeatConstant,
   movesInLoops,
   Proof,
+  qualifiedName,
+  requireOriginal,
   shown,
   standalone,
   statementOf,
@@ -148,12 +150,14 @@ export const hoistConstantTensor: Transform<HoistSite> = {
       changesModes(module, loop ?? statement),
       'the function switches what tensors are made of, or looks at its variables by other ways than their names',
     );
+    const made = constant.maker.field('function');
+    requireOriginal(proof, module, made && qualifiedName(module, made));
     if (buffer !== undefined) {
       for (const { answer, otherwise } of wrappingGates(module, buffer.classNode, name))
         proof.require(answer, otherwise);
       proof.require('unknown', 'that nobody casts the module or builds it on `meta`: its buffers go along');
-      const made = `${buffer.owner}.register_buffer("${name}", ${withoutDevice(constant)}, persistent=False)`;
-      edit.insertStatementAfter(buffer.behind, [made]);
+      const registered = `${buffer.owner}.register_buffer("${name}", ${withoutDevice(constant)}, persistent=False)`;
+      edit.insertStatementAfter(buffer.behind, [registered]);
       edit.replace(value, `${buffer.attribute}.${device === undefined ? 'cuda()' : `to(${device.text})`}`);
       return edit.done(`Keep \`${name}\` in a buffer`, proof);
     }

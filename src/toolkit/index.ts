@@ -38,11 +38,12 @@ export {
   qualifiedName,
 } from '../semantic/imports.js';
 export { onlyUse, type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
-export { neededAfter } from '../semantic/liveness.js';
+export { frameReader, neededAfter } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
 export { binds, roleOf } from '../semantic/names.js';
 export { lacksParameter } from '../semantic/parameters.js';
 export { isOlderBranch, isPrivate, isProgram, lastOfImports } from '../semantic/program.js';
+export { settersElsewhere } from '../semantic/project-names.js';
 export { type Repetition, repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
 export * from '../semantic/statements.js';
@@ -148,9 +149,15 @@ export * from '../torch/saved/saving.js';
 export { copiesState } from '../torch/saved/state-receiver.js';
 export { isComputedHere } from '../torch/tensor/computed-value.js';
 export { mayBuildInForward, mayRepeatConstant } from '../torch/tensor/constant-cue.js';
-export { type BufferPlace, bufferPlace, canLeave, withoutDevice } from '../torch/tensor/constant-place.js';
+export {
+  type BufferPlace,
+  bufferPlace,
+  canLeave,
+  mayBeMissing,
+  withoutDevice,
+} from '../torch/tensor/constant-place.js';
 export { type ConstantUse, constantUse, usesOfName } from '../torch/tensor/constant-use.js';
-export { isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
+export { givenInstead, isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
 export { cutsAlike, isExactOnAnyDevice, isFilled, roundsAlike } from '../torch/tensor/factory-numbers.js';
 export { IS_TORCH, isTorchCode } from '../torch/tensor/framework.js';
 export { type HalfPlace, halfPlaces, halfSpread, strayHalf } from '../torch/tensor/half-precision.js';
@@ -164,7 +171,6 @@ export {
   isLarge,
   keywordValue,
   loopToLeave,
-  mayBeMissing,
   movesInLoops,
 } from '../torch/tensor/loop-constant.js';
 export { makesLora } from '../torch/tensor/lora.js';
@@ -211,5 +217,5 @@ export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
 export { withEvidence } from './evidence.js';
-export { requireArrival, requireUncaught, requireVersion } from './gates.js';
+export { requireArrival, requireOriginal, requireUncaught, requireVersion } from './gates.js';
 export { Proof } from './proof.js';

@@ -7,6 +7,7 @@ import { type Gate, shown } from '../gate.js';
 import { backwardsIn } from '../grad/backward-calls.js';
 import { gradUseIn } from '../grad/grad.js';
 import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
+import { graphAsked } from '../grad/graph-asked.js';
 import {
   differentiatingCaller,
   entersGradOff,
@@ -28,7 +29,6 @@ import { isTorchCode } from '../tensor/framework.js';
 import { isProvenTensor } from '../tensor/proven-tensor.js';
 import { kindOf } from '../tensor/tensor.js';
 import { callersElsewhere, partReturned } from './callers.js';
-import { graphAsked } from './graph-asked.js';
 import { lossTerm } from './loss-term.js';
 import { type Fate, fatesOf } from './record-fate.js';
 import { EVALUATION_NAME } from './running-total.js';

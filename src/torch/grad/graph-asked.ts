@@ -18,14 +18,23 @@ export function graphAsked(module: PyModule): string | undefined {
 
 function findAsking(module: PyModule): string | undefined {
   for (const word of WORDS) {
-    const own = askingNode(module.alone, word);
-    if (own !== undefined) return `\`${shown(own.parent ?? own)}\``;
-    const others = module.around.summaries({ word, beside: [] }, askingIn);
-    if (others === undefined) return `one of the many files that name \`${word}\``;
-    const found = others.find((place) => place !== undefined);
+    const found = module.memo(askingInProject, word);
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Where the project tries to copy something deeply: it goes another way where that holds a tensor with a graph. */
+export function deepCopyTried(module: PyModule): string | undefined {
+  return module.memo(askingInProject, 'deepcopy');
+}
+
+function askingInProject(module: PyModule, word: string): string | undefined {
+  const own = askingNode(module.alone, word);
+  if (own !== undefined) return `\`${shown(own.parent ?? own)}\``;
+  const others = module.around.summaries({ word, beside: [] }, askingIn);
+  if (others === undefined) return `one of the many files that name \`${word}\``;
+  return others.find((place) => place !== undefined);
 }
 
 function askingIn(alone: PyModule, word: string): string | undefined {
