@@ -7,10 +7,7 @@ import { isTestFile } from './test-code.js';
 
 /** One place that puts something else where a library has a function or a class. */
 interface Replacement {
-  /** What is replaced, as far as the file shows; undefined for a name that is computed. */
-  readonly path: string | undefined;
-  /** The library, where the name is computed. */
-  readonly root: string | undefined;
+  readonly path: string;
   readonly file: string;
 }
 
@@ -23,14 +20,14 @@ export function replacedInProject(module: PyModule, path: string): string | unde
 }
 
 function findReplaced(module: PyModule, path: string): string | undefined {
-  const [root = '', ...words] = path.split('.');
-  const isMeant = (each: Replacement): boolean =>
-    each.path === undefined ? each.root === root : path === each.path || path.startsWith(`${each.path}.`);
-  const looks = [...words.map((word) => [word, replacementsIn] as const), ['setattr', computedIn] as const];
-  for (const [word, look] of looks) {
-    const others = module.around.summaries({ word, beside: [] }, look);
+  for (const word of path.split('.').slice(1)) {
+    const quoted = ['"', "'"].flatMap((mark) => [`${mark}${word}${mark}`, `.${word}${mark}`]);
+    const mention = { word, beside: [], needs: [`.${word}=`, `.${word} =`, ...quoted] };
+    const others = module.around.summaries(mention, replacementsIn);
     if (others === undefined) return `one of the many files that name \`${word}\``;
-    const found = [...look(module.alone, word), ...others.flat()].find(isMeant);
+    const found = [...replacementsIn(module.alone, word), ...others.flat()].find(
+      (each) => path === each.path || path.startsWith(`${each.path}.`),
+    );
     if (found !== undefined) return `\`${found.file}\``;
   }
   return undefined;
@@ -42,8 +39,10 @@ function replacementsIn(alone: PyModule, word: string): readonly Replacement[] {
   if (isTestFile(file, text)) return [];
   return [...text.matchAll(places)].flatMap(({ index, 0: match }) => {
     const node = alone.root.descendantAt(index + match.indexOf(word));
-    const path = assignedPath(alone, node) ?? namedPath(alone, node.closest('string'));
-    return path === undefined ? [] : [{ path, root: undefined, file }];
+    const string = node.closest('string');
+    const path =
+      assignedPath(alone, node) ?? namedPath(alone, string) ?? (string && computedPath(alone, word));
+    return path === undefined ? [] : [{ path, file }];
   });
 }
 
@@ -72,18 +71,16 @@ function namedPath(alone: PyModule, string: PyNode | undefined): string | undefi
   return lib === undefined ? undefined : `${lib}.${name}`;
 }
 
-/** `setattr(lib, name, …)` with a computed name. */
-function computedIn(alone: PyModule, word: string): readonly Replacement[] {
-  const { path: file, text } = alone;
-  if (isTestFile(file, text)) return [];
-  return alone.words(word).flatMap((callee) => {
+/** `for name in ("load", "save"): setattr(lib, name, …)`: the name is somewhere in the file. */
+function computedPath(alone: PyModule, word: string): string | undefined {
+  for (const callee of alone.words('setattr')) {
     const call =
       callee.parent?.type === 'call' && callee.parent.field('function') === callee
         ? callee.parent
         : undefined;
     const [object, name] = call === undefined ? [] : argumentsOf(call);
     const lib = object && qualifiedName(alone, object);
-    if (lib === undefined || name === undefined || plainString(name) !== undefined) return [];
-    return [{ path: undefined, root: lib.split('.')[0], file }];
-  });
+    if (lib !== undefined && name !== undefined && plainString(name) === undefined) return `${lib}.${word}`;
+  }
+  return undefined;
 }
