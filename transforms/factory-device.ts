@@ -13,6 +13,7 @@ import {
   argumentsOf,
   behindBracket,
   DEVICE_FACTORIES,
+  givenInstead,
   hasSplat,
   isCpu,
   isDevice,
@@ -26,6 +27,8 @@ import {
   qualifiedName,
   RANDOM_FACTORIES,
   receiverOf,
+  requireOriginal,
+  shown,
 } from '../src/toolkit/index.js';
 import { cutsAlike, isExactOnAnyDevice, isFilled, roundsAlike } from './factory-device/factory-numbers.js';
 
@@ -161,6 +164,13 @@ export const factoryDevice: Transform<FactorySite> = {
       .require(
         isTraced(module) ? 'unknown' : 'yes',
         'that TorchScript or torch.fx, which this file uses, takes the device in this form',
+      );
+    requireOriginal(proof, module, path);
+    const other = device && proof.refuted === undefined ? givenInstead(module, device) : undefined;
+    if (other !== undefined)
+      proof.require(
+        'unknown',
+        `that \`${device?.text}\` is a device: \`${shown(other.node)}\` is given for it`,
       );
     edit.appendKeyword(factory, 'device', device?.text ?? cudaDevice(whole));
     edit.keepOnly(whole, moved);
