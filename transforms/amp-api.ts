@@ -23,6 +23,7 @@ import {
   OLD_AMP,
   ownsItsLines,
   Proof,
+  requireOriginal,
   requireVersion,
   statementOf,
   Unfixable,
@@ -160,6 +161,7 @@ export const ampApi: Transform<AmpSite> = {
     }
     const names = uses.map(({ name }) => name);
     for (const { answer, otherwise } of ampGates(module, names)) proof.require(answer, otherwise);
+    requireOriginal(proof, module, ...names.map((name) => `${OLD_AMP}.${name}`));
     proof.require(
       uses.some(({ node }) => isTestCode(module, node)) ? 'unknown' : 'yes',
       'that this test is not about the old names',

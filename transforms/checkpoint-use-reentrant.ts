@@ -24,6 +24,7 @@ import {
   ownsItsLines,
   Proof,
   qualifiedName,
+  requireOriginal,
   requireUncaught,
   statementOf,
   swallowsErrors,
@@ -151,12 +152,7 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
         'that the error of today, which the code around may catch, is not what it waits for',
       );
       requireUncaught(proof, module, call, /\b(?:ValueError|Exception|BaseException)\b/);
-      const replacing = replacedElsewhere(module);
-      if (replacing !== undefined)
-        proof.require(
-          'unknown',
-          `that what ${replacing} puts in the place of torch’s \`checkpoint\` takes the keyword`,
-        );
+      requireOriginal(proof, module, CHECKPOINT, CHECKPOINT_SEQUENTIAL);
     }
     edit.appendKeyword(call, FORM, value);
     return edit.done(
@@ -215,17 +211,6 @@ function isCaughtAround(module: PyModule, call: PyNode): boolean {
 
 /** By other means than an assignment. */
 const REPLACES = /\b(?:setattr|patch|patch\.object)\([^\n]*checkpoint|__dict__\[\s*["']checkpoint/;
-
-/** Another file of the project that does, or may. */
-function replacedElsewhere(module: PyModule): string | undefined {
-  const mention = { word: 'checkpoint', beside: ['torch'] };
-  const { modules, unread } = module.around.naming(
-    mention,
-    (text) => /\.checkpoint\s*=(?!=)/.test(text) || REPLACES.test(text),
-  );
-  const there = modules.find(isReplaced);
-  return there === undefined ? unread : `\`${there.path}\``;
-}
 
 /** `torch.utils.checkpoint.checkpoint = partial(…)`: who calls it then, nobody knows. */
 function isReplaced(module: PyModule): boolean {

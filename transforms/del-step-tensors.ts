@@ -14,12 +14,14 @@
 import {
   enclosingFunction,
   enclosingLoops,
+  frameReader,
   isTestCode,
   mayTrain,
   neededAfter,
   Proof,
   type PyNode,
   type Site,
+  shown,
   type Transform,
   trainingLoops,
 } from '../src/toolkit/index.js';
@@ -53,7 +55,7 @@ export const delStepTensors: Transform<StepSite> = {
       limits: [
         'Something is saved where the forward gives out more than its loss needs (hidden states, attention, caches), or where an evaluation follows in the same function.',
         'Nothing is saved where something else still holds the results: a list, a meter, a second name that is read later.',
-        'Unsafe at module level, where another file may read the variable.',
+        'Unsafe at module level, where another file may read the variable; where a function that looks at the variables of its callers is called; and where the file counts the objects that are alive.',
         'After `continue` the `del` is not reached; that pass keeps its tensors as before.',
         'A loss that the model itself returns is a single number and no reason for a `del`. Batches are left alone.',
       ],
@@ -106,13 +108,27 @@ export const delStepTensors: Transform<StepSite> = {
     if (last === undefined) return edit.refuse('the loop has no body');
     const names = [...results, ...tensors.derived.filter((name) => needed(name) === undefined)];
     edit.insertStatementAfter(last, [`del ${names.map(({ text }) => text).join(', ')}`]);
-    const proof = new Proof().require(enclosingFunction(body) === undefined ? 'unknown' : 'yes', {
-      no: '',
-      unknown: `that no other file reads \`${node.text}\`, a variable of this module`,
-    });
+    const around = enclosingFunction(body);
+    const reader = frameReader(module, around ?? module.root);
+    const proof = new Proof()
+      .require(around === undefined ? 'unknown' : 'yes', {
+        no: '',
+        unknown: `that no other file reads \`${node.text}\`, a variable of this module`,
+      })
+      .require(reader === undefined ? 'yes' : 'unknown', {
+        no: '',
+        unknown: `that \`${reader && shown(reader)}\`, which looks at the variables of its callers, needs none of these`,
+      })
+      .require(module.mentions(WATCHES) ? 'unknown' : 'yes', {
+        no: '',
+        unknown: 'that nothing in this file counts the tensors that are alive',
+      });
     return edit.done("Delete the step's tensors", proof);
   },
 };
+
+/** What tells when an object goes. */
+const WATCHES = /\bweakref\b|\bget_(?:objects|referrers)\b|\bgetrefcount\b/;
 
 function bodyAround(name: PyNode): PyNode | undefined {
   return enclosingLoops(name)[0]?.field('body');

@@ -20,9 +20,11 @@ import {
   linesOf,
   methodName,
   moduleKind,
+  PARAMETER,
   Proof,
   receiverOf,
   runsInForward,
+  settersElsewhere,
   shown,
   standalone,
   tracedElsewhere,
@@ -140,6 +142,14 @@ export const deviceGuard: Transform<GuardSite> = {
       tracing === undefined ? 'yes' : 'unknown',
       `that ${tracing} does not trace the module with torch.fx, which cannot compare devices`,
     );
+    const attribute = source.field('attribute')?.text;
+    if (classNode !== undefined && attribute !== undefined && proof.refuted === undefined) {
+      const setters = settersElsewhere(module, classNode, attribute);
+      proof.require(
+        setters?.every(({ made }) => made === PARAMETER) === true ? 'yes' : 'unknown',
+        `that what other files put into ${what} is a plain tensor, too`,
+      );
+    }
     const typed = type === undefined ? name : `${name}: ${type.text}`;
     edit.replaceStatement(statement, [
       `${typed} = ${standalone(source)}`,

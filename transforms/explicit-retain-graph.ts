@@ -19,7 +19,9 @@ import {
   methodName,
   Proof,
   receiverOf,
+  requireOriginal,
   shown,
+  TENSOR_BACKWARD,
 } from '../src/toolkit/index.js';
 
 interface BackwardSite extends Site {
@@ -83,6 +85,7 @@ export const explicitRetainGraph: Transform<BackwardSite> = {
         isTensor(module, value) ? 'yes' : 'unknown',
         `\`${shown(value)}\` is a tensor, whose \`backward\` takes \`retain_graph\``,
       );
+    requireOriginal(proof, module, TENSOR_BACKWARD);
     edit.appendKeyword(call, 'retain_graph', 'False');
     return edit.done('Say that the graph is not retained', proof);
   },

@@ -12,6 +12,7 @@ import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js'
 import {
   argumentsOf,
   behindBracket,
+  givenInstead,
   hasSplat,
   isCpu,
   isDevice,
@@ -24,7 +25,9 @@ import {
   Proof,
   qualifiedName,
   receiverOf,
+  requireOriginal,
   row,
+  shown,
 } from '../src/toolkit/index.js';
 import { cutsAlike, isExactOnAnyDevice, isFilled, roundsAlike } from './factory-device/factory-numbers.js';
 
@@ -160,6 +163,13 @@ export const factoryDevice: Transform<FactorySite> = {
       .require(
         isTraced(module) ? 'unknown' : 'yes',
         'that TorchScript or torch.fx, which this file uses, takes the device in this form',
+      );
+    requireOriginal(proof, module, path);
+    const other = device && proof.refuted === undefined ? givenInstead(module, device) : undefined;
+    if (other !== undefined)
+      proof.require(
+        'unknown',
+        `that \`${device?.text}\` is a device: \`${shown(other.node)}\` is given for it`,
       );
     edit.appendKeyword(factory, 'device', device?.text ?? cudaDevice(whole));
     edit.keepOnly(whole, moved);

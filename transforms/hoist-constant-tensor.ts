@@ -19,6 +19,8 @@ import {
   isCertainDevice,
   isTestCode,
   Proof,
+  qualifiedName,
+  requireOriginal,
   shown,
   standalone,
   statementOf,
@@ -26,7 +28,12 @@ import {
 } from '../src/toolkit/index.js';
 import { mayBuildInForward, mayRepeatConstant } from './hoist-constant-tensor/constant-cue.js';
 import type { BufferPlace } from './hoist-constant-tensor/constant-place.js';
-import { bufferPlace, canLeave, withoutDevice } from './hoist-constant-tensor/constant-place.js';
+import {
+  bufferPlace,
+  canLeave,
+  mayBeMissing,
+  withoutDevice,
+} from './hoist-constant-tensor/constant-place.js';
 import type { ConstantUse } from './hoist-constant-tensor/constant-use.js';
 import { constantUse, usesOfName } from './hoist-constant-tensor/constant-use.js';
 import type { Constant } from './hoist-constant-tensor/loop-constant.js';
@@ -38,7 +45,6 @@ import {
   isLarge,
   keywordValue,
   loopToLeave,
-  mayBeMissing,
   movesInLoops,
 } from './hoist-constant-tensor/loop-constant.js';
 
@@ -148,12 +154,14 @@ export const hoistConstantTensor: Transform<HoistSite> = {
       changesModes(module, loop ?? statement),
       'the function switches what tensors are made of, or looks at its variables by other ways than their names',
     );
+    const made = constant.maker.field('function');
+    requireOriginal(proof, module, made && qualifiedName(module, made));
     if (buffer !== undefined) {
       for (const { answer, otherwise } of wrappingGates(module, buffer.classNode, name))
         proof.require(answer, otherwise);
       proof.require('unknown', 'that nobody casts the module or builds it on `meta`: its buffers go along');
-      const made = `${buffer.owner}.register_buffer("${name}", ${withoutDevice(constant)}, persistent=False)`;
-      edit.insertStatementAfter(buffer.behind, [made]);
+      const registered = `${buffer.owner}.register_buffer("${name}", ${withoutDevice(constant)}, persistent=False)`;
+      edit.insertStatementAfter(buffer.behind, [registered]);
       edit.replace(value, `${buffer.attribute}.${device === undefined ? 'cuda()' : `to(${device.text})`}`);
       return edit.done(`Keep \`${name}\` in a buffer`, proof);
     }

@@ -27,6 +27,8 @@ import {
   type PyModule,
   qualifiedName,
   receiverOf,
+  requireOriginal,
+  requireUncaught,
   statementOf,
 } from '../src/toolkit/index.js';
 import { reloadsOptimizer } from './load-map-location/loaded-use.js';
@@ -163,10 +165,6 @@ export const loadMapLocation: Transform<LoadSite> = {
         'that no default device decides where the checkpoint goes',
       )
       .require(
-        module.mentions(/\btorch\.load\s*=[^=]/) ? 'unknown' : 'yes',
-        'that what this file puts in the place of `torch.load` takes the keyword',
-      )
-      .require(
         module.mentions(/\b(?:locals|globals|vars)\(\s*\)|(?<![.\w])(?:exec|eval)\(/) ? 'unknown' : 'yes',
         'that nothing reads the result by way of `locals()`, `globals()` or `eval()`',
       )
@@ -175,6 +173,8 @@ export const loadMapLocation: Transform<LoadSite> = {
         'that nobody waits for the error which a checkpoint gives today where its GPU is missing',
       )
       .require(isTestCode(module, call) ? 'unknown' : 'yes', 'that this test is not about devices');
+    requireOriginal(proof, module, ...LOAD);
+    requireUncaught(proof, module, call, /\b(?:RuntimeError|Exception|BaseException)\b/);
     edit.addKeywordAfter(file, 'map_location', '"cpu"');
     return edit.done('Load the checkpoint to the CPU', proof);
   },

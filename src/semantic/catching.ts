@@ -1,7 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import type { Elsewhere } from './elsewhere.js';
 import type { PyModule } from './module.js';
-import { allNodes, enclosingClass, enclosingFunction } from './statements.js';
+import { allNodes, contextManagers, enclosingClass, enclosingFunction } from './statements.js';
 import { usesElsewhere } from './uses-elsewhere.js';
 
 export interface Catching {
@@ -65,10 +65,8 @@ function definitionsByWord(module: PyModule): ReadonlyMap<string, readonly PyNod
 export function caughtHere(node: PyNode, errors: RegExp): PyNode | undefined {
   let inner = node;
   for (let at = node.parent; at !== undefined && at.type !== 'function_definition'; at = at.parent) {
-    if (at.type === 'try_statement' && at.field('body') === inner) {
-      const handler = at
-        .childrenOfType('except_clause')
-        .find((clause) => catches(clause, errors) && !raisesAgain(clause));
+    if (at.field('body') === inner) {
+      const handler = handlersOf(at).find((clause) => catches(clause, errors) && !raisesAgain(clause));
       if (handler !== undefined) return handler;
     }
     inner = at;
@@ -78,9 +76,10 @@ export function caughtHere(node: PyNode, errors: RegExp): PyNode | undefined {
 
 function handlerAround(module: PyModule, uses: readonly PyNode[], errors: RegExp): PyNode | undefined {
   const names = namesReached(module, uses);
-  return module.at('except').flatMap((word) => {
-    const clause = word.parent?.type === 'except_clause' ? word.parent : undefined;
-    const body = clause?.closest('try_statement')?.field('body');
+  return [...module.at('except'), ...module.at(SUPPRESS)].flatMap((word) => {
+    const statement = word.closest('try_statement', 'with_statement');
+    const body = statement?.field('body');
+    const clause = statement && handlersOf(statement).find((each) => each.contains(word));
     if (clause === undefined || body === undefined || !catches(clause, errors) || raisesAgain(clause))
       return [];
     const reaches = [...body.walk()].some(
@@ -112,7 +111,17 @@ function namesReached(module: PyModule, uses: readonly PyNode[]): ReadonlySet<st
   return names;
 }
 
+const SUPPRESS = 'suppress(';
+
+/** The `except` clauses of a `try`; `suppress(…)` in the head of a `with`. */
+function handlersOf(statement: PyNode): readonly PyNode[] {
+  if (statement.type === 'try_statement') return statement.childrenOfType('except_clause');
+  if (statement.type !== 'with_statement') return [];
+  return contextManagers(statement).filter(({ text }) => text.includes(SUPPRESS));
+}
+
 function catches(clause: PyNode, errors: RegExp): boolean {
+  if (clause.type !== 'except_clause') return errors.test(clause.text);
   const head = clause.text.slice(0, clause.text.indexOf(':'));
   return errors.test(/^except\s*$/.test(head) ? 'BaseException' : head);
 }

@@ -44,6 +44,22 @@ export function neededAfter(module: PyModule, body: PyNode, name: string): strin
     : `\`${name}\` is used outside the loop`;
 }
 
+/** The call in a function of something in the project that looks at the variables of its callers, by name. */
+export function frameReader(module: PyModule, owner: PyNode): PyNode | undefined {
+  const others = module.around.summaries({ word: FRAME, beside: [] }, frameReadersIn) ?? [];
+  const names = new Set([...frameReadersIn(module.alone, FRAME), ...others.flat()]);
+  if (names.size === 0) return undefined;
+  for (const { type, text, parent } of owner.walk())
+    if (type === 'identifier' && names.has(text) && parent !== undefined && parent !== owner) return parent;
+  return undefined;
+}
+
+const FRAME = 'f_locals';
+
+function frameReadersIn(alone: PyModule, word: string): readonly string[] {
+  return alone.words(word).flatMap((node) => enclosingFunction(node)?.field('name')?.text ?? []);
+}
+
 /** `except E as name`: Python unbinds it at the end of the handler. */
 function isHandlerName(use: PyNode): boolean {
   return (

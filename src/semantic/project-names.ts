@@ -1,6 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import { ancestryOf, basesOf, classAround, methodsOf } from './definitions.js';
-import { makerOf } from './elsewhere.js';
+import { lineageOf, makerOf } from './elsewhere.js';
+import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { enclosingClass } from './statements.js';
 
@@ -72,13 +73,26 @@ function subclassesIn(alone: PyModule, name: string): readonly NamedClass[] {
 export interface AttributeWrite {
   /** The class whose `self` it is, or that made the object, as far as its file shows. */
   readonly owner: string | undefined;
+  /** What is called for the value that is assigned to the attribute itself. */
+  readonly made: string | undefined;
+}
+
+/** Where other files set an attribute of a class's objects, or may: in a subclass, in a base, or from outside. */
+export function settersElsewhere(
+  module: PyModule,
+  classNode: PyNode,
+  name: string,
+): readonly AttributeWrite[] | undefined {
+  const owner = classNode.field('name')?.text ?? '';
+  const bases = lineageOf(module, classNode).elsewhere.map(({ node }) => node.field('name')?.text);
+  const family = subclassesElsewhere(module, owner);
+  const names = new Set([undefined, owner, ...bases, ...(family ?? []).map((each) => each.name)]);
+  const writes = family && attributeWritesElsewhere(module, name);
+  return writes?.filter((write) => names.has(write.owner));
 }
 
 /** Where other files of the project set an attribute of a name. */
-export function attributeWritesElsewhere(
-  module: PyModule,
-  name: string,
-): readonly AttributeWrite[] | undefined {
+function attributeWritesElsewhere(module: PyModule, name: string): readonly AttributeWrite[] | undefined {
   return module.around.summaries({ word: name, beside: [] }, attributeWritesIn)?.flat();
 }
 
@@ -93,8 +107,15 @@ function attributeWritesIn(alone: PyModule, name: string): readonly AttributeWri
     const around = classAround(attribute);
     const isSelf = around !== undefined && object.text === around.self;
     const maker = isSelf ? around.classNode.field('name')?.text : makerOf(alone, object)?.split('.').at(-1);
-    return [{ owner: maker }];
+    return [{ owner: maker, made: madeFor(alone, attribute) }];
   });
+}
+
+function madeFor(alone: PyModule, target: PyNode): string | undefined {
+  const assignment = target.parent?.type === 'assignment' ? target.parent : undefined;
+  const value = assignment?.field('left') === target ? assignment.field('right') : undefined;
+  const callee = value?.type === 'call' ? value.field('function') : undefined;
+  return callee && qualifiedName(alone, callee);
 }
 
 /** The target of an assignment, or an object whose attribute or item is one. */

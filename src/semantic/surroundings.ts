@@ -65,7 +65,7 @@ export const ALONE: Surroundings = {
 
 /** How a question for the files that mention something is remembered. */
 export function questionFor({ word, beside, needs }: Mention): string {
-  return `?${[word, ...beside, ...(needs === undefined ? [] : [`+${needs.join('+')}`])].join(' ')}`;
+  return `?${[word, ...beside, ...(needs === undefined ? [] : [`+${needs.map(encodeURIComponent).join('+')}`])].join(' ')}`;
 }
 
 export function mentionIn(question: string): Mention {
@@ -73,7 +73,8 @@ export function mentionIn(question: string): Mention {
   const needs = others
     .find((other) => other.startsWith('+'))
     ?.slice(1)
-    .split('+');
+    .split('+')
+    .map(decodeURIComponent);
   const beside = others.filter((other) => !other.startsWith('+'));
   return { word, beside, ...(needs !== undefined && { needs }) };
 }

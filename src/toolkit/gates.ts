@@ -2,6 +2,7 @@ import { caughtElsewhere } from '../semantic/catching.js';
 import { arrives, type Given } from '../semantic/given.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
+import { replacedInProject } from '../semantic/replaced.js';
 import { decoratorsOf, enclosingFunction } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { placeOf, shown } from '../torch/gate.js';
@@ -33,6 +34,21 @@ export function requireArrival(proof: Proof, given: Given): Proof {
     no: 'the dict is changed before it is spread into the call',
     unknown: 'that nobody else reads or changes the dict it stands in',
   });
+}
+
+/** Asks that a library's function is its own wherever the project runs: `lib.load = …` puts another one there. */
+export function requireOriginal(
+  proof: Proof,
+  module: PyModule,
+  ...paths: readonly (string | undefined)[]
+): Proof {
+  for (const path of paths) {
+    const by =
+      path === undefined || proof.refuted !== undefined ? undefined : replacedInProject(module, path);
+    if (by !== undefined)
+      proof.require('unknown', `that what ${by} puts in the place of \`${path}\` takes it alike`);
+  }
+  return proof;
 }
 
 /** A decorator that lets errors through. */

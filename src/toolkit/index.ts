@@ -38,11 +38,12 @@ export {
   qualifiedName,
 } from '../semantic/imports.js';
 export { onlyUse, type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
-export { neededAfter } from '../semantic/liveness.js';
+export { frameReader, neededAfter } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
 export { binds, roleOf } from '../semantic/names.js';
 export { lacksParameter } from '../semantic/parameters.js';
 export { isOlderBranch, isPrivate, isProgram, lastOfImports } from '../semantic/program.js';
+export { settersElsewhere } from '../semantic/project-names.js';
 export { type Repetition, repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
 export * from '../semantic/statements.js';
@@ -124,7 +125,7 @@ export {
   valuesToDetach,
 } from '../torch/statistic/statistic-cure.js';
 export { isComputedHere } from '../torch/tensor/computed-value.js';
-export { isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
+export { givenInstead, isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
 export { IS_TORCH, isTorchCode } from '../torch/tensor/framework.js';
 export { type Held, heldTensor } from '../torch/tensor/held-tensor.js';
 export {
@@ -147,5 +148,5 @@ export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
 export { withEvidence } from './evidence.js';
-export { requireArrival, requireUncaught, requireVersion } from './gates.js';
+export { requireArrival, requireOriginal, requireUncaught, requireVersion } from './gates.js';
 export { Proof } from './proof.js';

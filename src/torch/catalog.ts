@@ -4,6 +4,7 @@ export const NO_GRAD = 'torch.no_grad';
 export const EMPTY_CACHE = 'torch.cuda.empty_cache';
 export const COLLECT_GARBAGE = 'gc.collect';
 export const SAVE = 'torch.save';
+export const TENSOR_BACKWARD = 'torch.Tensor.backward';
 export const STACK = 'torch.stack';
 export const CHECKPOINT = 'torch.utils.checkpoint.checkpoint';
 export const CHECKPOINT_SEQUENTIAL = 'torch.utils.checkpoint.checkpoint_sequential';

@@ -156,9 +156,6 @@ function runsOtherCode(module: PyModule, node: PyNode): boolean {
 
 const REPLACES =
   /\bamp(?:\.(?:autocast|GradScaler|custom_\w+))?\s*=(?!=)|\b(?:setattr|delattr|patch|patch\.object)\(\s*["']?(?:[\w.]*\.)?amp\b/;
-/** `torch.cuda.amp.autocast = nullcontext` */
-const REPLACES_OLD =
-  /\bcuda\.amp(?:\.(?:autocast|GradScaler|custom_\w+))?\s*=(?!=)|\b(?:setattr|delattr|patch|patch\.object)\(\s*["']?(?:[\w.]*\.)?cuda\.amp\b/;
 const STANDS_IN = /\b(?:torch_npu|torch_musa|torch_mlu|habana_frameworks|intel_extension_for_pytorch)\b/;
 const CHECKS_TYPES =
   /singledispatch|\.register\b|beartype|typeguard|typechecked|jaxtyping|pydantic|validate_call/;
@@ -174,7 +171,6 @@ export function ampGates(module: PyModule, names: readonly string[]): readonly G
           : 'yes',
       otherwise: 'that nothing chooses or checks by the annotations, which name the old class',
     },
-    ...module.memo(replacersElsewhere, module),
     {
       answer: module.mentions(STANDS_IN) ? 'unknown' : 'yes',
       otherwise: 'that what stands in for CUDA here replaces the new names as well',
@@ -184,17 +180,6 @@ export function ampGates(module: PyModule, names: readonly string[]): readonly G
       otherwise: 'that TorchScript, which this file uses, takes it',
     },
   ];
-}
-
-/** Other files of the project that put something else in the place of the old names, and not of the new ones. */
-function replacersElsewhere(module: PyModule): readonly Gate[] {
-  const { modules, unread } = module.around.naming({ word: 'amp', beside: ['cuda'] }, (text) =>
-    REPLACES_OLD.test(text),
-  );
-  const who = modules[0] === undefined ? unread : `\`${modules[0].path}\``;
-  return who === undefined
-    ? []
-    : [{ answer: 'unknown', otherwise: `that what ${who} puts in its place is not needed here` }];
 }
 
 /** A place in another file that uses the name which an import binds here. */

@@ -1,11 +1,14 @@
 import { classAround, kinOf, methodNamed } from '../../src/semantic/definitions.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { roleOf } from '../../src/semantic/names.js';
+import { isAlwaysBeforeLoop } from '../../src/semantic/paths.js';
 import {
   argumentsOf,
   enclosingClass,
   enclosingFunction,
   enclosingLoops,
+  methodName,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { attributeUses, moduleKind, registrationOf } from '../../src/torch/module/modules.js';
@@ -75,4 +78,47 @@ export function bufferPlace(
   const owner = behind && classAround(behind)?.self;
   if (behind === undefined || owner === undefined) return undefined;
   return { classNode, attribute: `${self}.${name.text}`, behind, owner };
+}
+
+/**
+ * What could keep the constant from being made at all, and would not any more above the loop: a GPU that is asked for after
+ * the round may have been left, or in a loop over GPUs, and a variable that is set under a condition.
+ */
+export function mayBeMissing(
+  module: PyModule,
+  { statement, device, maker, copied }: Constant,
+  loop: PyNode,
+): boolean {
+  const body = loop.field('body')?.text ?? '';
+  const head = loop.text.slice(0, loop.text.length - body.length);
+  const before = loop.text.slice(0, statement.start - loop.start);
+  const leaves = /\b(?:break|continue|return|raise)\b/.test(before);
+  const gpus = /cuda|gpu|device/i.test(head);
+  const gpu = copied && (device === undefined || device.type === 'string' || device.type === 'call');
+  if (gpu) return leaves || gpus;
+  const ends = /\b(?:break|return|raise)\b/.test(before);
+  if (copied && ends && device?.type === 'identifier' && !isMovedToBefore(module, device, loop)) return true;
+  const given = [device, keywordValue(maker, 'dtype')].flatMap((each) => [...(each?.walk() ?? [])]);
+  return (
+    leaves && given.some((node) => node.type === 'identifier' && isSetUnderCondition(module, node, loop))
+  );
+}
+
+/** No write of the variable certainly runs before the loop. */
+function isSetUnderCondition(module: PyModule, identifier: PyNode, loop: PyNode): boolean {
+  const scope = module.resolve(identifier);
+  if (scope === undefined || scope !== module.scopeAt(loop)) return false;
+  const writes = module.writes(scope, identifier.text);
+  return !writes.some((write) => roleOf(write) === 'parameter') && !isAlwaysBeforeLoop(module, loop, writes);
+}
+
+/** Something else is certainly moved to the device before the loop: it is there. */
+function isMovedToBefore(module: PyModule, device: PyNode, loop: PyNode): boolean {
+  const scope = module.resolve(device);
+  const moves = (scope === undefined ? [] : module.reads(scope, device.text)).filter(({ parent }) =>
+    parent?.type === 'keyword_argument'
+      ? parent.field('name')?.text === 'device'
+      : parent?.parent?.type === 'call' && methodName(parent.parent) === 'to',
+  );
+  return isAlwaysBeforeLoop(module, loop, moves);
 }

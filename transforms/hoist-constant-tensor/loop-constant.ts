@@ -4,7 +4,6 @@ import { definedElsewhere } from '../../src/semantic/elsewhere.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
-import { isAlwaysBeforeLoop } from '../../src/semantic/paths.js';
 import type { Scope } from '../../src/semantic/scope.js';
 import {
   argumentsOf,
@@ -230,36 +229,6 @@ export function changesModes(module: PyModule, loop: PyNode): boolean {
     const called = calledDefinition(module, node) ?? (path && definedElsewhere(module, path)?.node);
     return called !== undefined && called !== '' && MODES.test(called.text);
   });
-}
-
-/**
- * What could keep the constant from being made at all, and would not any more above the loop: a GPU that is asked for after
- * the round may have been left, or in a loop over GPUs, and a variable that is set under a condition.
- */
-export function mayBeMissing(
-  module: PyModule,
-  { statement, device, maker, copied }: Constant,
-  loop: PyNode,
-): boolean {
-  const body = loop.field('body')?.text ?? '';
-  const head = loop.text.slice(0, loop.text.length - body.length);
-  const before = loop.text.slice(0, statement.start - loop.start);
-  const leaves = /\b(?:break|continue|return|raise)\b/.test(before);
-  const gpus = /cuda|gpu|device/i.test(head);
-  const gpu = copied && (device === undefined || device.type === 'string' || device.type === 'call');
-  if (gpu) return leaves || gpus;
-  const given = [device, keywordValue(maker, 'dtype')].flatMap((each) => [...(each?.walk() ?? [])]);
-  return (
-    leaves && given.some((node) => node.type === 'identifier' && isSetUnderCondition(module, node, loop))
-  );
-}
-
-/** No write of the variable certainly runs before the loop. */
-function isSetUnderCondition(module: PyModule, identifier: PyNode, loop: PyNode): boolean {
-  const scope = module.resolve(identifier);
-  if (scope === undefined || scope !== module.scopeAt(loop)) return false;
-  const writes = module.writes(scope, identifier.text);
-  return !writes.some((write) => roleOf(write) === 'parameter') && !isAlwaysBeforeLoop(module, loop, writes);
 }
 
 /** The outermost loop that the statement can stand before: each loop directly inside the next. */

@@ -8,19 +8,21 @@ import { binds, roleOf } from '../../semantic/names.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { CPU_LIBRARIES, NUMPY, TORCH, TORCH_DISTRIBUTED } from '../catalog.js';
+import { CPU_LIBRARIES, DEEPCOPY, NUMPY, SAVE, TORCH, TORCH_DISTRIBUTED } from '../catalog.js';
 import { LR_SCHEDULERS } from '../catalog-modules.js';
 import { readsOfAttribute } from '../module/attribute-reads.js';
 import { kindOf } from '../tensor/tensor.js';
 import { gradUseReached } from './grad.js';
+import { DIFFERENTIATES, HOLDING, READ_ONLY, REPORTING, SCHEDULE, TAKING } from './record-words.js';
 
 /** Where a kept value may need its graph. What only becomes a number, a text or a truth value has no fate. */
 export interface Fate {
   /**
-   * `differentiated`: the code shows it. `returned`, `escapes`: somebody else gets it, with its graph. `gradless`: an array
-   * is made of it, which raises where there is a graph, so there is none.
+   * `differentiated`: the code shows it, or asks whether it can be. `returned`, `escapes`: somebody else gets it, with its
+   * graph. `saved`: a file notes whether it requires grad. `changed`: in place, which its graph records. `gradless`: an array or a deep copy is made of it, which raises where there is a graph, so there
+   * is none, or the error is part of the program.
    */
-  readonly kind: 'differentiated' | 'returned' | 'escapes' | 'gradless';
+  readonly kind: 'differentiated' | 'returned' | 'escapes' | 'saved' | 'changed' | 'gradless';
   readonly node: PyNode;
 }
 
@@ -51,50 +53,6 @@ export function isFreshContainer(value: PyNode): boolean {
   if (/^(?:list|dictionary|set)(?:_comprehension)?$/.test(type)) return true;
   return type === 'call' && FRESH.test(value.field('function')?.text ?? '');
 }
-
-/** Methods of loggers and progress bars of libraries: they give a text, a number or a line in a log. */
-const REPORTING =
-  /^(?:pprint|echo|log|info|debug|warning|warn|error|critical|exception|print|write|log_(?:metrics?|scalars?|dict|values?|stats|history|step|epoch|message|line|row)|add_scalars?|add_histogram|set_postfix|set_postfix_str|set_description|set_description_str)$/;
-const SCHEDULE = /sched|plateau/i;
-const DIFFERENTIATES = /backward|gradient|closure|(?:^|_)(?:step|optimi[sz]e|minimi[sz]e|adapt)$/;
-/** Methods of a container that take something in, and give nothing back. */
-const TAKING: ReadonlySet<string> = new Set(
-  'add append appendleft clear count extend extendleft index insert remove reverse sort'.split(' '),
-);
-const READ_ONLY: ReadonlySet<string> = new Set([
-  'assert_statement',
-  'comparison_operator',
-  'delete_statement',
-  'elif_clause',
-  'expression_statement',
-  'format_specifier',
-  'if_clause',
-  'if_statement',
-  'interpolation',
-  'not_operator',
-  'print_statement',
-  'raise_statement',
-  'slice',
-  'while_statement',
-]);
-const HOLDING: ReadonlySet<string> = new Set([
-  'await',
-  'boolean_operator',
-  'dictionary',
-  'dictionary_comprehension',
-  'dictionary_splat',
-  'expression_list',
-  'generator_expression',
-  'keyword_argument',
-  'list',
-  'list_comprehension',
-  'list_splat',
-  'parenthesized_expression',
-  'set',
-  'set_comprehension',
-  'tuple',
-  'unary_operator',
-]);
 
 const FRESH = /^(?:collections\.)?(?:list|dict|set|defaultdict|deque|OrderedDict)$/;
 
@@ -146,7 +104,9 @@ class RecordTrace {
       case 'conditional_expression':
         return parent.named[1] === node ? undefined : parent;
       case 'subscript':
-        return parent.field('value') === node && !isTarget(parent) ? parent : undefined;
+        if (parent.field('value') !== node) return undefined;
+        if (isTarget(parent, 'augmented_assignment')) return this.#add('changed', parent);
+        return isTarget(parent, 'assignment') ? undefined : parent;
       case 'return_statement':
         return this.#add(sameFunction(parent, place) ? 'returned' : 'escapes', place);
       case 'named_expression':
@@ -175,6 +135,7 @@ class RecordTrace {
     const call = attribute.parent;
     const called = call?.type === 'call' && call.field('function') === attribute;
     if (called && TAKING.has(name)) return undefined;
+    if (called && /[^_]_$/.test(name)) this.#add('changed', attribute);
     return called ? call : attribute;
   }
 
@@ -185,10 +146,11 @@ class RecordTrace {
       if (row(path)?.differentiates || /grad\w*$/.test(path)) return this.#add('differentiated', call);
       // An optimizer, a module, a `Variable`: an object that holds it.
       if (/\.[A-Z]\w*$/.test(path)) this.#add('escapes', node);
+      if (path === SAVE) this.#add('saved', node);
       const ends = onlyLooks(path) || (path.startsWith(TORCH_DISTRIBUTED) && !path.includes('.nn.'));
       return ends ? undefined : call;
     }
-    if (path?.startsWith(NUMPY)) return this.#add('gradless', call);
+    if (path?.startsWith(NUMPY) || path === DEEPCOPY) return this.#add('gradless', call);
     if (path !== undefined && CPU_LIBRARIES.test(path)) return undefined;
     const name = (callee?.type === 'attribute' ? callee.field('attribute') : callee)?.text ?? '';
     if (callee?.type === 'identifier' && this.module.resolve(callee) === undefined) {
@@ -293,9 +255,9 @@ function isFormatting(operation: PyNode): boolean {
   );
 }
 
-function isTarget(subscript: PyNode): boolean {
+function isTarget(subscript: PyNode, type: string): boolean {
   const place = subscript.parent;
-  return /^(?:augmented_)?assignment$/.test(place?.type ?? '') && place?.field('left') === subscript;
+  return place?.type === type && place.field('left') === subscript;
 }
 
 function namesIn(target: PyNode | undefined): readonly PyNode[] {

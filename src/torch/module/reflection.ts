@@ -5,6 +5,7 @@ import { argumentsOf } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, placeOf, shown } from '../gate.js';
+import { deepCopyTried } from '../grad/graph-asked.js';
 import { familyOf, stringValue } from './modules.js';
 
 /** That nobody gets at an attribute by other means than `object.name`, or has a class of its own that knows it. */
@@ -25,7 +26,10 @@ export function reflectionGates(module: PyModule, classNode: PyNode, name: strin
     if (found !== undefined)
       return [doubt(`\`${shown(found)}\` at ${placeOf(there, found)} does not reach \`self.${name}\``)];
   }
-  return [];
+  const copying = deepCopyTried(module);
+  return copying === undefined
+    ? []
+    : [doubt(`${copying} does not wait for the error of copying \`self.${name}\` with its graph`)];
 }
 
 function doubt(otherwise: string): Gate {

@@ -8,6 +8,7 @@ import { backwardsIn } from '../grad/backward-calls.js';
 import { callersElsewhere, partReturned } from '../grad/callers.js';
 import { gradUseIn } from '../grad/grad.js';
 import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
+import { graphAsked } from '../grad/graph-asked.js';
 import {
   differentiatingCaller,
   entersGradOff,
@@ -65,7 +66,17 @@ export function lossRecord(
       const call = using[at];
       return call !== undefined && !(fate.node.start > value.end && fate.node.end < call.start);
     });
-    if (certain && usedUp) continue;
+    if (fate.kind === 'changed') {
+      if (!usedUp && values.some(isKeptItself)) return undefined;
+      continue;
+    }
+    const asking = graphAsked(module);
+    if (asking !== undefined)
+      gates.push({
+        answer: 'unknown',
+        otherwise: `${asking}, which asks whether a tensor has a graph, does not get \`${shown(fate.node)}\``,
+      });
+    if (fate.kind === 'saved' || (certain && usedUp)) continue;
     if (certain && staling.every((loop) => loop !== undefined && !loop.contains(fate.node))) {
       if (!values.every((value) => needsWeights(module, value)))
         gates.push({
@@ -89,6 +100,11 @@ export function lossRecord(
     gates.push(...gatesOfCallers(module, fate, false));
   }
   return { gates, differentiated, spent: differentiated && holding };
+}
+
+/** `losses.append(value)`: a change of the element is one of the value. A sum is a tensor of its own. */
+function isKeptItself(value: PyNode): boolean {
+  return value.parent?.type === 'argument_list';
 }
 
 /** Who catches an error of the round may see a graph that backward has not got to. */

@@ -8,11 +8,11 @@ import {
   methodNamed,
   overridesOf,
 } from '../../semantic/definitions.js';
-import { definedElsewhere, type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
+import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { attributeWritesElsewhere, subclassesElsewhere } from '../../semantic/project-names.js';
+import { settersElsewhere, subclassesElsewhere } from '../../semantic/project-names.js';
 import { enclosingClass, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { NN_MODULE } from '../catalog.js';
@@ -90,13 +90,7 @@ function attributeValuesInProject(module: PyModule, attribute: PyNode): readonly
   const classNode = classAround(attribute)?.classNode;
   const name = attribute.field('attribute')?.text ?? '';
   if (values === undefined || classNode === undefined) return undefined;
-  const owner = classNode.field('name')?.text ?? '';
-  const bases = lineageOf(module, classNode).elsewhere.map(({ node }) => node.field('name')?.text);
-  const family = subclassesElsewhere(module, owner);
-  const writes = attributeWritesElsewhere(module, name);
-  if (family === undefined || writes === undefined) return undefined;
-  const names = new Set([undefined, owner, ...bases, ...family.map((each) => each.name)]);
-  return writes.some((write) => names.has(write.owner)) ? undefined : values;
+  return settersElsewhere(module, classNode, name)?.length === 0 ? values : undefined;
 }
 
 function valuesOf(module: PyModule, identifier: PyNode): readonly PyNode[] | undefined {

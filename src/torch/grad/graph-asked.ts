@@ -1,0 +1,84 @@
+import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import type { PyNode } from '../../syntax/node.js';
+import { DEEPCOPY } from '../catalog.js';
+import { placeOf, shown } from '../gate.js';
+
+const FACTS: ReadonlySet<string> = new Set(['requires_grad', 'grad_fn', 'is_leaf']);
+const WORDS = [...FACTS, 'numpy', 'deepcopy'];
+
+/**
+ * Where the project asks whether a tensor that is no parameter has a graph: by its attributes, or by trying what a graph
+ * forbids. Undefined where nobody does: then a graph that cannot be differentiated any more makes no difference.
+ */
+export function graphAsked(module: PyModule): string | undefined {
+  return module.memo(findAsking, module);
+}
+
+function findAsking(module: PyModule): string | undefined {
+  for (const word of WORDS) {
+    const found = module.memo(askingInProject, word);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Where the project tries to copy something deeply: it goes another way where that holds a tensor with a graph. */
+export function deepCopyTried(module: PyModule): string | undefined {
+  return module.memo(askingInProject, 'deepcopy');
+}
+
+function askingInProject(module: PyModule, word: string): string | undefined {
+  const own = askingNode(module.alone, word);
+  if (own !== undefined) return `\`${shown(own.parent ?? own)}\``;
+  const others = module.around.summaries({ word, beside: [] }, askingIn);
+  if (others === undefined) return `one of the many files that name \`${word}\``;
+  return others.find((place) => place !== undefined);
+}
+
+function askingIn(alone: PyModule, word: string): string | undefined {
+  const node = askingNode(alone, word);
+  return node && placeOf(alone, node);
+}
+
+function askingNode(alone: PyModule, word: string): PyNode | undefined {
+  return alone.words(word).find((name) => asks(alone, name));
+}
+
+function asks(alone: PyModule, name: PyNode): boolean {
+  const attribute =
+    name.parent?.type === 'attribute' && name.parent.field('attribute') === name ? name.parent : undefined;
+  if (FACTS.has(name.text))
+    return attribute !== undefined && !isSet(attribute) && !isOfParameter(alone, attribute);
+  const callee = attribute ?? name;
+  if (callee.parent?.type !== 'call' || callee.parent.field('function') !== callee || !isTried(callee))
+    return false;
+  return name.text === 'numpy' ? attribute !== undefined : qualifiedName(alone, callee) === DEEPCOPY;
+}
+
+function isSet(attribute: PyNode): boolean {
+  return attribute.parent?.type === 'assignment' && attribute.parent.field('left') === attribute;
+}
+
+/** In the body of a `try` of the same function. */
+function isTried(node: PyNode): boolean {
+  const tried = node.closest('try_statement', 'function_definition');
+  return tried?.type === 'try_statement' && tried.field('body')?.contains(node) === true;
+}
+
+const PARAMETERS = /parameters\(|param_groups|\[["']params["']\]/;
+
+/** `p` of `for p in model.parameters()` and of `filter(lambda p: p.requires_grad, model.parameters())`. */
+function isOfParameter(alone: PyModule, attribute: PyNode): boolean {
+  const object = attribute.field('object');
+  if (object?.type !== 'identifier') return false;
+  const lambda = attribute.closest('lambda', 'function_definition');
+  if (lambda?.type === 'lambda' && PARAMETERS.test(lambda.parent?.text ?? '')) return true;
+  const scope = alone.resolve(object);
+  const found =
+    reachingDefinitions(alone, object) ?? (scope ? alone.writes(scope, object.text).map(definitionOf) : []);
+  return (
+    found.length > 0 && found.every((each) => each.kind === 'loop' && PARAMETERS.test(each.iterable.text))
+  );
+}
