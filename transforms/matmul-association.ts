@@ -16,6 +16,7 @@ import {
   matrixProduct,
   Proof,
   standalone,
+  textBetween,
   unparenthesized,
 } from '../src/toolkit/index.js';
 
@@ -115,7 +116,7 @@ export const matmulAssociation: Transform<ProductSite> = {
     if (isNested) {
       edit.replace(outer.left, `${outer.callee}(${outer.left.text}, ${inner.left.text})`);
       edit.replace(outer.right, standalone(inner.right));
-    } else edit.replace(product, reordered(product, outer, inner));
+    } else edit.replace(product, reordered(outer, inner));
     return edit.done('Multiply the input by one factor after the other', proof);
   },
 };
@@ -148,11 +149,11 @@ function isMixed(outer: MatrixProduct, inner: MatrixProduct): boolean {
 }
 
 /** `x @ (A @ B)` with the parentheses moved; those that hold several lines together stay around all of them. */
-function reordered(product: PyNode, outer: MatrixProduct, inner: MatrixProduct): string {
-  const part = (start: number, end: number) => product.text.slice(start - product.start, end - product.start);
-  const first = `(${part(outer.left.start, outer.right.start)}${inner.left.text})`;
-  const rest = part(inner.left.end, inner.right.end);
-  const tail = part(inner.right.end, outer.right.end - 1);
+function reordered(outer: MatrixProduct, inner: MatrixProduct): string {
+  const first = `(${outer.left.text}${textBetween(outer.left, outer.right)}${inner.left.text})`;
+  const rest = textBetween(inner.left, inner.right) + inner.right.text;
+  const closing = outer.right.children.at(-1);
+  const tail = closing === undefined ? '' : textBetween(inner.right, closing);
   const isHeld = /[\r\n]/.test(rest) || tail.trim() !== '';
   return isHeld ? `(${first}${rest}${tail})` : `${first}${rest}`;
 }

@@ -52,7 +52,7 @@ function isBlank(code: number): boolean {
   return code === SPACE || code === TAB || code === NEWLINE || code === RETURN || code === BACKSLASH;
 }
 
-/** What the reader leaves to the parser: text that is not Python, or too odd, such as an indentation in two lines. */
+/** What the reader leaves to the parser: text that is not Python, or too odd, such as a statement after a lone backslash. */
 class Odd extends Error {}
 
 /**
@@ -119,7 +119,6 @@ class OutlineReader {
     }
     this.#at = at;
     const first = text.charCodeAt(at);
-    // What follows the backslash may be a decorator, a definition or an indentation that does not count.
     if (first === BACKSLASH) throw new Odd();
     if (first === HASH) this.#lengthenRun();
     else if (first !== NEWLINE && first !== RETURN && at < text.length) {

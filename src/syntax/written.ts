@@ -50,6 +50,13 @@ export function copyOf(node: PyNode): string {
   return line;
 }
 
+/** What is written between two parts of an expression. */
+export function textBetween(first: PyNode, second: PyNode): string {
+  for (const { text, start, end } of first.ancestors())
+    if (end >= second.end) return text.slice(first.end - start, second.start - start);
+  return '';
+}
+
 function* leavesOf(node: PyNode): Generator<PyNode> {
   for (const inner of node.walk(({ type }) => type !== 'string')) {
     const isLeaf = inner.children.length === 0 || (inner.type === 'string' && inner !== node);

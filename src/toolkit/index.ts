@@ -57,7 +57,7 @@ export { behindBracket, linesOf, methodsBehind, withoutSubscripts } from '../syn
 export type { Glimpse } from '../syntax/glimpse.js';
 export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
-export { copyOf, onOneLine, standalone } from '../syntax/written.js';
+export { copyOf, onOneLine, standalone, textBetween } from '../syntax/written.js';
 export { readYaml, type YamlScalar, type YamlSection } from '../syntax/yaml.js';
 export * from '../torch/catalog.js';
 export { placeOf, shown } from '../torch/gate.js';
