@@ -44,7 +44,14 @@ function source(name: string): string {
  * Proves: …
  * Leaves alone: … because …
  */
-import { EMPTY_CACHE, Proof, type PyNode, qualifiedName, type Site, type Transform } from '../src/toolkit/index.js';
+import {
+  EMPTY_CACHE,
+  Proof,
+  type PyNode,
+  qualifiedName,
+  type Site,
+  type Transform,
+} from '../src/toolkit/index.js';
 
 /** What \`detect\` has seen and \`fix\` needs. */
 interface Found extends Site {

@@ -39,6 +39,16 @@ test('a new transform is begun, and recorded by the command that is printed, alo
   expect(begun.stdout).toContain('  npm run record -- pin-the-thing ');
   expect(begun.stdout).toContain('  npm test -- pin-the-thing ');
 
+  const style = spawnSync(
+    'node_modules/.bin/biome',
+    ['check', '--vcs-enabled=false', 'transforms/pin-the-thing.ts'],
+    {
+      cwd: copy,
+      encoding: 'utf8',
+    },
+  );
+  expect(style.status, style.stdout + style.stderr).toBe(0);
+
   const recorded = npm('record', '--', 'pin-the-thing');
   expect(recorded.status, recorded.stdout + recorded.stderr).toBe(0);
   // Of the fixtures of all transforms there are tens of thousands.

@@ -54,7 +54,11 @@ describe('rules of a hostile length', () => {
     ['exceptions', (index: number) => `!*x${index}.py`],
   ])('%s, a hundred thousand of them', (_, line) => {
     const text = `${lines(100_000, line).join('\n')}\nlast.py\n`;
-    const others = lines(200, (index) => `sub/f${index}.py`).map((name) => [name, ''] as const);
+    const names = [
+      ...lines(200, (index) => `sub/f${index}.py`),
+      ...lines(10, (index) => `sub${index}/__init__.py`),
+    ];
+    const others = names.map((name) => [name, ''] as const);
     const cwd = folderWith({
       '.gitignore': text,
       ...{ 'last.py': '', 'kept.py': '', 'folder7/__init__.py': '' },

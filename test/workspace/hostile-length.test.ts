@@ -8,7 +8,7 @@ import { processorTime } from '../support/processor-time.js';
 import { folderWith } from './folders.js';
 
 /** Long enough for what takes the square of it to take minutes. */
-const LONG = 200_000;
+const LONG = 500_000;
 const blank = ' '.repeat(LONG);
 const many = (line: (index: number) => string, count = LONG / 10) =>
   Array.from({ length: count }, (_, index) => line(index)).join('\n');
