@@ -182,8 +182,13 @@ export class Islands {
 /** Ways to import by a name that no import statement has. */
 const IMPORTERS = [
   '__import__',
+  'entry_points',
+  'exec(',
   'execfile',
+  'fromfile',
+  'hub.load',
   'import_module',
+  'import_submodules',
   'import_user_module',
   'instantiate',
   'LazyConfig',

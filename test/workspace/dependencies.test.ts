@@ -453,5 +453,8 @@ describe('environments', () => {
     const cwd = folderWith({ 'a.py': '' });
     symlinkSync(outside, join(cwd, '.venv'));
     expect(installed(cwd)).toEqual([]);
+    const inner = folderWith({ 'venv/pyvenv.cfg': '' });
+    symlinkSync(join(outside, 'lib'), join(inner, 'venv/lib'));
+    expect(installed(inner)).toEqual([]);
   });
 });

@@ -90,6 +90,7 @@ describe('two folders are not apart', () => {
       { 'a/a.py': 'importlib.import_module(f"b.{name}")\n' },
     ],
     ['where a file at the root computes names', { 'run.py': 'importlib.import_module(sys.argv[1])\n' }],
+    ['where a file at the root runs others', { 'run.py': 'exec(open(path).read())\n' }],
     ['where a command line makes objects by their names', { 'cli.py': 'LightningCLI(run=False)\n' }],
   ])('%s', (_, files) => {
     expect(areApart(files)).toBe(false);
