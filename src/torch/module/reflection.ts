@@ -5,7 +5,7 @@ import { argumentsOf } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, placeOf, shown } from '../gate.js';
-import { deepCopyTried } from '../grad/graph-asked.js';
+import { deepCopyTried } from './graph-asked.js';
 import { familyOf, stringValue } from './modules.js';
 
 /** That nobody gets at an attribute by other means than `object.name`, or has a class of its own that knows it. */

@@ -8,7 +8,6 @@ import { backwardsIn } from '../grad/backward-calls.js';
 import { callersElsewhere, partReturned } from '../grad/callers.js';
 import { gradUseIn } from '../grad/grad.js';
 import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
-import { graphAsked } from '../grad/graph-asked.js';
 import {
   differentiatingCaller,
   entersGradOff,
@@ -26,6 +25,7 @@ import {
   stalingLoop,
 } from '../grad/spent-graph.js';
 import { walks } from '../grad/walks.js';
+import { graphAsked } from '../module/graph-asked.js';
 import { networksOf } from '../module/networks.js';
 import { isTorchCode } from '../tensor/framework.js';
 import { isProvenTensor } from '../tensor/proven-tensor.js';
