@@ -16,12 +16,14 @@ import {
   hasSplat,
   isCpu,
   isDevice,
+  isExact,
   isTestCode,
   isTraced,
   keywordArgument,
   kindOf,
   methodName,
   methodsBehind,
+  ofTensor,
   Proof,
   qualifiedName,
   receiverOf,
@@ -43,10 +45,6 @@ interface FactorySite extends Site {
   readonly device: PyNode | undefined;
 }
 
-/** Give the same on every device, and on a new tensor share no memory with anybody. */
-const EXACT_METHODS: ReadonlySet<string> = new Set(
-  'bool byte double flatten float half int long reshape squeeze unsqueeze view'.split(' '),
-);
 /** Names of what is a device or its number, most of the time; other names are nearly always a tensor to be like. */
 const GPU_NAME = /(?:^|[._])(?:cuda|dev|gpu|gpu_id|rank|device_id)$/;
 /** Arguments that mean the same beside `device=`. */
@@ -178,8 +176,6 @@ export const factoryDevice: Transform<FactorySite> = {
   },
 };
 
-const CASTS = /^(?:bfloat16|bool|byte|char|double|float|half|int|long|short|to|type)$/;
-
 const FACTORY_CALL =
   /\b(?:zeros|ones|full|eye|empty|arange|linspace|rand|randint|randn|randperm|normal|bernoulli|multinomial)[ \t]*\(/g;
 
@@ -198,7 +194,8 @@ function mayMoveFactory(code: string): boolean {
 function castIn(moved: PyNode): string | undefined {
   for (let at: PyNode | undefined = moved; at?.type === 'call'; at = receiverOf(at)) {
     const name = methodName(at) ?? '';
-    if (CASTS.test(name)) return name;
+    const known = ofTensor(name);
+    if (known?.storage === 'perhaps' && known.dtype !== 'same') return name;
   }
   return undefined;
 }
@@ -227,7 +224,8 @@ function isExactMethod(module: PyModule, call: PyNode): boolean {
   const name = methodName(call) ?? '';
   const args = argumentsOf(call);
   if (name === 'fill_') return args.length === 1 && args.every((value) => kindOf(module, value) === 'number');
-  return EXACT_METHODS.has(name);
+  // A tensor that is turned stays a view of another one.
+  return isExact(name) && !/^(?:t|transpose|permute)$|ax|dim/.test(name);
 }
 
 /** The device that a move names; `none` where it says more than a device, or moves nothing. */

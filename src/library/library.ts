@@ -114,6 +114,13 @@ export function changesTensor(name: string): boolean {
   return /[^_]_$/.test(name);
 }
 
+/** A cast, or another form of the same numbers: exact on every device. */
+export function isExact(name: string): boolean {
+  const known = ofTensor(name);
+  if (known?.rearranges) return true;
+  return known?.storage === 'perhaps' && (known.dtype === 'float' || known.dtype === 'whole');
+}
+
 /** A method that tensors and modules share. */
 export function isOfModulesToo(name: string): boolean {
   return rowAt(`Module.${name}`) !== undefined && ofTensor(name) !== undefined;

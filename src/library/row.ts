@@ -18,6 +18,8 @@ export interface Facts {
   readonly dtype?: 'same' | 'float' | 'whole' | 'promoted' | 'argument';
   /** `one`: without a dimension all elements become one. `fewer`: only dimensions of size 1 go. `sizes`: the arguments say. */
   readonly shape?: 'one' | 'same' | 'fewer' | 'broadcast' | 'sizes' | 'other';
+  /** The same numbers in another form, whatever the device. */
+  readonly rearranges?: true;
   /** Whether the result may require a gradient because an operand does. */
   readonly graph?: 'cut' | 'kept';
   /** Whether the result shares the memory of the first operand; `perhaps` depends on its layout, dtype or device. */

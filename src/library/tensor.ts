@@ -10,6 +10,7 @@ const THREE = [METHOD, TORCH, FUNCTIONAL];
 
 const fresh = { gives: 'tensor', storage: 'new' } as const;
 const view = { gives: 'tensor', dtype: 'same', storage: 'shared' } as const;
+const moved = { ...view, rearranges: true } as const;
 /** The tensor itself where there is nothing to do. */
 const perhaps = { gives: 'tensor', shape: 'same', storage: 'perhaps' } as const;
 const same: Facts = { ...fresh, dtype: 'same', shape: 'same' };
@@ -46,9 +47,10 @@ export const TENSOR: readonly Group[] = [
   group(THREE, { ...float, ...saving, ...only }, 'sigmoid tanh'),
   group(BOTH, float, 'acosh angle asinh atanh deg2rad digamma erfc erfinv exp2 i0 lgamma logit rad2deg sinc'),
   group(FUNCTIONAL, float, 'logsigmoid softplus softsign tanhshrink'),
-  group(BOTH, same, 'absolute ceil clip clone cumsum fix flip fliplr flipud floor frac msort negative'),
+  group(BOTH, same, 'absolute ceil clip cumsum fix flip fliplr flipud floor frac msort negative'),
   group(BOTH, same, 'nan_to_num neg roll round sgn sign tril triu trunc'),
   group(BOTH, { ...same, ...saving }, 'abs cumprod'),
+  group(BOTH, { ...same, rearranges: true }, 'clone'),
   group(BOTH, { ...same, ...only }, 'clamp clamp_max clamp_min'),
   group(BOTH, { ...same, ...saving, ...only }, 'square'),
   group(THREE, { ...same, ...saving, ...only }, 'relu'),
@@ -86,7 +88,7 @@ export const TENSOR: readonly Group[] = [
   group(METHOD, { ...perhaps, dtype: 'float' }, 'bfloat16 double float half'),
   group(METHOD, { ...perhaps, dtype: 'whole' }, 'bool byte char int long short'),
   group(METHOD, { ...perhaps, dtype: 'argument' }, 'to type type_as'),
-  group(METHOD, { ...perhaps, dtype: 'same' }, 'contiguous cpu cuda to_dense'),
+  group(METHOD, { ...perhaps, dtype: 'same' }, 'cpu cuda to_dense'),
   group(BOTH, { ...perhaps, dtype: 'same' }, 'conj conj_physical positive resolve_conj resolve_neg'),
   group(BOTH, { ...view, shape: 'same', graph: 'cut', ...only }, 'detach'),
   group(METHOD, { gives: 'self', dtype: 'same', shape: 'same', graph: 'cut', changes: true }, 'detach_'),
@@ -97,16 +99,19 @@ export const TENSOR: readonly Group[] = [
   ),
 
   // Other shapes of the same memory, or of a copy where the layout asks for one.
-  group(BOTH, { ...view, shape: 'other' }, 'adjoint broadcast_to diagonal moveaxis movedim narrow select'),
-  group(BOTH, { ...view, shape: 'other' }, 'swapaxes swapdims t transpose'),
-  group(BOTH, { ...view, shape: 'other', ...only }, 'permute unsqueeze'),
-  group(METHOD, { ...view, shape: 'other' }, 'expand expand_as unfold view_as'),
-  group(METHOD, { ...view, shape: 'sizes' }, 'view'),
-  group(BOTH, { ...view, shape: 'sizes', storage: 'perhaps' }, 'reshape'),
-  group(BOTH, { ...view, shape: 'other', storage: 'perhaps' }, 'flatten ravel unflatten'),
-  group(METHOD, { ...view, shape: 'other', storage: 'perhaps' }, 'reshape_as sum_to_size'),
+  group(BOTH, { ...view, shape: 'other' }, 'adjoint broadcast_to diagonal narrow select'),
+  group(METHOD, { ...perhaps, dtype: 'same', rearranges: true }, 'contiguous'),
+  group(BOTH, { ...moved, shape: 'other' }, 'moveaxis movedim swapaxes swapdims t transpose'),
+  group(BOTH, { ...moved, shape: 'other', ...only }, 'permute unsqueeze'),
+  group(METHOD, { ...view, shape: 'other' }, 'expand expand_as unfold'),
+  group(METHOD, { ...moved, shape: 'other' }, 'view_as'),
+  group(METHOD, { ...moved, shape: 'sizes' }, 'view'),
+  group(BOTH, { ...moved, shape: 'sizes', storage: 'perhaps' }, 'reshape'),
+  group(BOTH, { ...moved, shape: 'other', storage: 'perhaps' }, 'flatten ravel unflatten'),
+  group(METHOD, { ...moved, shape: 'other', storage: 'perhaps' }, 'reshape_as'),
+  group(METHOD, { ...view, shape: 'other', storage: 'perhaps' }, 'sum_to_size'),
   group(TORCH, { ...view, shape: 'other', storage: 'perhaps' }, 'atleast_1d atleast_2d atleast_3d'),
-  group(BOTH, { ...view, shape: 'fewer' }, 'squeeze'),
+  group(BOTH, { ...moved, shape: 'fewer' }, 'squeeze'),
   group(BOTH, { ...several, storage: 'shared' }, 'chunk dsplit hsplit split tensor_split unbind vsplit'),
   group(METHOD, { gives: 'tensor', storage: 'shared', shape: 'other' }, 'as_strided'),
   group(METHOD, { ...view, shape: 'same' }, 'rename'),

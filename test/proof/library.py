@@ -357,6 +357,8 @@ def check_operation(row, function):
         if not row.get("uninitialised") and not row.get("changes"):
             if bool(row.get("random")) != is_random(again):
                 raise Wrong(f"random is {bool(row.get('random'))}, and torch draws {not row.get('random')}")
+    if row.get("rearranges") and operand is not None and not torch.equal(*(x.flatten().sort()[0] for x in (operand, result))):
+        raise Wrong("rearranges, and the numbers are others")
     if row.get("saves") and not frees_what_it_saved(again):
         raise Wrong("saves nothing for its backward: a second one works")
     if path.startswith("torch.") and hasattr(torch.Tensor, path.rsplit(".", 1)[1]) and row.get("gives") == "tensor":

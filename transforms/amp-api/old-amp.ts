@@ -1,4 +1,4 @@
-import { isHarmlessBuiltin } from '../../src/library/library.js';
+import { isHarmlessBuiltin, isOfModulesToo } from '../../src/library/library.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
@@ -140,9 +140,6 @@ function bodyOf(region: PyNode): PyNode | undefined {
   return holder?.type === 'decorator' ? holder.parent?.field('definition')?.field('body') : undefined;
 }
 
-/** Of tensors and modules alike, and without a forward. */
-const RUNS_NOTHING: ReadonlySet<string> = new Set('bfloat16 detach double float half item to'.split(' '));
-
 function runsOtherCode(module: PyModule, node: PyNode): boolean {
   if (node.type === 'yield' || node.type === 'await' || node.type === 'with_statement') return true;
   const callee = node.type === 'call' ? node.field('function') : undefined;
@@ -151,7 +148,8 @@ function runsOtherCode(module: PyModule, node: PyNode): boolean {
   if (path !== undefined) return !/^torch\.(?:\w+\.)*[a-z]\w*$/.test(path) || path.includes('autocast');
   const [name, receiver] = [methodName(node), receiverOf(node)];
   if (name === undefined || receiver === undefined) return !isHarmlessBuiltin(callee.text);
-  return !RUNS_NOTHING.has(name) && !isProvenTensor(module, receiver);
+  // Of tensors and modules alike, and without a forward.
+  return !isOfModulesToo(name) && name !== 'detach' && name !== 'item' && !isProvenTensor(module, receiver);
 }
 
 const REPLACES =

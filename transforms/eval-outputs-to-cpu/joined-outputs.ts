@@ -1,4 +1,4 @@
-import { isPlain, ofTensor, row } from '../../src/library/library.js';
+import { isExact, isPlain, ofTensor, row } from '../../src/library/library.js';
 import { definitionOf, reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -21,13 +21,6 @@ export interface JoinedOutputs {
   readonly name: string;
   readonly appends: readonly { readonly target: PyNode; readonly value: PyNode }[];
 }
-
-/** Methods whose result is on the same device and has the same numbers. */
-const KEEPING: ReadonlySet<string> = new Set(
-  'argmax bool clone contiguous detach double flatten float half int long permute reshape squeeze t transpose unsqueeze view'.split(
-    ' ',
-  ),
-);
 
 /** A list that is joined along the first dimension. */
 const JOINED =
@@ -186,7 +179,7 @@ function endsOnCpu(module: PyModule, start: PyNode, depth: number): boolean {
       if (call?.type !== 'call' || call.field('function') !== parent) return false;
       if (name === 'cpu' || name === 'numpy') return true;
       if (name === 'to' && /^["']cpu["']$/.test(argumentsOf(call)[0]?.text ?? '')) return true;
-      if (!KEEPING.has(name)) return false;
+      if (!isExact(name) && name !== 'argmax' && name !== 'detach') return false;
       node = call;
     } else if (parent.type === 'assignment' && parent.field('right') === node) {
       return depth < 3 && readsEndOnCpu(module, parent.field('left'), depth + 1);

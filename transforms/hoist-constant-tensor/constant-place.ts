@@ -1,3 +1,4 @@
+import { isOfModule } from '../../src/library/library.js';
 import { classAround, kinOf, methodNamed } from '../../src/semantic/definitions.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -51,8 +52,9 @@ export interface BufferPlace {
 }
 
 /** Attributes that every module has, which cannot be registered. */
-const OF_MODULES =
-  /^_|^(?:apply|bfloat16|buffers|children|compile|cpu|cuda|double|eval|float|half|modules|parameters|to|train|training|type|xpu|zero_grad)$/;
+function isTaken(name: string): boolean {
+  return /^_|^training$/.test(name) || isOfModule(name);
+}
 
 /** Where `weight = torch.tensor(…).to(x.device)` of `forward`, outside loops, could be kept. */
 export function bufferPlace(
@@ -67,7 +69,7 @@ export function bufferPlace(
   if (enclosingFunction(statement)?.field('name')?.text !== 'forward' || enclosingLoops(statement).length > 0)
     return undefined;
   const { classNode, self } = around;
-  if (moduleKind(module, classNode).isModule !== 'yes' || OF_MODULES.test(name.text)) return undefined;
+  if (moduleKind(module, classNode).isModule !== 'yes' || isTaken(name.text)) return undefined;
   if (attributeUses(module, classNode, name.text).length > 0 || module.scopeOf(classNode).has(name.text))
     return undefined;
   if (registrationOf(module, classNode, name.text) !== 'none') return undefined;

@@ -1,4 +1,4 @@
-import { makesConstant, row } from '../../src/library/library.js';
+import { isExact, makesConstant, row } from '../../src/library/library.js';
 import { calledDefinition } from '../../src/semantic/definitions.js';
 import { definedElsewhere } from '../../src/semantic/elsewhere.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -39,10 +39,6 @@ export interface Constant {
   readonly statement: PyNode;
 }
 
-/** Give the same on every device. */
-const EXACT_METHODS: ReadonlySet<string> = new Set(
-  'bool double flatten float half int long reshape squeeze unsqueeze view'.split(' '),
-);
 const OPTIONS: ReadonlySet<string> = new Set(['dtype', 'device', 'requires_grad']);
 
 /** The constant that starts with this maker's name, when nothing but literals goes into it. */
@@ -87,7 +83,7 @@ function methodCallOn(value: PyNode): PyNode | undefined {
 function isExactMethod(module: PyModule, call: PyNode | undefined): boolean {
   return (
     call !== undefined &&
-    EXACT_METHODS.has(methodName(call) ?? '') &&
+    isExact(methodName(call) ?? '') &&
     argumentsOf(call).every((argument) => isLiteral(module, argument))
   );
 }

@@ -1,4 +1,4 @@
-import { isOfModule, isPlain, ofTensor } from '../../src/library/library.js';
+import { isExact, isOfModule, isPlain, ofTensor } from '../../src/library/library.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { isProgram } from '../../src/semantic/program.js';
@@ -54,12 +54,8 @@ function isPlainHere(name: string): boolean {
   return isPlain(known) && !known?.tellsDevice;
 }
 
-/** Methods that give the same bits back, whatever the device. */
-const PASSING_METHODS: ReadonlySet<string> = new Set(
-  'bfloat16 clone contiguous copy detach double expand flatten float half permute repeat reshape squeeze state_dict t transpose unsqueeze view'.split(
-    ' ',
-  ),
-);
+/** They give the same numbers back, and no cast or other form. */
+const PASSING_METHODS = /^(?:copy|detach|expand|repeat|state_dict|to)$/;
 const IS_MODULE = 'is a whole module';
 
 class Flow implements Fate {
@@ -272,7 +268,7 @@ class Flow implements Fate {
     else if (name === 'values') this.follow(call, 'state');
     else if (name === 'get' || name === 'pop' || name === 'setdefault')
       this.#entry(call, argumentsOf(call)[0]);
-    else if (name === 'to' || PASSING_METHODS.has(name)) this.follow(call, holds);
+    else if (isExact(name) || PASSING_METHODS.test(name)) this.follow(call, holds);
     else if (name === 'forward' || isOfModule(name)) this.#stray(value, IS_MODULE, 'no');
     else this.#stray(value, `is used by \`.${name}()\``);
   }

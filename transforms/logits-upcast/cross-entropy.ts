@@ -1,4 +1,4 @@
-import { canonical } from '../../src/library/library.js';
+import { canonical, ofTensor } from '../../src/library/library.js';
 import { classAround } from '../../src/semantic/definitions.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -8,10 +8,6 @@ import type { PyNode } from '../../src/syntax/node.js';
 import { CROSS_ENTROPY } from '../../src/torch/catalog.js';
 import { initialValue } from '../../src/torch/module/modules.js';
 
-/** Methods whose result is the same numbers in another shape. */
-const RESHAPES: ReadonlySet<string> = new Set([
-  ...['view', 'reshape', 'contiguous', 'transpose', 'permute', 'flatten', 'squeeze', 'unsqueeze', 'clone'],
-]);
 const HOPS = 5;
 
 /** Where a value ends up, and how it was written on the way there. */
@@ -54,7 +50,7 @@ function outermost(value: PyNode): PyNode {
     else if (parent?.type === 'attribute' && parent.field('object') === at) {
       const call = parent.parent;
       const isReshape =
-        call?.type === 'call' && RESHAPES.has(methodName(call) ?? '') && receiverOf(call) === at;
+        call?.type === 'call' && ofTensor(methodName(call) ?? '')?.rearranges && receiverOf(call) === at;
       if (call === undefined || !isReshape) return at;
       at = call;
     } else return at;
