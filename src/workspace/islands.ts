@@ -88,6 +88,7 @@ export class Islands {
 
   #joinImports(folder: string, bytes: Buffer): void {
     if (IMPORTERS.some((word) => bytes.includes(word))) this.#joinComputed(folder, bytes);
+    if (RUNNERS.some((word) => bytes.includes(word))) this.#joinBelow(partOf(folder), folder);
     const isAnywhere = bytes.includes('sys.path') || bytes.includes('addsitedir');
     for (const imported of importsIn(bytes)) {
       const { dots, name } = imported;
@@ -99,8 +100,7 @@ export class Islands {
 
   /** What is imported by a computed name is of the same part of the project, or of one that the file names. */
   #joinComputed(folder: string, bytes: Buffer): void {
-    const part = folder.split('/')[0] ?? '.';
-    this.#joinBelow(part, folder);
+    this.#joinBelow(partOf(folder), folder);
     const words = new Set(bytes.toString('latin1').match(/\w+/g));
     for (const other of this.#folders)
       if (!other.includes('/') && other !== '.' && words.has(other)) this.#joinBelow(other, folder);
@@ -183,10 +183,6 @@ export class Islands {
 const IMPORTERS = [
   '__import__',
   'entry_points',
-  'exec(',
-  'execfile',
-  'fromfile',
-  'hub.load',
   'import_module',
   'import_submodules',
   'import_user_module',
@@ -196,9 +192,11 @@ const IMPORTERS = [
   'load_module',
   'pkgutil',
   'pydoc',
-  'runpy',
   'spec_from_file_location',
 ];
+
+/** Ways to run the text of a file, by a path that is mostly one beside the file. */
+const RUNNERS = ['exec(', 'execfile', 'fromfile', 'hub.load', 'runpy'];
 
 /** Packages of others that files and folders of projects are often called like. */
 const INSTALLED: ReadonlySet<string> = new Set(
@@ -225,6 +223,11 @@ function below(folder: string, name: string): string {
 
 function isAround(folder: string, other: string): boolean {
   return folder === '.' || other === folder || other.startsWith(`${folder}/`);
+}
+
+/** The uppermost folder that a folder is in; the root, for the root. */
+function partOf(folder: string): string {
+  return folder.split('/')[0] ?? folder;
 }
 
 /** Those at or above a folder; where there are none, those below it. */
