@@ -22,6 +22,7 @@ import {
   type PyNode,
   type Site,
   shown,
+  swallowingManager,
   type Transform,
   trainingLoops,
 } from '../src/toolkit/index.js';
@@ -55,7 +56,7 @@ export const delStepTensors: Transform<StepSite> = {
       limits: [
         'Something is saved where the forward gives out more than its loss needs (hidden states, attention, caches), or where an evaluation follows in the same function.',
         'Nothing is saved where something else still holds the results: a list, a meter, a second name that is read later.',
-        'Unsafe at module level, where another file may read the variable; where a function that looks at the variables of its callers is called; and where the file counts the objects that are alive.',
+        'Unsafe at module level, where another file may read the variable; where a function that looks at the variables of its callers is called; where a `with` in the body may go on after an error; and where the file counts the objects that are alive.',
         'After `continue` the `del` is not reached; that pass keeps its tensors as before.',
         'A loss that the model itself returns is a single number and no reason for a `del`. Batches are left alone.',
       ],
@@ -110,6 +111,7 @@ export const delStepTensors: Transform<StepSite> = {
     edit.insertStatementAfter(last, [`del ${names.map(({ text }) => text).join(', ')}`]);
     const around = enclosingFunction(body);
     const reader = frameReader(module, around ?? module.root);
+    const manager = swallowingManager(module, body);
     const proof = new Proof()
       .require(around === undefined ? 'unknown' : 'yes', {
         no: '',
@@ -118,6 +120,10 @@ export const delStepTensors: Transform<StepSite> = {
       .require(reader === undefined ? 'yes' : 'unknown', {
         no: '',
         unknown: `that \`${reader && shown(reader)}\`, which looks at the variables of its callers, needs none of these`,
+      })
+      .require(manager === undefined ? 'yes' : 'unknown', {
+        no: '',
+        unknown: `that \`${manager && shown(manager)}\` lets errors through: after one that it catches, \`${node.text}\` may not be set`,
       })
       .require(module.mentions(WATCHES) ? 'unknown' : 'yes', {
         no: '',

@@ -49,6 +49,7 @@ export type { Scope } from '../semantic/scope.js';
 export * from '../semantic/statements.js';
 export { plainString } from '../semantic/strings.js';
 export type { NamedFile } from '../semantic/surroundings.js';
+export { swallowingManager } from '../semantic/swallowing.js';
 export { isTestCode, isTestFile } from '../semantic/test-code.js';
 export { attributeUsesElsewhere } from '../semantic/uses-elsewhere.js';
 export type { Versions } from '../semantic/versions.js';
