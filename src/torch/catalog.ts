@@ -125,6 +125,10 @@ export const PLAIN_BASES: ReadonlySet<string> = new Set([
   'enum.Enum',
 ]);
 
+/** Packages whose base classes run no training by a method that is called on `self` during an evaluation. */
+export const FRAMEWORKS =
+  /^(?:torch|pytorch_lightning|lightning|transformers|diffusers|unittest|timm|object)\b/;
+
 /** Layers whose output has a last dimension given when they are made, and the argument that gives it. */
 export const LAST_DIMENSION: ReadonlyMap<string, { readonly position: number; readonly keyword: string }> =
   new Map([
@@ -319,6 +323,7 @@ export const CPU_OFFLOAD_NAME = 'torch.distributed.fsdp.CPUOffload';
 export const CURRENT_DEVICE = 'torch.cuda.current_device';
 
 export const DATA_LOADER = 'torch.utils.data.DataLoader';
+export const TORCH_DATA = 'torch.utils.data.';
 
 /** Functions that make one tensor of a list of them; the elements must be tensors of one device. */
 export const JOINING: ReadonlySet<string> = new Set(

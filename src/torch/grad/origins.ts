@@ -19,6 +19,7 @@ import { isDifferentiation, PARTIAL } from '../catalog.js';
 import { placeOf } from '../gate.js';
 import { CALLED, type Suspect } from './differentiators.js';
 import { gradUseBehind } from './elsewhere.js';
+import { forwardFacts } from './forward-index.js';
 import { gradUsesIn } from './grad.js';
 import { usesOf } from './mode.js';
 
@@ -87,8 +88,10 @@ export class Origins {
       return worst(returned.map((each) => this.of(definition.module, each.named[0], hops + 1)));
     }
     if (path === undefined || this.#isOfProject(module, path)) return 'unknown';
+    // Its forward may be replaced by a function of the project.
+    const replaced = forwardFacts(module)?.isReplaced === false ? undefined : this.whenCalled(module);
     // A layer of a library with what it is given inside.
-    return worst(['clean', ...argumentsOf(call).map((each) => this.#inside(module, each, hops))]);
+    return worst([replaced ?? 'clean', ...argumentsOf(call).map((each) => this.#inside(module, each, hops))]);
   }
 
   /** Numbers and texts that a library is given have no code. */

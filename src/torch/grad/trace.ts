@@ -5,6 +5,7 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
+import { functionsNamed } from '../../semantic/project-names.js';
 import { methodName, ownNodes, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { kindOf } from '../tensor/tensor.js';
@@ -289,7 +290,8 @@ export class GradTrace {
     if (from === 'network') return known.RETURNS_SELF.has(name) ? 'network' : 'graph';
     if (known.PASSING_METHODS.has(name)) return worst([from, ...traces]);
     // `accelerator.gather(x)`; `logits.gather(1, actions)` is tensor math.
-    if (COLLECTS.test(name) && !mayCarryGraph(from)) return worst(traces);
+    if (COLLECTS.test(name) && !mayCarryGraph(from) && functionsNamed(this.module, name)?.length === 0)
+      return worst(traces);
     return operation([from, ...traces]);
   }
 
