@@ -1,4 +1,4 @@
-import { ancestryOf, classAround, methodsOf, selfName } from '../../semantic/definitions.js';
+import { ancestryOf, classAround, classBehind, methodsOf, selfName } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
 import { enclosingFunction } from '../../semantic/statements.js';
@@ -32,10 +32,14 @@ function memberSet(module: PyModule, classNode: PyNode, node: PyNode): readonly 
   if (node.type === 'identifier')
     return binds(roleOf(node)) && module.resolve(node)?.node === classNode ? [node.text] : [];
   const name = node.type === 'attribute' ? node.field('attribute')?.text : undefined;
-  let target = node;
+  return name !== undefined && isSet(node) ? [name] : [];
+}
+
+/** The attribute is the target of an assignment, or one of several. */
+function isSet(attribute: PyNode): boolean {
+  let target = attribute;
   while (/pattern|^tuple$/.test(target.parent?.type ?? '')) target = target.parent ?? target;
-  const isSet = /assignment$/.test(target.parent?.type ?? '') && target.parent?.field('left') === target;
-  return name !== undefined && isSet ? [name] : [];
+  return /assignment$/.test(target.parent?.type ?? '') && target.parent?.field('left') === target;
 }
 
 /** The attributes that the function around asks an object for, or its class where the object is one of `self`; calling it asks for `__call__`. */
@@ -72,4 +76,15 @@ function askedIn(_module: PyModule, place: PyNode): ReadonlyMap<string, Readonly
     asked.set(text, (asked.get(text) ?? new Set()).add(name));
   }
   return asked;
+}
+
+/** `res.data` of an object whose class the file has, or which the file gives an attribute of that name. */
+export function isOwnMember(module: PyModule, object: PyNode | undefined, name: string): boolean {
+  const classNode = object && classBehind(module, object);
+  if (classNode !== undefined && module.memo(membersOf, classNode).has(name)) return true;
+  return module.wordsSet(`.${name}`).some(({ text, parent }) => {
+    if (text !== name || parent?.type !== 'attribute' || parent.field('object')?.text !== object?.text)
+      return false;
+    return isSet(parent);
+  });
 }

@@ -9,6 +9,7 @@ import { functionsNamed } from '../../semantic/project-names.js';
 import { methodName, ownNodes, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { kindOf } from '../tensor/tensor.js';
+import { isOwnMember } from './instance.js';
 import { objectMadeIn } from './meters.js';
 import { COLLECTS } from './names.js';
 import { givenTo, givesIndices, isDefinedOrConstant, isPlainParameter, valuesPutInto } from './parts.js';
@@ -154,8 +155,8 @@ export class GradTrace {
 
   #attribute(node: PyNode): Trace {
     const name = node.field('attribute')?.text ?? '';
-    if (known.PLAIN_ATTRIBUTES.has(name)) return 'plain';
     const object = node.field('object');
+    if (known.PLAIN_ATTRIBUTES.has(name) && !isOwnMember(this.module, object, name)) return 'plain';
     if (qualifiedName(this.module, node) !== undefined) return 'plain';
     return this.depth === 0 && this.#isHandedIn(node) ? 'given' : worst(this.#all([object]));
   }
