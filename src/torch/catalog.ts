@@ -109,6 +109,15 @@ export function isModuleClass(path: string): boolean {
   return /^torch\.nn\.(?:modules\.(?:\w+\.)?)?[A-Z]\w*$/.test(path) && !NOT_A_MODULE.has(path);
 }
 
+/** Modules that hold the modules they are given. */
+export const CONTAINERS: ReadonlySet<string> = new Set(
+  ['Sequential', 'ModuleList', 'ModuleDict', 'DataParallel'].flatMap((name) => [
+    `torch.nn.${name}`,
+    `torch.nn.modules.container.${name}`,
+    `torch.nn.parallel.${name}`,
+  ]),
+);
+
 /** Functions that only look at a tensor: its gradient and its storage stay where they are. */
 export function onlyLooks(path: string): boolean {
   return /^torch\.(?:allclose|equal|is_tensor|numel|save|(?:empty|full|ones|rand|randn|zeros)_like)$/.test(

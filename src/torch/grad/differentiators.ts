@@ -24,6 +24,7 @@ import {
 } from '../catalog.js';
 import { placeOf } from '../gate.js';
 import { functionsOf, type GradUse, gradUses, reachedFrom } from './grad.js';
+import { isOwnMember } from './instance.js';
 import { isMethodOfLibraries, KNOWN_PACKAGES } from './values.js';
 
 /** A function of the project that differentiates, or runs one of its file that does. Plain data: it outlives the scan. */
@@ -144,7 +145,9 @@ function isOfImport(module: PyModule, attribute: PyNode): boolean {
   const object = attribute.field('object');
   const path = qualifiedName(module, attribute) ?? (object && makerOf(module, object));
   if (path !== undefined) return !KNOWN_PACKAGES.test(path);
-  return !isMethodOfLibraries(attribute.field('attribute')?.text ?? '');
+  const name = attribute.field('attribute')?.text ?? '';
+  // What the class around it has is not elsewhere.
+  return object !== undefined && !isMethodOfLibraries(name) && !isOwnMember(module, object, name);
 }
 
 /** The functions that hold one of these places, or run one of their file that does. */

@@ -1,15 +1,16 @@
 import { classAround, definitionBehind } from '../../semantic/definitions.js';
+import { makerOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
-import { argumentsOf, enclosingFunction, methodName } from '../../semantic/statements.js';
+import { argumentsOf, enclosingFunction, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { IS_GRAD_ENABLED } from '../catalog.js';
 import { placeOf, shown } from '../gate.js';
 import { mayHaveForward, runsInForward } from '../module/modules.js';
 import type { GradTrace } from './trace.js';
-import { PLAIN_BUILTINS, PLAIN_METHODS } from './values.js';
+import { KNOWN_PACKAGES, PLAIN_BUILTINS, PLAIN_METHODS } from './values.js';
 
 const HOOKS: readonly string[] = [
   'register_forward_hook',
@@ -47,11 +48,28 @@ function keepingHook(alone: PyModule, word: string): string | undefined {
   const node = alone.words(word).find(({ parent }) => {
     const call = parent?.parent;
     const [given] = call?.type === 'call' ? argumentsOf(call) : [];
-    if (given === undefined) return false;
+    if (given === undefined || (call !== undefined && isOfOwnNetwork(alone, call))) return false;
     const hook = given.type === 'lambda' ? given : definitionBehind(alone, given);
     return hook === undefined || keepsSomething(hook);
   });
   return node && placeOf(alone, node);
+}
+
+/** The network is a library's, made in the function, and nobody else gets it. */
+function isOfOwnNetwork(module: PyModule, call: PyNode): boolean {
+  let root = receiverOf(call);
+  while (root?.type === 'attribute' || root?.type === 'subscript')
+    root = root.field(root.type === 'attribute' ? 'object' : 'value');
+  const scope = root?.type === 'identifier' ? module.resolve(root) : undefined;
+  if (root === undefined || scope?.kind !== 'function') return false;
+  const maker = makerOf(module, root);
+  return (
+    maker !== undefined &&
+    KNOWN_PACKAGES.test(maker) &&
+    module
+      .reads(scope, root.text)
+      .every(({ parent }) => /^(?:attribute|subscript|call)$/.test(parent?.type ?? ''))
+  );
 }
 
 /** An assignment that others see, or a call of anything but what only makes numbers and texts. */

@@ -1,5 +1,6 @@
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
 import { enclosingClass, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import {
@@ -12,6 +13,7 @@ import {
 } from './differentiators.js';
 import { forwardFacts, type Given, givenBy } from './forward-index.js';
 import { Origins } from './origins.js';
+import { isMethodOfLibraries } from './values.js';
 
 /** What runs when one is gone through. */
 const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);
@@ -100,7 +102,7 @@ export function differentiatingMethod(
 /** A function that differentiates, where something of the project sets an attribute of the name that is called. */
 export function differentiatingAttribute(module: PyModule, call: PyNode): Suspect | undefined {
   const name = methodName(call);
-  if (name === undefined) return undefined;
+  if (name === undefined || isMethodOfLibraries(name)) return undefined;
   const isSet =
     setsAttribute(module.alone, name) ||
     (module.around.summaries({ word: name, beside: [] }, setsAttribute) ?? [true]).includes(true);
@@ -111,18 +113,26 @@ export function differentiatingAttribute(module: PyModule, call: PyNode): Suspec
   return found && suspect(found);
 }
 
-const MAY_BE_FUNCTION = /^(?:attribute|call|conditional_expression|identifier|lambda|subscript)$/;
-
 /** `config.hook = f`, `Config(hook=f)`, `hook: Callable = f` in the body of a class. */
 function setsAttribute(alone: PyModule, name: string): boolean {
   return alone.words(name).some((node) => {
     const place = node.parent;
     if (place?.type === 'keyword_argument')
-      return place.field('name') === node && MAY_BE_FUNCTION.test(place.field('value')?.type ?? '');
+      return place.field('name') === node && mayBeFunction(alone, place.field('value'), false);
     const target = place?.type === 'attribute' && place.field('attribute') === node ? place : node;
     const isTarget = target.parent?.type === 'assignment' && target.parent.field('left') === target;
-    return isTarget && (target !== node || alone.resolve(node)?.kind === 'class');
+    if (!isTarget || (target === node && alone.resolve(node)?.kind !== 'class')) return false;
+    return mayBeFunction(alone, target.parent?.field('right'), true);
   });
+}
+
+/** A function as written, by its name, or held by something; `isOpen`: also by a name that may be anything. */
+function mayBeFunction(module: PyModule, value: PyNode | undefined, isOpen: boolean): boolean {
+  if (value?.type === 'lambda') return true;
+  if (value?.type !== 'identifier') return isOpen && /^(?:attribute|subscript)$/.test(value?.type ?? '');
+  const scope = module.resolve(value);
+  const roles = scope === undefined ? [] : module.writes(scope, value.text).map(roleOf);
+  return roles.some((role) => role === 'def' || role === 'import' || (isOpen && role === 'parameter'));
 }
 
 /** What is known of a value that is called. */
