@@ -13,6 +13,7 @@ import {
   ownNodes,
   receiverOf,
 } from '../../semantic/statements.js';
+import { questionFor } from '../../semantic/surroundings.js';
 import type { PyNode } from '../../syntax/node.js';
 import {
   AUTOGRAD_FUNCTIONS,
@@ -78,7 +79,7 @@ export function differentiators(module: PyModule): Differentiators {
 }
 
 /** Functions whose callers are looked for; where there are more, not all are found. */
-const MOST_CALLED = 256;
+const MOST_CALLED = 1024;
 
 function findDifferentiators(module: PyModule): Differentiators {
   const found = new Map<string, Differentiator>();
@@ -97,14 +98,25 @@ function findDifferentiators(module: PyModule): Differentiators {
   };
   for (const word of WORDS) add(module.around.summaries({ word, beside: [] }, differentiatorsIn));
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
-    if (asked.has(at.name) || !isCalledByName(at)) continue;
-    asked.add(at.name);
+    const mention = { word: at.name, beside: besideCallsOf(at) };
+    const question = questionFor(mention);
+    if (asked.has(question) || !isCalledByName(at)) continue;
+    asked.add(question);
     if (asked.size > MOST_CALLED) return { found: [...found.values()], unread: true };
-    add(module.around.summaries({ word: at.name, beside: [] }, callersIn));
+    add(module.around.summaries(mention, callersIn));
     add([callersIn(module.alone, at.name)]);
   }
   const isOwn = new Set(own.map(({ place, name }) => `${place} ${name}`));
   return { found: [...found].flatMap(([key, each]) => (isOwn.has(key) ? [] : [each])), unread };
+}
+
+/** One of these a file must have that gets the function: its module or a package around it, or the class where others have such methods. */
+function besideCallsOf({ name, owner, place }: Differentiator): readonly string[] {
+  if (owner !== undefined) return isMethodOfLibraries(name) ? [owner] : [];
+  return place
+    .replace(/(?:\/__init__)?\.py:\d+$/, '')
+    .split('/')
+    .filter((part) => /^\w+$/.test(part));
 }
 
 /** What Python or torch calls has no callers that say its name. */
