@@ -109,15 +109,6 @@ export function isModuleClass(path: string): boolean {
   return /^torch\.nn\.(?:modules\.(?:\w+\.)?)?[A-Z]\w*$/.test(path) && !NOT_A_MODULE.has(path);
 }
 
-/** Modules that hold the modules they are given. */
-export const CONTAINERS: ReadonlySet<string> = new Set(
-  ['Sequential', 'ModuleList', 'ModuleDict', 'DataParallel'].flatMap((name) => [
-    `torch.nn.${name}`,
-    `torch.nn.modules.container.${name}`,
-    `torch.nn.parallel.${name}`,
-  ]),
-);
-
 /** Functions that only look at a tensor: its gradient and its storage stay where they are. */
 export function onlyLooks(path: string): boolean {
   return /^torch\.(?:allclose|equal|is_tensor|numel|save|(?:empty|full|ones|rand|randn|zeros)_like)$/.test(
@@ -133,10 +124,6 @@ export const PLAIN_BASES: ReadonlySet<string> = new Set([
   'typing.NamedTuple',
   'enum.Enum',
 ]);
-
-/** Packages whose base classes run no training by a method that is called on `self` during an evaluation. */
-export const FRAMEWORKS =
-  /^(?:torch|pytorch_lightning|lightning|transformers|diffusers|unittest|timm|object)\b/;
 
 /** Layers whose output has a last dimension given when they are made, and the argument that gives it. */
 export const LAST_DIMENSION: ReadonlyMap<string, { readonly position: number; readonly keyword: string }> =

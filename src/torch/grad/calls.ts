@@ -6,7 +6,8 @@ import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { decoratorsOf, enclosingClass, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { FRAMEWORKS, OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../catalog.js';
+import { OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../catalog.js';
+import { FRAMEWORKS } from '../catalog-modules.js';
 import { placeOf, shown } from '../gate.js';
 import { functionElsewhere, gradUseElsewhere } from './elsewhere.js';
 import { escapesOf } from './escapes.js';
@@ -42,7 +43,7 @@ export function suspicionsOf(
   const found: Suspicion[] = [];
   for (const node of part.walk()) {
     if (node.type !== 'call') continue;
-    const training = trainingCall(module, node);
+    const training = trainingCall(module, node, models);
     if (training !== undefined) return [training];
     const opaque = opaqueCall(module, node, models, trace);
     if (opaque !== undefined) found.push({ kind: 'opaque', words: opaque });
@@ -69,7 +70,11 @@ function findTrainingCall(module: PyModule, functionNode: PyNode): Suspicion | u
 }
 
 /** A call that trains by its name, or is handed an optimizer. */
-export function trainingCall(module: PyModule, call: PyNode): Suspicion | undefined {
+export function trainingCall(
+  module: PyModule,
+  call: PyNode,
+  models: ReadonlySet<string> = new Set(),
+): Suspicion | undefined {
   const callee = call.field('function');
   if (callee === undefined || calledDefinition(module, call) !== undefined) return undefined;
   const elsewhere = gradUseElsewhere(module, callee);
@@ -84,7 +89,7 @@ export function trainingCall(module: PyModule, call: PyNode): Suspicion | undefi
     return { kind: 'trains', words: `it hands \`${optimizer.text}\` to \`${shown(callee)}\`` };
   const path = qualifiedName(module, callee);
   if (!TRAINS.test(name) || (path !== undefined && KNOWN_PACKAGES.test(path))) return undefined;
-  if (name === 'train' && isModeSwitch(module, call)) return undefined;
+  if (name === 'train' && isModeSwitch(module, call, models)) return undefined;
   return {
     kind: 'trains',
     words: `it calls \`${shown(callee)}\`, which needs gradients by its name`,
@@ -124,12 +129,12 @@ function areOptions(module: PyModule, identifier: PyNode): boolean {
 }
 
 /** `model.train()`, `model.train(was_training)` of an object that is put into evaluation mode as well. */
-function isModeSwitch(module: PyModule, call: PyNode): boolean {
+function isModeSwitch(module: PyModule, call: PyNode, models: ReadonlySet<string>): boolean {
   const receiver = receiverOf(call);
   const given = givenTo(call);
   if (receiver === undefined || given.length > 1) return false;
   const isFlag = /^(?:true|false|not_operator)$/.test(bare(given[0] ?? call).type);
-  return isFlag || membersAsked(module, receiver).has('eval');
+  return isFlag || models.has(receiver.text) || membersAsked(module, receiver).has('eval');
 }
 
 function opaqueCall(
@@ -180,6 +185,9 @@ function opaqueCall(
     const keeps = functions.some((each) => !isHarmless(each.module, each.node));
     if (graph !== undefined && (keeps || (isForEffect && !isFollowed)))
       return `that nobody differentiates \`${shown(graph)}\`, which \`${shown(callee)}\` may keep`;
+    const isNowhere = callee.type === 'identifier' && module.resolve(callee) === undefined;
+    if (network !== undefined && isNowhere && !isFollowed)
+      return `that \`${shown(callee)}\`, which is not in this file, does not train \`${shown(network)}\``;
     if (path === undefined) return undefined;
   }
   // A method of a tensor, a list or another plain thing that this function made.

@@ -4,12 +4,15 @@ import { makerOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
-import { argumentsOf, enclosingClass } from '../../semantic/statements.js';
+import { arityOf } from '../../semantic/project-names.js';
+import { argumentsOf, enclosingClass, hasSplat } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import type { Span } from '../../text/lines.js';
-import { isDifferentiation, OPTIMIZERS } from '../catalog.js';
+import { isDifferentiation } from '../catalog.js';
+import { LR_SCHEDULERS } from '../catalog-modules.js';
 import { mayBeInstance } from './instance.js';
+import { KNOWN_PACKAGES } from './values.js';
 
 /** A place that needs gradients, or sets them up. `words` completes "because it …". */
 export interface GradUse {
@@ -139,17 +142,20 @@ function isFalse(node: PyNode | undefined): boolean {
 /** A step without arguments, or of what is called an optimizer, unless its maker is known to be something else. */
 function isOptimizerStep(module: PyModule, callee: PyNode, call: PyNode): boolean {
   const receiver = callee.field('object');
-  const makers = receiver === undefined ? [] : makersOf(module, receiver);
-  if (makers.length > 0 && makers.every((path) => path !== undefined && !path.startsWith(OPTIMIZERS)))
-    return false;
+  if (receiver !== undefined && isKnownOtherwise(module, receiver)) return false;
   return /opt|scaler|adam|sgd|lbfgs/i.test(receiver?.text ?? '') || argumentsOf(call).length === 0;
 }
 
-/** What made an object, as far as the file shows: imports, or classes of the file. */
-function makersOf(module: PyModule, object: PyNode): readonly (string | undefined)[] {
-  const values = object.type === 'attribute' ? attributeValues(module, object) : [object];
-  return (values ?? []).map(
-    (value) => makerOf(module, value) ?? classBehind(module, value)?.field('name')?.text,
+/** Made by a schedule, by a package that has no optimizers, or by a class of the file, whose methods are followed. */
+function isKnownOtherwise(module: PyModule, object: PyNode): boolean {
+  const values = object.type === 'attribute' ? (attributeValues(module, object) ?? []) : [object];
+  return (
+    values.length > 0 &&
+    values.every((value) => {
+      const path = makerOf(module, value);
+      if (path === undefined) return classBehind(module, value) !== undefined;
+      return path.startsWith(LR_SCHEDULERS) || KNOWN_PACKAGES.test(path);
+    })
   );
 }
 
@@ -241,6 +247,7 @@ function referred(module: PyModule, identifier: PyNode): readonly PyNode[] {
     }
     return methodsByName(module, identifier.text).filter((method) => {
       const owner = enclosingClass(method);
+      if (!mayTakeCall(method, place)) return false;
       return object === undefined || owner === undefined || mayBeInstance(module, object, owner);
     });
   }
@@ -249,6 +256,17 @@ function referred(module: PyModule, identifier: PyNode): readonly PyNode[] {
   if (definition?.type === 'function_definition') return [definition];
   if (definition?.type !== 'class_definition') return [];
   return ['__init__', '__call__', 'forward'].flatMap((name) => methodNamed(module, definition, name) ?? []);
+}
+
+/** Where an attribute is called: with as many arguments as a method takes. */
+function mayTakeCall(method: PyNode, attribute: PyNode): boolean {
+  const call = attribute.parent;
+  if (call?.type !== 'call' || call.field('function') !== attribute || hasSplat(call)) return true;
+  const given = argumentsOf(call);
+  const [least, most] = arityOf(method);
+  const positional = given.filter(({ type }) => type !== 'keyword_argument').length;
+  // A static method has no `self`, and one more.
+  return positional <= most + 1 && given.length >= least;
 }
 
 /** Every `def` of the file. */

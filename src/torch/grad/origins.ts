@@ -15,7 +15,8 @@ import {
 } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { CONTAINERS, isDifferentiation, isModuleClass, PARTIAL } from '../catalog.js';
+import { isDifferentiation, isModuleClass, PARTIAL } from '../catalog.js';
+import { CONTAINERS } from '../catalog-modules.js';
 import { placeOf } from '../gate.js';
 import { CALLED, type Suspect } from './differentiators.js';
 import { gradUseBehind } from './elsewhere.js';
