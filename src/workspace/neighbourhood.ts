@@ -18,7 +18,7 @@ import { Reader } from './read.js';
 const HELD = 8 * 1024 * 1024;
 
 /** Files that one question may lead to. Each is parsed once for all that ask the same about it. */
-const COMMON = 5000;
+const COMMON = 200;
 
 /** What lies around the files of a run. All of it is read when first asked for, texts again when others took their room. */
 export class Neighbourhood implements ProjectDoor {
