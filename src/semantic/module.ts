@@ -7,6 +7,7 @@ import { mayBind } from './may-bind.js';
 import { binds, roleOf } from './names.js';
 import { Scope, scopeKind } from './scope.js';
 import { ALONE, type Surroundings } from './surroundings.js';
+import { uncommented } from './uncommented.js';
 import type { Versions } from './versions.js';
 import { declaredNames, isSetAt, isWhole, WordPlaces } from './word-places.js';
 
@@ -147,15 +148,15 @@ export class PyModule {
     return isBetween(this.glimpse.outline?.quiet ?? [], offset);
   }
 
-  /** Whether the text matches a pattern: looked up once for all findings. */
+  /** Whether the text, comments and docstrings left out, matches a pattern: looked up once for all findings. */
   mentions(pattern: RegExp): boolean {
     const known = this.alone.memo(nothingMentioned, this.alone);
-    const answer = known.get(String(pattern)) ?? pattern.test(this.text);
+    const answer = known.get(String(pattern)) ?? pattern.test(this.uncommented);
     known.set(String(pattern), answer);
     return answer;
   }
 
-  /** The text without what looks like a comment. */
+  /** The text without comments, and without strings that are statements. */
   get uncommented(): string {
     return this.alone.memo(withoutComments, this.alone);
   }
@@ -312,8 +313,8 @@ function nothingMentioned(): Map<string, boolean> {
   return new Map();
 }
 
-function withoutComments({ text }: PyModule): string {
-  return text.replace(/#.*/g, '');
+function withoutComments({ text, glimpse }: PyModule): string {
+  return uncommented(text, glimpse.outline?.quiet);
 }
 
 function noHitsYet(): Map<string, readonly PyNode[]> {

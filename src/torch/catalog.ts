@@ -319,6 +319,7 @@ export const CPU_OFFLOAD_NAME = 'torch.distributed.fsdp.CPUOffload';
 export const CURRENT_DEVICE = 'torch.cuda.current_device';
 
 export const DATA_LOADER = 'torch.utils.data.DataLoader';
+export const TORCH_DATA = 'torch.utils.data.';
 
 /** Functions that make one tensor of a list of them; the elements must be tensors of one device. */
 export const JOINING: ReadonlySet<string> = new Set(

@@ -107,6 +107,17 @@ export const RETURNS_SELF: ReadonlySet<string> = new Set([
   'train',
 ]);
 
+/** Methods of containers, modules, optimizers and loops that any object may have: by them alone no class is known. */
+const OF_MANY: ReadonlySet<string> = new Set(
+  'add append backward call clear close extend fit forward init insert load log loss main parse put reset run save send setdefault sort step train update write zero_grad'.split(
+    ' ',
+  ),
+);
+
+export function isMethodOfLibraries(name: string): boolean {
+  return [OF_MANY, PLAIN_METHODS, PASSING_METHODS, RETURNS_SELF, WALKS].some((names) => names.has(name));
+}
+
 export const PLAIN_BUILTINS: ReadonlySet<string> = new Set([
   'bool',
   'bytes',
@@ -159,7 +170,7 @@ const JOINS = /^(?:functools\.reduce|itertools\.accumulate)$/;
 
 /** Packages whose functions neither train a network they are handed nor differentiate what they get. */
 export const KNOWN_PACKAGES =
-  /^(?:torch(?!\.(?:jit|optim|func|autograd\.(?:grad|functional|backward)))|torchvision|torchaudio|torchmetrics|thop|tqdm|itertools|collections|copy|functools|contextlib|gc|warnings|typing|einops|numpy|math|time|os|sys|json|re|random|datetime|logging|pathlib|pickle|csv|sklearn|scipy|pandas|PIL|cv2|skimage|imageio|matplotlib|seaborn|wandb|evaluate|datasets|sacrebleu|nltk|argparse|shutil|pycocotools|onnx|onnxruntime|transformers\.(?:AutoTokenizer|PreTrainedTokenizer\w*)|requests)(?:\.|$)/;
+  /^(?:torch(?!\.(?:jit|optim|func|autograd\.(?:grad|functional|backward)))|torchvision|torchaudio|torchmetrics|thop|tqdm|itertools|collections|copy|functools|contextlib|gc|warnings|typing|einops|numpy|math|time|os|sys|json|re|random|datetime|logging|pathlib|pickle|csv|sklearn|scipy|pandas|PIL|cv2|skimage|imageio|matplotlib|seaborn|wandb|evaluate|datasets|sacrebleu|nltk|argparse|shutil|pycocotools|onnx|onnxruntime|transformers\.(?:AutoTokenizer|PreTrainedTokenizer\w*)|requests|tensorboardX?|tensorboard|mlflow|neptune|comet_ml|clearml|visdom|loguru|rich|absl|yaml|omegaconf|tabulate|prettytable|termcolor|colorama|psutil|pynvml|GPUtil|h5py|zarr|lmdb|subprocess|socket|signal|string|io|glob|tempfile|uuid|hashlib|traceback|inspect|pprint|statistics|bisect|heapq|threading|multiprocessing|torchsummary|torchinfo|fvcore|ptflops|timm\.utils|builtins|operator|platform|getpass|types|enum|dataclasses|abc|struct|base64|urllib|zipfile|tarfile|gzip|joblib|plotly|bokeh|jiwer|editdistance|rouge_score|bert_score|sentencepiece|tokenizers|soundfile|librosa|gym|gymnasium)(?:\.|$)/;
 
 const PLAIN_FUNCTIONS: ReadonlySet<string> = new Set([
   'Generator',

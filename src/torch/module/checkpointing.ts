@@ -143,7 +143,7 @@ const OLD_PIN =
 
 /** Whether transformers knows the keyword, as far as the file itself speaks of versions. */
 function knowsKwargs(module: PyModule): Answer {
-  if (module.mentions(OLD_PIN)) return 'no';
+  if (OLD_PIN.test(module.text)) return 'no';
   return module.mentions(/\btransformers\.__version__|\bversion\(\s*["']transformers["']/)
     ? 'unknown'
     : 'yes';
