@@ -24,6 +24,7 @@ import {
   Proof,
   receiverOf,
   runsInForward,
+  selfName,
   settersElsewhere,
   shown,
   standalone,
@@ -175,7 +176,13 @@ function deviceOf(call: PyNode): PyNode | undefined {
   if (device?.type !== 'attribute' || device.field('attribute')?.text !== 'device') return undefined;
   // Read twice now: nothing that runs code, nothing of the module itself.
   const object = device.field('object');
-  return object?.type === 'identifier' && object.text !== 'self' ? device : undefined;
+  return object?.type === 'identifier' && !isSelf(call, object) ? device : undefined;
+}
+
+/** The first parameter of the method around a call. */
+function isSelf(call: PyNode, object: PyNode): boolean {
+  const method = enclosingFunction(call);
+  return method !== undefined && selfName(method) === object.text;
 }
 
 /** What is called is a module, and has no device. */

@@ -42,6 +42,8 @@ export interface ProjectFile {
 
 /** Characters of files that are kept, parsed, from one scan to the next. */
 const KEPT = 2 * 1024 * 1024;
+/** The same while a scan runs. */
+const KEPT_IN_SCAN = 8 * 1024 * 1024;
 /** Files that one scan may come to read besides its own. */
 const ASKED = 24;
 const LARGEST = 512 * 1024;
@@ -99,16 +101,25 @@ export class Neighbours {
     const known = this.#summaries.get(name) ?? new Map<unknown, unknown>();
     this.#summaries.set(name, known);
     if (!known.has(key.look)) {
+      const isHeld = this.#kept.has(nameOf(found, inPieces));
       const alone = this.#parsed(found, inPieces);
       known.set(key.look, alone && look(alone));
+      // Only the answer outlives the question, so that a scan may ask about thousands of files.
+      if (!isHeld && this.#size > KEPT_IN_SCAN) this.#forget(found, inPieces);
     }
     return known.get(key.look) as T | undefined;
   }
 
+  #forget(found: ProjectFile, inPieces: boolean): void {
+    const name = nameOf(found, inPieces);
+    const kept = this.#kept.get(name);
+    if (kept !== undefined) this.#drop(name, kept);
+  }
+
   /** What a file is by itself; undefined where it does not parse. */
   #parsed(found: ProjectFile, inPieces: boolean): PyModule | undefined {
-    const { path, key } = found;
-    const name = inPieces ? `${path} in pieces` : path;
+    const { key } = found;
+    const name = nameOf(found, inPieces);
     const known = this.#kept.get(name);
     if (known !== undefined && known.key !== key) this.#drop(name, known);
     const kept = known?.key === key ? known : this.#parse(found, inPieces);
@@ -131,6 +142,10 @@ export class Neighbours {
     this.#kept.delete(name);
     this.#size -= module.text.length;
   }
+}
+
+function nameOf({ path }: ProjectFile, inPieces: boolean): string {
+  return inPieces ? `${path} in pieces` : path;
 }
 
 /** Many questions lead to the same files. */

@@ -20,8 +20,12 @@ export const PACKAGE_ROWS: readonly Group[] = [
   group(
     '',
     { harmless: true },
-    `abc contextlib dataclasses einops enum gc glob inspect io numbers onnx onnxruntime operator packaging pycocotools
-      requests thop torchaudio torchvision types typing typing_extensions warnings yaml`,
+    `abc absl base64 bert_score bisect bokeh builtins clearml colorama comet_ml contextlib dataclasses einops enum fvcore
+      gc getpass glob gym gymnasium gzip h5py hashlib heapq inspect io joblib librosa lmdb loguru mlflow multiprocessing
+      neptune numbers omegaconf onnx onnxruntime operator packaging platform plotly pprint ptflops pycocotools pynvml
+      requests sentencepiece signal socket soundfile struct subprocess tarfile tempfile tensorboard termcolor thop
+      threading tokenizers torchaudio torchinfo torchsummary torchvision traceback types typing typing_extensions urllib
+      uuid visdom warnings yaml zarr zipfile`,
   ),
   // Its metrics are modules that load their state in their own way.
   group('', { harmless: true, ownLoading: true }, 'torchmetrics'),

@@ -60,3 +60,15 @@ export function isLibraryModel(path: string): boolean {
 export const ACCELERATOR = 'accelerate.Accelerator';
 
 export const SEQUENTIAL = 'torch.nn.Sequential';
+/** Modules that hold the modules they are given. */
+export const CONTAINERS: ReadonlySet<string> = new Set(
+  ['Sequential', 'ModuleList', 'ModuleDict', 'DataParallel'].flatMap((name) => [
+    `torch.nn.${name}`,
+    `torch.nn.modules.container.${name}`,
+    `torch.nn.parallel.${name}`,
+  ]),
+);
+
+/** Packages whose base classes run no training by a method that is called on `self` during an evaluation. */
+export const FRAMEWORKS =
+  /^(?:torch|pytorch_lightning|lightning|transformers|diffusers|unittest|timm|object)\b/;

@@ -197,6 +197,7 @@ export const CPU_OFFLOAD_NAME = 'torch.distributed.fsdp.CPUOffload';
 export const CURRENT_DEVICE = 'torch.cuda.current_device';
 
 export const DATA_LOADER = 'torch.utils.data.DataLoader';
+export const TORCH_DATA = 'torch.utils.data.';
 
 export const ENVIRONMENT = 'os.environ';
 

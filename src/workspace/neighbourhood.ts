@@ -17,7 +17,7 @@ import { Reader } from './read.js';
 /** Characters of other files that are held at a time. */
 const HELD = 8 * 1024 * 1024;
 
-/** A word that more files have says little about any of them. */
+/** Files that one question may lead to. Each is parsed once for all that ask the same about it. */
 const COMMON = 200;
 
 /** What lies around the files of a run. All of it is read when first asked for, texts again when others took their room. */

@@ -1,3 +1,4 @@
+import { makerOf } from '../../src/semantic/elsewhere.js';
 import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
@@ -13,6 +14,7 @@ import {
 import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { within } from '../../src/syntax/within.js';
+import { LR_SCHEDULERS } from '../../src/torch/catalog-modules.js';
 import { shown } from '../../src/torch/gate.js';
 import { callersElsewhere, partReturned } from '../../src/torch/grad/callers.js';
 import { suspicionsOf, trainingCallReached } from '../../src/torch/grad/calls.js';
@@ -155,8 +157,7 @@ function* refusals(module: PyModule, { loop, models }: EvaluationLoop): Generato
 function* doubtsOfRunning(module: PyModule, { loop, owner }: EvaluationLoop): Generator<GradDoubt> {
   const unknown = (words: string): GradDoubt => ({ answer: 'unknown', words });
   const hook = hookElsewhere(module, owner);
-  if (hook !== undefined)
-    yield unknown(`that nobody differentiates what the \`${hook.text}\` of this file keeps`);
+  if (hook !== undefined) yield unknown(`that nobody differentiates what ${hook} keeps`);
   const state = stateOfForward(module);
   if (state !== undefined)
     yield unknown(
@@ -179,8 +180,12 @@ function* doubtsOfRunning(module: PyModule, { loop, owner }: EvaluationLoop): Ge
     );
 }
 
-/** Objects that turn what they are fed into numbers for a report. */
-const METRIC = /metric|meter|evaluator/i;
+/** Packages whose objects turn what they are fed into numbers for a report. */
+const METRICS = /^(?:torchmetrics|evaluate|ignite\.metrics|torcheval\.metrics)\./;
+
+function isMetric(module: PyModule, object: PyNode): boolean {
+  return METRICS.test(makerOf(module, object) ?? '');
+}
 
 /** Variables that leave the loop with what may hang on a graph, and are used for more than a report. */
 function* usedBehind(
@@ -192,7 +197,7 @@ function* usedBehind(
   const changed = new Set<string>();
   for (const node of loop.walk()) {
     if (node.type !== 'identifier' || module.resolve(node) !== scope) continue;
-    const isFed = !METRIC.test(node.text) && valuesPutInto(node).length > 0;
+    const isFed = valuesPutInto(node).length > 0 && !isMetric(module, node);
     if (binds(roleOf(node)) || isFed) changed.add(node.text);
   }
   for (const name of changed) {
@@ -225,7 +230,8 @@ function isHarmless(module: PyModule, trace: GradTrace, read: PyNode, hops: numb
   if (!trace.mayCarryGraph(read) || isReport(read)) return true;
   const holder = read.closest('comparison_operator', 'call', 'block', 'module');
   if (holder?.type === 'comparison_operator') return true;
-  if (holder?.type === 'call' && /sched/i.test(receiverOf(holder)?.text ?? '')) return true;
+  const told = holder?.type === 'call' ? receiverOf(holder) : undefined;
+  if (told !== undefined && makerOf(module, told)?.startsWith(LR_SCHEDULERS) === true) return true;
   const statement = statementOf(read);
   for (const around of read.ancestors()) {
     if (around === statement) break;

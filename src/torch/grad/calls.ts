@@ -1,28 +1,26 @@
 import { builtin, isOfModule } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
-import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { calledDefinition, classAround, methodNamed } from '../../semantic/definitions.js';
+import { definedElsewhere, type Elsewhere, lineageOf, makerOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { roleOf } from '../../semantic/names.js';
-import {
-  decoratorsOf,
-  enclosingClass,
-  enclosingFunction,
-  receiverOf,
-  unparenthesized,
-} from '../../semantic/statements.js';
+import { functionsNamed } from '../../semantic/project-names.js';
+import { decoratorsOf, enclosingClass, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { OPTIMIZERS, TORCH_JIT } from '../catalog.js';
+import { OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../catalog.js';
+import { FRAMEWORKS } from '../catalog-modules.js';
 import { placeOf, shown } from '../gate.js';
 import { functionElsewhere, gradUseElsewhere } from './elsewhere.js';
 import { escapesOf } from './escapes.js';
 import { functionsOf, gradUseReached, reachedFrom } from './grad.js';
 import { isHandle, nameOf } from './handles.js';
-import { KEEPS, MAY_TRAIN, RUNS_OTHERWISE, TAKES_NETWORK, TRAINS } from './names.js';
+import { membersAsked } from './instance.js';
+import { TRAINS, trainsInLibraries } from './names.js';
 import { givenTo } from './parts.js';
 import { GradTrace } from './trace.js';
 import {
   calledValue,
+  differentiatingAttribute,
   differentiatingMethod,
   differentiatingOverride,
   suspectInWords,
@@ -46,9 +44,9 @@ export function suspicionsOf(
   const found: Suspicion[] = [];
   for (const node of part.walk()) {
     if (node.type !== 'call') continue;
-    const training = trainingCall(module, node);
+    const training = trainingCall(module, node, models);
     if (training !== undefined) return [training];
-    const opaque = opaqueCall(module, functionNode, node, models, trace);
+    const opaque = opaqueCall(module, node, models, trace);
     if (opaque !== undefined) found.push({ kind: 'opaque', words: opaque });
   }
   return found;
@@ -73,7 +71,11 @@ function findTrainingCall(module: PyModule, functionNode: PyNode): Suspicion | u
 }
 
 /** A call that trains by its name, or is handed an optimizer. */
-export function trainingCall(module: PyModule, call: PyNode): Suspicion | undefined {
+export function trainingCall(
+  module: PyModule,
+  call: PyNode,
+  models: ReadonlySet<string> = new Set(),
+): Suspicion | undefined {
   const callee = call.field('function');
   if (callee === undefined || calledDefinition(module, call) !== undefined) return undefined;
   const elsewhere = gradUseElsewhere(module, callee);
@@ -84,17 +86,28 @@ export function trainingCall(module: PyModule, call: PyNode): Suspicion | undefi
     };
   const name = nameOf(callee);
   const optimizer = givenTo(call).find((given) => soundsLikeOptimizer(module, bare(given)));
-  if (
-    optimizer !== undefined &&
-    !/^(?:print|isinstance|len|str|repr|type|hasattr|save\w*|get_\w*lr)$/.test(name)
-  )
+  if (optimizer !== undefined && !isFollowed(module, call, callee))
     return { kind: 'trains', words: `it hands \`${optimizer.text}\` to \`${shown(callee)}\`` };
-  if (!TRAINS.test(name) || /no_?grad/.test(name)) return undefined;
-  if (name === 'train' && isModeSwitch(call)) return undefined;
+  const path = qualifiedName(module, callee);
+  if (!TRAINS.test(name) || (path !== undefined && isOfKnownPackage(path))) return undefined;
+  if (name === 'train' && isModeSwitch(module, call, models)) return undefined;
   return {
     kind: 'trains',
     words: `it calls \`${shown(callee)}\`, which needs gradients by its name`,
   };
+}
+
+/** What the call runs is known: Python's, torch's, or code of the project that does not differentiate. */
+function isFollowed(module: PyModule, call: PyNode, callee: PyNode): boolean {
+  if (isBuiltin(module, callee) || functionElsewhere(module, callee) !== undefined) return true;
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) return isOfKnownPackage(path);
+  const named = functionsNamed(module, nameOf(callee)) ?? [];
+  return named.length > 0 && differentiatingMethod(module, call, false) === undefined;
+}
+
+function isBuiltin(module: PyModule, callee: PyNode): boolean {
+  return callee.type === 'identifier' && module.resolve(callee) === undefined && isOfPython(callee.text);
 }
 
 function soundsLikeOptimizer(module: PyModule, given: PyNode): boolean {
@@ -116,21 +129,17 @@ function areOptions(module: PyModule, identifier: PyNode): boolean {
   return asked.length > 0 && !asked.some((name) => OF_OPTIMIZERS.test(name));
 }
 
-/** `model.train()`, `model.train(was_training)`. */
-function isModeSwitch(call: PyNode): boolean {
+/** `model.train()`, `model.train(was_training)` of an object that is put into evaluation mode as well. */
+function isModeSwitch(module: PyModule, call: PyNode, models: ReadonlySet<string>): boolean {
   const receiver = receiverOf(call);
   const given = givenTo(call);
-  if (receiver === undefined || /trainer|learner|agent|solver|algo/i.test(receiver.text)) return false;
-  return (
-    given.length === 0 ||
-    (given.length === 1 &&
-      /^(?:true|false|identifier|attribute|keyword_argument|not_operator)$/.test(given[0]?.type ?? ''))
-  );
+  if (receiver === undefined || given.length > 1) return false;
+  const isFlag = /^(?:true|false|not_operator)$/.test(bare(given[0] ?? call).type);
+  return isFlag || models.has(receiver.text) || membersAsked(module, receiver).has('eval');
 }
 
 function opaqueCall(
   module: PyModule,
-  functionNode: PyNode,
   call: PyNode,
   models: ReadonlySet<string>,
   trace: GradTrace,
@@ -146,8 +155,7 @@ function opaqueCall(
   if (path?.startsWith(OPTIMIZERS)) return `that the \`${shown(callee)}\` that it makes trains nothing here`;
   if (path?.startsWith(TORCH_JIT)) return `that what \`${shown(callee)}\` compiles needs no gradients`;
   if (path !== undefined && isOfKnownPackage(path)) return undefined;
-  if (callee.type === 'identifier' && module.resolve(callee) === undefined && isOfPython(callee.text))
-    return undefined;
+  if (isBuiltin(module, callee)) return undefined;
   const given = givenTo(call).map(bare);
   const self = classAround(call)?.self;
   const network = given
@@ -157,9 +165,9 @@ function opaqueCall(
         models.has(each.text) || (each.text === self && self !== undefined) || isNetworkOf(each, models),
     );
   const graph = given.find((each) => trace.of(each) === 'graph');
-  const found = functionElsewhere(module, callee);
+  const found = functionElsewhere(module, callee) ?? makerElsewhere(module, path);
   if (found !== undefined) {
-    if ((network ?? graph) === undefined || isHarmlessElsewhere(module, callee)) return undefined;
+    if ((network ?? graph) === undefined || isHarmlessFunction(found)) return undefined;
     const place = placeOf(found.module, found.node);
     return `that \`${shown(callee)}\` (${place}) neither differentiates nor keeps \`${shown(network ?? graph ?? callee)}\``;
   }
@@ -169,8 +177,8 @@ function opaqueCall(
     const method = isOfModule(name) ? undefined : differentiatingMethod(module, call, true);
     return method && `that \`${shown(callee)}\` is not ${suspectInWords(method)}`;
   }
-  if (network !== undefined && !TAKES_NETWORK.test(name))
-    return `that \`${shown(callee)}\`, which is not in this file, does not train \`${shown(network)}\``;
+  if (path !== undefined && (network !== undefined || call.parent?.type === 'expression_statement'))
+    return `that \`${shown(callee)}\`, which is not in this project, does not train${network === undefined ? '' : ` \`${shown(network)}\``}`;
   if (receiver === undefined || isHeldCallable(module, callee)) {
     const { suspect, functions, isFollowed } = calledValue(module, callee, call);
     if (suspect !== undefined) return `that \`${shown(callee)}\` is not ${suspectInWords(suspect)}`;
@@ -178,22 +186,50 @@ function opaqueCall(
     const keeps = functions.some((each) => !isHarmless(each.module, each.node));
     if (graph !== undefined && (keeps || (isForEffect && !isFollowed)))
       return `that nobody differentiates \`${shown(graph)}\`, which \`${shown(callee)}\` may keep`;
+    const isNowhere = callee.type === 'identifier' && module.resolve(callee) === undefined;
+    if (network !== undefined && isNowhere && !isFollowed)
+      return `that \`${shown(callee)}\`, which is not in this file, does not train \`${shown(network)}\``;
     if (path === undefined) return undefined;
   }
   // A method of a tensor, a list or another plain thing that this function made.
-  const mayTrain = MAY_TRAIN.test(name) && !RUNS_OTHERWISE.test(shown(callee));
-  const isPlain = receiver !== undefined && path === undefined && !isHandle(module, receiver, self, mayTrain);
+  const isPlain = receiver !== undefined && path === undefined && !isHandle(module, receiver, self);
   if (isPlain) return undefined;
-  const method = differentiatingMethod(module, call, false);
+  const method = differentiatingMethod(module, call, false) ?? differentiatingAttribute(module, call);
   if (method !== undefined) return `that \`${shown(callee)}\` is not ${suspectInWords(method)}`;
   const keeper = graph && receiver !== undefined ? keeperNamed(module, name) : undefined;
   if (keeper !== undefined && graph !== undefined)
     return `that nobody differentiates \`${shown(graph)}\`, which \`${shown(callee)}\` may keep (${keeper})`;
-  // What is kept is looked at by the escapes.
-  if (receiver !== undefined && KEEPS.has(name) && !(mayTrain && given.length === 0)) return undefined;
-  if (mayTrain || (isEntry(functionNode) && isForItsEffect(call)))
+  const isOfLibrary = receiver !== undefined && mayBeOfLibrary(module, receiver, name);
+  if (isOfLibrary && trainsInLibraries(name, given.length))
     return `that \`${shown(callee)}\`, which is not in this file, does not train`;
+  const base = receiver?.text === self ? foreignBase(module, call) : undefined;
+  if (base !== undefined && isOfLibrary)
+    return `that \`${shown(callee)}\`, inherited from \`${base}\`, does not train`;
   return undefined;
+}
+
+/** The method is none of the project's, and the object none that a package made which memfix knows. */
+function mayBeOfLibrary(module: PyModule, receiver: PyNode, name: string): boolean {
+  const maker = makerOf(module, receiver);
+  if (maker !== undefined && isOfKnownPackage(maker)) return false;
+  return functionsNamed(module, name)?.length === 0;
+}
+
+/** A base of the class around a call that neither the project nor torch has. */
+function foreignBase(module: PyModule, call: PyNode): string | undefined {
+  const classNode = classAround(call)?.classNode;
+  if (classNode === undefined) return undefined;
+  return lineageOf(module, classNode).imported.find(
+    (path) => !isOfKnownPackage(path) && !PLAIN_BASES.has(path) && !FRAMEWORKS.test(path),
+  );
+}
+
+/** The constructor of a class of another file of the project. */
+function makerElsewhere(module: PyModule, path: string | undefined): Elsewhere | undefined {
+  const found = path === undefined ? undefined : definedElsewhere(module, path);
+  const method =
+    found?.node.type === 'class_definition' ? methodNamed(found.module, found.node, '__init__') : undefined;
+  return found && method && { module: found.module, node: method };
 }
 
 /** `self.criterion(…)`: an attribute that holds what is called, not a method of a class. */
@@ -216,9 +252,8 @@ function keeperNamed(module: PyModule, name: string): string | undefined {
 }
 
 /** A function of another file of the project that is as free of suspicion as one of this file would have to be. */
-function isHarmlessElsewhere(module: PyModule, callee: PyNode): boolean {
-  const found = functionElsewhere(module, callee);
-  if (found === undefined || decoratorsOf(found.node).length > 0) return false;
+function isHarmlessFunction(found: Elsewhere): boolean {
+  if (decoratorsOf(found.node).length > 0) return false;
   const known = found.module.memo(nobodyYet, found.module);
   // One that runs itself on the way is not taken apart.
   if (!known.has(found.node)) {
@@ -232,9 +267,13 @@ function nobodyYet(): Map<PyNode, boolean> {
   return new Map();
 }
 
+/** What reaches attributes and functions by text. */
+const REFLECTION: ReadonlySet<string> = new Set(['getattr', 'exec', 'globals', 'vars', '__dict__']);
+
 /** All of its parameters may be results of a network, and none may be kept. */
 function isHarmless(module: PyModule, functionNode: PyNode): boolean {
-  if (/\b(?:getattr|exec|eval|globals|vars|__dict__)\b/.test(functionNode.text)) return false;
+  if ([...functionNode.walk()].some(({ type, text }) => type === 'identifier' && REFLECTION.has(text)))
+    return false;
   if (gradUseReached(module, functionNode) !== undefined) return false;
   if (trainingCallReached(module, functionNode) !== undefined) return false;
   const networks = new Set<string>();
@@ -256,23 +295,6 @@ function isOfPython(name: string): boolean {
   );
 }
 
-/** A function that runs a whole program: what it calls may do anything. */
-function isEntry(functionNode: PyNode): boolean {
-  return /^_?(?:main|cli|experiment|pipeline|entry\w*|worker|main_worker)$/.test(
-    functionNode.field('name')?.text ?? '',
-  );
-}
-
-/** Its result is not used, and the name does not say that it sets up or ends something. */
-function isForItsEffect(call: PyNode): boolean {
-  return (
-    call.parent?.type === 'expression_statement' &&
-    !/seed|parse|init|set|config|make|close|clean|destroy|barrier|sync|freeze|load|copy|exit|add_/i.test(
-      nameOf(call.field('function') ?? call),
-    )
-  );
-}
-
 /** What a call is handed inside a literal: `Runner([net])`, `launch(models={"g": net})`. */
 function elements(given: PyNode): readonly PyNode[] {
   if (/^(?:list|tuple|set|dictionary|list_splat|dictionary_splat)$/.test(given.type))
@@ -289,16 +311,5 @@ function isNetworkOf(node: PyNode, models: ReadonlySet<string>): boolean {
     node.type === 'attribute' &&
     node.field('attribute')?.text === 'module' &&
     models.has(node.field('object')?.text ?? '')
-  );
-}
-
-function _isParameter(module: PyModule, functionNode: PyNode, callee: PyNode): boolean {
-  if (callee.type !== 'identifier') return false;
-  const scope = module.resolve(callee);
-  if (scope === undefined) return false;
-  const writes = module.writes(scope, callee.text);
-  return (
-    writes.length > 0 &&
-    writes.every((write) => roleOf(write) === 'parameter' && enclosingFunction(write) === functionNode)
   );
 }

@@ -1,12 +1,32 @@
+import { attributeValues } from '../../semantic/attributes.js';
 import { ancestryOf, methodsOf } from '../../semantic/definitions.js';
+import { makerOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { importedPath } from '../../semantic/names.js';
 import { type Arity, arityOf } from '../../semantic/project-names.js';
-import { decoratorsOf, enclosingClass, enclosingFunction, methodName } from '../../semantic/statements.js';
+import {
+  decoratorsOf,
+  enclosingClass,
+  enclosingFunction,
+  methodName,
+  ownNodes,
+  receiverOf,
+} from '../../semantic/statements.js';
+import { questionFor } from '../../semantic/surroundings.js';
 import type { PyNode } from '../../syntax/node.js';
-import { AUTOGRAD_FUNCTIONS, isModuleClass, PLAIN_BASES } from '../catalog.js';
+import {
+  AUTOGRAD_FUNCTIONS,
+  CONTEXT_MANAGER,
+  isModuleClass,
+  OPTIMIZERS,
+  PLAIN_BASES,
+  TORCH_DATA,
+} from '../catalog.js';
 import { placeOf } from '../gate.js';
-import { functionsOf, type GradUse, gradUseReached, gradUses } from './grad.js';
+import { functionsOf, type GradUse, gradUses, reachedFrom } from './grad.js';
+import { isOwnMember } from './instance.js';
+import { isMethodOfLibraries, isOfKnownPackage } from './values.js';
 
 /** A function of the project that differentiates, or runs one of its file that does. Plain data: it outlives the scan. */
 export interface Differentiator {
@@ -23,6 +43,8 @@ export interface Differentiator {
   readonly arity: Arity;
   /** Its file stores it, passes it on, or decorates it: it may be called by another name. */
   readonly isValue: boolean;
+  /** Going through what it gives runs it: it yields, or a library that is gone through is given it. */
+  readonly isIterated: boolean;
 }
 
 /** Code of the project that a call may run and that differentiates. */
@@ -31,6 +53,8 @@ export interface Suspect {
   readonly place: string;
   /** A clause about it: `which calls …`, `whose forward calls …`. */
   readonly clause: string;
+  /** A forward may hold it, and is none itself. */
+  readonly isHeld?: true;
 }
 
 /** What runs when an object is called. */
@@ -45,23 +69,59 @@ export interface Differentiators {
 /** Every spelling of a differentiation has one of these words. */
 const WORDS: readonly string[] = [
   ...['autograd', 'backward', 'create_graph', 'enable_grad', 'functorch', 'grad', 'hessian', 'jacobian'],
+  ...['jacrev', 'jacfwd', 'hvp', 'vhp', 'linearize', 'grad_and_value', 'value_and_grad'],
   ...['register_hook', 'requires_grad', 'requires_grad_', 'retain_grad', 'set_grad_enabled', 'vjp', 'jvp'],
 ];
 
-/** The functions of other files of the project that differentiate. */
+/** The functions of other files of the project that differentiate, themselves or by what they call in other files. */
 export function differentiators(module: PyModule): Differentiators {
   return module.memo(findDifferentiators, module);
 }
 
+/** Functions whose callers are looked for; where there are more, not all are found. */
+const MOST_CALLED = 1024;
+
 function findDifferentiators(module: PyModule): Differentiators {
   const found = new Map<string, Differentiator>();
+  const asked = new Set<string>();
   let unread = false;
-  for (const word of WORDS) {
-    const files = module.around.summaries({ word, beside: [] }, differentiatorsIn);
+  const own = differentiatorsIn(module.alone);
+  const pending = [...own];
+  const add = (files: readonly (readonly Differentiator[])[] | undefined): void => {
     if (files === undefined) unread = true;
-    for (const each of files?.flat() ?? []) found.set(`${each.place} ${each.name}`, each);
+    for (const each of files?.flat() ?? []) {
+      const key = `${each.place} ${each.name}`;
+      if (found.has(key)) continue;
+      found.set(key, each);
+      pending.push(each);
+    }
+  };
+  for (const word of WORDS) add(module.around.summaries({ word, beside: [] }, differentiatorsIn));
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    const mention = { word: at.name, beside: besideCallsOf(at) };
+    const question = questionFor(mention);
+    if (asked.has(question) || !isCalledByName(at)) continue;
+    asked.add(question);
+    if (asked.size > MOST_CALLED) return { found: [...found.values()], unread: true };
+    add(module.around.summaries(mention, callersIn));
+    add([callersIn(module.alone, at.name)]);
   }
-  return { found: [...found.values()], unread };
+  const isOwn = new Set(own.map(({ place, name }) => `${place} ${name}`));
+  return { found: [...found].flatMap(([key, each]) => (isOwn.has(key) ? [] : [each])), unread };
+}
+
+/** One of these a file must have that gets the function: its module or a package around it, or the class where others have such methods. */
+function besideCallsOf({ name, owner, place }: Differentiator): readonly string[] {
+  if (owner !== undefined) return isMethodOfLibraries(name) ? [owner] : [];
+  return place
+    .replace(/(?:\/__init__)?\.py:\d+$/, '')
+    .split('/')
+    .filter((part) => /^\w+$/.test(part));
+}
+
+/** What Python or torch calls has no callers that say its name. */
+function isCalledByName({ name, owner }: Differentiator): boolean {
+  return name !== LAMBDA && !(owner !== undefined && (CALLED.has(name) || /^__\w+__$/.test(name)));
 }
 
 /** Those of one file. */
@@ -69,12 +129,54 @@ export function differentiatorsIn(alone: PyModule): readonly Differentiator[] {
   return alone.memo(findIn, alone);
 }
 
+const LAMBDA = 'lambda';
+
 function findIn(module: PyModule): readonly Differentiator[] {
-  if (gradUses(module).length === 0) return [];
-  return functionsOf(module).flatMap((node) => {
+  const uses = gradUses(module);
+  if (uses.length === 0) return [];
+  return [...functionsWith(module, uses), ...lambdasWith(module, uses)];
+}
+
+/** The functions of a file that use what another one imports or has by this name. */
+function callersIn(alone: PyModule, name: string): readonly Differentiator[] {
+  const uses = alone.words(name).flatMap((node): readonly GradUse[] => {
+    const words = `runs \`${name}\``;
+    const attribute = node.parent?.type === 'attribute' && node.parent.field('attribute') === node;
+    if (attribute) return isOfImport(alone, node.parent ?? node) ? [{ node, words }] : [];
+    const bound = node.closest('aliased_import', 'block', 'module')?.field('alias') ?? node;
+    if (node.type !== 'identifier' || importedPath(bound) === undefined) return [];
+    const scope = alone.resolve(bound);
+    const reads = scope === undefined ? [] : alone.reads(scope, bound.text);
+    return reads.map((read) => ({ node: read, words }));
+  });
+  return uses.length === 0 ? [] : functionsWith(alone, uses);
+}
+
+/** `helpers.f`, or `f` of an object that a class of the project may have made. */
+function isOfImport(module: PyModule, attribute: PyNode): boolean {
+  const object = attribute.field('object');
+  const path = qualifiedName(module, attribute) ?? (object && makerOf(module, object));
+  if (path !== undefined) return !isOfKnownPackage(path);
+  const name = attribute.field('attribute')?.text ?? '';
+  // What the class around it has is not elsewhere.
+  return object !== undefined && !isMethodOfLibraries(name) && !isOwnMember(module, object, name);
+}
+
+/** The functions that hold one of these places, or run one of their file that does. */
+function functionsWith(module: PyModule, uses: readonly GradUse[]): readonly Differentiator[] {
+  const functions = functionsOf(module);
+  const own = new Map(
+    functions.flatMap((node) => {
+      const whole = node.parent?.type === 'decorated_definition' ? node.parent : node;
+      const use = uses.find((each) => whole.contains(each.node));
+      return use === undefined ? [] : [[node, use] as const];
+    }),
+  );
+  return functions.flatMap((node) => {
     const name = node.field('name')?.text;
     const classNode = enclosingClass(node);
-    const use = gradUseReached(module, node)?.use ?? (classNode && usedByClass(module, classNode));
+    const via = own.get(node) ?? reachedFrom(module, node).flatMap((each) => own.get(each) ?? [])[0];
+    const use = via ?? (classNode && usedByClass(uses, classNode));
     if (name === undefined || use === undefined) return [];
     const { isFunction, mayBeModule, bases } = kindOfClass(module, classNode);
     // Torch runs the forward of a custom function without gradients anyway.
@@ -84,13 +186,47 @@ function findIn(module: PyModule): readonly Differentiator[] {
       owner: classNode?.field('name')?.text,
       place: placeOf(module, node).replaceAll('`', ''),
       isValue: isValue(module, node, name),
+      isIterated: yields(module, node) || isGoneThrough(module, module.words(name)),
     };
   });
 }
 
+function lambdasWith(module: PyModule, uses: readonly GradUse[]): readonly Differentiator[] {
+  return uses.flatMap(({ node, words }) => {
+    const lambda = node.closest('lambda');
+    if (lambda === undefined || isGivenToLibrary(module, lambda)) return [];
+    return {
+      ...{ name: LAMBDA, owner: undefined, mayBeModule: false, bases: [], words, arity: arityOf(lambda) },
+      place: placeOf(module, lambda).replaceAll('`', ''),
+      isValue: true,
+      isIterated: isGoneThrough(module, [lambda]),
+    };
+  });
+}
+
+/** A generator; one that is a context manager is entered instead. */
+function yields(module: PyModule, functionNode: PyNode): boolean {
+  const isManager = decoratorsOf(functionNode).some(
+    (each) => qualifiedName(module, each) === CONTEXT_MANAGER,
+  );
+  return !isManager && [...ownNodes(functionNode)].some(({ type }) => type === 'yield');
+}
+
+/** `DataLoader(data, collate_fn=f)`, `map(f, data)`: who goes through that runs it. */
+function isGoneThrough(module: PyModule, values: readonly PyNode[]): boolean {
+  return values.some((value) => {
+    const call = callGiven(value);
+    const callee = call?.field('function');
+    if (callee === undefined) return false;
+    if (callee.type === 'identifier' && module.resolve(callee) === undefined)
+      return /^(?:map|filter|iter)$/.test(callee.text);
+    return qualifiedName(module, callee)?.startsWith(TORCH_DATA) === true;
+  });
+}
+
 /** An alias in the body of the class: `diff = staticmethod(torch.autograd.grad)`. */
-function usedByClass(module: PyModule, classNode: PyNode): GradUse | undefined {
-  return gradUses(module).find(({ node }) => {
+function usedByClass(uses: readonly GradUse[], classNode: PyNode): GradUse | undefined {
+  return uses.find(({ node }) => {
     const around = enclosingFunction(node);
     return classNode.contains(node) && (around === undefined || !classNode.contains(around));
   });
@@ -142,12 +278,29 @@ export function usedAsValue(module: PyModule, name: string): boolean {
 
 /** `mp.spawn(worker)`, `optimizer.step(closure)`: what a library runs, no other code of the project gets. */
 function isGivenToLibrary(module: PyModule, value: PyNode): boolean {
+  const call = callGiven(value);
+  const callee = call?.field('function');
+  if (call === undefined || callee === undefined) return false;
+  if (methodName(call) === 'step') {
+    const receiver = receiverOf(call);
+    return receiver !== undefined && isOptimizer(module, receiver);
+  }
+  return RUNS_IT.test(qualifiedName(module, callee) ?? '');
+}
+
+/** The call that a value is an argument of. */
+function callGiven(value: PyNode): PyNode | undefined {
   const holder = value.parent?.type === 'keyword_argument' ? value.parent : value;
   const call = holder.parent?.type === 'argument_list' ? holder.parent.parent : undefined;
-  const callee = call?.type === 'call' ? call.field('function') : undefined;
-  if (call === undefined || callee === undefined) return false;
-  if (methodName(call) === 'step') return true;
-  return RUNS_IT.test(qualifiedName(module, callee) ?? '');
+  return call?.type === 'call' ? call : undefined;
+}
+
+/** Made by a class of `torch.optim`. */
+function isOptimizer(module: PyModule, object: PyNode): boolean {
+  const values = object.type === 'attribute' ? attributeValues(module, object) : undefined;
+  const makers =
+    values === undefined ? [makerOf(module, object)] : values.map((value) => makerOf(module, value));
+  return makers.every((path) => path?.startsWith(OPTIMIZERS) === true);
 }
 
 const RUNS_IT =

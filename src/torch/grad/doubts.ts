@@ -189,7 +189,7 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Ge
   if (hook !== undefined)
     yield {
       answer: 'unknown',
-      words: `that nobody differentiates what the \`${hook.text}\` of this file keeps`,
+      words: `that nobody differentiates what ${hook} keeps`,
     };
   const state = stateOfForward(module);
   if (state !== undefined)
@@ -213,7 +213,7 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Ge
   if (network !== undefined)
     yield {
       answer: 'unknown',
-      words: `that \`${text}\` is not ${suspectInWords(network)}`,
+      words: `that \`${text}\` ${network.isHeld ? 'does not run' : 'is not'} ${suspectInWords(network)}`,
     };
   const attention = hasInferenceFastPath(module)
     ? 'attention modules, here or in a file that is imported,'

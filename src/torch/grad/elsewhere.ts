@@ -88,7 +88,7 @@ function findDifferentiating(module: PyModule): DifferentiatingModule | undefine
   return undefined;
 }
 
-/** A class of this file, or of one that it imports classes from, that computes otherwise without gradients, it seems. */
+/** A class of the project that computes otherwise without gradients, it seems. */
 export function classAskingForModeAround(module: PyModule): string | undefined {
   return module.memo(findAsking, module);
 }
@@ -96,6 +96,12 @@ export function classAskingForModeAround(module: PyModule): string | undefined {
 function findAsking(module: PyModule): string | undefined {
   for (const around of modulesAround(module)) {
     const found = around.alone.memo(classAskingForMode, around.alone);
+    if (found !== undefined) return found;
+  }
+  for (const word of ['is_grad_enabled', 'requires_grad', 'grad_fn']) {
+    const files = module.around.summaries({ word, beside: ['forward', '__call__'] }, classAskingForMode);
+    if (files === undefined) return 'one of the many networks of the project';
+    const found = files.find((each) => each !== undefined);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -1,12 +1,12 @@
 import { givesHeld, mayShare, ofTensor } from '../../library/library.js';
 import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
 import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { shown } from '../gate.js';
 import { changedInPlace } from './in-place.js';
+import { isMadeBy } from './made-here.js';
 import { KEEPS } from './names.js';
 import { givenTo, isPlainParameter } from './parts.js';
 import type { GradTrace } from './trace.js';
@@ -184,19 +184,6 @@ function isHeldOutside(module: PyModule, functionNode: PyNode, object: PyNode): 
   return !module.writes(scope, root.text).every((write) => {
     const definition = definitionOf(write);
     if (definition.kind === 'update') return true;
-    return definition.kind === 'value' && isMadeHere(module, definition.value);
+    return definition.kind === 'value' && isMadeBy(module, definition.value);
   });
-}
-
-/** A new object, unlike `self.bank`, `bank or []`, `registry.get("bank")` and `batch.to(device)`. */
-function isMadeHere(module: PyModule, value: PyNode): boolean {
-  if (value.type === 'conditional_expression')
-    return [value.named[0], value.named[2]].every((each) => each !== undefined && isMadeHere(module, each));
-  if (/^(?:identifier|attribute|subscript|boolean_operator|await)$/.test(value.type)) return false;
-  const callee = value.type === 'call' ? value.field('function') : undefined;
-  if (callee === undefined || qualifiedName(module, callee) !== undefined) return true;
-  if (callee.type === 'identifier') return callee.text !== 'getattr';
-  const name = callee.field('attribute')?.text ?? '';
-  if (/^(?:get|pop|setdefault|to|view)_|^__getitem__$/.test(name)) return false;
-  return !givesHeld(name) && !mayShare(ofTensor(name));
 }

@@ -1,12 +1,18 @@
 import { row } from '../../library/library.js';
+import { attributeValues } from '../../semantic/attributes.js';
 import { ancestryOf, classBehind, definitionNamed, methodNamed } from '../../semantic/definitions.js';
+import { makerOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { roleOf } from '../../semantic/names.js';
-import { argumentsOf, enclosingClass } from '../../semantic/statements.js';
+import { importedPath, roleOf } from '../../semantic/names.js';
+import { arityOf } from '../../semantic/project-names.js';
+import { argumentsOf, enclosingClass, hasSplat } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import type { Span } from '../../text/lines.js';
+import { LR_SCHEDULERS } from '../catalog-modules.js';
+import { mayBeInstance } from './instance.js';
+import { isOfKnownPackage } from './values.js';
 
 /** A place that needs gradients, or sets them up. `words` completes "because it …". */
 export interface GradUse {
@@ -30,6 +36,9 @@ const CLUES: readonly string[] = [
   'hess',
   'vjp',
   'jvp',
+  'hvp',
+  'vhp',
+  'linearize',
 ];
 
 /** All uses of gradients that the file's own text shows, in source order per clue. */
@@ -43,9 +52,21 @@ function findGradUses(module: PyModule): readonly GradUse[] {
     for (const node of module.at(clue)) {
       const words = node.type === 'identifier' ? wordsFor(module, node) : undefined;
       if (words !== undefined) found.set(node, { node, words });
+      for (const read of readsOfAlias(module, node))
+        found.set(read, { node: read, words: `uses \`${read.text}\`` });
     }
   }
   return [...found.values()];
+}
+
+/** Where `d` of `from torch.autograd import grad as d` is used. */
+function readsOfAlias(module: PyModule, imported: PyNode): readonly PyNode[] {
+  const alias = imported.closest('aliased_import')?.field('alias');
+  const path = alias === undefined || alias === imported ? undefined : importedPath(alias);
+  const scope = alias && module.resolve(alias);
+  return scope !== undefined && path !== undefined && row(path)?.differentiates === true
+    ? module.reads(scope, alias?.text ?? '')
+    : [];
 }
 
 function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
@@ -71,7 +92,7 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
     case 'retain_graph':
       return place.type === 'keyword_argument' ? `differentiates with \`${name}\`` : undefined;
     case 'step':
-      return call !== undefined && attribute && isOptimizerStep(place, call)
+      return call !== undefined && attribute && isOptimizerStep(module, place, call)
         ? `calls \`${shown(place)}()\``
         : undefined;
     case 'scale':
@@ -118,11 +139,24 @@ function isFalse(node: PyNode | undefined): boolean {
   return value?.type === 'false';
 }
 
-/** `env.step(action)`, `scheduler.step(loss)` and progress bars have nothing to do with gradients. */
-function isOptimizerStep(callee: PyNode, call: PyNode): boolean {
-  const receiver = (callee.field('object')?.text ?? '').toLowerCase();
-  if (/sched|env|bar|prof|timer|track|log|meter|sampler|metric/.test(receiver)) return false;
-  return /opt|scaler|adam|sgd|lbfgs/.test(receiver) || argumentsOf(call).length === 0;
+/** A step without arguments, or of what is called an optimizer, unless its maker is known to be something else. */
+function isOptimizerStep(module: PyModule, callee: PyNode, call: PyNode): boolean {
+  const receiver = callee.field('object');
+  if (receiver !== undefined && isKnownOtherwise(module, receiver)) return false;
+  return /opt|scaler|adam|sgd|lbfgs/i.test(receiver?.text ?? '') || argumentsOf(call).length === 0;
+}
+
+/** Made by a schedule, by a package that has no optimizers, or by a class of the file, whose methods are followed. */
+function isKnownOtherwise(module: PyModule, object: PyNode): boolean {
+  const values = object.type === 'attribute' ? (attributeValues(module, object) ?? []) : [object];
+  return (
+    values.length > 0 &&
+    values.every((value) => {
+      const path = makerOf(module, value);
+      if (path === undefined) return classBehind(module, value) !== undefined;
+      return path.startsWith(LR_SCHEDULERS) || isOfKnownPackage(path);
+    })
+  );
 }
 
 function receiverText(callee: PyNode): string {
@@ -211,8 +245,11 @@ function referred(module: PyModule, identifier: PyNode): readonly PyNode[] {
       });
       return method === undefined ? overrides : [method, ...overrides];
     }
-    if (isModeSwitch(place)) return [];
-    return methodsByName(module, identifier.text);
+    return methodsByName(module, identifier.text).filter((method) => {
+      const owner = enclosingClass(method);
+      if (!mayTakeCall(method, place)) return false;
+      return object === undefined || owner === undefined || mayBeInstance(module, object, owner);
+    });
   }
   if (roleOf(identifier) !== 'read') return [];
   const definition = definitionNamed(module, identifier);
@@ -221,13 +258,15 @@ function referred(module: PyModule, identifier: PyNode): readonly PyNode[] {
   return ['__init__', '__call__', 'forward'].flatMap((name) => methodNamed(module, definition, name) ?? []);
 }
 
-/** `x.train()`, `x.eval()`, `x.train(flag)`: of a module, whatever methods of that name the file has. */
-function isModeSwitch(attribute: PyNode): boolean {
+/** Where an attribute is called: with as many arguments as a method takes. */
+function mayTakeCall(method: PyNode, attribute: PyNode): boolean {
   const call = attribute.parent;
-  const name = attribute.field('attribute')?.text;
-  if (call?.type !== 'call' || call.field('function') !== attribute) return false;
-  if (/trainer|learner|agent|solver/i.test(attribute.field('object')?.text ?? '')) return false;
-  return name === 'eval' || (name === 'train' && argumentsOf(call).length <= 1);
+  if (call?.type !== 'call' || call.field('function') !== attribute || hasSplat(call)) return true;
+  const given = argumentsOf(call);
+  const [least, most] = arityOf(method);
+  const positional = given.filter(({ type }) => type !== 'keyword_argument').length;
+  // A static method has no `self`, and one more.
+  return positional <= most + 1 && given.length >= least;
 }
 
 /** Every `def` of the file. */

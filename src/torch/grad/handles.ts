@@ -3,7 +3,6 @@ import { calledDefinition } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { roleOf } from '../../semantic/names.js';
 import { methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isOfKnownPackage } from './values.js';
@@ -16,12 +15,7 @@ export function nameOf(callee: PyNode): string {
 }
 
 /** An object from outside, whose methods are somebody else's code: an import, `self`, a parameter, a global. */
-export function isHandle(
-  module: PyModule,
-  receiver: PyNode,
-  self: string | undefined,
-  fromFunctions: boolean,
-): boolean {
+export function isHandle(module: PyModule, receiver: PyNode, self: string | undefined): boolean {
   let root = unparenthesized(receiver);
   for (;;) {
     // `self.mean.mul_(0.9)` is `self.mean`.
@@ -35,44 +29,32 @@ export function isHandle(
   if (root.text === self) return true;
   const scope = module.resolve(root);
   if (scope === undefined || scope.kind === 'module') return true;
-  const writes = module.writes(scope, root.text);
-  return (
-    writes.every((write) => /^(?:parameter|import)$/.test(roleOf(write))) ||
-    writes.some((write) => isPartOfNetwork(write)) ||
-    writes.some((write) => module.memo(fromFunctions ? isForeignResult : isForeignInstance, write))
+  return module.writes(scope, root.text).some((write) => {
+    const definition = definitionOf(write);
+    if (definition.kind === 'loop') return !givesTensors(definition.iterable);
+    return definition.kind === 'value' ? module.memo(isForeignResult, write) : definition.kind !== 'update';
+  });
+}
+
+/** `for name, p in model.named_parameters()`, also counted or sorted. */
+function givesTensors(iterable: PyNode): boolean {
+  return [...iterable.walk()].some(
+    (node) => node.type === 'call' && /^(?:named_)?(?:parameters|buffers)$/.test(methodName(node) ?? ''),
   );
 }
 
-/** `layer` of `for name, layer in model.named_modules()`: a class of its own, which may be any. */
-function isPartOfNetwork(write: PyNode): boolean {
-  const definition = definitionOf(write);
-  return (
-    definition.kind === 'loop' &&
-    [...definition.iterable.walk()].some(
-      (node) => node.type === 'call' && walksModule(methodName(node) ?? ''),
-    )
-  );
-}
-
-/** `thing = Thing(…)` of code that neither the file nor a known package has. */
-function isForeignInstance(module: PyModule, write: PyNode): boolean {
-  return isForeignObject(module, write, false);
-}
-
-/** The same, and `thing = get_thing(…)`. */
+/** `thing = other`, `thing = Thing(…)`, `thing = get_thing(…)` of code that neither the file, Python nor a known package has. */
 function isForeignResult(module: PyModule, write: PyNode): boolean {
-  return isForeignObject(module, write, true);
-}
-
-function isForeignObject(module: PyModule, write: PyNode, fromFunctions: boolean): boolean {
   const definition = definitionOf(write);
-  if (definition.kind !== 'value' || definition.value.type !== 'call') return false;
-  const callee = definition.value.field('function');
+  if (definition.kind !== 'value') return true;
   if (
-    callee === undefined ||
-    !(fromFunctions ? callee.type === 'identifier' : /^[A-Z]/.test(nameOf(callee))) ||
-    calledDefinition(module, definition.value) !== undefined
+    /^(?:identifier|attribute|subscript|conditional_expression|boolean_operator)$/.test(definition.value.type)
   )
-    return false;
-  return !isOfKnownPackage(qualifiedName(module, callee) ?? '');
+    return true;
+  if (definition.value.type !== 'call') return false;
+  const callee = definition.value.field('function');
+  if (callee === undefined || calledDefinition(module, definition.value) !== undefined) return false;
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) return !isOfKnownPackage(path);
+  return callee.type === 'identifier' && module.resolve(callee) !== undefined;
 }

@@ -1,5 +1,6 @@
-import { ancestryOf, classAround, methodsOf } from '../../semantic/definitions.js';
+import { ancestryOf, classAround, classBehind, methodsOf, selfName } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
+import { binds, roleOf } from '../../semantic/names.js';
 import { enclosingFunction } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 
@@ -8,33 +9,82 @@ import type { PyNode } from '../../syntax/node.js';
  * something that the class does not have. `self.model.train()` beside `self.model.eval()` is no call of a trainer's `train`.
  */
 export function mayBeInstance(module: PyModule, object: PyNode, classNode: PyNode): boolean {
-  const around = classAround(object);
-  if (object.text === around?.self) return true;
-  const { classes, imported, unknown } = ancestryOf(module, classNode);
+  if (object.text === classAround(object)?.self) return true;
+  const { imported, unknown } = ancestryOf(module, classNode);
   if (unknown || imported.length > 0) return true;
   const known = module.memo(membersOf, classNode);
-  const isOfSelf = around !== undefined && object.text.startsWith(`${around.self}.`);
-  const place = isOfSelf ? around.classNode : (enclosingFunction(object) ?? module.root);
-  return askedOf(place.text, object.text).every(
-    (name) => known.has(name) || classes.some((each) => each.text.includes(`.${name} =`)),
-  );
+  return [...membersAsked(module, object)].every((name) => known.has(name));
 }
 
-/** What a class of the file and its bases there have: methods, and attributes that are set on `self`. */
+/** What a class of the file and its bases there have: methods, variables of the class, and attributes that are set in it. */
 function membersOf(module: PyModule, classNode: PyNode): ReadonlySet<string> {
   const { classes } = ancestryOf(module, classNode);
   return new Set(
     classes.flatMap((each) => [
       ...methodsOf(each).map((method) => method.field('name')?.text ?? ''),
-      ...Array.from(each.text.matchAll(/^[ \t]+(\w+)\s*(?::[^=\n]+)?=(?!=)/gm), ([, name = '']) => name),
-      ...Array.from(each.text.matchAll(/\bself\.(\w+)\s*(?::[^=\n]+)?=(?!=)/g), ([, name = '']) => name),
+      ...[...each.walk()].flatMap((node) => memberSet(module, each, node)),
     ]),
   );
 }
 
-/** The attributes that a text asks an object for; calling it asks for `__call__`. */
-function askedOf(text: string, object: string): readonly string[] {
-  const escaped = object.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const uses = text.matchAll(new RegExp(`(?<![\\w.])${escaped}[ \\t]*(?:\\.[ \\t]*(\\w+)|(\\())`, 'g'));
-  return Array.from(uses, ([, name]) => name ?? '__call__');
+/** `x` of `x = 1` in the body of the class, and of `self.x = 1`, `other.x = 1` in a method. */
+function memberSet(module: PyModule, classNode: PyNode, node: PyNode): readonly string[] {
+  if (node.type === 'identifier')
+    return binds(roleOf(node)) && module.resolve(node)?.node === classNode ? [node.text] : [];
+  const name = node.type === 'attribute' ? node.field('attribute')?.text : undefined;
+  return name !== undefined && isSet(node) ? [name] : [];
+}
+
+/** The attribute is the target of an assignment, or one of several. */
+function isSet(attribute: PyNode): boolean {
+  let target = attribute;
+  while (/pattern|^tuple$/.test(target.parent?.type ?? '')) target = target.parent ?? target;
+  return /assignment$/.test(target.parent?.type ?? '') && target.parent?.field('left') === target;
+}
+
+/** The attributes that the function around asks an object for, or its class where the object is one of `self`; calling it asks for `__call__`. */
+export function membersAsked(module: PyModule, object: PyNode): ReadonlySet<string> {
+  const around = classAround(object);
+  const isOfSelf = around !== undefined && object.text.startsWith(`${around.self}.`);
+  const place = isOfSelf ? around.classNode : (enclosingFunction(object) ?? module.root);
+  const rest = isOfSelf ? object.text.slice(around.self.length) : object.text;
+  return module.memo(askedIn, place).get(isOfSelf ? rest : object.text) ?? new Set();
+}
+
+/** By object; what is of `self` without that, since methods may call it otherwise. */
+function askedIn(_module: PyModule, place: PyNode): ReadonlyMap<string, ReadonlySet<string>> {
+  const asked = new Map<string, Set<string>>();
+  const isClass = place.type === 'class_definition';
+  for (const node of place.walk()) {
+    const isCall = node.type === 'call';
+    const object = isCall
+      ? node.field('function')
+      : node.type === 'attribute'
+        ? node.field('object')
+        : undefined;
+    const name = isCall ? '__call__' : node.field('attribute')?.text;
+    if (
+      object === undefined ||
+      name === undefined ||
+      !/^(?:identifier|attribute|subscript)$/.test(object.type)
+    )
+      continue;
+    const method = isClass ? enclosingFunction(object) : undefined;
+    const self = method && (selfName(method) ?? classAround(object)?.self);
+    const text =
+      self !== undefined && object.text.startsWith(`${self}.`) ? object.text.slice(self.length) : object.text;
+    asked.set(text, (asked.get(text) ?? new Set()).add(name));
+  }
+  return asked;
+}
+
+/** `res.data` of an object whose class the file has, or which the file gives an attribute of that name. */
+export function isOwnMember(module: PyModule, object: PyNode | undefined, name: string): boolean {
+  const classNode = object && classBehind(module, object);
+  if (classNode !== undefined && module.memo(membersOf, classNode).has(name)) return true;
+  return module.wordsSet(`.${name}`).some(({ text, parent }) => {
+    if (text !== name || parent?.type !== 'attribute' || parent.field('object')?.text !== object?.text)
+      return false;
+    return isSet(parent);
+  });
 }

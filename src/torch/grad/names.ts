@@ -16,17 +16,13 @@ export const TRAINS = anyOf(
 export const COLLECTS =
   /^(?:gather\w*|all_gather\w*|all_reduce|reduce|reduce_\w+|pad_across_processes|nested_\w+)$/;
 
-/** A call of this name may run a training, though it is given nothing that shows it. */
-export const MAY_TRAIN =
-  /(?:^|_)(?:epochs?|iterations?|steps?|update|run|loop|go|execute|launch|start|improve|solve|main)(?:$|_(?!lr|log|time))/;
-
-/** What is stepped, run or updated without training anything. */
-export const RUNS_OTHERWISE =
-  /(?<![a-z])(?:sched|env|p?bar(?![a-z])|prof|timer|track|log|sampl|metric|sim(?![a-z])|game|world|sess|thread|process|ema(?![a-z])|clock|server|app(?![a-z])|wandb|counter|eval|val(?![a-z])|valid|test)/i;
-
-/** Functions that take a network and only wrap, copy, store, describe or measure it. */
-export const TAKES_NETWORK =
-  /^(?:DataParallel|DistributedDataParallel|DDP|FSDP|unwrap_model|prepare|prepare_model|de_parallel|deepcopy|copy|save\w*|load\w*|print|len|isinstance|hasattr|getattr|callable|type|id|iter|next|list|summary|info|log|count_\w+|num_params\w*|get_(?:n_params|num_\w+|device|parameter_\w+)|freeze\w*|is_parallel|export|profile|named_parameters|set_eval\w*)$/;
+/**
+ * Methods that train in frameworks whose classes memfix does not follow: `Engine.run` of ignite, the `update()` of agents
+ * that hold their own data.
+ */
+export function trainsInLibraries(method: string, given: number): boolean {
+  return method === 'run' || (method === 'update' && given === 0);
+}
 
 /** Methods that keep what they are given. */
 export const KEEPS: ReadonlySet<string> = new Set([

@@ -16,10 +16,12 @@ import {
 } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { PARTIAL } from '../catalog.js';
+import { isModuleClass, PARTIAL } from '../catalog.js';
+import { CONTAINERS } from '../catalog-modules.js';
 import { placeOf } from '../gate.js';
 import { CALLED, type Suspect } from './differentiators.js';
 import { gradUseBehind } from './elsewhere.js';
+import { forwardFacts } from './forward-index.js';
 import { gradUsesIn } from './grad.js';
 import { usesOf } from './mode.js';
 
@@ -88,16 +90,27 @@ export class Origins {
       return worst(returned.map((each) => this.of(definition.module, each.named[0], hops + 1)));
     }
     if (path === undefined || this.#isOfProject(module, path)) return 'unknown';
-    // A layer of a library with what it is given inside.
-    return worst(['clean', ...argumentsOf(call).map((each) => this.#inside(module, each, hops))]);
+    // Its forward may be replaced by a function of the project.
+    const replaced = forwardFacts(module)?.isReplaced === false ? undefined : this.whenCalled(module);
+    const isLayer = isModuleClass(path) && !CONTAINERS.has(path);
+    return worst([
+      replaced ?? 'clean',
+      ...argumentsOf(call).map((each) => this.#inside(module, each, isLayer, hops)),
+    ]);
   }
 
-  /** Numbers and texts that a library is given have no code. */
-  #inside(module: PyModule, argument: PyNode, hops: number): Answer {
+  /** What a library is given: numbers and texts have no code, and a layer takes nothing else but layers made on the spot. */
+  #inside(module: PyModule, argument: PyNode, isLayer: boolean, hops: number): Answer {
     const value = argument.type === 'keyword_argument' ? argument.field('value') : argument;
-    if (value === undefined || !/^(?:call|identifier|attribute|lambda)$/.test(value.type)) return 'clean';
-    const answer = this.of(module, value, hops + 1);
-    return answer === 'unknown' && value.type !== 'call' ? 'clean' : answer;
+    if (value === undefined) return 'unknown';
+    if (/^(?:list|tuple|dictionary|list_splat|pair)$/.test(value.type))
+      return worst(['clean', ...value.named.map((each) => this.#inside(module, each, isLayer, hops))]);
+    const answer = /^(?:binary_operator|unary_operator|comparison_operator|concatenated_string)$/.test(
+      value.type,
+    )
+      ? 'clean'
+      : this.of(module, value, hops + 1);
+    return answer === 'unknown' && isLayer && value.type !== 'call' ? 'clean' : answer;
   }
 
   #instance(made: Elsewhere): Answer {

@@ -16,10 +16,12 @@ import {
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { runsChain, runsLayers } from '../module/layers.js';
-import { networksOf, traceGraph } from '../module/networks.js';
+import { isModel } from '../module/model-value.js';
+import { mayHaveWeights, networksOf, traceGraph } from '../module/networks.js';
 import { isPythonNumber } from '../tensor/python-number.js';
 import { steppedOptimizer } from '../training/training-loop.js';
 import { type Backward, backwards, backwardsIn } from './backward-calls.js';
+import { membersAsked } from './instance.js';
 
 const MAX_DEPTH = 8;
 
@@ -37,9 +39,13 @@ export function spendingBackward(module: PyModule, value: PyNode): Backward | un
 /** The backward of the same round that has used up the pass of the network which the value was computed from. */
 export function passSpendingBackward(module: PyModule, value: PyNode): Backward | undefined {
   const passes = new Set<PyNode>();
+  const run = callsBehind(module, value);
   traceGraph(module, value, {
     binding: ({ node, value: given }) => {
-      if (networksOf(module, given).size > 0) passes.add(node);
+      if (networksOf(module, given).size === 0) return;
+      // Where nothing else ran since, there is no graph but its own.
+      const before = new Set(callsBehind(module, given));
+      if (isPass(module, given) || run.every((call) => before.has(call))) passes.add(node);
     },
   });
   return certainBackward(
@@ -48,6 +54,36 @@ export function passSpendingBackward(module: PyModule, value: PyNode): Backward 
     passes,
     (each) => !each.retains && includes(module, each.value, passes),
   );
+}
+
+/** The calls behind a value whose code may have weights of its own. */
+function callsBehind(module: PyModule, value: PyNode): readonly PyNode[] {
+  const found: PyNode[] = [];
+  traceGraph(module, value, {
+    call: (call) => {
+      if (mayHaveWeights(module, call)) found.push(call);
+    },
+  });
+  return found;
+}
+
+/** A network certainly ran: what is called was made by a class of modules, or is asked for its parameters or its mode. */
+function isPass(module: PyModule, value: PyNode): boolean {
+  let found = false;
+  traceGraph(module, value, {
+    call: (call) => {
+      const callee = call.field('function');
+      const owners = [callee, callee?.type === 'attribute' ? callee.field('object') : undefined];
+      found ||= owners.some((each) => each !== undefined && isNetwork(module, each));
+    },
+  });
+  return found;
+}
+
+function isNetwork(module: PyModule, value: PyNode): boolean {
+  if (isModel(module, value) === 'yes') return true;
+  const asked = membersAsked(module, value);
+  return ['parameters', 'named_parameters', 'eval', 'zero_grad'].some((name) => asked.has(name));
 }
 
 /** The graph certainly holds more than sums and views: what those alone make can be differentiated again and again. */

@@ -6,9 +6,11 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
+import { functionsNamed } from '../../semantic/project-names.js';
 import { methodName, ownNodes, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { kindOf } from '../tensor/tensor.js';
+import { isOwnMember } from './instance.js';
 import { objectMadeIn } from './meters.js';
 import { COLLECTS } from './names.js';
 import { givenTo, givesIndices, isDefinedOrConstant, isPlainParameter, valuesPutInto } from './parts.js';
@@ -154,8 +156,8 @@ export class GradTrace {
 
   #attribute(node: PyNode): Trace {
     const name = node.field('attribute')?.text ?? '';
-    if (known.isPlainAttribute(name)) return 'plain';
     const object = node.field('object');
+    if (known.isPlainAttribute(name) && !isOwnMember(this.module, object, name)) return 'plain';
     if (qualifiedName(this.module, node) !== undefined) return 'plain';
     return this.depth === 0 && this.#isHandedIn(node) ? 'given' : worst(this.#all([object]));
   }
@@ -291,7 +293,8 @@ export class GradTrace {
     if (from === 'network') return givesModule(name) ? 'network' : 'graph';
     if (givesHeld(name)) return worst([from, ...traces]);
     // `accelerator.gather(x)`; `logits.gather(1, actions)` is tensor math.
-    if (COLLECTS.test(name) && !mayCarryGraph(from)) return worst(traces);
+    if (COLLECTS.test(name) && !mayCarryGraph(from) && functionsNamed(this.module, name)?.length === 0)
+      return worst(traces);
     return operation([from, ...traces]);
   }
 

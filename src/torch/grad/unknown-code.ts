@@ -1,6 +1,7 @@
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import type { PyModule } from '../../semantic/module.js';
-import { argumentsOf, enclosingClass, hasSplat, methodName } from '../../semantic/statements.js';
+import { roleOf } from '../../semantic/names.js';
+import { enclosingClass, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import {
   CALLED,
@@ -10,7 +11,9 @@ import {
   type Suspect,
   usedAsValue,
 } from './differentiators.js';
+import { forwardFacts, type Given, givenBy } from './forward-index.js';
 import { Origins } from './origins.js';
+import { isMethodOfLibraries } from './values.js';
 
 /** What runs when one is gone through. */
 const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);
@@ -36,7 +39,25 @@ function differentiatesWhenCalled(module: PyModule, isNetwork: boolean): Suspect
   const found = around(module).find(
     ({ name, owner, mayBeModule }) => owner !== undefined && CALLED.has(name) && (mayBeModule || !isNetwork),
   );
-  return found && suspect(found);
+  return found === undefined ? module.memo(heldByForward, module) : suspect(found);
+}
+
+/** A function that differentiates, and that a forward of the project may hold and run, or that may be one itself. */
+function heldByForward(module: PyModule): Suspect | undefined {
+  const functions = around(module).filter(({ name }) => !CALLED.has(name));
+  const facts = functions.length === 0 ? NO_FACTS : forwardFacts(module);
+  if (facts === undefined) return UNREAD;
+  const found = functions.find(
+    (each) =>
+      (facts.isReplaced || facts.runs.some((given) => mayTake(each, given))) && isHandedOn(module, each),
+  );
+  return found && { ...suspect(found), isHeld: true };
+}
+
+const NO_FACTS = { runs: [], isReplaced: false };
+
+function isHandedOn(module: PyModule, { isValue, name }: Differentiator): boolean {
+  return isValue || isValueElsewhere(module, name);
 }
 
 function instanceCalled(module: PyModule): Suspect | undefined {
@@ -45,7 +66,9 @@ function instanceCalled(module: PyModule): Suspect | undefined {
 
 /** The same for those that are iterated over. */
 export function differentiatesWhenIterated(module: PyModule): Suspect | undefined {
-  const found = around(module).find(({ name, owner }) => owner !== undefined && ITERATED.has(name));
+  const found = around(module).find(
+    ({ name, owner, isIterated }) => isIterated || (owner !== undefined && ITERATED.has(name)),
+  );
   return found && suspect(found);
 }
 
@@ -71,9 +94,45 @@ export function differentiatingMethod(
       each.name === name &&
       each.owner !== undefined &&
       (each.mayBeModule || !isNetwork) &&
-      mayTake(each, call),
+      mayTake(each, givenBy(call)),
   );
   return found && suspect(found);
+}
+
+/** A function that differentiates, where something of the project sets an attribute of the name that is called. */
+export function differentiatingAttribute(module: PyModule, call: PyNode): Suspect | undefined {
+  const name = methodName(call);
+  if (name === undefined || isMethodOfLibraries(name)) return undefined;
+  const isSet =
+    setsAttribute(module.alone, name) ||
+    (module.around.summaries({ word: name, beside: [] }, setsAttribute) ?? [true]).includes(true);
+  if (!isSet) return undefined;
+  const found = around(module).find(
+    (each) => !CALLED.has(each.name) && mayTake(each, givenBy(call)) && isHandedOn(module, each),
+  );
+  return found && suspect(found);
+}
+
+/** `config.hook = f`, `Config(hook=f)`, `hook: Callable = f` in the body of a class. */
+function setsAttribute(alone: PyModule, name: string): boolean {
+  return alone.words(name).some((node) => {
+    const place = node.parent;
+    if (place?.type === 'keyword_argument')
+      return place.field('name') === node && mayBeFunction(alone, place.field('value'), false);
+    const target = place?.type === 'attribute' && place.field('attribute') === node ? place : node;
+    const isTarget = target.parent?.type === 'assignment' && target.parent.field('left') === target;
+    if (!isTarget || (target === node && alone.resolve(node)?.kind !== 'class')) return false;
+    return mayBeFunction(alone, target.parent?.field('right'), true);
+  });
+}
+
+/** A function as written, by its name, or held by something; `isOpen`: also by a name that may be anything. */
+function mayBeFunction(module: PyModule, value: PyNode | undefined, isOpen: boolean): boolean {
+  if (value?.type === 'lambda') return true;
+  if (value?.type !== 'identifier') return isOpen && /^(?:attribute|subscript)$/.test(value?.type ?? '');
+  const scope = module.resolve(value);
+  const roles = scope === undefined ? [] : module.writes(scope, value.text).map(roleOf);
+  return roles.some((role) => role === 'def' || role === 'import' || (isOpen && role === 'parameter'));
 }
 
 /** What is known of a value that is called. */
@@ -96,8 +155,7 @@ export function calledValue(module: PyModule, callee: PyNode, call: PyNode): Cal
   if (answer === 'clean') return { suspect: undefined, functions, isFollowed: true };
   if (answer !== 'unknown') return { suspect: answer, functions, isFollowed: true };
   const found = around(module).find(
-    (each) =>
-      !CALLED.has(each.name) && mayTake(each, call) && (each.isValue || isValueElsewhere(module, each.name)),
+    (each) => !CALLED.has(each.name) && mayTake(each, givenBy(call)) && isHandedOn(module, each),
   );
   const { unread } = differentiators(module);
   const instance = unread ? UNREAD : differentiatesWhenCalled(module, false);
@@ -116,11 +174,8 @@ function isValueElsewhere(module: PyModule, name: string): boolean {
   return usedAsValue(module.alone, name) || files === undefined || files.includes(true);
 }
 
-function mayTake({ arity: [least, most] }: Differentiator, call: PyNode): boolean {
-  if (hasSplat(call)) return true;
-  const given = argumentsOf(call);
-  const positional = given.filter(({ type }) => type !== 'keyword_argument').length;
-  return positional <= most && given.length >= least;
+function mayTake({ arity: [least, most] }: Differentiator, { positional, all, isSpread }: Given): boolean {
+  return isSpread || (positional <= most && all >= least);
 }
 
 function suspect({ owner, name, place, words }: Differentiator): Suspect {

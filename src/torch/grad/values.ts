@@ -1,4 +1,4 @@
-import { ofTensor, packageOf, row } from '../../library/library.js';
+import { givesHeld, isOfModule, isPlainMethod, ofTensor, packageOf, row } from '../../library/library.js';
 
 /** Which calls and attributes give values without a graph, whatever they are given. */
 
@@ -18,6 +18,17 @@ const TOKENIZERS = /^transformers\.(?:AutoTokenizer|PreTrainedTokenizer\w*)\b/;
 export function isOfKnownPackage(path: string): boolean {
   if (/^torch(?:\.|$)/.test(path)) return !RUNS.test(path) && !row(path)?.differentiates;
   return packageOf(path)?.harmless === true || TOKENIZERS.test(path);
+}
+
+/** Methods of containers, modules, optimizers and loops that any object may have: by them alone no class is known. */
+const OF_MANY: ReadonlySet<string> = new Set(
+  'add append backward call clear close extend fit forward init insert load log loss main parse put reset run save send setdefault sort step train update write zero_grad'.split(
+    ' ',
+  ),
+);
+
+export function isMethodOfLibraries(name: string): boolean {
+  return OF_MANY.has(name) || isPlainMethod(name) || givesHeld(name) || isOfModule(name);
 }
 
 /** What a function of a known package hands back: nothing with a graph, what it was given, or something computed from it. */

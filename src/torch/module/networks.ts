@@ -1,5 +1,7 @@
-import { cutsGraph } from '../../library/library.js';
+import { cutsGraph, row } from '../../library/library.js';
+import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { makerOf } from '../../semantic/elsewhere.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -71,6 +73,22 @@ function calledNetworks(module: PyModule, call: PyNode): readonly string[] {
     return WEIGHTLESS.test(callee.text) ? [] : [callee.text];
   if (WEIGHTLESS.test(object.text) || isComputed(module, object)) return [];
   return [callee.text, object.text];
+}
+
+/** The same, whatever its name says. */
+export function mayHaveWeights(module: PyModule, call: PyNode): boolean {
+  const callee = call.field('function');
+  if (callee === undefined || qualifiedName(module, callee) !== undefined) return false;
+  if (isLossModule(module, callee)) return false;
+  if (callee.type === 'identifier') return module.resolve(callee) !== undefined;
+  const object = callee.type === 'attribute' ? callee.field('object') : undefined;
+  return object === undefined || !isComputed(module, object);
+}
+
+/** Made by a loss of torch, as far as the file shows. */
+function isLossModule(module: PyModule, value: PyNode): boolean {
+  const made = value.type === 'attribute' ? attributeValues(module, value) : [value];
+  return made?.every((each) => row(makerOf(module, each) ?? '')?.is === 'loss') ?? false;
 }
 
 /** A value that was computed here: its methods are no networks. */

@@ -72,7 +72,8 @@ describe('gradUseIn', () => {
     ['torch.set_grad_enabled(False)', undefined],
     ['obs = env.step(x)', undefined],
     ['scheduler.step(x)', undefined],
-    ['pbar.step()', undefined],
+    ['pbar.step()', 'calls `pbar.step()`'],
+    ['s = torch.optim.lr_scheduler.StepLR(x, 3);;s.step()', undefined],
     ['grad_norm = 3', undefined],
     ['s = "loss.backward()"  # loss.backward()', undefined],
   ])('%s', (body, expected) => {
