@@ -173,7 +173,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         'that nobody waits for the error which a checkpoint gives today where its GPU is missing',
       )
       .require(isTestCode(module, call) ? 'unknown' : 'yes', 'that this test is not about devices');
-    requireOriginal(proof, module, ...LOAD);
+    requireOriginal(proof, module, LOAD);
     requireUncaught(proof, module, call, /\b(?:RuntimeError|Exception|BaseException)\b/);
     edit.addKeywordAfter(file, 'map_location', '"cpu"');
     return edit.done('Load the checkpoint to the CPU', proof);
