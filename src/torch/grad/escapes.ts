@@ -1,4 +1,3 @@
-import { givesHeld, mayShare, ofTensor } from '../../library/library.js';
 import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
 import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';

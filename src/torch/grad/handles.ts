@@ -1,4 +1,3 @@
-import { walksModule } from '../../library/library.js';
 import { calledDefinition } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
