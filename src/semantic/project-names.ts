@@ -163,6 +163,8 @@ function withOthers<T>(
   word: string,
   look: (alone: PyModule, word: string) => readonly T[],
 ): readonly T[] | undefined {
+  // What is called by no name may be anything.
+  if (word === '') return undefined;
   const others = module.around.summaries({ word, beside: [] }, look);
   return others && [...look(module.alone, word), ...others.flat()];
 }

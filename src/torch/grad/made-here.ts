@@ -42,7 +42,8 @@ export function isMadeBy(module: PyModule, expression: PyNode, hops = 0): boolea
       module.resolve(callee) === undefined &&
       !/^(?:getattr|next|max|min|vars|globals|locals)$/.test(callee.text)
     );
-  const name = callee.field('attribute')?.text ?? '';
+  const name = callee.field('attribute')?.text;
+  if (name === undefined) return false;
   return !GIVES_HELD.test(name) && functionsNamed(module, name)?.length === 0;
 }
 
