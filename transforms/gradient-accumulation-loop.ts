@@ -13,6 +13,7 @@
  * Always unsafe: the effective batch grows, unless the loader's batch is made smaller by the same factor.
  */
 import {
+  copyOf,
   countPasses,
   type EditBuilder,
   freeName,
@@ -22,6 +23,7 @@ import {
   Proof,
   type PyModule,
   type Site,
+  shown,
   type Transform,
   trainingLoops,
   Unfixable,
@@ -114,8 +116,8 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
       .forbid(elsewhere !== undefined, elsewhere ?? '')
       .forbid(noMean !== undefined, noMean ?? '')
       .require(hasLength(module, data), {
-        no: `\`${data.text}\` has no length, so that its last batch is not known`,
-        unknown: `that \`${data.text}\` has a length`,
+        no: `\`${shown(data)}\` has no length, so that its last batch is not known`,
+        unknown: `that \`${shown(data)}\` has a length`,
       })
       .require(module.mentions(/DistributedDataParallel|\bDDP\b/) ? 'unknown' : 'yes', {
         no: '',
@@ -149,6 +151,6 @@ function accumulate(edit: EditBuilder, shape: StrictLoop, index: string, steps: 
   if (moves) edit.removeStatement(zeroGrad);
   edit.replace(loss, `(${loss.text} / ${STEPS})`);
   const [done, number] = pass.from === 1 ? [index, index] : [`${index} + 1`, `(${index} + 1)`];
-  edit.nestUnder(`if ${number} % ${STEPS} == 0 or ${done} == len(${pass.data.text})`, first, last);
+  edit.nestUnder(`if ${number} % ${STEPS} == 0 or ${done} == len(${copyOf(pass.data)})`, first, last);
   if (moves) edit.insertStatementAfter(last, [`\t${cleared}`]);
 }
