@@ -43,6 +43,35 @@ function functionsIn(alone: PyModule, name: string): readonly NamedFunction[] {
   });
 }
 
+/**
+ * Whether a class of the project has a method of a library's name that does not call the one it is named after: what the
+ * library's does is not known of an object that may be of the class.
+ */
+export function isRedefined(module: PyModule, name: string): boolean {
+  return module.memo(findRedefined, name);
+}
+
+function findRedefined(module: PyModule, name: string): boolean {
+  const mention = { word: name, beside: [], needs: [`def ${name}`] };
+  const others = module.around.summaries(mention, redefines);
+  return redefines(module.alone, name) || others === undefined || others.includes(true);
+}
+
+function redefines(alone: PyModule, name: string): boolean {
+  return alone.words(name).some((node) => {
+    const definition = node.parent;
+    if (definition?.type !== 'function_definition' || definition.field('name') !== node) return false;
+    if (enclosingClass(definition) === undefined) return false;
+    return ![...(definition.field('body') ?? definition).walk()].some(
+      ({ type, parent, text }) =>
+        type === 'identifier' &&
+        text === name &&
+        parent?.type === 'attribute' &&
+        parent.parent?.type === 'call',
+    );
+  });
+}
+
 /** Classes of other files that inherit from one of this name, directly or not. */
 export function subclassesElsewhere(module: PyModule, name: string): readonly NamedClass[] | undefined {
   const found = new Map<string, NamedClass>();

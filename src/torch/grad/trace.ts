@@ -6,7 +6,7 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
-import { functionsNamed } from '../../semantic/project-names.js';
+import { functionsNamed, isRedefined } from '../../semantic/project-names.js';
 import { methodName, ownNodes, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { kindOf } from '../tensor/tensor.js';
@@ -286,9 +286,9 @@ export class GradTrace {
   }
 
   #method(name: string, receiver: PyNode, given: readonly PyNode[]): Trace {
-    if (isPlainMethod(name)) return 'plain';
     if (walksModule(name)) return 'network';
     const from = this.of(receiver);
+    if (isPlainMethod(name) && !(from === 'graph' && isRedefined(this.module, name))) return 'plain';
     const traces = this.#all(given);
     if (from === 'network') return givesModule(name) ? 'network' : 'graph';
     if (givesHeld(name)) return worst([from, ...traces]);
