@@ -16,9 +16,9 @@ import {
   hasGradMode,
   hasInferenceFastPath,
   importsTorch,
-  isFreeOfDoubt,
   isFrozen,
   isTestFile,
+  keepsOnlyNumbers,
   mayEvaluate,
   mayMeanTorch,
   mayRunForNumbers,
@@ -95,10 +95,10 @@ export const noGrad: Transform<NoGradSite> = {
     if (isTestFile(module.path, module.text)) return;
     if (importsTorch(module) === 'no' && !mayMeanTorch(module)) return;
     const evaluated = byFunction(evaluations(module).filter((each) => !isFrozen(module, each)));
-    // Without a switch to evaluation mode, only a proof is worth a word.
+    // Without a switch to evaluation mode, it is a finding only where nothing leaves.
     for (const [functionNode, runs] of byFunction(numericRuns(module))) {
       if (evaluated.has(functionNode) || hasGradMode(module, functionNode)) continue;
-      if (!runs.some((run) => isFrozen(module, run)) && isFreeOfDoubt(module, functionNode, runs))
+      if (!runs.some((run) => isFrozen(module, run)) && keepsOnlyNumbers(module, functionNode, runs))
         evaluated.set(functionNode, runs);
     }
     const walked = new Map(walks(module).map((walk) => [walk.functionNode, walk]));

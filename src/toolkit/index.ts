@@ -64,7 +64,7 @@ export * from '../torch/catalog.js';
 export { placeOf, shown } from '../torch/gate.js';
 export { type Backward, backwards } from '../torch/grad/backward-calls.js';
 export { callerGates } from '../torch/grad/callers.js';
-export { doubtsAbout, hasGradMode, isFreeOfDoubt } from '../torch/grad/doubts.js';
+export { doubtsAbout, hasGradMode, keepsOnlyNumbers } from '../torch/grad/doubts.js';
 export {
   type Evaluation,
   evaluations,

@@ -46,7 +46,7 @@ export const killApply: Scenario = {
         const again = await memfix(setting, ...APPLY, '.');
         if (badEnd(again) !== undefined) broken('a second apply ends well', badEnd(again) ?? '');
         else if (!sameFiles(sample.after, filesIn(folder, sample.before)))
-          broken('a second apply finishes', lastWords(again));
+          broken('a second apply finishes', `${otherFiles(folder, sample).join(', ')}: ${lastWords(again)}`);
       }
       // What was written in two runs is taken back in two.
       for (let runs = finishes ? 2 : 1; runs > 0; runs--) {
@@ -67,6 +67,12 @@ function onceWritten(folder: string, { before }: Sample, random: Random): () => 
   const path = join(folder, random.pick([...before.keys()]) ?? '');
   const { ino } = statSync(path);
   return () => statSync(path).ino !== ino;
+}
+
+/** The files that are not as an undisturbed `apply` leaves them. */
+function otherFiles(folder: string, { before, after }: Sample): readonly string[] {
+  const now = filesIn(folder, before);
+  return [...after].flatMap(([path, bytes]) => (now.get(path)?.equals(bytes) ? [] : [path]));
 }
 
 function writtenIn(folder: string, { before }: Sample): number {

@@ -117,11 +117,20 @@ export function* doubtsAbout(
     yield { answer: 'unknown', words: 'that this is torch, which nothing in this file imports' };
 }
 
-/** Whether nothing speaks against it, the cheapest questions first: most functions return what they compute. */
-export function isFreeOfDoubt(module: PyModule, functionNode: PyNode, runs: readonly Evaluation[]): boolean {
-  const trace = new GradTrace(module, functionNode, new Set(runs.map(({ model }) => model.text)));
-  const leaves = escapesOf(module, functionNode, trace).next().done !== true;
-  return !leaves && doubtsAbout(module, functionNode, runs).next().done === true;
+/**
+ * Whether a function that runs networks keeps nothing of them but numbers, as far as its own code shows; the cheapest
+ * questions first: most functions return what they compute.
+ */
+export function keepsOnlyNumbers(
+  module: PyModule,
+  functionNode: PyNode,
+  runs: readonly Evaluation[],
+): boolean {
+  const models = new Set(runs.map(({ model }) => model.text));
+  const trace = new GradTrace(module, functionNode, models);
+  if (escapesOf(module, functionNode, trace).next().done !== true) return false;
+  if (suspicionsOf(module, functionNode, models, trace).length > 0) return false;
+  return [...doubtsAbout(module, functionNode, runs)].every(({ answer }) => answer !== 'no');
 }
 
 function* refusals(
