@@ -20,7 +20,14 @@ export function countPasses(
   if (loop.children[0]?.type === 'async' || /^(?:expression_list|yield)$/.test(iterable.type))
     return undefined;
   if (module.lookup('enumerate', scope) !== undefined || !freeName(module, name, scope)) return undefined;
-  edit.replace(target, `${name}, ${target.type === 'pattern_list' ? `(${target.text})` : target.text}`);
-  edit.replace(iterable, `enumerate(${iterable.text})`);
+  // `for(x, y)in(data)` has no blanks to keep words apart.
+  const [gap, after] = [target.previous, iterable.previous].map((word) => (isGlued(word) ? ' ' : ''));
+  edit.replace(target, `${gap}${name}, ${target.type === 'pattern_list' ? `(${target.text})` : target.text}`);
+  edit.replace(iterable, `${after}enumerate(${iterable.text})`);
   return name;
+}
+
+/** Whether something starts right after a word. */
+function isGlued(word: PyNode | undefined): boolean {
+  return word !== undefined && word.next?.start === word.end;
 }
