@@ -128,12 +128,13 @@ const FORMATTED_TEXT = /[ft]r?(?:"""|''')/i;
 
 /** Code whose lines after the first have another indentation now; those that begin in a string stay as they are. */
 function shifted(code: string, from: string, to: string): string {
-  const quiet = from === to || !/[\r\n]/.test(code) ? undefined : outlineOf(code)?.quiet;
+  const isMoved = from !== to && /[\r\n]/.test(code);
+  const quiet = isMoved ? outlineOf(code.replace(/\r(?!\n)/g, '\n'))?.quiet : undefined;
   // Spaces in a field of a formatted string can be part of what it shows.
   if (quiet === undefined || FORMATTED_TEXT.test(code)) return code;
   const isInString = (at: number) =>
     quiet.some((start, index) => index % 2 === 0 && start < at && at < (quiet[index + 1] ?? 0));
-  return code.replace(/(\r?\n)([ \t]*)(?=\S)/g, (whole, newline: string, blank: string, at: number) => {
+  return code.replace(/(\r\n?|\n)([ \t]*)(?=\S)/g, (whole, newline: string, blank: string, at: number) => {
     if (isInString(at + newline.length - 1)) return whole;
     if (blank.startsWith(from)) return newline + to + blank.slice(from.length);
     return to.startsWith(from) ? newline + to.slice(from.length) + blank : whole;

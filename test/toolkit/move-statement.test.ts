@@ -25,6 +25,12 @@ it('takes all lines of the statement and the comment behind it along', () => {
   expect(moved('for x in y:\r\n\tf(x)\r\n\there = 1')).toBe('here = 1\r\nfor x in y:\r\n\tf(x)');
 });
 
+it('moves lines that end in a carriage return alone', () => {
+  expect(moved('if a:\r    for x in y:\r        here = [\r            1,\r        ]\r        f(x)\r')).toBe(
+    'if a:\r    here = [\r        1,\r    ]\r    for x in y:\r        f(x)\r',
+  );
+});
+
 it('leaves the lines of a string as they are', () => {
   expect(
     moved('if a:\n    for x in y:\n        here = f("""\n        1\n2""",\n            3)\n        g(x)\n'),
