@@ -3,7 +3,8 @@
  *       model.eval()                        def validate(model, loader):
  *       … model(x) … .item()                    model.eval() …
  *
- * Functions that evaluate a network (`X.eval()` and `X(…)`), and diagnostics that turn tensor math on parameters into
+ * Functions that evaluate a network (`X.eval()`, then `X(…)`, a method or part of it, or a function of the file that runs
+ * it), that run one in any mode and keep only numbers of it, and diagnostics that turn tensor math on parameters into
  * numbers. The decorator goes directly above `def`: above `@property`, `@classmethod` or `@staticmethod` it breaks them.
  * Refused wherever gradients are used, also in nested functions and in functions of the file that it runs, or where the
  * result is differentiated. Unsafe where a tensor leaves with its graph, or where code of the project that the function may
@@ -54,7 +55,7 @@ const meta: TransformMeta = {
     refuses: [
       'gradients are used or set up in the function, in a nested function, or in a function of the file that it runs',
       'a model class of the file differentiates in its `forward` (forces, PINNs)',
-      'the network is, or may be, in training mode when it runs',
+      'the network may be in training mode when it runs, and something leaves with its graph',
       'the result is differentiated by a caller, in the file or in another one of the project',
       '`async def`: the decorator would only wrap the creation of the coroutine and do nothing',
       'the function is compiled from source (`torch.jit.script()`), here or in another file',

@@ -44,9 +44,10 @@ export function neededAfter(module: PyModule, body: PyNode, name: string): strin
     : `\`${name}\` is used outside the loop`;
 }
 
-/** The call in a function of something in the project that looks at the variables of its callers, by name. */
+/** The call in a function of something in the project that looks at the variables of its callers, by name; the function itself, where too many files do so. */
 export function frameReader(module: PyModule, owner: PyNode): PyNode | undefined {
-  const others = module.around.summaries({ word: FRAME, beside: [] }, frameReadersIn) ?? [];
+  const others = module.around.summaries({ word: FRAME, beside: [] }, frameReadersIn);
+  if (others === undefined) return owner;
   const names = new Set([...frameReadersIn(module.alone, FRAME), ...others.flat()]);
   if (names.size === 0) return undefined;
   for (const { type, text, parent } of owner.walk())

@@ -1,4 +1,5 @@
 import type { PyNode } from '../syntax/node.js';
+import { definedElsewhere } from './elsewhere.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import {
@@ -19,21 +20,26 @@ export function swallowingManager(module: PyModule, node: PyNode): PyNode | unde
     each.type === 'with_statement' ? contextManagers(each) : [],
   );
   if (managers.length === 0) return undefined;
-  const names = new Set(WORDS.flatMap((word) => swallowersNamed(module, word)));
-  if (names.size === 0) return undefined;
+  const found = WORDS.map((word) => swallowersNamed(module, word));
+  const isKnown = found.every((each) => each !== undefined);
+  const names = new Set(found.flatMap((each) => each ?? []));
+  if (isKnown && names.size === 0) return undefined;
   return managers.find((manager) => {
     const words = [...manager.walk()].filter(({ type }) => type === 'identifier');
     if (words.some(({ text }) => names.has(text))) return true;
     const callee = manager.type === 'call' ? manager.field('function') : manager;
-    return callee?.type === 'identifier' && qualifiedName(module, callee) === undefined;
+    const path = callee && qualifiedName(module, callee);
+    if (path === undefined) return callee?.type === 'identifier' || !isKnown;
+    return !isKnown && definedElsewhere(module, path) !== undefined;
   });
 }
 
 const WORDS = ['__exit__', '__aexit__', 'contextmanager', 'asynccontextmanager', 'suppress'];
 
-function swallowersNamed(module: PyModule, word: string): readonly string[] {
-  const others = module.around.summaries({ word, beside: [] }, swallowersIn) ?? [];
-  return [...swallowersIn(module.alone, word), ...others.flat()];
+/** Undefined where very many files have the word. */
+function swallowersNamed(module: PyModule, word: string): readonly string[] | undefined {
+  const others = module.around.summaries({ word, beside: [] }, swallowersIn);
+  return others && [...swallowersIn(module.alone, word), ...others.flat()];
 }
 
 /** The names of the classes and functions of a file that make such managers. */

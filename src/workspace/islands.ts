@@ -87,8 +87,8 @@ export class Islands {
   }
 
   #joinImports(folder: string, bytes: Buffer): void {
-    if (IMPORTERS.some((word) => bytes.includes(word))) this.#joinComputed(folder, bytes);
-    if (RUNNERS.some((word) => bytes.includes(word))) this.#joinBelow(partOf(folder), folder);
+    if (importsAnything(bytes)) this.#joinBelow('.', folder);
+    else if (IMPORTERS.some((word) => bytes.includes(word))) this.#joinComputed(folder, bytes);
     const isAnywhere = bytes.includes('sys.path') || bytes.includes('addsitedir');
     for (const imported of importsIn(bytes)) {
       const { dots, name } = imported;
@@ -98,7 +98,7 @@ export class Islands {
     }
   }
 
-  /** What is imported by a computed name is of the same part of the project, or of one that the file names. */
+  /** What is imported or run by a computed name is of the same part of the project, or of one that the file names. */
   #joinComputed(folder: string, bytes: Buffer): void {
     this.#joinBelow(partOf(folder), folder);
     const words = new Set(bytes.toString('latin1').match(/\w+/g));
@@ -179,24 +179,40 @@ export class Islands {
   }
 }
 
-/** Ways to import by a name that no import statement has. */
+/** Ways to import or run what a part of a name, or of a path, in the file leads to. */
 const IMPORTERS = [
   '__import__',
-  'entry_points',
+  'exec(',
+  'execfile',
+  'fromfile',
+  'hub.load',
   'import_module',
   'import_submodules',
-  'import_user_module',
-  'instantiate',
-  'LazyConfig',
-  'LightningCLI',
   'load_module',
   'pkgutil',
   'pydoc',
+  'runpy',
   'spec_from_file_location',
 ];
 
-/** Ways to run the text of a file, by a path that is mostly one beside the file. */
-const RUNNERS = ['exec(', 'execfile', 'fromfile', 'hub.load', 'runpy'];
+/** Ways to import what a configuration, the command line or another package names: that can be anything. */
+const CONFIGURED = [
+  'entry_points',
+  'hydra',
+  'import_user_module',
+  'instantiate(',
+  'LazyConfig',
+  'LightningCLI',
+];
+const COMPUTED = /\b(?:import_module|__import__)\(\s*[^)"']*\)/;
+
+function importsAnything(bytes: Buffer): boolean {
+  if (CONFIGURED.some((word) => bytes.includes(word))) return true;
+  return (
+    (bytes.includes('import_module') || bytes.includes('__import__')) &&
+    COMPUTED.test(bytes.toString('latin1'))
+  );
+}
 
 /** Packages of others that files and folders of projects are often called like. */
 const INSTALLED: ReadonlySet<string> = new Set(

@@ -43,7 +43,10 @@ describe('two folders are apart', () => {
       'where a package of others has the name of a file',
       { 'a/a.py': 'import evaluate', 'b/evaluate.py': '' },
     ],
-    ['where a third computes names', { 'c/c.py': 'import importlib\nimportlib.import_module(name)\n' }],
+    [
+      'where a third computes names of its own',
+      { 'c/c.py': 'import importlib\nimportlib.import_module(f"c.{name}")\n' },
+    ],
   ])('%s', (_, files) => {
     expect(areApart(files)).toBe(true);
   });
@@ -93,6 +96,9 @@ describe('two folders are not apart', () => {
       'where one computes the names of modules, and names the other',
       { 'a/a.py': 'importlib.import_module(f"b.{name}")\n' },
     ],
+    ['where a third imports what it is told', { 'c/c.py': 'importlib.import_module(name)\n' }],
+    ['where one makes what a configuration names', { 'a/a.py': 'net = hydra.utils.instantiate(cfg)\n' }],
+    ['where one runs a file of the other', { 'a/a.py': 'runpy.run_path("../b/b.py")\n' }],
     ['where a file at the root computes names', { 'run.py': 'importlib.import_module(sys.argv[1])\n' }],
     ['where a file at the root runs others', { 'run.py': 'exec(open(path).read())\n' }],
     ['where a command line makes objects by their names', { 'cli.py': 'LightningCLI(run=False)\n' }],

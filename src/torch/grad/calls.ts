@@ -208,11 +208,11 @@ function opaqueCall(
   return undefined;
 }
 
-/** The method is none of the project's, and the object none that a package made which memfix knows. */
+/** The method is none of the project's as far as that shows, and the object none that a package made which memfix knows. */
 function mayBeOfLibrary(module: PyModule, receiver: PyNode, name: string): boolean {
   const maker = makerOf(module, receiver);
   if (maker !== undefined && isOfKnownPackage(maker)) return false;
-  return functionsNamed(module, name)?.length === 0;
+  return (functionsNamed(module, name)?.length ?? 0) === 0;
 }
 
 /** A base of the class around a call that neither the project nor torch has. */

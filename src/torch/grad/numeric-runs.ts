@@ -34,7 +34,7 @@ function findRuns(module: PyModule): readonly Evaluation[] {
   for (const literal of NUMBERS)
     for (const node of module.atWhere(literal, mayRunForNumbers)) {
       const functionNode = enclosingFunction(node);
-      if (functionNode !== undefined && mayRunForNumbers(functionNode.text)) functions.add(functionNode);
+      if (functionNode !== undefined) functions.add(functionNode);
     }
   return [...functions].flatMap((functionNode) => runsOf(module, functionNode));
 }

@@ -10,7 +10,7 @@ import { methodName, receiverOf, unparenthesized } from '../../semantic/statemen
 import type { PyNode } from '../../syntax/node.js';
 import { CPU_LIBRARIES, DEEPCOPY, NUMPY, SAVE, TORCH, TORCH_DISTRIBUTED } from '../catalog.js';
 import { LR_SCHEDULERS } from '../catalog-modules.js';
-import { readsOfAttribute } from '../module/attribute-reads.js';
+import { type AttributeReads, readsOfAttribute } from '../module/attribute-reads.js';
 import { kindOf } from '../tensor/tensor.js';
 import { gradUseReached } from './grad.js';
 import { DIFFERENTIATES, HOLDING, READ_ONLY, REPORTING, SCHEDULE, TAKING } from './record-words.js';
@@ -63,7 +63,7 @@ class RecordTrace {
   constructor(
     private readonly module: PyModule,
     /** The attributes that are being followed already. */
-    private readonly attributes: ReadonlySet<string> = new Set(),
+    private readonly attributes: ReadonlySet<AttributeReads> = new Set(),
   ) {}
 
   variable(binding: PyNode): void {
@@ -195,12 +195,11 @@ class RecordTrace {
 
   /** An attribute of an object holds the value: whoever reads it, in whatever file, may need the graph. */
   #keep(target: PyNode): void {
-    const { isOpen, reads } = readsOfAttribute(this.module, target);
-    if (isOpen) this.#add('escapes', target);
-    const key = target.field('attribute')?.text ?? '';
-    if (isOpen || this.attributes.has(key)) return;
-    const attributes = new Set([...this.attributes, key]);
-    for (const { module, node } of reads) {
+    const found = readsOfAttribute(this.module, target);
+    if (found.isOpen) this.#add('escapes', target);
+    if (this.attributes.has(found)) return;
+    const attributes = new Set([...this.attributes, found]);
+    for (const { module, node } of found.reads) {
       const trace = new RecordTrace(module, attributes);
       trace.follow(node);
       for (const fate of trace.fates) {

@@ -288,7 +288,7 @@ export class GradTrace {
   #method(name: string, receiver: PyNode, given: readonly PyNode[]): Trace {
     if (walksModule(name)) return 'network';
     const from = this.of(receiver);
-    if (isPlainMethod(name) && !(from === 'graph' && isRedefined(this.module, name))) return 'plain';
+    if (isPlainMethod(name) && !(mayCarryGraph(from) && isRedefined(this.module, name))) return 'plain';
     const traces = this.#all(given);
     if (from === 'network') return givesModule(name) ? 'network' : 'graph';
     if (givesHeld(name)) return worst([from, ...traces]);

@@ -16,7 +16,7 @@ export interface AttributeReads {
 const MAX_USES = 60;
 const OPEN: AttributeReads = { isOpen: true, reads: [] };
 
-/** Every read of an attribute that `self.name = …` sets, in this file and in the others of the project. */
+/** Every read of an attribute that `self.name = …` sets, in this file and in the others of the project: one object per class and name. */
 export function readsOfAttribute(module: PyModule, target: PyNode): AttributeReads {
   const object = target.field('object');
   const name = target.field('attribute')?.text;
