@@ -83,7 +83,6 @@ export const ampApi: Transform<AmpSite> = {
     example: 'fix-training-loop',
   },
 
-  asksProject: true,
   prefilter: ['torch', ['cuda.amp', 'cuda import']],
   cue: (text) => /cuda\.amp\b|\bcuda import\b[^#]*?\bamp\b/.test(text),
 

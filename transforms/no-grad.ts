@@ -85,7 +85,6 @@ interface NoGradSite extends Site {
 export const noGrad: Transform<NoGradSite> = {
   meta,
   skipsTests: true,
-  asksProject: true,
   prefilter: [['.eval()', '.train(', 'parameters()', 'modules()', ...NUMBERS]],
   cue: (_text, _path, glimpse) =>
     glimpse.stretchesWith(...SWITCHES).some(mayEvaluate) ||

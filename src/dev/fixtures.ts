@@ -127,7 +127,9 @@ export function doorOf({ versions, project }: Pick<FixtureCase, 'versions' | 'pr
         wholeWord(word).test(text) &&
         (beside.length === 0 || beside.some((other) => wholeWord(other).test(text)));
       const others = [...project].filter(([name]) => name !== path && name.endsWith('.py'));
-      const files = others.flatMap(([name, text]) => (has(text) ? (found(name) ?? []) : []));
+      const files = others.flatMap(([name, text]) =>
+        has(text) ? { path: name, key: text, length: text.length, read: () => found(name) } : [],
+      );
       return { files, key: files.map(({ key }) => key).join() };
     },
     versionsFor: () => ({ versions, key: '' }),

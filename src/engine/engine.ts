@@ -39,12 +39,6 @@ export interface Engine {
    * looks like no Python 3; whether it is, by a second one, is known before anything is changed.
    */
   scan(file: SourceFile, among?: Among): Scan | Skipped;
-  /** The same, unless `isLeft`, which hears what would look for something in the file, leaves it to someone else. */
-  scanUnless(
-    isLeft: (looking: readonly Transform[]) => boolean,
-    file: SourceFile,
-    among?: Among,
-  ): Scan | Skipped | undefined;
   /**
    * Asks `decide` once for every fixable finding, applies, verifies, repeats to a fixed point. A finding that only appears
    * in a later pass is asked about then; one that waited for an earlier fix keeps its answer, unless that fix has
@@ -79,10 +73,6 @@ export function createEngine(setup: EngineSetup): Engine {
       return prefilter.among(bytes);
     },
     scan: (file, some) => scanOf(setup, lookAt(setup, file, some)),
-    scanUnless: (isLeft, file, some) => {
-      const look = lookAt(setup, file, some);
-      return isLeft(look.candidates) ? undefined : scanOf(setup, look);
-    },
     objection: notPython,
     repair: (file, decide, known) => repair(setup, file, decide, known),
     preview: previewOf,

@@ -28,9 +28,19 @@ export interface ProjectDoor {
 
 export interface FilesWith {
   /** Undefined where they are too many to be told. */
-  readonly files: readonly ProjectFile[] | undefined;
+  readonly files: readonly FoundFile[] | undefined;
   /** The same where the files and their texts are. */
   readonly key: string;
+}
+
+/** A file that has not been kept in memory. */
+export interface FoundFile {
+  readonly path: string;
+  readonly key: string;
+  /** Of its text. */
+  readonly length: number;
+  /** Undefined where it has gone meanwhile. */
+  read(): ProjectFile | undefined;
 }
 
 export interface ProjectFile {
@@ -92,7 +102,7 @@ export class Neighbours {
 
   /** Of a file that does not parse there is none. */
   #summary<T>(
-    found: ProjectFile,
+    found: FoundFile,
     inPieces: boolean,
     key: SummaryKey,
     look: (alone: PyModule) => T,
@@ -102,7 +112,8 @@ export class Neighbours {
     this.#summaries.set(name, known);
     if (!known.has(key.look)) {
       const isHeld = this.#kept.has(nameOf(found, inPieces));
-      const alone = this.#parsed(found, inPieces);
+      const file = found.read();
+      const alone = file && this.#parsed(file, inPieces);
       known.set(key.look, alone && look(alone));
       // Only the answer outlives the question, so that a scan may ask about thousands of files.
       if (!isHeld && this.#size > KEPT_IN_SCAN) this.#forget(found, inPieces);
@@ -110,7 +121,7 @@ export class Neighbours {
     return known.get(key.look) as T | undefined;
   }
 
-  #forget(found: ProjectFile, inPieces: boolean): void {
+  #forget(found: FoundFile, inPieces: boolean): void {
     const name = nameOf(found, inPieces);
     const kept = this.#kept.get(name);
     if (kept !== undefined) this.#drop(name, kept);
@@ -144,7 +155,7 @@ export class Neighbours {
   }
 }
 
-function nameOf({ path }: ProjectFile, inPieces: boolean): string {
+function nameOf({ path }: { readonly path: string }, inPieces: boolean): string {
   return inPieces ? `${path} in pieces` : path;
 }
 
@@ -182,7 +193,7 @@ class Circle {
     private readonly newer: ReadonlyMap<string, string>,
     private readonly parsed: (found: ProjectFile) => PyModule | undefined,
     private readonly summary: <T>(
-      found: ProjectFile,
+      found: FoundFile,
       key: SummaryKey,
       look: (alone: PyModule) => T,
     ) => T | undefined,
@@ -236,13 +247,15 @@ class Circle {
   #filesNaming(asking: string, mention: Mention, may: (text: string, path: string) => boolean): Naming {
     const files = this.#filesWith(asking, mention);
     const named = wholeWord(mention.word);
-    const relevant = files?.filter(
-      (file) =>
-        may(file.text, file.path) &&
-        glimpseOf(file)
-          .stretchesWith(mention.word)
-          .some((stretch) => named.test(stretch)),
-    );
+    const relevant = files
+      ?.flatMap((found) => found.read() ?? [])
+      .filter(
+        (file) =>
+          may(file.text, file.path) &&
+          glimpseOf(file)
+            .stretchesWith(mention.word)
+            .some((stretch) => named.test(stretch)),
+      );
     const tooMany = { modules: [], unread: `the many files that name \`${mention.word}\`` };
     if (relevant === undefined || relevant.length > NAMING) return tooMany;
     for (const file of relevant) this.#naming.add(file.path);
@@ -264,14 +277,14 @@ class Circle {
   ): readonly T[] | undefined {
     const { word } = mention;
     const files = this.#filesWith(asking, mention);
-    if (files?.every(({ text }) => text.length <= LARGEST) !== true) return undefined;
+    if (files?.every(({ length }) => length <= LARGEST) !== true) return undefined;
     return files.flatMap((file) => {
       const summary = this.summary(file, { look, word }, (alone) => look(alone, word));
       return summary === undefined ? [] : [summary];
     });
   }
 
-  #filesWith(path: string, mention: Mention): readonly ProjectFile[] | undefined {
+  #filesWith(path: string, mention: Mention): readonly FoundFile[] | undefined {
     const question = questionFor(mention);
     const name = `${path} ${question}`;
     const known = this.#mentions.get(name) ?? this.door.filesWith(path, mention);

@@ -131,6 +131,8 @@ export class PyModule {
 
   /** The same, but only at places that the text around them does not rule out. */
   atPlaces(literal: string, isWanted: (offset: number) => boolean, around?: PyNode): readonly PyNode[] {
+    // The empty text is found everywhere, for ever.
+    if (literal === '') return [];
     const lead = /^\W*/.exec(literal)?.[0].length ?? 0;
     const found: PyNode[] = [];
     const text = around?.text ?? this.text;

@@ -125,8 +125,6 @@ export interface Transform<S extends Site = Site> {
   readonly prefilter: Prefilter;
   /** Files of tests are none of its business. */
   readonly skipsTests?: true;
-  /** Its fixes ask who else in the project means something: of several threads, one does such files, and learns the answers once. */
-  readonly asksProject?: true;
   /** Whether it looks for nothing with these options, so that no file need be read for it. */
   isIdle?(options: Options): boolean;
   /**

@@ -36,15 +36,17 @@ export function requireArrival(proof: Proof, given: Given): Proof {
   });
 }
 
-/** Asks that a library's function is its own wherever the project runs: `lib.load = …` puts another one there. */
+/**
+ * Asks that a library's function is its own wherever the project runs: `lib.load = …` puts another one there. A question to
+ * the whole project: it comes last, and not where the fix is unsafe without it.
+ */
 export function requireOriginal(
   proof: Proof,
   module: PyModule,
   ...paths: readonly (string | undefined)[]
 ): Proof {
   for (const path of paths) {
-    const by =
-      path === undefined || proof.refuted !== undefined ? undefined : replacedInProject(module, path);
+    const by = path === undefined || !proof.holds ? undefined : replacedInProject(module, path);
     if (by !== undefined)
       proof.require('unknown', `that what ${by} puts in the place of \`${path}\` takes it alike`);
   }
@@ -63,10 +65,10 @@ function isTransparent(module: PyModule, decorator: PyNode): boolean {
   );
 }
 
-/** Asks that no other file of the project waits for an error that the change takes away. `errors`: what it is caught by. */
+/** Asks that no other file of the project waits for an error that the change takes away: last, too. `errors`: what it is caught by. */
 export function requireUncaught(proof: Proof, module: PyModule, node: PyNode, errors: RegExp): Proof {
   const around = enclosingFunction(node);
-  if (around === undefined || proof.refuted !== undefined) return proof;
+  if (around === undefined || !proof.holds) return proof;
   const wrapper = decoratorsOf(around).find((each) => !isTransparent(module, each));
   if (wrapper !== undefined)
     return proof.require('unknown', `that \`${shown(wrapper)}\` does not wait for the error of today`);

@@ -37,6 +37,11 @@ export class Proof {
     return this.#refuted;
   }
 
+  /** So far, every gate does. */
+  get holds(): boolean {
+    return this.#refuted === undefined && this.#unproven.length === 0;
+  }
+
   get unproven(): readonly string[] {
     return this.#unproven;
   }

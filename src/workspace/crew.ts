@@ -116,11 +116,18 @@ export class Crew {
     this.#forMain.push(index);
   }
 
+  /** To a thread of its own: it takes too long for the main one. */
+  handOn(index: number): void {
+    if (this.setting !== undefined) this.#start(this.setting, [index]);
+  }
+
   /** The main thread takes no more files: threads do those that wait for it, and leave none. */
   abandon(): void {
     Atomics.store(this.#waiting, 0, MOST_LEFT);
-    const waiting = this.#forMain.splice(0);
-    if (this.setting !== undefined && waiting.length > 0) this.#start(this.setting, waiting);
+    const waiting = [...this.#forMain.splice(0), ...this.#orphans.splice(0)];
+    const isNobodyThere = this.#members.size === 0 && this.#left > 0 && this.#fault === undefined;
+    if (this.setting !== undefined && (waiting.length > 0 || isNobodyThere))
+      this.#start(this.setting, waiting);
   }
 
   /** So many threads at least, where threads can be had. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Decide, Outcome, Scan, Skipped, SourceFile } from '../engine/outcome.js';
 import type { Relied } from '../semantic/surroundings.js';
-import type { Transform } from '../toolkit/contract.js';
 import type { Candidate } from './discover.js';
 import { Overdue } from './limit.js';
+import { LeftToOthers } from './neighbourhood.js';
 import { interpret, isWorthReading, type Opened, Reader, type Stamp, sameStamp } from './read.js';
 import type { Tools } from './tools.js';
 
@@ -63,8 +63,6 @@ export class Examiner {
     private readonly decide: Decide | undefined,
     /** What is found is kept for later runs, which know the file again by its hash. */
     private readonly remembers: boolean,
-    /** Whether a file that asks the whole project is left to the main thread, which then does it. */
-    private readonly leaves: () => boolean = () => false,
   ) {}
 
   /** Some file was worth parsing. */
@@ -94,6 +92,7 @@ export class Examiner {
       return opened.kind === 'skipped' ? examined({ sight: opened }) : this.#look(job, opened);
     } catch (error) {
       if (error instanceof Overdue) throw error;
+      if (error instanceof LeftToOthers) return examined({ sight: LEFT });
       return examined({ sight: crashOf(job.candidate.path, error) });
     }
   }
@@ -113,6 +112,7 @@ export class Examiner {
       };
     } catch (error) {
       if (error instanceof Overdue) throw error;
+      if (error instanceof LeftToOthers) return { sight: LEFT };
       return { sight: crashOf(job.candidate.path, error) };
     }
   }
@@ -135,8 +135,7 @@ export class Examiner {
     if (read.kind === 'skipped') return examined({ sight: read, ...mark });
     const { file } = read;
     if (engine === undefined || onlyText) return examined({ sight: { kind: 'known', file }, ...mark });
-    const scan = engine.scanUnless((looking) => asksProject(looking) && this.leaves(), file, among);
-    if (scan === undefined) return examined({ sight: LEFT });
+    const scan = engine.scan(file, among);
     if (scan.kind === 'skipped') return examined({ sight: scan, ...mark });
     const { relied = [] } = scan;
     const seen = { sight: isSilent(scan) ? NOTHING : scan, ...mark, ...(relied.length > 0 && { relied }) };
@@ -147,10 +146,6 @@ export class Examiner {
 
 const NOTHING: Sight = { kind: 'nothing' };
 const LEFT: Sight = { kind: 'left' };
-
-function asksProject(looking: readonly Transform[]): boolean {
-  return looking.some((transform) => transform.asksProject === true);
-}
 
 function examined(examined: Examined): Glance {
   return { kind: 'examined', examined };

@@ -1,5 +1,7 @@
 import { basename, dirname } from 'node:path/posix';
+import { hashOf, Signature } from '../text/words.js';
 import type { Candidate } from './discover.js';
+import { type Imported, importsIn } from './import-lines.js';
 import { Reader } from './read.js';
 
 /** One Python file of a project: its path from the project's root, with forward slashes. */
@@ -25,7 +27,11 @@ export class Islands {
   /** Folders that are joined with all below them. */
   readonly #whole = new Set<string>();
   readonly #near = new Map<string, readonly string[]>();
-  #isJoined = false;
+  /** What lines import: most files have the same ones. */
+  readonly #lines = new Map<string, readonly Imported[]>();
+  #words: ReadonlyMap<Candidate, Signature> | undefined;
+  #sizes: ReadonlyMap<string, number> | undefined;
+  readonly #counts = new Map<string, number>();
 
   /** `names`: what lies in a folder of the project, whatever it is. */
   constructor(
@@ -52,25 +58,77 @@ export class Islands {
     const folders = [dirname(path), dirname(other)] as const;
     // What a text on standard input imports is not known here.
     if (folders[0] === folders[1] || !this.#files.has(path) || !this.#files.has(other)) return false;
-    if (!this.#isJoined) {
-      this.#isJoined = true;
-      this.#joinAll();
-    }
+    this.#look();
     return this.#root(folders[0]) !== this.#root(folders[1]);
   }
 
-  #joinAll(): void {
+  /** The part of the project that a file is in; undefined where it may be in any. */
+  partOf(path: string): string | undefined {
+    if (!this.#files.has(path)) return undefined;
+    this.#look();
+    return this.#root(dirname(path));
+  }
+
+  /** How many files the package around a file has at least, going by folders alone. */
+  leastAround(path: string): number {
+    let top = dirname(path);
+    while (this.#isPackage(top) && this.#isPackage(dirname(top))) top = dirname(top);
+    return this.#isPackage(top) ? this.#below(top) : 1;
+  }
+
+  #below(folder: string): number {
+    const known = this.#counts.get(folder);
+    if (known !== undefined) return known;
+    let count = 0;
+    for (const path of this.#files.keys()) if (path.startsWith(`${folder}/`)) count++;
+    this.#counts.set(folder, count);
+    return count;
+  }
+
+  /** How many files that part has, or the whole project. */
+  sizeOf(part: string | undefined): number {
+    this.#sizes ??= this.#sizesOfParts();
+    return part === undefined ? this.#files.size : (this.#sizes.get(part) ?? 0);
+  }
+
+  #sizesOfParts(): ReadonlyMap<string, number> {
+    const sizes = new Map<string, number>();
+    for (const path of this.#files.keys()) {
+      const part = this.partOf(path) ?? '';
+      sizes.set(part, (sizes.get(part) ?? 0) + 1);
+    }
+    return sizes;
+  }
+
+  /** Which words each file has that can be read. */
+  get words(): ReadonlyMap<Candidate, Signature> {
+    return this.#look();
+  }
+
+  /** All files are read once, for their words and for what they import. */
+  #look(): ReadonlyMap<Candidate, Signature> {
+    this.#words ??= this.#joinAll();
+    return this.#words;
+  }
+
+  #joinAll(): ReadonlyMap<Candidate, Signature> {
     for (const folder of this.#folders) {
       if (this.#files.has(below(folder, '__init__.py')) && this.#isPackage(dirname(folder)))
         this.#join(folder, dirname(folder));
       if (this.#files.has(below(folder, 'conftest.py'))) this.#joinBelow(folder);
     }
     for (const folder of this.notebooks) this.#joinBelow(folder);
+    const words = new Map<Candidate, Signature>();
     const reader = new Reader();
     for (const [path, candidate] of this.#files) {
       const opened = reader.open(candidate);
-      if (opened.kind === 'opened') this.#joinImports(dirname(path), opened.bytes);
+      // What cannot be read cannot be run.
+      if (opened.kind !== 'opened') continue;
+      const signature = new Signature(opened.bytes);
+      words.set(candidate, signature);
+      this.#joinImports(dirname(path), opened.bytes, signature);
     }
+    return words;
   }
 
   #isPackage(folder: string): boolean {
@@ -86,11 +144,11 @@ export class Islands {
     );
   }
 
-  #joinImports(folder: string, bytes: Buffer): void {
-    if (importsAnything(bytes)) this.#joinBelow('.', folder);
-    else if (IMPORTERS.some((word) => bytes.includes(word))) this.#joinComputed(folder, bytes);
-    const isAnywhere = bytes.includes('sys.path') || bytes.includes('addsitedir');
-    for (const imported of importsIn(bytes)) {
+  #joinImports(folder: string, bytes: Buffer, words: Signature): void {
+    if (importsAnything(bytes, words)) this.#joinBelow('.', folder);
+    else if (IMPORTERS.some((each) => each.isIn(bytes, words))) this.#joinComputed(folder, bytes);
+    const isAnywhere = PATHS.some((each) => each.isIn(bytes, words));
+    for (const imported of importsIn(bytes, this.#lines)) {
       const { dots, name } = imported;
       if (dots > 0) this.#joinRelative(folder, dots, name);
       else
@@ -179,8 +237,27 @@ export class Islands {
   }
 }
 
+/** A text that begins with a word, which tells most files without it apart. */
+class Spelling {
+  readonly #first: number;
+
+  constructor(private readonly text: string) {
+    this.#first = hashOf(/^\w+/.exec(text)?.[0] ?? text);
+  }
+
+  isIn(bytes: Buffer, words: Signature): boolean {
+    return words.mayHave(this.#first) && bytes.includes(this.text);
+  }
+}
+
+function spellings(...texts: readonly string[]): readonly Spelling[] {
+  return texts.map((text) => new Spelling(text));
+}
+
+const PATHS = spellings('sys.path', 'addsitedir');
+
 /** Ways to import or run what a part of a name, or of a path, in the file leads to. */
-const IMPORTERS = [
+const IMPORTERS = spellings(
   '__import__',
   'exec(',
   'execfile',
@@ -193,25 +270,24 @@ const IMPORTERS = [
   'pydoc',
   'runpy',
   'spec_from_file_location',
-];
+);
 
 /** Ways to import what a configuration, the command line or another package names: that can be anything. */
-const CONFIGURED = [
+const CONFIGURED = spellings(
   'entry_points',
   'hydra',
+  'hydra_zen',
   'import_user_module',
   'instantiate(',
   'LazyConfig',
   'LightningCLI',
-];
+);
+const BY_NAME = spellings('import_module', '__import__');
 const COMPUTED = /\b(?:import_module|__import__)\(\s*[^)"']*\)/;
 
-function importsAnything(bytes: Buffer): boolean {
-  if (CONFIGURED.some((word) => bytes.includes(word))) return true;
-  return (
-    (bytes.includes('import_module') || bytes.includes('__import__')) &&
-    COMPUTED.test(bytes.toString('latin1'))
-  );
+function importsAnything(bytes: Buffer, words: Signature): boolean {
+  if (CONFIGURED.some((each) => each.isIn(bytes, words))) return true;
+  return BY_NAME.some((each) => each.isIn(bytes, words)) && COMPUTED.test(bytes.toString('latin1'));
 }
 
 /** Packages of others that files and folders of projects are often called like. */
@@ -256,58 +332,3 @@ function nearest(folder: string, places: readonly string[]): readonly string[] {
 function sourceOf(place: string): string {
   return basename(place) === 'src' ? dirname(place) : place;
 }
-
-interface Imported {
-  /** Of a relative import. */
-  readonly dots: number;
-  /** The first part of the module's name, and the others. */
-  readonly name: string;
-  readonly rest: readonly string[];
-  /** What is taken from it; empty where the module itself is, or all of it. */
-  readonly names: readonly string[];
-}
-
-const STATEMENT =
-  /(?:^|[;:\\])[ \t]*(?:from[ \t]*(\.*)[ \t]*([\w.]*)[ \t]*import\b[ \t]*(\([^)]*|[\w., \t]*)|import[ \t]+(\w[\w., \t]*))/g;
-
-/** By the lines that have the word: in strings, too, which joins more than need be. */
-function* importsIn(bytes: Buffer): Generator<Imported> {
-  for (let at = bytes.indexOf('import'); at !== -1; at = bytes.indexOf('import', at)) {
-    const start = bytes.lastIndexOf(0x0a, at) + 1;
-    // A line that is continued begins on the line before.
-    const before = bytes[start - 2] === 0x5c ? bytes.lastIndexOf(0x0a, start - 2) + 1 : start;
-    const end = endOf(bytes, at);
-    const line = bytes
-      .toString('latin1', before, Math.min(end, before + LONGEST_LINE))
-      .replace(/\\\r?\n/g, ' ');
-    at = end;
-    for (const [, dots = '', from, taken = '', plain = ''] of line.matchAll(STATEMENT)) {
-      if (from !== undefined) yield { dots: dots.length, ...partsOf(from), names: namesIn(taken) };
-      for (const each of plain === '' ? [] : plain.split(','))
-        yield { dots: 0, ...partsOf(each.trim().split(/\s/)[0] ?? ''), names: [] };
-    }
-  }
-}
-
-/** Of the line, or of the brackets that are opened behind the word. */
-function endOf(bytes: Buffer, at: number): number {
-  const end = bytes.indexOf(0x0a, at);
-  const line = end === -1 ? bytes.length : end;
-  const open = bytes.indexOf(0x28, at);
-  const close = open !== -1 && open < line ? bytes.indexOf(0x29, open) : -1;
-  return close === -1 || close > at + LONGEST_LINE ? line : Math.max(line, close);
-}
-
-function partsOf(dotted: string): Pick<Imported, 'name' | 'rest'> {
-  const [name = '', ...rest] = dotted.split('.').filter((part) => part !== '');
-  return { name, rest };
-}
-
-function namesIn(taken: string): readonly string[] {
-  return taken
-    .replace(/#.*/g, '')
-    .split(/[(),]/)
-    .flatMap((each) => /\w+/.exec(each)?.[0] ?? []);
-}
-
-const LONGEST_LINE = 2000;

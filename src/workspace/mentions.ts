@@ -1,27 +1,24 @@
 import { createHash } from 'node:crypto';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { type Mention, questionFor } from '../semantic/surroundings.js';
-import { hashOf, Signature } from '../text/words.js';
+import { hashOf } from '../text/words.js';
 import type { Candidate, Discovery } from './discover.js';
 import type { Folders } from './folders.js';
 import type { Ground } from './ground.js';
 import { Islands } from './islands.js';
 import { slashed } from './places.js';
-import { isSettled, Reader } from './read.js';
+import { isSettled } from './read.js';
 
 /** Files and folders beyond which a project is not searched. */
 const MOST = 20_000;
-/** Questions that are answered by reading all files again; for more, it pays to remember which words each of them has. */
-const FEW = 3;
+
+/** Files beyond which a part of a project is not searched: there, each question leads to very many. */
+const MOST_IN_PART = 2_500;
 
 /** Which files below a folder mention a word. Nothing is read before the first question, and no text is kept. */
 export class Mentions {
   readonly #known = new Map<string, readonly Candidate[]>();
-  #all: Shelf | undefined;
-  /** Of the files that matter, by what they need to. */
-  readonly #mattering = new Map<string, Shelf>();
   #stamp: string | undefined;
-
   #islands: Islands | undefined;
 
   constructor(
@@ -31,10 +28,38 @@ export class Mentions {
     private readonly folders: Folders,
   ) {}
 
-  /** Whether two files, by the names that they go by, never run in one program. */
-  areApart(path: string, other: string): boolean {
-    if (dirname(path) === dirname(other)) return false;
-    return this.#parts.areApart(this.#within(path), this.#within(other));
+  /** The part of the project that may run in one program with a file; undefined where that is all of it. */
+  partAround(path: string): string | undefined {
+    return this.#parts.partOf(this.#within(path));
+  }
+
+  /** Whether the part around a file is too large to be searched: then nothing is read. */
+  isTooLargeAround(path: string): boolean {
+    return this.#isTooLarge || this.#parts.leastAround(this.#within(path)) > MOST_IN_PART;
+  }
+
+  /**
+   * Those of a part that mention it, and some that only seem to; undefined where the part is too large to look. A file
+   * that names none of the words that it needs may be among them.
+   */
+  of(mention: Mention, part: string | undefined): readonly Candidate[] | undefined {
+    if (this.#parts.sizeOf(part) > MOST_IN_PART) return undefined;
+    const question = `${part ?? ''} ${questionFor(mention)}`;
+    const known = this.#known.get(question) ?? this.#search(mention, part);
+    this.#known.set(question, known);
+    return known;
+  }
+
+  #search({ word, beside }: Mention, part: string | undefined): readonly Candidate[] {
+    const hash = hashOf(word);
+    const others = beside.map(hashOf);
+    const found: Candidate[] = [];
+    for (const [candidate, signature] of this.#parts.words) {
+      if (!signature.mayHave(hash) || !isOneOf(others, (other) => signature.mayHave(other))) continue;
+      if (part === undefined || this.#parts.partOf(this.#within(candidate.path)) === part)
+        found.push(candidate);
+    }
+    return found;
   }
 
   get #parts(): Islands {
@@ -47,30 +72,6 @@ export class Mentions {
 
   #within(path: string): string {
     return slashed(relative(this.folder, resolve(this.cwd, path)));
-  }
-
-  /** Those that mention it, and some that only seem to; undefined where the project is too large to look. */
-  of(mention: Mention): readonly Candidate[] | undefined {
-    const { candidates } = this.#walk;
-    if (this.#isTooLarge) return undefined;
-    const question = questionFor(mention);
-    const known = this.#known.get(question) ?? this.#shelfFor(candidates, mention.needs).with(mention);
-    this.#known.set(question, known);
-    return known;
-  }
-
-  #shelfFor(candidates: readonly Candidate[], needs: readonly string[] | undefined): Shelf {
-    this.#all ??= new Shelf(candidates);
-    if (needs === undefined) return this.#all;
-    const name = needs.join(' ');
-    const known = this.#mattering.get(name);
-    if (known !== undefined) return known;
-    // Who asks about such files asks about many words: they are read once.
-    const matters = ({ path }: Candidate, bytes: Buffer) =>
-      basename(path) === '__init__.py' || needs.some((each) => bytes.includes(each));
-    const shelf = new Shelf(candidates, signaturesOf(candidates, matters));
-    this.#mattering.set(name, shelf);
-    return shelf;
   }
 
   /** The same where all files are as they were, and notebooks where they were; empty where their times do not tell. */
@@ -91,63 +92,6 @@ export class Mentions {
   get #isTooLarge(): boolean {
     const { candidates, folders, isCut } = this.#walk;
     return isCut || candidates.length + folders > MOST;
-  }
-}
-
-/** Files that are asked for words again and again. */
-class Shelf {
-  #questions = 0;
-  #signatures: Signatures | undefined;
-
-  constructor(
-    private readonly candidates: readonly Candidate[],
-    signatures?: Signatures,
-  ) {
-    this.#signatures = signatures;
-  }
-
-  with({ word, beside }: Mention): readonly Candidate[] {
-    if (this.#signatures === undefined && this.#questions++ < FEW)
-      return searched(
-        this.candidates,
-        (bytes) => bytes.includes(word) && isOneOf(beside, (other) => bytes.includes(other)),
-      );
-    this.#signatures ??= signaturesOf(this.candidates);
-    const hash = hashOf(word);
-    const others = beside.map(hashOf);
-    return this.#signatures.flatMap(([candidate, signature]) =>
-      signature.mayHave(hash) && isOneOf(others, (other) => signature.mayHave(other)) ? [candidate] : [],
-    );
-  }
-}
-
-function searched(
-  candidates: readonly Candidate[],
-  matters: (bytes: Buffer) => boolean,
-): readonly Candidate[] {
-  const found: Candidate[] = [];
-  for (const [candidate, bytes] of opened(candidates)) if (matters(bytes)) found.push(candidate);
-  return found;
-}
-
-type Signatures = readonly (readonly [Candidate, Signature])[];
-
-function signaturesOf(
-  candidates: readonly Candidate[],
-  matters: (candidate: Candidate, bytes: Buffer) => boolean = () => true,
-): Signatures {
-  const found: (readonly [Candidate, Signature])[] = [];
-  for (const [candidate, bytes] of opened(candidates))
-    if (matters(candidate, bytes)) found.push([candidate, new Signature(bytes)]);
-  return found;
-}
-
-/** What cannot be read cannot be run. The bytes hold until the next file. */
-function* opened(candidates: readonly Candidate[]): Generator<readonly [Candidate, Buffer]> {
-  const reader = new Reader();
-  for (const candidate of candidates) {
-    const found = reader.open(candidate);
-    if (found.kind === 'opened') yield [candidate, found.bytes];
   }
 }
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import type { FilesWith, ProjectDoor, ProjectFile } from '../engine/neighbours.js';
+import { basename, dirname, resolve } from 'node:path';
+import type { FilesWith, FoundFile, ProjectDoor, ProjectFile } from '../engine/neighbours.js';
 import { fileImported, fileNamed } from '../semantic/module-paths.js';
-import { type Mention, mentionIn, type Relied } from '../semantic/surroundings.js';
+import { type Mention, mentionIn, questionFor, type Relied } from '../semantic/surroundings.js';
 import { decode } from '../text/decode.js';
 import { wholeWord } from '../text/words.js';
 import { Dependencies, type Found, type Premises } from './dependencies.js';
@@ -20,6 +20,9 @@ const HELD = 8 * 1024 * 1024;
 /** Files that one question may lead to. Each is parsed once for all that ask the same about it. */
 const COMMON = 200;
 
+/** Thrown where a project is to be searched by someone else, who then does the file that asked. */
+export class LeftToOthers extends Error {}
+
 /** What lies around the files of a run. All of it is read when first asked for, texts again when others took their room. */
 export class Neighbourhood implements ProjectDoor {
   readonly #folders: Folders;
@@ -27,7 +30,10 @@ export class Neighbourhood implements ProjectDoor {
   readonly #sources = new Map<string, ProjectFile | undefined>();
   readonly #mentions = new Map<string, Mentions>();
   readonly #upward = new Map<string, readonly string[]>();
+  /** What was found for whoever asked the same in the same part of a project. */
+  readonly #answers = new Map<string, Answer>();
   #held = 0;
+  #hasSearched = false;
   #reader: Reader | undefined;
 
   /** `top`: where the way up ends for files outside a repository. */
@@ -36,6 +42,8 @@ export class Neighbourhood implements ProjectDoor {
     top: string,
     premises: Premises,
     private readonly ground = new Ground(cwd),
+    /** Asked before the first search, which reads the whole project: whether someone else does that. */
+    private readonly isLeft: () => boolean = () => false,
   ) {
     this.#folders = new Folders(
       top,
@@ -73,29 +81,46 @@ export class Neighbourhood implements ProjectDoor {
   filesWith(path: string, mention: Mention): FilesWith {
     const mentions = this.#mentionsAround(path);
     const { stamp } = mentions;
+    const { files, key } = this.#answerFor(path, mention, mentions);
     const own = this.nameOf(path);
-    const seeming = mentions.of(mention);
-    const near = seeming?.filter((file) => file.path !== own && !mentions.areApart(own, file.path));
-    const files = near && this.#mentioning(near, mention, this.#rootFor(path));
-    if (files === undefined) return { files, key: `${stamp} many` };
-    const hash = createHash('sha1');
-    for (const file of files) hash.update(`${file.path} ${file.key}\n`);
-    return { files, key: `${stamp} ${hash.digest('base64')}` };
+    if (files?.some((file) => file.path === own) !== true) return { files, key: `${stamp} ${key}` };
+    const others = files.filter((file) => file.path !== own);
+    return { files: others, key: `${stamp} ${keyOf(others)}` };
+  }
+
+  #answerFor(path: string, mention: Mention, mentions: Mentions): Answer {
+    if (mentions.isTooLargeAround(path)) return MANY;
+    if (!this.#hasSearched && this.isLeft()) throw new LeftToOthers();
+    this.#hasSearched = true;
+    const root = this.#rootFor(path);
+    const part = mentions.partAround(path);
+    const name = [root, part ?? '', questionFor(mention)].join('\0');
+    const known = this.#answers.get(name);
+    if (known !== undefined) return known;
+    const seeming = mentions.of(mention, part);
+    const files = seeming && this.#mentioning(seeming, mention, root);
+    const answer = files === undefined ? MANY : { files, key: keyOf(files) };
+    this.#answers.set(name, answer);
+    return answer;
   }
 
   /** Those that do; undefined where they are very many. */
   #mentioning(
     seeming: readonly Candidate[],
-    { word, beside }: Mention,
+    { word, beside, needs }: Mention,
     root: string,
-  ): readonly ProjectFile[] | undefined {
+  ): readonly FoundFile[] | undefined {
     const whole = wholeWord(word);
     const others = beside.map(wholeWord);
-    const files: ProjectFile[] = [];
+    const files: FoundFile[] = [];
     for (const { target } of seeming) {
       const file = this.#source(target, root);
       if (file === undefined || !whole.test(file.text)) continue;
-      if (isOneOf(others, (other) => other.test(file.text))) files.push(file);
+      const { path, key, text } = file;
+      // A package may only pass the word on.
+      const matters = basename(path) === '__init__.py' || isOneOf(needs ?? [], (each) => text.includes(each));
+      if (!matters || !isOneOf(others, (other) => other.test(text))) continue;
+      files.push({ path, key, length: text.length, read: () => this.#source(target, root) });
       if (files.length > COMMON) return undefined;
     }
     return files;
@@ -180,6 +205,19 @@ export class Neighbourhood implements ProjectDoor {
     const key = createHash('sha1').update(opened.bytes).digest('base64');
     return { path: shown, text: decoded.source.text, key };
   }
+}
+
+interface Answer {
+  readonly files: readonly FoundFile[] | undefined;
+  readonly key: string;
+}
+
+const MANY: Answer = { files: undefined, key: 'many' };
+
+function keyOf(files: readonly FoundFile[]): string {
+  const hash = createHash('sha1');
+  for (const file of files) hash.update(`${file.path} ${file.key}\n`);
+  return hash.digest('base64');
 }
 
 /** Dots may lead out of the project. */

@@ -55,6 +55,8 @@ export class Project {
   constructor(
     readonly request: Request,
     private readonly catalogue: Catalogue,
+    /** Whether a file that asks about the whole project is left to another thread. */
+    private readonly isLeft?: () => boolean,
   ) {
     this.ground = new Ground(request.cwd);
     this.vocabulary = new Vocabulary(catalogue);
@@ -90,7 +92,13 @@ export class Project {
 
   /** What lies around the files, up to the root of the repository. */
   get neighbourhood(): Neighbourhood {
-    this.#neighbourhood ??= new Neighbourhood(this.request.cwd, this.root, this.#premises, this.ground);
+    this.#neighbourhood ??= new Neighbourhood(
+      this.request.cwd,
+      this.root,
+      this.#premises,
+      this.ground,
+      this.isLeft,
+    );
     return this.#neighbourhood;
   }
 
@@ -164,10 +172,6 @@ export class Project {
       scan: (file, among) => {
         const scan = engineFor(file.path).scan(file, isOne ? among : undefined);
         return scan.kind === 'scan' ? this.#withFixable(scan) : scan;
-      },
-      scanUnless: (isLeft, file, among) => {
-        const scan = engineFor(file.path).scanUnless(isLeft, file, isOne ? among : undefined);
-        return scan?.kind === 'scan' ? this.#withFixable(scan) : scan;
       },
       repair: async (file, decide, known) => {
         // A scan that went through here says nothing about the fixes of what may not be fixed.

@@ -77,9 +77,13 @@ function turn(): Promise<void> {
   return new Promise((resume) => setImmediate(resume));
 }
 
-/** The main thread's share. After a file that takes too long for it, others do the rest, and it only listens. */
+/** Files that take too long for the main thread, and are handed on, before it does no more. */
+const PATIENT_WITH = 2;
+
+/** The main thread's share. After a file that had to be cut off, others do the rest, and it only listens. */
 class Hand {
   isLost = false;
+  #handedOn = 0;
   #held: number | undefined;
 
   constructor(
@@ -108,7 +112,8 @@ class Hand {
       } while (now() < end);
     };
     const end = this.limit === undefined ? stretch() : attempt(this.limit, stretch);
-    this.isLost = end === 'overdue' || end === 'cut off';
+    const isHandedOn = end === 'overdue' && this.#handedOn++ < PATIENT_WITH;
+    this.isLost = end === 'cut off' || (end === 'overdue' && !isHandedOn);
     for (const [index, job, glance] of glances) {
       if (glance.kind === 'unread') {
         await this.examiner.prepare();
@@ -117,9 +122,10 @@ class Hand {
     }
     const job = at === undefined ? undefined : this.jobs[at];
     if (at !== undefined && job !== undefined && this.limit !== undefined) {
-      if (end === 'overdue') this.crew.leave(at);
+      if (isHandedOn) this.crew.handOn(at);
+      else if (end === 'overdue') this.crew.leave(at);
       else if (end === 'cut off') this.crew.answer(at, { sight: tooLong(job.candidate.path, this.limit) });
     }
-    return glances.length > 0 || this.isLost;
+    return glances.length > 0 || this.isLost || isHandedOn;
   }
 }

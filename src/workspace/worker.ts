@@ -19,13 +19,12 @@ const BREATH = 40;
 export async function serve(catalogue: Catalogue): Promise<void> {
   const orders = workerData as Orders;
   watchSections(new Gate(orders.gate));
-  const project = new Project(orders.request, catalogue);
+  const project = new Project(orders.request, catalogue, () => mayLeave(orders));
   const tools = new Tools(project, new ParserOnDemand(orders.parser));
   const examiner = new Examiner(
     tools,
     orders.takesFixes ? await project.policy() : undefined,
     orders.remembers,
-    () => mayLeave(orders),
   );
   let report: (readonly [number, Examined])[] = [];
   const send = () => {

@@ -21,8 +21,8 @@ const curious = toy('curious-toy', 'wonder', (edit, node) => void edit.replace(n
 
 const CURIOUS: Transform = {
   ...curious,
-  asksProject: true,
   detect(module, options) {
+    module.around.summaries({ word: 'wonder', beside: [] }, () => true);
     process.stderr.write(isMainThread ? 'looking around\n' : 'looking around from afar\n');
     return curious.detect(module, options);
   },

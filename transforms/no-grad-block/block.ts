@@ -81,7 +81,7 @@ function loopsBehind(module: PyModule, evaluation: PyNode, model: string): reado
   for (const statement of siblings.slice(siblings.indexOf(evaluation) + 1)) {
     const calls = [...ownCalls(statement)];
     if (statement.type === 'for_statement') {
-      if (calls.some((call) => runsNetwork(module, call, model) && !isGradOff(module, call)))
+      if (calls.some((call) => runsNetwork(module, call, model, 'project') && !isGradOff(module, call)))
         loops.push(statement);
     }
     if (calls.some((call) => switchesToTraining(call, model))) break;

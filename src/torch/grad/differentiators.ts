@@ -60,54 +60,53 @@ export interface Suspect {
 /** What runs when an object is called. */
 export const CALLED: ReadonlySet<string> = new Set(['forward', '__call__']);
 
-export interface Differentiators {
-  readonly found: readonly Differentiator[];
-  /** Too many files to look into. */
-  readonly unread: boolean;
-}
-
 /** Every spelling of a differentiation has one of these words. */
 const WORDS: readonly string[] = [
-  ...['autograd', 'backward', 'create_graph', 'enable_grad', 'functorch', 'grad', 'hessian', 'jacobian'],
-  ...['jacrev', 'jacfwd', 'hvp', 'vhp', 'linearize', 'grad_and_value', 'value_and_grad'],
-  ...['register_hook', 'requires_grad', 'requires_grad_', 'retain_grad', 'set_grad_enabled', 'vjp', 'jvp'],
+  ...['requires_grad', 'grad', 'backward', 'autograd', 'enable_grad', 'set_grad_enabled', 'requires_grad_'],
+  ...['create_graph', 'register_hook', 'retain_grad', 'functorch', 'hessian', 'jacobian', 'jacrev', 'jacfwd'],
+  ...['hvp', 'vhp', 'vjp', 'jvp', 'linearize', 'grad_and_value', 'value_and_grad'],
 ];
 
-/** The functions of other files of the project that differentiate, themselves or by what they call in other files. */
-export function differentiators(module: PyModule): Differentiators {
+/**
+ * The functions of other files of the project that differentiate, themselves or by what they call in other files. Undefined
+ * where too many files would have to be looked into.
+ */
+export function differentiators(module: PyModule): readonly Differentiator[] | undefined {
   return module.memo(findDifferentiators, module);
 }
 
-/** Functions whose callers are looked for; where there are more, not all are found. */
+/** Functions whose callers are looked for. */
 const MOST_CALLED = 1024;
 
-function findDifferentiators(module: PyModule): Differentiators {
+function findDifferentiators(module: PyModule): readonly Differentiator[] | undefined {
   const found = new Map<string, Differentiator>();
   const asked = new Set<string>();
-  let unread = false;
   const own = differentiatorsIn(module.alone);
   const pending = [...own];
-  const add = (files: readonly (readonly Differentiator[])[] | undefined): void => {
-    if (files === undefined) unread = true;
-    for (const each of files?.flat() ?? []) {
+  const add = (files: readonly (readonly Differentiator[])[]): void => {
+    for (const each of files.flat()) {
       const key = `${each.place} ${each.name}`;
       if (found.has(key)) continue;
       found.set(key, each);
       pending.push(each);
     }
   };
-  for (const word of WORDS) add(module.around.summaries({ word, beside: [] }, differentiatorsIn));
+  for (const word of WORDS) {
+    const files = module.around.summaries({ word, beside: [] }, differentiatorsIn);
+    if (files === undefined) return undefined;
+    add(files);
+  }
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     const mention = { word: at.name, beside: besideCallsOf(at) };
     const question = questionFor(mention);
     if (asked.has(question) || !isCalledByName(at)) continue;
     asked.add(question);
-    if (asked.size > MOST_CALLED) return { found: [...found.values()], unread: true };
-    add(module.around.summaries(mention, callersIn));
-    add([callersIn(module.alone, at.name)]);
+    const files = asked.size > MOST_CALLED ? undefined : module.around.summaries(mention, callersIn);
+    if (files === undefined) return undefined;
+    add([...files, callersIn(module.alone, at.name)]);
   }
   const isOwn = new Set(own.map(({ place, name }) => `${place} ${name}`));
-  return { found: [...found].flatMap(([key, each]) => (isOwn.has(key) ? [] : [each])), unread };
+  return [...found].flatMap(([key, each]) => (isOwn.has(key) ? [] : [each]));
 }
 
 /** One of these a file must have that gets the function: its module or a package around it, or the class where others have such methods. */

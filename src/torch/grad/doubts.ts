@@ -7,7 +7,7 @@ import { shown } from '../gate.js';
 import { callersElsewhere } from './callers.js';
 import { suspicionsOf, trainingCallReached } from './calls.js';
 import { classAskingForModeAround, differentiatingModuleAround } from './elsewhere.js';
-import { escapesOf } from './escapes.js';
+import { escapesOf, handsBackGraph } from './escapes.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { fastPathGivenIn, hasInferenceFastPath } from './fast-path.js';
 import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './forward.js';
@@ -128,6 +128,7 @@ export function keepsOnlyNumbers(
 ): boolean {
   const models = new Set(runs.map(({ model }) => model.text));
   const trace = new GradTrace(module, functionNode, models);
+  if (handsBackGraph(functionNode, trace)) return false;
   if (escapesOf(module, functionNode, trace).next().done !== true) return false;
   if (suspicionsOf(module, functionNode, models, trace).length > 0) return false;
   return [...doubtsAbout(module, functionNode, runs)].every(({ answer }) => answer !== 'no');

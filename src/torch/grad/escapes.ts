@@ -1,7 +1,13 @@
 import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
 import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
-import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import {
+  enclosingFunction,
+  methodName,
+  ownNodes,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { shown } from '../gate.js';
 import { changedInPlace } from './in-place.js';
@@ -40,6 +46,11 @@ export function* escapesOf(
       (node.type === 'call' ? keptByCalled(module, node, trace, running) : undefined);
     if (found !== undefined) yield found;
   }
+}
+
+/** Whether a function hands back something that may carry a graph: all that most functions do with what they compute. */
+export function handsBackGraph(functionNode: PyNode, trace: GradTrace): boolean {
+  return [...ownNodes(functionNode)].some((node) => handedBack(node, trace) !== undefined);
 }
 
 /** What a function of the file keeps of what it is given, or of what it computes. What a new object keeps of it, it is. */

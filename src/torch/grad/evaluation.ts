@@ -14,6 +14,7 @@ import {
 } from '../../semantic/statements.js';
 import { type CodeLine, isWithin, linesOf } from '../../syntax/code-text.js';
 import type { PyNode } from '../../syntax/node.js';
+import { gradUseReached } from './grad.js';
 import { isGradOff } from './mode.js';
 import { isForward, runsNetwork } from './runs.js';
 
@@ -46,7 +47,7 @@ const FUNCTION = /^(?:async[ \t]+)?def\b/;
 export const SWITCHES: readonly string[] = ['.eval()', '.train('];
 const SWITCH = /\.eval\(\)|\.train\((?:mode=)?False\)/;
 const PATH = String.raw`(?<![\w\u0080-\uffff.])[\w\u0080-\uffff.]+?`;
-const CALLED = new RegExp(String.raw`(${PATH})[\s\\]*\(`, 'g');
+const CALLED = new RegExp(String.raw`(${PATH})(?:\[[^\][\n]*\])*[\s\\]*\(`, 'g');
 /** `model =`, and `model` of `model.to(device).eval()`. */
 const OBJECT = new RegExp(String.raw`(${PATH})(?:\.\w+[\s\\]*\(|(?![\w\u0080-\uffff.]|[\s\\]*\())`, 'g');
 
@@ -112,7 +113,7 @@ function findEvaluations(module: PyModule): readonly Evaluation[] {
   return [...found].flatMap(([functionNode, models]) => {
     const calls = [...ownNodes(functionNode)].filter(({ type }) => type === 'call');
     return [...models.values()].flatMap(({ model, evals }) => {
-      const runs = calls.filter((call) => runsNetwork(module, call, model.text));
+      const runs = runsOf(module, functionNode, calls, model.text);
       const gradless = runs.filter((call) => isGradOff(module, call));
       // Whoever runs the network without gradients has seen to it; what is left around that is no forward.
       const isSeenTo = gradless.some((call) => isForward(call, model.text));
@@ -126,6 +127,18 @@ function findEvaluations(module: PyModule): readonly Evaluation[] {
       return [{ functionNode, model, evals, trains, forwards, gradless }];
     });
   });
+}
+
+/** The project is asked only where the file shows no forward, and the function could do without gradients. */
+function runsOf(
+  module: PyModule,
+  functionNode: PyNode,
+  calls: readonly PyNode[],
+  model: string,
+): readonly PyNode[] {
+  const near = calls.filter((call) => runsNetwork(module, call, model, 'file'));
+  if (near.length > 0 || gradUseReached(module, functionNode) !== undefined) return near;
+  return calls.filter((call) => runsNetwork(module, call, model, 'project'));
 }
 
 /** `model.eval()` and `model.train(False)`. */

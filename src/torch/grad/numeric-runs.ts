@@ -8,17 +8,20 @@ import { isGradOff } from './mode.js';
 /** What ends as a number, a list, an array or an index has no graph. */
 export const NUMBERS: readonly string[] = ['.item()', '.tolist()', '.numpy()', 'argmax('];
 
-const CALLED = /(?<![\w\u0080-\uffff])([\w\u0080-\uffff]+)[\s\\]*\(/g;
+/** A capital letter begins a class: calling that makes a network, and runs none. */
+const CALLED = /(?<![\w\u0080-\uffff])((?![A-Z])[\w\u0080-\uffff]+)[\s\\]*\(/g;
 const DECIDES = /backward|autograd|no_?grad|inference_?mode|grad_enabled|requires_grad|optim/i;
+/** What runs inside a network gives its result to whoever runs that. */
+const INSIDE = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+(?:forward|__call__)\b/;
 
 /**
  * Whether a function may run a network for numbers alone, going by its code: it calls something by the name of a network, and
  * neither differentiates nor switches gradients off.
  */
 export function mayRunForNumbers(code: string): boolean {
-  return (
-    !DECIDES.test(code) && [...code.matchAll(CALLED)].some(([, name = '']) => nameSaysModel(name) === 'yes')
-  );
+  if (INSIDE.test(code) || DECIDES.test(code)) return false;
+  for (const [, name = ''] of code.matchAll(CALLED)) if (nameSaysModel(name) === 'yes') return true;
+  return false;
 }
 
 /**
@@ -62,5 +65,10 @@ function runsOf(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
 /** The name lets one ask; where it is known what made it, that decides. */
 function isNetwork(module: PyModule, callee: PyNode): boolean {
   const name = (callee.field('attribute') ?? callee).text;
-  return isPlainPath(callee) && nameSaysModel(name) === 'yes' && isModel(module, callee) !== 'no';
+  return (
+    isPlainPath(callee) &&
+    !/^[A-Z]/.test(name) &&
+    nameSaysModel(name) === 'yes' &&
+    isModel(module, callee) !== 'no'
+  );
 }

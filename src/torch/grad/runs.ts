@@ -11,14 +11,21 @@ const MAX_CALLS = 3;
 
 /**
  * Whether a call runs a network, which is written so, or a part of it, with gradients or without: `model(x)`,
- * `model.forward(x)`, `model.encode(x)`, `model.encoder(x)`, `self.step(batch)`.
+ * `model.forward(x)`, `model.encode(x)`, `model.encoder(x)`, `self.step(batch)`. `asked`: whether networks of this file have
+ * such a method or part, or those of the project.
  */
-export function runsNetwork(module: PyModule, call: PyNode, model: string, depth = 0): boolean {
+export function runsNetwork(
+  module: PyModule,
+  call: PyNode,
+  model: string,
+  asked: 'file' | 'project',
+  depth = 0,
+): boolean {
   const callee = call.field('function');
   if (callee === undefined) return false;
   if (isForward(call, model)) return true;
   if (callee.text.startsWith(`${model}.`) && model !== 'self')
-    return isPartOfNetwork(module, callee.field('attribute')?.text ?? '');
+    return isPartOfNetwork(module, partNamed(callee), asked);
   const definition = depth < MAX_CALLS ? calledDefinition(module, call) : undefined;
   if (definition?.type !== 'function_definition' || isGradOff(module, definition)) return false;
   const inside = nameInside(module, definition, call, model);
@@ -26,9 +33,18 @@ export function runsNetwork(module: PyModule, call: PyNode, model: string, depth
     inside !== undefined &&
     [...ownNodes(definition)].some(
       (node) =>
-        node.type === 'call' && !isGradOff(module, node) && runsNetwork(module, node, inside, depth + 1),
+        node.type === 'call' &&
+        !isGradOff(module, node) &&
+        runsNetwork(module, node, inside, asked, depth + 1),
     )
   );
+}
+
+/** `encoder` of `model.encoder`, `layers` of `model.layers[0]`. */
+function partNamed(callee: PyNode): string {
+  let at: PyNode | undefined = callee;
+  while (at?.type === 'subscript') at = at.field('value');
+  return at?.field('attribute')?.text ?? '';
 }
 
 /** `model(…)` or `model.forward(…)`. */
@@ -46,9 +62,10 @@ function nameInside(module: PyModule, definition: PyNode, call: PyNode, model: s
 }
 
 /** Whether networks of the project have a method of this name that runs them, or a part of this name. */
-function isPartOfNetwork(module: PyModule, name: string): boolean {
-  if (isOfModule(name) || name.startsWith('__')) return false;
+function isPartOfNetwork(module: PyModule, name: string, asked: 'file' | 'project'): boolean {
+  if (name === '' || isOfModule(name) || name.startsWith('__')) return false;
   if (module.alone.memo(hasPart, name)) return true;
+  if (asked === 'file') return false;
   return module.around.summaries({ word: name, beside: ['forward'] }, hasPart)?.includes(true) ?? false;
 }
 

@@ -258,7 +258,11 @@ export class GradTrace {
   #call(call: PyNode): Trace {
     const callee = call.field('function');
     if (callee === undefined || this.models.has(callee.text)) return 'graph';
-    if (kindOf(this.module, call) === 'number') return 'plain';
+    const given = this.#given(call, callee);
+    return given !== 'plain' && kindOf(this.module, call) === 'number' ? 'plain' : given;
+  }
+
+  #given(call: PyNode, callee: PyNode): Trace {
     const path = qualifiedName(this.module, callee);
     const given = givenTo(call);
     if (callee.type === 'identifier' && this.module.resolve(callee) === undefined) {

@@ -29,32 +29,40 @@ const UNREAD: Suspect = {
   clause: 'which were not all looked into',
 };
 
-/** All differentiating functions that code of this file may get hold of. */
-function around(module: PyModule): readonly Differentiator[] {
-  return [...differentiatorsIn(module.alone), ...differentiators(module).found];
+/** The first of all differentiating functions that code of this file may get hold of, and that could be the one. */
+function suspectAround(module: PyModule, may: (each: Differentiator) => boolean): Suspect | undefined {
+  const elsewhere = differentiators(module);
+  const found = [...differentiatorsIn(module.alone), ...(elsewhere ?? [])].find(may);
+  if (found !== undefined) return suspect(found);
+  return elsewhere === undefined ? UNREAD : undefined;
 }
 
 /** The class of the project whose instances differentiate when they are called; a network has the methods of one. */
 function differentiatesWhenCalled(module: PyModule, isNetwork: boolean): Suspect | undefined {
-  const found = around(module).find(
+  const found = suspectAround(
+    module,
     ({ name, owner, mayBeModule }) => owner !== undefined && CALLED.has(name) && (mayBeModule || !isNetwork),
   );
-  return found === undefined ? module.memo(heldByForward, module) : suspect(found);
+  return found ?? module.memo(heldByForward, module);
 }
 
 /** A function that differentiates, and that a forward of the project may hold and run, or that may be one itself. */
 function heldByForward(module: PyModule): Suspect | undefined {
-  const functions = around(module).filter(({ name }) => !CALLED.has(name));
-  const facts = functions.length === 0 ? NO_FACTS : forwardFacts(module);
+  const isFunction = ({ name }: Differentiator) => !CALLED.has(name);
+  const some = suspectAround(module, isFunction);
+  if (some === undefined) return undefined;
+  const facts = forwardFacts(module);
   if (facts === undefined) return UNREAD;
-  const found = functions.find(
+  const { isReplaced, runs } = facts;
+  const found = suspectAround(
+    module,
     (each) =>
-      (facts.isReplaced || facts.runs.some((given) => mayTake(each, given))) && isHandedOn(module, each),
+      isFunction(each) &&
+      (isReplaced || runs.some((given) => mayTake(each, given))) &&
+      isHandedOn(module, each),
   );
-  return found && { ...suspect(found), isHeld: true };
+  return found && { ...found, isHeld: true };
 }
-
-const NO_FACTS = { runs: [], isReplaced: false };
 
 function isHandedOn(module: PyModule, { isValue, name }: Differentiator): boolean {
   return isValue || isValueElsewhere(module, name);
@@ -66,20 +74,21 @@ function instanceCalled(module: PyModule): Suspect | undefined {
 
 /** The same for those that are iterated over. */
 export function differentiatesWhenIterated(module: PyModule): Suspect | undefined {
-  const found = around(module).find(
+  return suspectAround(
+    module,
     ({ name, owner, isIterated }) => isIterated || (owner !== undefined && ITERATED.has(name)),
   );
-  return found && suspect(found);
 }
 
 /** The method of another file that may run in place of one of this class, and differentiates. */
 export function differentiatingOverride(module: PyModule, call: PyNode, method: PyNode): Suspect | undefined {
   const owner = enclosingClass(method)?.field('name')?.text;
   const name = methodName(call);
-  const found = differentiators(module).found.find(
-    (each) => owner !== undefined && each.name === name && each.bases.includes(owner),
-  );
-  return found && suspect(found);
+  if (owner === undefined) return undefined;
+  const elsewhere = differentiators(module);
+  const found = elsewhere?.find((each) => each.name === name && each.bases.includes(owner));
+  if (found !== undefined) return suspect(found);
+  return elsewhere === undefined ? UNREAD : undefined;
 }
 
 /** A method of this name that differentiates, of a class that an object may be of. */
@@ -89,14 +98,14 @@ export function differentiatingMethod(
   isNetwork: boolean,
 ): Suspect | undefined {
   const name = methodName(call);
-  const found = around(module).find(
+  return suspectAround(
+    module,
     (each) =>
       each.name === name &&
       each.owner !== undefined &&
       (each.mayBeModule || !isNetwork) &&
       mayTake(each, givenBy(call)),
   );
-  return found && suspect(found);
 }
 
 /** A function that differentiates, where something of the project sets an attribute of the name that is called. */
@@ -107,10 +116,15 @@ export function differentiatingAttribute(module: PyModule, call: PyNode): Suspec
     setsAttribute(module.alone, name) ||
     (module.around.summaries({ word: name, beside: [] }, setsAttribute) ?? [true]).includes(true);
   if (!isSet) return undefined;
-  const found = around(module).find(
+  return functionTaking(module, call);
+}
+
+/** A function that differentiates, is handed around and takes what a call gives. */
+function functionTaking(module: PyModule, call: PyNode): Suspect | undefined {
+  return suspectAround(
+    module,
     (each) => !CALLED.has(each.name) && mayTake(each, givenBy(call)) && isHandedOn(module, each),
   );
-  return found && suspect(found);
 }
 
 /** `config.hook = f`, `Config(hook=f)`, `hook: Callable = f` in the body of a class. */
@@ -154,19 +168,15 @@ export function calledValue(module: PyModule, callee: PyNode, call: PyNode): Cal
   const { functions } = origins;
   if (answer === 'clean') return { suspect: undefined, functions, isFollowed: true };
   if (answer !== 'unknown') return { suspect: answer, functions, isFollowed: true };
-  const found = around(module).find(
-    (each) => !CALLED.has(each.name) && mayTake(each, givenBy(call)) && isHandedOn(module, each),
-  );
-  const { unread } = differentiators(module);
-  const instance = unread ? UNREAD : differentiatesWhenCalled(module, false);
-  return { suspect: found === undefined ? instance : suspect(found), functions, isFollowed: false };
+  const suspect = functionTaking(module, call) ?? differentiatesWhenCalled(module, false);
+  return { suspect, functions, isFollowed: false };
 }
 
 /** The same for a network that a function runs: an object with the methods of one. */
 export function differentiatingNetwork(module: PyModule, network: PyNode): Suspect | undefined {
   const answer = new Origins(instanceCalled).of(module, network, 0);
   if (answer !== 'unknown') return answer === 'clean' ? undefined : answer;
-  return differentiatesWhenCalled(module, true) ?? (differentiators(module).unread ? UNREAD : undefined);
+  return differentiatesWhenCalled(module, true);
 }
 
 function isValueElsewhere(module: PyModule, name: string): boolean {
