@@ -5,8 +5,8 @@
  *                                                   correct += …model(x)….item()
  *
  * The evaluation part of a function or script that also trains, where a decorator would switch the training off too.
- * One `for` statement in the block of `model.eval()`, with nothing inside that needs gradients. What it leaves behind must
- * not be differentiated: refused where it is, unsafe where the file does not show it. Strings keep their bytes.
+ * The `for` statements and forwards in the block of `model.eval()`, with nothing inside that needs gradients. What they leave
+ * behind must not be differentiated: refused where it is, unsafe where the file does not show it. Strings keep their bytes.
  */
 import {
   hasInferenceFastPath,
@@ -19,26 +19,26 @@ import {
   SWITCHES,
   type Transform,
 } from '../src/toolkit/index.js';
-import { doubtsAboutLoop, type EvaluationLoop, evaluationLoops } from './no-grad-block/block.js';
+import { doubtsAboutBlock, type EvaluationBlock, evaluationBlocks } from './no-grad-block/block.js';
 
 interface BlockSite extends Site {
-  readonly run: EvaluationLoop;
+  readonly run: EvaluationBlock;
 }
 
 export const noGradBlock: Transform<BlockSite> = {
   meta: {
     id: 'no-grad-block',
-    summary: 'Put `with torch.no_grad():` around the evaluation loop of code that also trains',
+    summary: 'Put `with torch.no_grad():` around the evaluation part of code that also trains',
     symptom: 'peak',
     moments: ['evaluation', 'forward'],
     safety: 'safe',
     numerics: 'bit-identical',
-    group: 'opt-in',
+    group: 'default',
     options: {},
     requires: { torch: '1.0' },
     docs: {
       why: '`model.eval()` switches dropout and batch norm, not autograd. A validation loop written inline, between two epochs, records a graph for every batch, and a loss that it adds up keeps the graph of each batch alive until the sum is dropped.',
-      does: 'Puts `with torch.no_grad():` around the `for` statement behind `model.eval()`, one step further in, with the alias the file has for torch. Lines that begin inside a string keep their bytes. A function that only evaluates is the business of `no-grad`, which adds a decorator instead.',
+      does: 'Puts `with torch.no_grad():` around the `for` statement or the forward behind `model.eval()`, one step further in, with the alias the file has for torch. Lines that begin inside a string keep their bytes. A function that only evaluates is the business of `no-grad`, which adds a decorator instead.',
       refuses: [
         'gradients are used in the loop, or in a function of the file that it runs, or a model class of the file differentiates in its `forward`',
         'the network goes back to training mode inside the loop',
@@ -47,7 +47,7 @@ export const noGradBlock: Transform<BlockSite> = {
         'its lines do not share one indentation',
       ],
       limits: [
-        'Only `for` statements in the very block of `model.eval()`, before the next `model.train()`. Single forwards outside a loop are left alone.',
+        'Only `for` statements, assignments and calls in the very block of `model.eval()`, before the next `model.train()`; those that stand one below the other share a `with`. Outside a loop, only the network itself, and parts that the file shows.',
         'Unsafe where a tensor may leave with its graph, code outside the file gets the network, forward hooks are registered, a forward keeps a tensor that is read later, memory is measured, or the loop runs inside `autocast` (torch up to 2.9 loses gradients in its cache).',
         '`nn.MultiheadAttention` and `nn.TransformerEncoder` take a faster path without gradients, which rounds differently, and gives zeros for padding; where the file, one that it imports from the project, or one that calls it names them the fix is unsafe.',
         'The diff is as long as the loop.',
@@ -69,25 +69,29 @@ export const noGradBlock: Transform<BlockSite> = {
 
   *detect(module) {
     if (importsTorch(module) === 'no' || isTestFile(module.path, module.text)) return;
-    for (const run of evaluationLoops(module)) {
-      const node = run.loop.field('left');
-      if (node === undefined) continue;
+    for (const run of evaluationBlocks(module)) {
+      const [first] = run.statements;
+      const node = first?.field('left') ?? first?.named[0];
+      if (first === undefined || node === undefined) continue;
       const models = run.models.map(({ text }) => `\`${text}\``).join(' and ');
+      const what = first.type === 'for_statement' ? 'this loop runs' : 'this runs';
       yield {
         node,
         run,
-        message: `this loop runs ${models} in evaluation mode with gradients on: each forward keeps its activations for a backward that never comes`,
+        message: `${what} ${models} in evaluation mode with gradients on: each forward keeps its activations for a backward that never comes`,
       };
     }
   },
 
   fix({ run }, edit, module) {
     const proof = new Proof();
-    for (const { answer, words } of doubtsAboutLoop(module, run)) {
+    for (const { answer, words } of doubtsAboutBlock(module, run)) {
       if (answer === 'no') return edit.refuse(words);
       proof.require(answer, words);
     }
-    edit.nestUnder(`with ${edit.name(NO_GRAD, run.loop)}()`, run.loop);
+    const [first, ...others] = run.statements;
+    if (first === undefined) return edit.refuse('there is nothing to put under it');
+    edit.nestUnder(`with ${edit.name(NO_GRAD, first)}()`, first, others.at(-1));
     return edit.done(
       'Evaluate under `torch.no_grad()`',
       proof,

@@ -45,16 +45,16 @@ import { runsNetwork } from '../../src/torch/grad/runs.js';
 import { GradTrace } from '../../src/torch/grad/trace.js';
 import { isReport } from '../../src/torch/record/loss-use.js';
 
-/** A loop behind `model.eval()` that runs the model with gradients on, in code that trains elsewhere. */
-export interface EvaluationLoop {
-  readonly loop: PyNode;
-  /** The function around it, or the module. */
+/** Statements in a row behind `model.eval()` that run the model with gradients on, in code that trains elsewhere. */
+export interface EvaluationBlock {
+  readonly statements: readonly PyNode[];
+  /** The function around them, or the module. */
   readonly owner: PyNode;
-  /** The networks in evaluation mode that it runs. */
+  /** The networks in evaluation mode that they run. */
   readonly models: readonly PyNode[];
 }
 
-export function evaluationLoops(module: PyModule): readonly EvaluationLoop[] {
+export function evaluationBlocks(module: PyModule): readonly EvaluationBlock[] {
   if (switchesGradOff(module)) return [];
   const found = new Map<PyNode, PyNode[]>();
   for (const node of SWITCHES.flatMap((literal) => module.at(literal))) {
@@ -62,31 +62,53 @@ export function evaluationLoops(module: PyModule): readonly EvaluationLoop[] {
     if (call?.type !== 'call' || !switchesToEvaluation(call)) continue;
     const model = networkOf(call);
     if (model === undefined) continue;
-    for (const loop of loopsBehind(module, statementOf(call), model.text)) {
-      const known = found.get(loop) ?? [];
-      if (!known.some(({ text }) => text === model.text)) found.set(loop, [...known, model]);
+    for (const statement of statementsBehind(module, statementOf(call), model.text)) {
+      const known = found.get(statement) ?? [];
+      if (!known.some(({ text }) => text === model.text)) found.set(statement, [...known, model]);
     }
   }
-  return [...found].flatMap(([loop, models]) => {
-    const owner = enclosingFunction(loop) ?? module.root;
-    const run = { loop, owner, models };
-    return isOurs(module, run) ? [run] : [];
+  return inRows(found).flatMap((run) => {
+    const owner = enclosingFunction(run.statements[0]) ?? module.root;
+    const block = { ...run, owner };
+    return isOurs(module, block) ? [block] : [];
   });
 }
 
-/** The `for` statements of the same block between this `eval()` and the next `train()` that run the network. */
-function loopsBehind(module: PyModule, evaluation: PyNode, model: string): readonly PyNode[] {
+/** Those that stand one below the other go under one `with`. */
+function inRows(found: ReadonlyMap<PyNode, readonly PyNode[]>) {
+  const rows: { statements: [PyNode, ...PyNode[]]; models: readonly PyNode[] }[] = [];
+  for (const [statement, models] of [...found].sort(([a], [b]) => a.start - b.start)) {
+    const row = rows.at(-1);
+    const last = row?.statements.at(-1);
+    const siblings = statement.parent?.named ?? [];
+    if (row !== undefined && last !== undefined && siblings[siblings.indexOf(statement) - 1] === last) {
+      row.statements.push(statement);
+      row.models = [
+        ...row.models,
+        ...models.filter(({ text }) => row.models.every((each) => each.text !== text)),
+      ];
+    } else rows.push({ statements: [statement], models });
+  }
+  return rows;
+}
+
+/** A statement that can stand under `with` as it is, and leaves the block by no other way. */
+const WRAPPED = /^(?:for_statement|expression_statement)$/;
+
+/** The statements of the same block between this `eval()` and the next `train()` that run the network. */
+function statementsBehind(module: PyModule, evaluation: PyNode, model: string): readonly PyNode[] {
   const siblings = evaluation.parent?.named ?? [];
-  const loops: PyNode[] = [];
+  const found: PyNode[] = [];
   for (const statement of siblings.slice(siblings.indexOf(evaluation) + 1)) {
     const calls = [...ownCalls(statement)];
-    if (statement.type === 'for_statement') {
-      if (calls.some((call) => runsNetwork(module, call, model, 'project') && !isGradOff(module, call)))
-        loops.push(statement);
-    }
+    const runs = (asked: 'file' | 'project') =>
+      calls.some((call) => runsNetwork(module, call, model, asked) && !isGradOff(module, call));
+    // Outside a loop, only what is surely a forward is worth a block of its own.
+    if (WRAPPED.test(statement.type) && runs(statement.type === 'for_statement' ? 'project' : 'file'))
+      found.push(statement);
     if (calls.some((call) => switchesToTraining(call, model))) break;
   }
-  return loops;
+  return found;
 }
 
 function* ownCalls(statement: PyNode): Generator<PyNode> {
@@ -99,10 +121,10 @@ function switchesToTraining(call: PyNode, model: string): boolean {
 }
 
 /** Not where a decorator on the whole function does, nor where somebody else decides about gradients. */
-function isOurs(module: PyModule, { loop, owner, models }: EvaluationLoop): boolean {
-  if (isTestCode(module, loop) || isGradOff(module, loop)) return false;
+function isOurs(module: PyModule, { statements, owner, models }: EvaluationBlock): boolean {
+  if (statements.some((each) => isTestCode(module, each) || isGradOff(module, each))) return false;
   // It trains: evaluation mode only keeps batch norm and dropout as they are.
-  if (gradUseIn(module, loop) !== undefined) return false;
+  if (statements.some((each) => gradUseIn(module, each) !== undefined)) return false;
   const evaluation = { functionNode: owner, evals: [], trains: [], forwards: [], gradless: [] };
   if (models.every((model) => isFrozen(module, { ...evaluation, model }))) return false;
   if (owner === module.root) return true;
@@ -111,28 +133,40 @@ function isOurs(module: PyModule, { loop, owner, models }: EvaluationLoop): bool
   return isAsync(owner) || isTrainingByName(owner) || gradUseReached(module, owner) !== undefined;
 }
 
-/** All that speaks against running the loop without gradients, refusals first. */
-export function* doubtsAboutLoop(module: PyModule, run: EvaluationLoop): Generator<GradDoubt> {
-  const { loop, owner } = run;
+/** All that speaks against running the block without gradients, refusals first. */
+export function* doubtsAboutBlock(module: PyModule, run: EvaluationBlock): Generator<GradDoubt> {
+  for (const statement of run.statements) yield* refusals(module, statement, run.models);
   const models = new Set(run.models.map(({ text }) => text));
-  yield* refusals(module, run);
-  const trace = new GradTrace(module, owner, models);
-  const asked = asksForGraph(module, loop, trace);
+  const trace = new GradTrace(module, run.owner, models);
+  const part = { module, run, models, trace };
+  for (const statement of run.statements) yield* doubtsAboutPart(part, statement);
+  yield* usedBehind(part);
+  for (const statement of run.statements) yield* doubtsOfRunning(module, statement, run.owner);
+}
+
+interface Part {
+  readonly module: PyModule;
+  readonly run: EvaluationBlock;
+  readonly models: ReadonlySet<string>;
+  readonly trace: GradTrace;
+}
+
+function* doubtsAboutPart({ module, run, models, trace }: Part, statement: PyNode): Generator<GradDoubt> {
+  const { owner } = run;
+  const asked = asksForGraph(module, statement, trace);
   if (asked !== undefined) yield { answer: 'no', words: `it ${asked}` };
-  for (const { kind, words } of suspicionsOf(module, owner, models, trace, loop))
+  for (const { kind, words } of suspicionsOf(module, owner, models, trace, statement))
     yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
-  for (const { into, words, isDerived } of escapesOf(module, owner, trace, loop)) {
+  for (const { into, words, isDerived } of escapesOf(module, owner, trace, statement)) {
     const reader = into && differentiatingReader(module, owner, into);
     const name = reader?.field('name')?.text;
     if (name !== undefined && into !== undefined)
       yield { answer: 'no', words: `\`${name}\` differentiates \`${shown(into)}\`, which it sets` };
     if (!isDerived) yield { answer: 'unknown', words };
   }
-  yield* usedBehind(module, run, trace);
-  yield* doubtsOfRunning(module, run);
 }
 
-function* refusals(module: PyModule, { loop, models }: EvaluationLoop): Generator<GradDoubt> {
+function* refusals(module: PyModule, loop: PyNode, models: readonly PyNode[]): Generator<GradDoubt> {
   const no = (words: string): GradDoubt => ({ answer: 'no', words });
   const nodes = [...loop.walk(({ type }) => !/_definition$|^lambda$/.test(type))];
   if (nodes.some(({ type }) => type === 'yield'))
@@ -154,7 +188,7 @@ function* refusals(module: PyModule, { loop, models }: EvaluationLoop): Generato
   if (mode !== undefined) yield no(`\`${mode.text}\` is put back into training mode inside`);
 }
 
-function* doubtsOfRunning(module: PyModule, { loop, owner }: EvaluationLoop): Generator<GradDoubt> {
+function* doubtsOfRunning(module: PyModule, loop: PyNode, owner: PyNode): Generator<GradDoubt> {
   const unknown = (words: string): GradDoubt => ({ answer: 'unknown', words });
   const hook = hookElsewhere(module, owner);
   if (hook !== undefined) yield unknown(`that nobody differentiates what ${hook} keeps`);
@@ -187,23 +221,16 @@ function isMetric(module: PyModule, object: PyNode): boolean {
   return METRICS.test(makerOf(module, object) ?? '');
 }
 
-/** Variables that leave the loop with what may hang on a graph, and are used for more than a report. */
-function* usedBehind(
-  module: PyModule,
-  { loop, owner }: EvaluationLoop,
-  trace: GradTrace,
-): Generator<GradDoubt> {
-  const scope = module.scopeOf(owner);
-  const changed = new Set<string>();
-  for (const node of loop.walk()) {
-    if (node.type !== 'identifier' || module.resolve(node) !== scope) continue;
-    const isFed = valuesPutInto(node).length > 0 && !isMetric(module, node);
-    if (binds(roleOf(node)) || isFed) changed.add(node.text);
-  }
-  for (const name of changed) {
-    for (const read of module.reads(scope, name)) {
-      if (loop.contains(read) || !comesFrom(module, loop, read, name)) continue;
-      if (isHarmless(module, trace, read, 0)) continue;
+/** Variables that leave the block with what may hang on a graph, and are used for more than a report. */
+function* usedBehind(part: Part): Generator<GradDoubt> {
+  const { module, run } = part;
+  const { statements, owner } = run;
+  const isInside = (node: PyNode) => statements.some((each) => each.contains(node));
+  const followed = new Set<PyNode>();
+  for (const name of changedIn(module, run)) {
+    for (const read of module.reads(module.scopeOf(owner), name)) {
+      if (isInside(read) || !comesFrom(module, run, read, name)) continue;
+      if (isHarmless(part, read, followed, 0)) continue;
       const answer = differentiates(module, owner, read) ? 'no' : 'unknown';
       yield answer === 'no'
         ? { answer, words: `\`${name}\`, which it computes, is differentiated behind it` }
@@ -213,26 +240,52 @@ function* usedBehind(
       if (called !== undefined) yield called;
     }
   }
+  // What is done with the values there may need their graph.
+  for (const statement of followed)
+    for (const { kind, words } of suspicionsOf(module, owner, part.models, part.trace, statement))
+      yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
 }
 
-/** The read may see what the loop wrote; where the loop only puts something into an object, every later read does. */
-function comesFrom(module: PyModule, loop: PyNode, read: PyNode, name: string): boolean {
-  const writes = module.writes(module.scopeOf(enclosingFunction(loop) ?? module.root), name);
-  if (!writes.some((write) => loop.contains(write))) return true;
+/** The variables that a block binds, or puts something into. */
+function changedIn(module: PyModule, { statements, owner }: EvaluationBlock): ReadonlySet<string> {
+  const scope = module.scopeOf(owner);
+  const changed = new Set<string>();
+  for (const node of statements.flatMap((statement) => [...statement.walk()])) {
+    if (node.type !== 'identifier' || module.resolve(node) !== scope) continue;
+    const isFed = valuesPutInto(node).length > 0 && !isMetric(module, node);
+    if (binds(roleOf(node)) || isFed) changed.add(node.text);
+  }
+  return changed;
+}
+
+/** The read may see what the block wrote; where it only puts something into an object, every later read does. */
+function comesFrom(
+  module: PyModule,
+  { statements, owner }: EvaluationBlock,
+  read: PyNode,
+  name: string,
+): boolean {
+  const isInside = (node: PyNode) => statements.some((each) => each.contains(node));
+  if (!module.writes(module.scopeOf(owner), name).some(isInside)) return true;
   const definitions = reachingDefinitions(module, read);
-  return definitions === undefined || definitions.some(({ node }) => loop.contains(node));
+  return definitions === undefined || definitions.some(({ node }) => isInside(node));
 }
 
 const MAX_HOPS = 4;
 
-/** The value is printed, compared, turned into a number, or only passed on to names of which the same is true. */
-function isHarmless(module: PyModule, trace: GradTrace, read: PyNode, hops: number): boolean {
+/**
+ * The value is printed, compared, turned into a number, or only passed on to names of which the same is true. `followed`
+ * gets the statements that it goes through.
+ */
+function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: number): boolean {
+  const { module, trace } = part;
   if (!trace.mayCarryGraph(read) || isReport(read)) return true;
   const holder = read.closest('comparison_operator', 'call', 'block', 'module');
   if (holder?.type === 'comparison_operator') return true;
   const told = holder?.type === 'call' ? receiverOf(holder) : undefined;
   if (told !== undefined && makerOf(module, told)?.startsWith(LR_SCHEDULERS) === true) return true;
   const statement = statementOf(read);
+  followed.add(statement);
   for (const around of read.ancestors()) {
     if (around === statement) break;
     if (around.type === 'call' && !trace.mayCarryGraph(around)) return true;
@@ -247,6 +300,6 @@ function isHarmless(module: PyModule, trace: GradTrace, read: PyNode, hops: numb
   if (scope === undefined) return false;
   const bindings = within(module.writes(scope, target.text), statement);
   return readsReached(module, scope, target.text, bindings).every(
-    (each) => each === read || statement.contains(each) || isHarmless(module, trace, each, hops + 1),
+    (each) => each === read || statement.contains(each) || isHarmless(part, each, followed, hops + 1),
   );
 }

@@ -1,3 +1,4 @@
+import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction, methodName, ownNodes, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -68,6 +69,7 @@ function isNetwork(module: PyModule, callee: PyNode): boolean {
   return (
     isPlainPath(callee) &&
     !/^[A-Z]/.test(name) &&
+    qualifiedName(module, callee) === undefined &&
     nameSaysModel(name) === 'yes' &&
     isModel(module, callee) !== 'no'
   );
