@@ -41,7 +41,7 @@ import {
 } from '../../src/torch/grad/mode.js';
 import { valuesPutInto } from '../../src/torch/grad/parts.js';
 import { isCalledByTraining, isTrainingByName } from '../../src/torch/grad/roles.js';
-import { runsNetwork } from '../../src/torch/grad/runs.js';
+import { isPartInFile, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
 import { GradTrace } from '../../src/torch/grad/trace.js';
 import { isReport } from '../../src/torch/record/loss-use.js';
 
@@ -101,11 +101,10 @@ function statementsBehind(module: PyModule, evaluation: PyNode, model: string): 
   const found: PyNode[] = [];
   for (const statement of siblings.slice(siblings.indexOf(evaluation) + 1)) {
     const calls = [...ownCalls(statement)];
-    const runs = (asked: 'file' | 'project') =>
-      calls.some((call) => runsNetwork(module, call, model, asked) && !isGradOff(module, call));
     // Outside a loop, only what is surely a forward is worth a block of its own.
-    if (WRAPPED.test(statement.type) && runs(statement.type === 'for_statement' ? 'project' : 'file'))
-      found.push(statement);
+    const isPart = statement.type === 'for_statement' ? isPartInProject : isPartInFile;
+    const isRun = (call: PyNode) => runsNetwork(module, call, model, isPart) && !isGradOff(module, call);
+    if (WRAPPED.test(statement.type) && calls.some(isRun)) found.push(statement);
     if (calls.some((call) => switchesToTraining(call, model))) break;
   }
   return found;

@@ -16,7 +16,7 @@ import { type CodeLine, isWithin, linesOf } from '../../syntax/code-text.js';
 import type { PyNode } from '../../syntax/node.js';
 import { gradUseReached } from './grad.js';
 import { isGradOff } from './mode.js';
-import { isForward, runsNetwork } from './runs.js';
+import { isForward, isPartInFile, isPartInProject, runsNetwork } from './runs.js';
 
 /** A network that a function puts into evaluation mode and runs with gradients on. */
 export interface Evaluation {
@@ -136,9 +136,16 @@ function runsOf(
   calls: readonly PyNode[],
   model: string,
 ): readonly PyNode[] {
-  const near = calls.filter((call) => runsNetwork(module, call, model, 'file'));
-  if (near.length > 0 || gradUseReached(module, functionNode) !== undefined) return near;
-  return calls.filter((call) => runsNetwork(module, call, model, 'project'));
+  let isOpen = false;
+  const near = calls.filter((call) =>
+    runsNetwork(module, call, model, (inside, name) => {
+      const isHere = isPartInFile(inside, name);
+      isOpen ||= !isHere;
+      return isHere;
+    }),
+  );
+  if (near.length > 0 || !isOpen || gradUseReached(module, functionNode) !== undefined) return near;
+  return calls.filter((call) => runsNetwork(module, call, model, isPartInProject));
 }
 
 /** `model.eval()` and `model.train(False)`. */

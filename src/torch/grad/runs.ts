@@ -11,21 +11,21 @@ const MAX_CALLS = 3;
 
 /**
  * Whether a call runs a network, which is written so, or a part of it, with gradients or without: `model(x)`,
- * `model.forward(x)`, `model.encode(x)`, `model.encoder(x)`, `self.step(batch)`. `asked`: whether networks of this file have
- * such a method or part, or those of the project.
+ * `model.forward(x)`, `model.encode(x)`, `model.encoder(x)`, `self.step(batch)`. `isPart`: whether networks have such a
+ * method or part: those of the file, or of the project.
  */
 export function runsNetwork(
   module: PyModule,
   call: PyNode,
   model: string,
-  asked: 'file' | 'project',
+  isPart: (module: PyModule, name: string) => boolean,
   depth = 0,
 ): boolean {
   const callee = call.field('function');
   if (callee === undefined) return false;
   if (isForward(call, model)) return true;
   if (callee.text.startsWith(`${model}.`) && model !== 'self')
-    return isPartOfNetwork(module, partNamed(callee), asked);
+    return mayBePart(partNamed(callee)) && isPart(module, partNamed(callee));
   const definition = depth < MAX_CALLS ? calledDefinition(module, call) : undefined;
   if (definition?.type !== 'function_definition' || isGradOff(module, definition)) return false;
   const inside = nameInside(module, definition, call, model);
@@ -35,7 +35,7 @@ export function runsNetwork(
       (node) =>
         node.type === 'call' &&
         !isGradOff(module, node) &&
-        runsNetwork(module, node, inside, asked, depth + 1),
+        runsNetwork(module, node, inside, isPart, depth + 1),
     )
   );
 }
@@ -61,11 +61,18 @@ function nameInside(module: PyModule, definition: PyNode, call: PyNode, model: s
   return [...given].find(([, value]) => value.text === model)?.[0];
 }
 
-/** Whether networks of the project have a method of this name that runs them, or a part of this name. */
-function isPartOfNetwork(module: PyModule, name: string, asked: 'file' | 'project'): boolean {
-  if (name === '' || isOfModule(name) || name.startsWith('__')) return false;
-  if (module.alone.memo(hasPart, name)) return true;
-  if (asked === 'file') return false;
+function mayBePart(name: string): boolean {
+  return name !== '' && !isOfModule(name) && !name.startsWith('__');
+}
+
+/** Whether networks of the file have a method of this name that runs them, or a part of this name. */
+export function isPartInFile(module: PyModule, name: string): boolean {
+  return module.alone.memo(hasPart, name);
+}
+
+/** The same of the project. */
+export function isPartInProject(module: PyModule, name: string): boolean {
+  if (isPartInFile(module, name)) return true;
   return module.around.summaries({ word: name, beside: ['forward'] }, hasPart)?.includes(true) ?? false;
 }
 
