@@ -4,6 +4,10 @@
  *       correct += …model(x)….item()            for x, y in val_loader:
  *                                                   correct += …model(x)….item()
  *
+ *   for x, y in loader:                     with torch.set_grad_enabled(train):
+ *       loss = …model(x)…                       for x, y in loader:
+ *       if train: loss.backward()                   loss = …model(x)… …
+ *
  * The evaluation part of a function or script that also trains, where a decorator would switch the training off too.
  * The `for` statements and forwards in the block of `model.eval()`, with nothing inside that needs gradients. What they leave
  * behind must not be differentiated: refused where it is, unsafe where the file does not show it. Strings keep their bytes.
@@ -15,14 +19,17 @@ import {
   linesBeforeForward,
   NO_GRAD,
   Proof,
+  SET_GRAD_ENABLED,
   type Site,
   SWITCHES,
+  shown,
   type Transform,
 } from '../src/toolkit/index.js';
 import { doubtsAboutBlock, type EvaluationBlock, evaluationBlocks } from './no-grad-block/block.js';
+import { type FlaggedLoop, flaggedLoops, mayChooseMode } from './no-grad-block/flag.js';
 
 interface BlockSite extends Site {
-  readonly run: EvaluationBlock;
+  readonly run: EvaluationBlock | FlaggedLoop;
 }
 
 export const noGradBlock: Transform<BlockSite> = {
@@ -38,13 +45,14 @@ export const noGradBlock: Transform<BlockSite> = {
     requires: { torch: '1.0' },
     docs: {
       why: '`model.eval()` switches dropout and batch norm, not autograd. A validation loop written inline, between two epochs, records a graph for every batch, and a loss that it adds up keeps the graph of each batch alive until the sum is dropped.',
-      does: 'Puts `with torch.no_grad():` around the `for` statement or the forward behind `model.eval()`, one step further in, with the alias the file has for torch. Lines that begin inside a string keep their bytes. A function that only evaluates is the business of `no-grad`, which adds a decorator instead.',
+      does: 'Puts `with torch.no_grad():` around the `for` statement or the forward behind `model.eval()`, one step further in, with the alias the file has for torch. Lines that begin inside a string keep their bytes. A loop that trains only where a flag says so (`if train:`, `if phase == "train":`, `if optimizer is not None:`) goes under `with torch.set_grad_enabled(…):` with that flag. A function that only evaluates is the business of `no-grad`, which adds a decorator instead.',
       refuses: [
         'gradients are used in the loop, or in a function of the file that it runs, or a model class of the file differentiates in its `forward`',
         'the network goes back to training mode inside the loop',
         'what the loop computes is differentiated behind it',
         'the loop yields or awaits: other code would then run without gradients',
         'its lines do not share one indentation',
+        'a flag that the loop changes, that is no variable of the function, or that does not guard everything that needs gradients',
       ],
       limits: [
         'Only `for` statements, assignments and calls in the very block of `model.eval()`, before the next `model.train()`; those that stand one below the other share a `with`. Outside a loop, only the network itself, and parts that the file shows.',
@@ -63,12 +71,24 @@ export const noGradBlock: Transform<BlockSite> = {
   },
 
   skipsTests: true,
-  prefilter: ['.eval()', 'torch'],
+  prefilter: [['.eval()', '.train('], 'torch'],
   cue: (_text, _path, glimpse) =>
-    glimpse.stretchesWith(...SWITCHES).some((code) => linesBeforeForward(code).length > 0),
+    glimpse
+      .stretchesWith(...SWITCHES)
+      .some((code) => linesBeforeForward(code).length > 0 || mayChooseMode(code)),
 
   *detect(module) {
     if (importsTorch(module) === 'no' || isTestFile(module.path, module.text)) return;
+    for (const run of flaggedLoops(module)) {
+      const node = run.wrapped[0]?.field('left');
+      if (node === undefined) continue;
+      const models = run.models.map(({ text }) => `\`${text}\``).join(' and ');
+      yield {
+        node,
+        run,
+        message: `this loop trains ${models} only where \`${shown(run.condition)}\`, and runs with gradients on otherwise, too: each forward keeps its activations for a backward that never comes`,
+      };
+    }
     for (const run of evaluationBlocks(module)) {
       const [first] = run.statements;
       const node = first?.field('left') ?? first?.named[0];
@@ -89,11 +109,13 @@ export const noGradBlock: Transform<BlockSite> = {
       if (answer === 'no') return edit.refuse(words);
       proof.require(answer, words);
     }
-    const [first, ...others] = run.statements;
+    const [first, ...others] = run.wrapped;
     if (first === undefined) return edit.refuse('there is nothing to put under it');
-    edit.nestUnder(`with ${edit.name(NO_GRAD, first)}()`, first, others.at(-1));
+    const manager =
+      'flag' in run ? `${edit.name(SET_GRAD_ENABLED, first)}(${run.flag})` : `${edit.name(NO_GRAD, first)}()`;
+    edit.nestUnder(`with ${manager}`, first, others.at(-1));
     return edit.done(
-      'Evaluate under `torch.no_grad()`',
+      'flag' in run ? 'Switch gradients with the flag' : 'Evaluate under `torch.no_grad()`',
       proof,
       hasInferenceFastPath(module) ? { numerics: 'rounding' } : {},
     );

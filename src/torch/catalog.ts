@@ -1,6 +1,7 @@
 /** Every dotted name of torch and its neighbours that memfix knows. Nothing but the catalogue files spells one. */
 
 export const NO_GRAD = 'torch.no_grad';
+export const SET_GRAD_ENABLED = 'torch.set_grad_enabled';
 export const EMPTY_CACHE = 'torch.cuda.empty_cache';
 export const COLLECT_GARBAGE = 'gc.collect';
 export const SAVE = 'torch.save';

@@ -18,19 +18,12 @@ import { LR_SCHEDULERS } from '../../src/torch/catalog-modules.js';
 import { shown } from '../../src/torch/gate.js';
 import { callersElsewhere, partReturned } from '../../src/torch/grad/callers.js';
 import { suspicionsOf, trainingCallReached } from '../../src/torch/grad/calls.js';
-import type { GradDoubt } from '../../src/torch/grad/doubts.js';
+import { doubtsAboutNetwork, type GradDoubt } from '../../src/torch/grad/doubts.js';
 import { differentiatingModuleAround } from '../../src/torch/grad/elsewhere.js';
 import { escapesOf } from '../../src/torch/grad/escapes.js';
 import { isFrozen, networkOf, SWITCHES, switchesToEvaluation } from '../../src/torch/grad/evaluation.js';
-import { hasInferenceFastPath } from '../../src/torch/grad/fast-path.js';
-import {
-  asksForGraph,
-  derivativeNamed,
-  hookElsewhere,
-  measuredMemory,
-} from '../../src/torch/grad/forward.js';
+import { asksForGraph, measuredMemory } from '../../src/torch/grad/forward.js';
 import { gradUseIn, gradUseReached } from '../../src/torch/grad/grad.js';
-import { stateOfForward } from '../../src/torch/grad/kept-state.js';
 import {
   differentiates,
   differentiatingReader,
@@ -43,10 +36,14 @@ import { valuesPutInto } from '../../src/torch/grad/parts.js';
 import { isCalledByTraining, isTrainingByName } from '../../src/torch/grad/roles.js';
 import { isPartInFile, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
 import { GradTrace } from '../../src/torch/grad/trace.js';
+import { differentiatesWhenIterated, suspectInWords } from '../../src/torch/grad/unknown-code.js';
 import { isReport } from '../../src/torch/record/loss-use.js';
 
 /** Statements in a row behind `model.eval()` that run the model with gradients on, in code that trains elsewhere. */
 export interface EvaluationBlock {
+  /** What is put under the `with`. */
+  readonly wrapped: readonly PyNode[];
+  /** What then runs without gradients: all of it, or what no flag keeps for training. */
   readonly statements: readonly PyNode[];
   /** The function around them, or the module. */
   readonly owner: PyNode;
@@ -69,7 +66,7 @@ export function evaluationBlocks(module: PyModule): readonly EvaluationBlock[] {
   }
   return inRows(found).flatMap((run) => {
     const owner = enclosingFunction(run.statements[0]) ?? module.root;
-    const block = { ...run, owner };
+    const block = { ...run, wrapped: run.statements, owner };
     return isOurs(module, block) ? [block] : [];
   });
 }
@@ -134,13 +131,21 @@ function isOurs(module: PyModule, { statements, owner, models }: EvaluationBlock
 
 /** All that speaks against running the block without gradients, refusals first. */
 export function* doubtsAboutBlock(module: PyModule, run: EvaluationBlock): Generator<GradDoubt> {
+  for (const statement of run.wrapped) yield* lettingOthersRun(statement);
   for (const statement of run.statements) yield* refusals(module, statement, run.models);
   const models = new Set(run.models.map(({ text }) => text));
   const trace = new GradTrace(module, run.owner, models);
   const part = { module, run, models, trace };
   for (const statement of run.statements) yield* doubtsAboutPart(part, statement);
   yield* usedBehind(part);
-  for (const statement of run.statements) yield* doubtsOfRunning(module, statement, run.owner);
+  for (const statement of run.statements) {
+    for (const model of run.models) yield* doubtsAboutNetwork(module, model, run.owner, statement);
+    yield* doubtsOfRunning(module, statement);
+  }
+  const isIterated = run.wrapped.some((each) => [...each.walk()].some(({ type }) => type.startsWith('for_')));
+  const iterated = isIterated ? differentiatesWhenIterated(module) : undefined;
+  if (iterated !== undefined)
+    yield { answer: 'unknown', words: `that it does not iterate over ${suspectInWords(iterated)}` };
 }
 
 interface Part {
@@ -165,13 +170,19 @@ function* doubtsAboutPart({ module, run, models, trace }: Part, statement: PyNod
   }
 }
 
-function* refusals(module: PyModule, loop: PyNode, models: readonly PyNode[]): Generator<GradDoubt> {
-  const no = (words: string): GradDoubt => ({ answer: 'no', words });
-  const nodes = [...loop.walk(({ type }) => !/_definition$|^lambda$/.test(type))];
+function no(words: string): GradDoubt {
+  return { answer: 'no', words };
+}
+
+function* lettingOthersRun(statement: PyNode): Generator<GradDoubt> {
+  const nodes = [...statement.walk(({ type }) => !/_definition$|^lambda$/.test(type))];
   if (nodes.some(({ type }) => type === 'yield'))
     yield no('the code that takes what it yields would run without gradients too');
   if (nodes.some(({ type, text }) => type === 'await' || text === 'async'))
     yield no('other tasks, which run while it waits, would run without gradients too');
+}
+
+function* refusals(module: PyModule, loop: PyNode, models: readonly PyNode[]): Generator<GradDoubt> {
   const reached = gradUseReached(module, loop);
   if (reached !== undefined) {
     const via = reached.via?.field('name')?.text;
@@ -187,22 +198,8 @@ function* refusals(module: PyModule, loop: PyNode, models: readonly PyNode[]): G
   if (mode !== undefined) yield no(`\`${mode.text}\` is put back into training mode inside`);
 }
 
-function* doubtsOfRunning(module: PyModule, loop: PyNode, owner: PyNode): Generator<GradDoubt> {
+function* doubtsOfRunning(module: PyModule, loop: PyNode): Generator<GradDoubt> {
   const unknown = (words: string): GradDoubt => ({ answer: 'unknown', words });
-  const hook = hookElsewhere(module, owner);
-  if (hook !== undefined) yield unknown(`that nobody differentiates what ${hook} keeps`);
-  const state = stateOfForward(module);
-  if (state !== undefined)
-    yield unknown(
-      `that nobody differentiates what the forward of \`${state.owner}\` leaves in \`${state.attribute}\``,
-    );
-  const derivative = derivativeNamed(loop);
-  if (derivative !== undefined)
-    yield unknown(`that the forward, which gives \`${derivative}\`, does not differentiate`);
-  if (hasInferenceFastPath(module))
-    yield unknown(
-      'that other rounding is fine: attention modules, here or in a file that is imported, take another path without gradients',
-    );
   const measured = measuredMemory(module, loop);
   if (measured !== undefined)
     yield unknown(`that \`${measured}\` is not meant to measure what autograd keeps`);
@@ -223,8 +220,8 @@ function isMetric(module: PyModule, object: PyNode): boolean {
 /** Variables that leave the block with what may hang on a graph, and are used for more than a report. */
 function* usedBehind(part: Part): Generator<GradDoubt> {
   const { module, run } = part;
-  const { statements, owner } = run;
-  const isInside = (node: PyNode) => statements.some((each) => each.contains(node));
+  const { wrapped, owner } = run;
+  const isInside = (node: PyNode) => wrapped.some((each) => each.contains(node));
   const followed = new Set<PyNode>();
   for (const name of changedIn(module, run)) {
     for (const read of module.reads(module.scopeOf(owner), name)) {
@@ -246,10 +243,10 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
 }
 
 /** The variables that a block binds, or puts something into. */
-function changedIn(module: PyModule, { statements, owner }: EvaluationBlock): ReadonlySet<string> {
+function changedIn(module: PyModule, { wrapped, owner }: EvaluationBlock): ReadonlySet<string> {
   const scope = module.scopeOf(owner);
   const changed = new Set<string>();
-  for (const node of statements.flatMap((statement) => [...statement.walk()])) {
+  for (const node of wrapped.flatMap((statement) => [...statement.walk()])) {
     if (node.type !== 'identifier' || module.resolve(node) !== scope) continue;
     const isFed = valuesPutInto(node).length > 0 && !isMetric(module, node);
     if (binds(roleOf(node)) || isFed) changed.add(node.text);
@@ -260,11 +257,11 @@ function changedIn(module: PyModule, { statements, owner }: EvaluationBlock): Re
 /** The read may see what the block wrote; where it only puts something into an object, every later read does. */
 function comesFrom(
   module: PyModule,
-  { statements, owner }: EvaluationBlock,
+  { wrapped, owner }: EvaluationBlock,
   read: PyNode,
   name: string,
 ): boolean {
-  const isInside = (node: PyNode) => statements.some((each) => each.contains(node));
+  const isInside = (node: PyNode) => wrapped.some((each) => each.contains(node));
   if (!module.writes(module.scopeOf(owner), name).some(isInside)) return true;
   const definitions = reachingDefinitions(module, read);
   return definitions === undefined || definitions.some(({ node }) => isInside(node));

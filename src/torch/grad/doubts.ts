@@ -195,7 +195,18 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Ge
       answer: 'unknown',
       words: 'that the network which it builds and returns is not trained on the way',
     };
-  const hook = hookElsewhere(module, run.functionNode);
+  yield* doubtsAboutNetwork(module, run.model, run.functionNode);
+}
+
+/** What running a network without gradients could change, whoever runs it. `part`: the code that does. */
+export function* doubtsAboutNetwork(
+  module: PyModule,
+  model: PyNode,
+  functionNode: PyNode,
+  part = functionNode,
+): Generator<GradDoubt> {
+  const { text } = model;
+  const hook = hookElsewhere(module, functionNode);
   if (hook !== undefined)
     yield {
       answer: 'unknown',
@@ -207,7 +218,7 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Ge
       answer: 'unknown',
       words: `that nobody differentiates what the forward of \`${state.owner}\` leaves in \`${state.attribute}\``,
     };
-  const derivative = derivativeNamed(run.functionNode);
+  const derivative = derivativeNamed(part);
   if (derivative !== undefined)
     yield {
       answer: 'unknown',
@@ -219,7 +230,7 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Ge
       answer: 'unknown',
       words: `that \`${asking}\`, which asks whether gradients are on, computes the same without`,
     };
-  const network = differentiatingNetwork(module, run.model);
+  const network = differentiatingNetwork(module, model);
   if (network !== undefined)
     yield {
       answer: 'unknown',
@@ -227,7 +238,7 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Ge
     };
   const attention = hasInferenceFastPath(module)
     ? 'attention modules, here or in a file that is imported,'
-    : attentionGivenIn(module, run);
+    : attentionGivenIn(module, model, functionNode);
   if (attention !== undefined)
     yield {
       answer: 'unknown',
@@ -247,12 +258,12 @@ function asksForMode(module: PyModule): boolean {
 }
 
 /** A model that is given in may come from a file that makes such modules. */
-function attentionGivenIn(module: PyModule, run: Evaluation): string | undefined {
-  const place = isGivenIn(module, run) ? fastPathGivenIn(module, run.functionNode) : undefined;
+function attentionGivenIn(module: PyModule, model: PyNode, functionNode: PyNode): string | undefined {
+  const place = isGivenIn(module, model) ? fastPathGivenIn(module, functionNode) : undefined;
   return place && `attention modules, which ${place} may give it,`;
 }
 
-function isGivenIn(module: PyModule, { model }: Evaluation): boolean {
+function isGivenIn(module: PyModule, model: PyNode): boolean {
   const scope = model.type === 'identifier' ? module.resolve(model) : undefined;
   return scope !== undefined && module.writes(scope, model.text).some((each) => roleOf(each) === 'parameter');
 }

@@ -1,0 +1,168 @@
+import type { PyModule } from '../../src/semantic/module.js';
+import { roleOf } from '../../src/semantic/names.js';
+import {
+  decoratorsOf,
+  enclosingFunction,
+  methodName,
+  statementOf,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
+import { isTestCode } from '../../src/semantic/test-code.js';
+import { type CodeLine, isWithin, linesOf } from '../../src/syntax/code-text.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { networkOf } from '../../src/torch/grad/evaluation.js';
+import { gradUsesIn } from '../../src/torch/grad/grad.js';
+import { isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/torch/grad/mode.js';
+import { isPartInFile, runsNetwork } from '../../src/torch/grad/runs.js';
+import type { EvaluationBlock } from './block.js';
+
+/** A loop that trains where a flag says so, and evaluates with gradients on where not. */
+export interface FlaggedLoop extends EvaluationBlock {
+  /** What `torch.set_grad_enabled()` is to be told. */
+  readonly flag: string;
+  /** The same as it is written. */
+  readonly condition: PyNode;
+}
+
+/** Where a gradient is computed, and where a network changes its mode. */
+const BACKWARD = '.backward(';
+const MODE = /\.(?:eval|train)\(/;
+const GRAD_MODE = /no_?grad|inference_?mode|grad_enabled|enable_?grad/i;
+const IF = /^(?:el)?if\b/;
+const FOR = /^(?:async[ \t]+)?for\b/;
+
+/** Whether a function may do both, going by its code. */
+export function mayChooseMode(code: string): boolean {
+  if (!MODE.test(code) || GRAD_MODE.test(code)) return false;
+  const isChosen = (line: CodeLine) =>
+    line.text.includes(BACKWARD) && isWithin(line, IF) && isWithin(line, FOR);
+  return code.includes(BACKWARD) && linesOf(code).some(isChosen);
+}
+
+export function flaggedLoops(module: PyModule): readonly FlaggedLoop[] {
+  if (switchesGradOff(module)) return [];
+  const found = new Map<PyNode, FlaggedLoop>();
+  for (const node of module.atWhere(BACKWARD, mayChooseMode)) {
+    const loop = node.closest('for_statement', 'function_definition', 'lambda');
+    if (loop?.type !== 'for_statement' || found.has(loop)) continue;
+    const run = runOf(module, loop, node);
+    if (run !== undefined) found.set(loop, run);
+  }
+  return [...found.values()];
+}
+
+function runOf(module: PyModule, loop: PyNode, backward: PyNode): FlaggedLoop | undefined {
+  const owner = enclosingFunction(loop) ?? module.root;
+  if (isTestCode(module, loop) || decoratorsOf(owner).length > 0) return undefined;
+  if (isGradOff(module, loop) || (owner !== module.root && onlyRunsGradOff(module, owner))) return undefined;
+  const guard = guardsOf(backward, loop).find((each) => isSteady(module, conditionOf(each), loop));
+  const condition = guard && conditionOf(guard);
+  if (condition === undefined) return undefined;
+  const parts = withoutGuarded(loop, condition.text).filter((part) => !forgetsGradients(part));
+  const isGuarded = (node: PyNode) =>
+    guardsOf(node, loop).some((each) => conditionOf(each)?.text === condition.text);
+  const isFree = (node: PyNode) => forgetsGradients(statementOf(node)) || isGuarded(node);
+  if (!gradUsesIn(module, loop).every(({ node }) => isFree(node))) return undefined;
+  const calls = parts.flatMap((part) => [...part.walk(({ type }) => !/_definition$|^lambda$/.test(type))]);
+  const runs = (model: PyNode) =>
+    calls.some(
+      (call) =>
+        call.type === 'call' &&
+        runsNetwork(module, call, model.text, isPartInFile) &&
+        !isGradOff(module, call),
+    );
+  const models = networksSwitchedIn(owner).filter(runs);
+  if (models.length === 0) return undefined;
+  return { statements: parts, wrapped: [loop], owner, models, condition, flag: asBoolean(module, condition) };
+}
+
+/** `optimizer.zero_grad()` does the same in both modes. */
+function forgetsGradients(statement: PyNode): boolean {
+  const call = statement.type === 'expression_statement' ? statement.named[0] : undefined;
+  return call?.type === 'call' && methodName(call) === 'zero_grad';
+}
+
+/** The `if` statements inside a loop whose body a node is in. */
+function guardsOf(node: PyNode, loop: PyNode): readonly PyNode[] {
+  const found: PyNode[] = [];
+  for (const at of node.ancestors()) {
+    if (at === loop) break;
+    if (at.type === 'if_statement' && at.field('consequence')?.contains(node)) found.push(at);
+  }
+  return found;
+}
+
+function conditionOf(guard: PyNode): PyNode | undefined {
+  const condition = guard.field('condition');
+  return condition && unparenthesized(condition);
+}
+
+/** A flag, its opposite, or a comparison with a constant, of variables that the loop does not change. */
+function isSteady(module: PyModule, condition: PyNode | undefined, loop: PyNode): boolean {
+  if (condition === undefined) return false;
+  const operands =
+    condition.type === 'comparison_operator' || condition.type === 'not_operator'
+      ? condition.named
+      : [condition];
+  if (operands.length > 2 || !operands.some(({ type }) => type === 'identifier')) return false;
+  return operands.every((operand) =>
+    operand.type === 'identifier'
+      ? isLocal(module, operand, loop)
+      : /^(?:string|none|true|false|integer)$/.test(operand.type),
+  );
+}
+
+/** Only the function around it binds the variable, and not in the loop. */
+function isLocal(module: PyModule, name: PyNode, loop: PyNode): boolean {
+  const owner = enclosingFunction(loop) ?? module.root;
+  const scope = module.resolve(name);
+  if (scope === undefined || scope !== module.scopeOf(owner)) return false;
+  const writes = module.writes(scope, name.text);
+  return (
+    writes.length > 0 &&
+    writes.every((write) => !loop.contains(write) && (enclosingFunction(write) ?? module.root) === owner)
+  );
+}
+
+/** The parts of a statement that also run where the flag is off. */
+function withoutGuarded(statement: PyNode, flag: string): readonly PyNode[] {
+  const isGuard = statement.type === 'if_statement' && conditionOf(statement)?.text === flag;
+  const holds = [...statement.walk()].some(
+    (node) => node !== statement && node.type === 'if_statement' && conditionOf(node)?.text === flag,
+  );
+  if (!isGuard && !holds) return [statement];
+  const skipped = isGuard ? statement.field('consequence') : undefined;
+  return statement.named.flatMap((child) => {
+    if (child === skipped) return [];
+    return /^(?:block|elif_clause|else_clause|except_clause|finally_clause|case_clause)$/.test(child.type)
+      ? child.named
+          .flatMap((each) => (each.type === 'block' ? each.named : [each]))
+          .flatMap((each) => withoutGuarded(each, flag))
+      : [child];
+  });
+}
+
+/** The networks whose mode a function sets. */
+function networksSwitchedIn(owner: PyNode): readonly PyNode[] {
+  const found = new Map<string, PyNode>();
+  for (const node of owner.walk()) {
+    if (node.type !== 'call' || !/^(?:eval|train)$/.test(methodName(node) ?? '')) continue;
+    const model = networkOf(node);
+    if (model !== undefined) found.set(model.text, model);
+  }
+  return [...found.values()];
+}
+
+/** `set_grad_enabled()` takes nothing but a boolean. */
+function asBoolean(module: PyModule, condition: PyNode): string {
+  if (condition.type !== 'identifier') return condition.text;
+  const scope = module.resolve(condition);
+  const writes = scope === undefined ? [] : module.writes(scope, condition.text);
+  const isBoolean = writes.every((write) => {
+    const holder = write.parent;
+    if (roleOf(write) === 'parameter') return holder?.field('type')?.text === 'bool';
+    const value = holder?.type === 'assignment' ? holder.field('right') : undefined;
+    return /^(?:true|false|comparison_operator|not_operator)$/.test(value?.type ?? '');
+  });
+  return isBoolean ? condition.text : `bool(${condition.text})`;
+}
