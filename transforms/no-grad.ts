@@ -65,6 +65,7 @@ const meta: TransformMeta = {
       'Where a class of the project differentiates in its `forward`, or keeps a tensor there that is read later (a recurrent state, a cache, a second loss), asks there whether a graph is recorded, or registers a forward hook that keeps what it sees, a network of unknown class makes the fix unsafe. So do code that measures memory, and code that may train.',
       '`nn.MultiheadAttention` and `nn.TransformerEncoder` take a faster path in evaluation mode without gradients, which rounds differently, and gives zeros for padding; where the file, one that it imports from the project, or one that calls it names them the fix is unsafe.',
       'Up to torch 2.9, a forward under no-grad inside a training `autocast` block leaves casts without gradients in its cache (fixed in 2.11, measured); a call there makes the fix unsafe.',
+      'What is printed of a tensor no longer names its `grad_fn`.',
       'Lightning hooks, functions that only run under no-grad, and frozen networks are passed over in silence.',
     ],
   },

@@ -1,3 +1,4 @@
+import { ofTensor } from '../../src/library/library.js';
 import { makerOf } from '../../src/semantic/elsewhere.js';
 import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -224,6 +225,9 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
   const isInside = (node: PyNode) => wrapped.some((each) => each.contains(node));
   const followed = new Set<PyNode>();
   for (const name of changedIn(module, run)) {
+    const isOpen = owner === module.root && module.writes(module.scope, name).some(isInside);
+    if (isOpen && mayHoldGraph(part, name) && isReadElsewhere(module, name))
+      yield { answer: 'unknown', words: `that no other file differentiates \`${name}\`` };
     for (const read of module.reads(module.scopeOf(owner), name)) {
       if (isInside(read) || !comesFrom(module, run, read, name)) continue;
       if (isHarmless(part, read, followed, 0)) continue;
@@ -237,9 +241,17 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
     }
   }
   // What is done with the values there may need their graph.
-  for (const statement of followed)
-    for (const { kind, words } of suspicionsOf(module, owner, part.models, part.trace, statement))
-      yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
+  for (const statement of followed) {
+    yield* refusals(module, statement, []);
+    yield* doubtsAboutPart(part, statement);
+  }
+}
+
+function mayHoldGraph({ module, run, trace }: Part, name: string): boolean {
+  const writes = module.writes(module.scopeOf(run.owner), name);
+  return writes.some(
+    (write) => run.wrapped.some((each) => each.contains(write)) && trace.mayCarryGraph(write),
+  );
 }
 
 /** The variables that a block binds, or puts something into. */
@@ -267,6 +279,29 @@ function comesFrom(
   return definitions === undefined || definitions.some(({ node }) => isInside(node));
 }
 
+/** `out.requires_grad`, `loss.grad_fn is None`. */
+function asksAboutGraph(read: PyNode, statement: PyNode): boolean {
+  for (const around of read.ancestors()) {
+    if (around === statement) return false;
+    const name = around.type === 'attribute' ? around.field('attribute')?.text : undefined;
+    if (name !== undefined && ofTensor(name)?.asksGraph === true) return true;
+  }
+  return false;
+}
+
+/** Whether other files may read a variable of a script: `train.out`, `from train import out`. */
+function isReadElsewhere(module: PyModule, name: string): boolean {
+  return module.around.summaries({ word: name, beside: [] }, namesMember)?.includes(true) ?? true;
+}
+
+function namesMember(alone: PyModule, name: string): boolean {
+  return alone.words(name).some(({ parent }) => {
+    if (parent?.type === 'attribute')
+      return parent.field('attribute')?.text === name && parent.field('object')?.text !== 'self';
+    return parent !== undefined && /import|dotted_name/.test(parent.type);
+  });
+}
+
 const MAX_HOPS = 4;
 
 /**
@@ -275,12 +310,14 @@ const MAX_HOPS = 4;
  */
 function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: number): boolean {
   const { module, trace } = part;
-  if (!trace.mayCarryGraph(read) || isReport(read)) return true;
+  if (!trace.mayCarryGraph(read)) return true;
+  const statement = statementOf(read);
+  if (asksAboutGraph(read, statement)) return false;
+  if (isReport(read)) return true;
   const holder = read.closest('comparison_operator', 'call', 'block', 'module');
   if (holder?.type === 'comparison_operator') return true;
   const told = holder?.type === 'call' ? receiverOf(holder) : undefined;
   if (told !== undefined && makerOf(module, told)?.startsWith(LR_SCHEDULERS) === true) return true;
-  const statement = statementOf(read);
   followed.add(statement);
   for (const around of read.ancestors()) {
     if (around === statement) break;

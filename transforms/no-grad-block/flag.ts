@@ -160,8 +160,8 @@ function asBoolean(module: PyModule, condition: PyNode): string {
   const writes = scope === undefined ? [] : module.writes(scope, condition.text);
   const isBoolean = writes.every((write) => {
     const holder = write.parent;
-    if (roleOf(write) === 'parameter') return holder?.field('type')?.text === 'bool';
-    const value = holder?.type === 'assignment' ? holder.field('right') : undefined;
+    const value =
+      roleOf(write) !== 'parameter' && holder?.type === 'assignment' ? holder.field('right') : undefined;
     return /^(?:true|false|comparison_operator|not_operator)$/.test(value?.type ?? '');
   });
   return isBoolean ? condition.text : `bool(${condition.text})`;
