@@ -4,6 +4,7 @@ import type { Premise } from '../semantic/versions.js';
 import type { SourceText } from '../text/decode.js';
 import type { Position, Span } from '../text/lines.js';
 import type { Numerics, Safety } from '../toolkit/contract.js';
+import type { Effect } from '../toolkit/effect.js';
 
 /** A decoded file and the name it is reported under (relative, with forward slashes). */
 export interface SourceFile {
@@ -29,6 +30,8 @@ export interface ProposedFix {
 
 export interface Finding {
   readonly transform: string;
+  /** What its transform is good for. */
+  readonly effect: Effect;
   /** Names the same finding in a later pass or session: id, the site's own words, and its occurrence among equals. */
   readonly key: string;
   readonly span: Span;

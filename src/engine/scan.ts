@@ -11,6 +11,7 @@ import { NotInPieces } from '../syntax/pieces.js';
 import { firstError, isOldPython, pythonProblem } from '../syntax/soundness.js';
 import type { Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
+import { effectOf } from '../toolkit/effect.js';
 import type { EngineSetup } from './engine.js';
 import { floorIn } from './floor.js';
 import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
@@ -172,6 +173,7 @@ function findingFor(
   const { node, message } = site;
   const common = {
     transform: meta.id,
+    effect: effectOf(meta),
     key,
     span: { start: node.start, end: node.end },
     at: module.lines.position(node.start),

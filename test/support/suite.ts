@@ -18,10 +18,9 @@ export function fixtureSuite(parser: PythonParser): void {
     },
   });
 
-  // What meets without being asked for, and the one fix that only inserts a line.
-  const meeting = transforms.filter(
-    ({ meta }) => meta.group === 'default' || meta.id === 'empty-cache-before-save',
-  );
+  // What meets without being asked for, the fix that only inserts a line, and the one that shares its sites with another.
+  const asked = ['empty-cache-before-save', 'stack-losses'];
+  const meeting = transforms.filter(({ meta }) => meta.group === 'default' || asked.includes(meta.id));
   const subjects = [
     ...transforms.map((transform) => [transform.meta.id, [transform]] as const),
     ...['_together', '_bytes'].map((folder) => [folder, meeting] as const),

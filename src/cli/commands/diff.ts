@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import type { Decide, Outcome } from '../../engine/outcome.js';
+import { countByEffect, effectPhrase } from '../../report/effects.js';
 import { noColor } from '../../report/paint.js';
 import { type FileChange, patchOf } from '../../report/patch.js';
 import { assumedBy, assumptionSentences } from '../../report/premises.js';
@@ -89,7 +90,10 @@ function conclude(context: Context, patch: Buffer, changed: readonly Outcome[], 
   const fixes = changed.flatMap(appliedIn);
   for (const sentence of assumptionSentences(assumedBy(fixes))) context.say(sentence);
   if (changed.length === 0) context.say('Nothing to change.');
-  else context.say(`${plural(fixes.length, 'fix', 'fixes')} in ${plural(filesIn(changed), 'file')}.`);
+  else {
+    const effects = fixes.length === 0 ? '' : `: ${effectPhrase(countByEffect(fixes))}`;
+    context.say(`${plural(fixes.length, 'fix', 'fixes')} in ${plural(filesIn(changed), 'file')}${effects}.`);
+  }
   const found = context.args.flag('exit-code') && patch.length > 0 ? EXIT.findings : EXIT.clean;
   return Math.max(found, strictness(context, report));
 }
