@@ -152,13 +152,19 @@ function misunderstood(file: SourceFile, { lines }: PyModule, tree: SyntaxTree):
 
 function findingsOf(setup: EngineSetup, transform: Transform, module: PyModule): readonly Finding[] {
   const options = setup.optionsFor(transform.meta.id);
+  const opposites = (transform.meta.yieldsTo ?? []).filter((id) =>
+    setup.transforms.some(({ meta }) => meta.id === id),
+  );
   const equals = new Map<string, number>();
   return [...transform.detect(module, options)].map((site) => {
     const words = wordsOf(transform.meta.id, site.node);
     const nth = equals.get(words) ?? 0;
     equals.set(words, nth + 1);
     const key = createHash('sha1').update(`${words}\0${nth}`).digest('hex').slice(0, 16);
-    return findingFor(transform, site, key, module, options);
+    const finding = findingFor(transform, site, key, module, options);
+    return finding.fix === undefined || opposites.length === 0
+      ? finding
+      : { ...finding, alternativeTo: opposites };
   });
 }
 

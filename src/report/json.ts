@@ -46,6 +46,8 @@ export interface JsonFinding {
   readonly message: string;
   /** The gates that the code does not prove. */
   readonly unproven: readonly string[];
+  /** Transforms of this run that do the opposite: `apply` leaves the choice to a person. */
+  readonly alternativeTo: readonly string[];
   /** The versions that the fix counts on, and what says that they are there. */
   readonly premises: readonly JsonPremise[];
   /** Why the site was left alone; such a site counts as no finding. */
@@ -178,6 +180,7 @@ function findingJson({ scan, finding, ranked }: Shown, lines: Lines, { proven }:
     numerics: finding.numerics,
     message: finding.message,
     unproven: finding.unproven,
+    alternativeTo: finding.alternativeTo ?? [],
     premises: (finding.premises ?? []).map((premise) => ({ ...premise, assumed: premise.assumed ?? null })),
     refusal: finding.refusal ?? null,
     fix:

@@ -74,6 +74,12 @@ export function refusalSentence(reason: string): string {
   return `left alone because ${reason.replace(/^(?:left alone )?(?:because )?/, '')}`;
 }
 
+/** Why `apply` leaves a fix that does the opposite of another to a person. */
+export function alternativeSentence(ids: readonly string[]): string {
+  const named = ids.map((id) => `\`${id}\``).join(' and ');
+  return `${named} of this run does the opposite; \`memfix apply --interactive\` lets you choose`;
+}
+
 /** The lines for files and comments that a reader should know about, in the form compilers use. */
 export function remarks(report: Report, { paint }: View): string[] {
   const place = (path: string, at?: { line: number; column: number }) =>

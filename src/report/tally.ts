@@ -28,7 +28,9 @@ export function tally(report: Report): Tally {
     findings: findings.length,
     bySafety: countBySafety(findings),
     byEffect: countByEffect(findings),
-    fixable: countBySafety(findings.filter((finding) => finding.fix !== undefined)),
+    fixable: countBySafety(
+      findings.filter(({ fix, alternativeTo }) => fix !== undefined && alternativeTo === undefined),
+    ),
     refused: all.length - findings.length,
     suppressed,
     files: report.scans.filter((scan) => !scan.findings.every(isRefused)).length,

@@ -1,4 +1,5 @@
 import type { Finding, Outcome } from '../engine/outcome.js';
+import { printable } from '../report/cells.js';
 import { type FixCount, loosest } from '../report/prove/report.js';
 import { byEffect } from '../toolkit/effect.js';
 import { besideChange } from './beside.js';
@@ -15,6 +16,15 @@ export function isChanged({ file, after, beside }: Outcome): boolean {
 /** The findings that an outcome has fixed as they were proposed. */
 export function appliedIn({ settled }: Outcome): readonly Finding[] {
   return settled.flatMap(({ fate, finding }) => (fate === 'applied' ? [finding] : []));
+}
+
+/** The fixes that were left out because they do not go with others, in sentences. */
+export function excludedIn({ file, settled }: Outcome): readonly string[] {
+  return settled.flatMap(({ fate, finding: { at, transform }, because = '' }) => {
+    if (fate !== 'excluded') return [];
+    const place = `${printable(file.path)}:${at.line}`;
+    return [`${place}: \`${transform}\` was left out beside other fixes: ${printable(because)}.`];
+  });
 }
 
 /** How many files these change. */

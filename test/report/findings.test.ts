@@ -254,6 +254,7 @@ describe('json', () => {
           numerics: 'bit-identical',
           message: 'held',
           unproven: ['nobody differentiates it'],
+          alternativeTo: [],
           premises: [],
           refusal: null,
           fix: {

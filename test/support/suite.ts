@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { complaints } from '../../src/dev/cpython.js';
-import { areAllChosen, casesOf, isChosen } from '../../src/dev/fixtures.js';
+import { areAllChosen, casesOf, type FixtureCase, isChosen } from '../../src/dev/fixtures.js';
 import type { PythonParser } from '../../src/syntax/parser.js';
 import { transforms } from '../../transforms/index.js';
 import { bytesOf, type Court, caseLaws, engineFor, repaired, sourceFile } from './laws.js';
+
+/** What meets in a case, where it says so itself. */
+function chosenFor(fixture: FixtureCase, tested: Court['transforms']): Court['transforms'] {
+  const ids = fixture.transforms;
+  return ids === undefined ? tested : transforms.filter(({ meta }) => ids.includes(meta.id));
+}
 
 /** Every fixture under every law, with one parser. Each parser has its own test file, so that they run side by side. */
 export function fixtureSuite(parser: PythonParser): void {
@@ -31,7 +37,7 @@ export function fixtureSuite(parser: PythonParser): void {
         expect(casesOf(subject)).not.toEqual([]);
       });
       for (const fixture of casesOf(subject))
-        describe(fixture.name, () => caseLaws(court(subject, tested), fixture));
+        describe(fixture.name, () => caseLaws(court(subject, chosenFor(fixture, tested)), fixture));
     });
   }
 

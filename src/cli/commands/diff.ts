@@ -8,7 +8,14 @@ import { assumedBy, assumptionSentences } from '../../report/premises.js';
 import { plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
 import type { Report } from '../../report/report.js';
-import { appliedIn, changesOf, eachBesideOnce, filesIn, isChanged } from '../../workspace/changes.js';
+import {
+  appliedIn,
+  changesOf,
+  eachBesideOnce,
+  excludedIn,
+  filesIn,
+  isChanged,
+} from '../../workspace/changes.js';
 import { Failure } from '../../workspace/failure.js';
 import { objectionTo } from '../../workspace/git.js';
 import { patchRoot } from '../../workspace/patch-root.js';
@@ -88,6 +95,7 @@ function conclude(context: Context, patch: Buffer, changed: readonly Outcome[], 
   context.out(presented(patch, context));
   context.remark(report);
   const fixes = changed.flatMap(appliedIn);
+  for (const sentence of changed.flatMap(excludedIn)) context.say(sentence);
   for (const sentence of assumptionSentences(assumedBy(fixes))) context.say(sentence);
   if (changed.length === 0) context.say('Nothing to change.');
   else {
