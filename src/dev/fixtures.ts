@@ -91,7 +91,11 @@ function readCase(name: string, folder: string): FixtureCase {
 }
 
 function settingsIn(json: Buffer | undefined): Pick<FixtureCase, 'options' | 'versions' | 'transforms'> {
-  const { versions = {}, transforms, ...options } = json === undefined ? {} : JSON.parse(json.toString('utf8'));
+  const {
+    versions = {},
+    transforms,
+    ...options
+  } = json === undefined ? {} : JSON.parse(json.toString('utf8'));
   const pins = Object.entries<string>(versions).map(([name, text]): [string, Pin[]] => {
     const { statements } = readRequirements(`${name}${text}`, 'requirements.txt');
     return [name, statements.map(([, pin]) => pin)];

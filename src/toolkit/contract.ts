@@ -18,6 +18,8 @@ export interface OptionSpec {
   readonly type: 'boolean' | 'integer' | 'string';
   readonly default: boolean | number | string;
   readonly summary: string;
+  /** Its value where the transform is asked for otherwise than by `default`: its findings beyond the default set. */
+  readonly whenNamed?: boolean;
 }
 
 export interface Measurement {

@@ -24,8 +24,8 @@ export function fixtureSuite(parser: PythonParser): void {
     },
   });
 
-  // What meets without being asked for, the fix that only inserts a line, and the one that shares its sites with another.
-  const asked = ['empty-cache-before-save', 'stack-losses'];
+  // What meets without being asked for, and what shares its sites with another fix.
+  const asked = ['stack-losses'];
   const meeting = transforms.filter(({ meta }) => meta.group === 'default' || asked.includes(meta.id));
   const subjects = [
     ...transforms.map((transform) => [transform.meta.id, [transform]] as const),
@@ -56,7 +56,7 @@ export function fixtureSuite(parser: PythonParser): void {
     expect(input.length).toBeGreaterThan(size);
     const file = sourceFile(input);
     const outcome = await repaired(
-      engineFor(court('large', transforms), transforms, {}),
+      engineFor(court('_large', transforms), transforms, {}),
       file,
       ({ safety }) => ({
         kind: safety === 'safe' ? 'apply' : 'skip',
