@@ -12,6 +12,7 @@ import { firstError, isOldPython, pythonProblem } from '../syntax/soundness.js';
 import type { Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import { effectOf } from '../toolkit/effect.js';
+import { asOne } from './alike.js';
 import type { EngineSetup } from './engine.js';
 import { floorIn } from './floor.js';
 import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
@@ -156,16 +157,16 @@ function findingsOf(setup: EngineSetup, transform: Transform, module: PyModule):
     setup.transforms.some(({ meta }) => meta.id === id),
   );
   const equals = new Map<string, number>();
-  return [...transform.detect(module, options)].map((site) => {
+  const found = [...transform.detect(module, options)].map((site) => {
     const words = wordsOf(transform.meta.id, site.node);
     const nth = equals.get(words) ?? 0;
     equals.set(words, nth + 1);
     const key = createHash('sha1').update(`${words}\0${nth}`).digest('hex').slice(0, 16);
-    const finding = findingFor(transform, site, key, module, options);
-    return finding.fix === undefined || opposites.length === 0
-      ? finding
-      : { ...finding, alternativeTo: opposites };
+    const made = findingFor(transform, site, key, module, options);
+    const isOpposed = made.fix !== undefined && opposites.length > 0;
+    return { node: site.node, finding: isOpposed ? { ...made, alternativeTo: opposites } : made };
   });
+  return asOne(module, found);
 }
 
 function findingFor(
