@@ -208,9 +208,8 @@ export const factoryDevice: Transform<FactorySite> = {
     const dtype = folded && edit.name(path.replace(/\w+$/, folded), factory);
     const added = [...(dtype === undefined ? [] : [['dtype', dtype] as const]), ['device', target] as const];
     const uncast = cast !== undefined && dtype !== undefined ? receiverOf(cast.call) : undefined;
-    const gone = whole.end - moved.end + (cast && uncast ? cast.call.end - uncast.end : 0);
-    const more = added.reduce((sum, [name, value]) => sum + ', ='.length + name.length + value.length, 0);
-    if (options['everywhere'] !== true && isTooLong(module, whole, more - gone))
+    const without = [[whole, moved] as const, ...(cast && uncast ? [[cast.call, uncast] as const] : [])];
+    if (options['everywhere'] !== true && isTooLong(module, whole, added, without))
       return edit.refuse(
         `its line would be longer than ${longestLine(module)} characters, which no line of this file is`,
       );

@@ -13,11 +13,8 @@ interface IdleSite extends Site {
 }
 
 const NAMES: readonly string[] = ['no_grad', 'inference_mode', 'enable_grad'];
-const MODE = /\b(?:no_grad|inference_mode|enable_grad)\b/g;
-/** What may stand before it on its line, where it begins a statement. */
-const BEFORE = /^(?:.*[;:])?[ \t\f]*[\w.]*$/;
-/** No line of code that begins with it has more before it. */
-const LONGEST = 200;
+/** Where a statement may begin with one of them, in code without strings and comments. */
+const BARE = /(?:^|[;:\r\n])[ \t\f]*(?:\w+[ \t]*\.[ \t]*)*(?:no_grad|inference_mode|enable_grad)\b/;
 
 export const idleNoGrad: Transform<IdleSite> = {
   meta: {
@@ -52,11 +49,11 @@ export const idleNoGrad: Transform<IdleSite> = {
 
   skipsTests: true,
   prefilter: ['torch', NAMES],
-  cue: (text) => [...text.matchAll(MODE)].some(({ index }) => mayBeginAt(text, index)),
+  cue: (_text, _path, glimpse) => glimpse.stretchesWith(...NAMES).some((code) => BARE.test(code)),
 
   *detect(module) {
-    for (const node of NAMES.flatMap((name) => module.at(name))) {
-      if (!NAMES.includes(node.text) || !mayBeginAt(module.text, node.start)) continue;
+    for (const node of NAMES.flatMap((name) => module.atWhere(name, (code) => BARE.test(code)))) {
+      if (!NAMES.includes(node.text)) continue;
       const path = idleAt(module, node);
       if (path === undefined || isTestCode(module, node)) continue;
       yield {
@@ -75,11 +72,6 @@ export const idleNoGrad: Transform<IdleSite> = {
     );
   },
 };
-
-function mayBeginAt(text: string, offset: number): boolean {
-  const line = text.lastIndexOf('\n', offset - 1) + 1;
-  return offset - line <= LONGEST && BEFORE.test(text.slice(line, offset));
-}
 
 /** The mode that a statement names, and does not enter. */
 function idleAt(module: PyModule, node: PyNode): string | undefined {

@@ -93,7 +93,7 @@ describe('repair', () => {
       ...rename('late', 'ccc', 'd'),
       fix: (site, edit, module) => {
         const line = module.lines.position(site.node.start).line;
-        const unknown = line === 2 && module.text.includes('aaa');
+        const unknown = line === 3 && module.text.includes('aaa');
         edit.replace(site.node, 'd');
         return edit.done(
           'Change ccc',
@@ -107,13 +107,24 @@ describe('repair', () => {
       return { kind: transform === 'ab' || at.line === 1 ? 'apply' : 'skip' };
     };
     const result = outcome(
-      await engineOf(late, rename('ab', 'aaa', 'b')).repair(fileOf('ccc\nccc\nccc\naaa\n'), decide),
+      await engineOf(late, rename('ab', 'aaa', 'b')).repair(fileOf('ccc\n\nccc\n\nccc\naaa\n'), decide),
     );
-    expect(asked.sort()).toEqual(['ab:4 safe', 'late:1 safe', 'late:2 safe', 'late:2 unsafe', 'late:3 safe']);
-    expect(result.after).toBe('d\nccc\nccc\nb\n');
+    expect(asked.sort()).toEqual(['ab:6 safe', 'late:1 safe', 'late:3 safe', 'late:3 unsafe', 'late:5 safe']);
+    expect(result.after).toBe('d\n\nccc\n\nccc\nb\n');
     expect(
       result.settled.filter(({ fate }) => fate === 'declined').map(({ finding }) => finding.at.line),
-    ).toEqual([3, 2]);
+    ).toEqual([5, 3]);
+  });
+
+  it('fixes lines in a row that are alike together or not at all', async () => {
+    const some = toy('some', 'ccc', (edit, node) => {
+      edit.replace(node, 'd');
+      const isKnown = node.parent?.type !== 'call';
+      return edit.done('Change', new Proof().require(isKnown ? 'yes' : 'unknown', 'that it is no call'));
+    });
+    const after = async (text: string) => outcome(await engineOf(some).repair(fileOf(text), safe)).after;
+    expect(await after('ccc\nccc()\nccc\n')).toBe('ccc\nccc()\nccc\n');
+    expect(await after('ccc\nccc\n\nccc()\n')).toBe('d\nd\n\nccc()\n');
   });
 
   it('leaves a file alone whose fixes undo each other, and says so', async () => {

@@ -107,10 +107,20 @@ function widthOf(line: string): number {
   return line.replace(/\s*#.*$/, '').replaceAll('\t', '    ').length;
 }
 
-/** Whether its line is too long for its file once an expression on one line has `more` characters. */
-export function isTooLong(module: PyModule, expression: PyNode, more: number): boolean {
+/**
+ * Whether its line is too long for its file once a call in an expression on one line has more keywords, and of some of its
+ * parts only a part is left.
+ */
+export function isTooLong(
+  module: PyModule,
+  expression: PyNode,
+  added: readonly (readonly [name: string, value: string])[],
+  without: readonly (readonly [whole: PyNode, left: PyNode])[],
+): boolean {
   const { line } = module.lines.position(expression.end);
   if (module.lines.position(expression.start).line !== line) return false;
+  const more = added.reduce((sum, [name, value]) => sum + ', ='.length + name.length + value.length, 0);
+  const less = without.reduce((sum, [whole, left]) => sum + whole.end - left.end, 0);
   const start = module.text.lastIndexOf('\n', expression.start - 1) + 1;
-  return widthOf(module.text.slice(start, module.lines.end(line))) + more > longestLine(module);
+  return widthOf(module.text.slice(start, module.lines.end(line))) + more - less > longestLine(module);
 }
