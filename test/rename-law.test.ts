@@ -18,6 +18,8 @@ const STRICTER: ReadonlyMap<string, string> = new Map([
   ['no-grad/keep-forces', 'a network that gives `forces` may differentiate'],
   ['no-grad/keep-hands-on-the-optimizer', 'what gets an `optimizer` may train'],
   ['no-grad/keep-looks-at-the-graph', 'a `scaler` scales losses'],
+  ['factory-device/fix-cuda-without-index', 'shorter names make a shorter line'],
+  ['factory-device/keep-by-default-long-line', 'shorter names make a shorter line'],
   ['hoist-constant-tensor/fix-without-a-name', 'with no device in line 9, line 10 is the first to be named'],
 ]);
 

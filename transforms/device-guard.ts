@@ -51,7 +51,7 @@ export const deviceGuard: Transform<GuardSite> = {
     symptom: 'sync',
     safety: 'safe',
     numerics: 'bit-identical',
-    group: 'default',
+    group: 'documented',
     options: {},
     requires: { torch: '0.4' },
     docs: {
@@ -70,7 +70,7 @@ export const deviceGuard: Transform<GuardSite> = {
     },
     evidence: {
       verdict:
-        'Next to nothing: `.to()` is a no-op when the tensor is there (0.17 ms for 256 calls, no synchronisation). The popular claim of a transfer at every call holds only for tensors that are left on the CPU, and the guard does not help there.',
+        'Next to nothing: `.to()` is a no-op when the tensor is there (0.17 ms for 256 calls, no synchronisation). The popular claim of a transfer at every call holds only for tensors that are left on the CPU, and the guard does not help there. Use `register-tensor-buffer` or `factory-device` for those.',
       measurements: [],
     },
     origin: [

@@ -30,7 +30,14 @@ import {
   isEmptiedBefore,
   isShortlyAfter,
 } from './empty-cache-before-save/cuda-cache.js';
-import { hasTrained, mayUseGpu, modelSave, trainerRun } from './empty-cache-before-save/saving.js';
+import {
+  hasTrained,
+  mayUseGpu,
+  modelSave,
+  passedAbove,
+  trainerRun,
+} from './empty-cache-before-save/saving.js';
+import { isWorthACommit } from './empty-cache-before-save/worth.js';
 
 /** Functions and classes of such names are called once per epoch, step or fold, though the file does not show by whom. */
 const REPEATED_NAME =
@@ -55,8 +62,15 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
     moments: ['saving'],
     safety: 'safe',
     numerics: 'bit-identical',
-    group: 'opt-in',
+    group: 'default',
     options: {
+      everywhere: {
+        type: 'boolean',
+        default: false,
+        whenNamed: true,
+        summary:
+          'also where the save copies nothing itself, no pass before it is shown, or a condition is not proven; on where the transform is named',
+      },
       'after-train': {
         type: 'boolean',
         default: false,
@@ -71,7 +85,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
     requires: {},
     docs: {
       why: "After training, torch's caching allocator keeps the freed activation and gradient blocks reserved. They are of no use to the save, and no other process on the GPU can have them until this one ends.",
-      does: 'Inserts `torch.cuda.empty_cache()`, by the name the file already has for it, before the first of a run of model saves that stands outside loops. Adds `import torch` where the file has none.',
+      does: 'By default only where it is worth a commit: a training or an evaluation ran before in the same function or script, and the save gathers, merges or copies what it writes (`save_pretrained`, `save_model`, a state dict that is gathered or copied to the CPU), or another program is started behind it. Elsewhere when the transform is named. Inserts `torch.cuda.empty_cache()`, by the name the file already has for it, before the first of a run of model saves that stands outside loops. Adds `import torch` where the file has none.',
       refuses: [
         'the save runs once per iteration, in a loop or in a function that a loop of the file or a framework calls',
         'the save shares its line with other code: a one-line suite, or `a; b`',
@@ -86,7 +100,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
     },
     evidence: {
       verdict:
-        'Reserved memory only, 10266 to 1602 MiB: the peak is unchanged, and the gain is for other processes and for what a save allocates elsewhere. Opt-in, since in most scripts the program ends right after the save',
+        'Reserved memory only, 10266 to 1602 MiB: the peak is unchanged, and the gain is for other processes and for what a save allocates elsewhere. In most scripts the program ends right after the save, so by default only where the save gathers, merges or copies, or another program is started',
       measurements: [],
     },
     origin: [{ document: 'GPU memory audit report (Fourier LS-LoRA)', section: '6', fidelity: 'same' }],
@@ -111,6 +125,10 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
       if (save === undefined || isOutOfScope(module, statement)) continue;
       if (isEmptiedBefore(module, statement) || continuesSaves(module, statement)) continue;
       if (isShortlyAfter(statement, trained)) continue;
+      if (options['everywhere'] !== true && !isWorthACommit(module, save)) continue;
+      const isTrained = hasTrained(module, save);
+      const hasRun = isTrained === 'yes' || passedAbove(module, save) ? 'yes' : 'unknown';
+      const pass = isTrained === 'unknown' && hasRun === 'yes' ? 'evaluation' : 'training';
       const what = save.saved.text.replace(/\s+/g, ' ');
       const shown = what.length > 40 ? 'the model' : `\`${what}\``;
       yield {
@@ -121,9 +139,9 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
         gates: [
           [save.isModel, `that ${shown} is ${save.wanted}`],
           [mayUseGpu(module, save), 'that a GPU is used: nothing in this file shows it'],
-          [hasTrained(module, save), 'that a training has run before this save'],
+          [hasRun, 'that a training has run before this save'],
         ],
-        message: `the allocator keeps the freed blocks of the training reserved while ${shown} is saved; no other process can use them`,
+        message: `the allocator keeps the freed blocks of the ${pass} reserved while ${shown} is saved; no other process can use them. Reserved memory only: the peak stays as it is`,
       };
     }
     yield* trainSites(module, options);

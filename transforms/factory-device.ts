@@ -5,8 +5,8 @@
  *
  * The maker must be torch's own and fill the tensor with the same numbers on every device: zeros, ones, full, eye, empty,
  * arange, linspace. Random ones never: a GPU draws other numbers. `torch.tensor` neither: its data are copied from the host
- * either way, with as many synchronisations. The one argument of `.to()` must be a device; casts and reshapes in between
- * stay where they are. A leaf that requires grad is left alone, since the rewrite would move the leaf itself.
+ * either way, with as many synchronisations. The argument of `.to()` must be a device. A cast in between becomes `dtype=`
+ * where zeros or ones are cast; other casts and reshapes stay where they are. A leaf that requires grad is left alone, since the rewrite would move the leaf itself.
  */
 import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
@@ -14,6 +14,7 @@ import {
   behindBracket,
   givenInstead,
   hasSplat,
+  isCertainDevice,
   isCpu,
   isDevice,
   isExact,
@@ -23,7 +24,6 @@ import {
   kindOf,
   methodName,
   methodsBehind,
-  ofTensor,
   Proof,
   qualifiedName,
   receiverOf,
@@ -31,7 +31,17 @@ import {
   row,
   shown,
 } from '../src/toolkit/index.js';
+import { castIn } from './factory-device/factory-cast.js';
 import { cutsAlike, isExactOnAnyDevice, isFilled, roundsAlike } from './factory-device/factory-numbers.js';
+import {
+  busyProperty,
+  isMainCode,
+  isSnapshot,
+  isTooLong,
+  longestLine,
+  runsOnce,
+  tryAround,
+} from './factory-device/factory-place.js';
 
 interface FactorySite extends Site {
   /** `torch.zeros(n)` */
@@ -60,26 +70,37 @@ export const factoryDevice: Transform<FactorySite> = {
     safety: 'safe',
     numerics: 'bit-identical',
     group: 'default',
-    options: {},
+    options: {
+      everywhere: {
+        type: 'boolean',
+        default: false,
+        whenNamed: true,
+        summary:
+          'also in code that runs once, where one wait less is not worth a commit; on where the transform is named',
+      },
+    },
     requires: { torch: '0.4' },
     docs: {
       why: '`torch.zeros(n).to(device)` fills memory on the host, copies it to the GPU and makes the host wait for the copy. `torch.zeros(n, device=device)` is one kernel on the GPU: no host memory, no copy, no wait.',
-      does: 'Moves the device of `.to(device)`, or of `.cuda()`, into the call of `zeros`, `ones`, `full`, `eye`, `empty`, `arange` or `linspace`. Casts and reshapes between the two stay.',
+      does: 'Moves the device of `.to(device)`, or of `.cuda()`, into the call of `zeros`, `ones`, `full`, `eye`, `empty`, `arange` or `linspace`. A cast between the two of zeros, ones or an identity becomes `dtype=`; reshapes, `repeat` and other casts stay. By default only where the code may run again: one wait less in a script or a constructor is not worth a commit. Named, everywhere.',
       refuses: [
         'the maker is random (`rand`, `randn`, `randperm`, …): the GPU has a generator of its own, so the numbers would change',
         'the tensor is made with `requires_grad=True`: the leaf, which gets the gradient, would be another tensor',
         'a keyword is given that does not go with another device, such as `out=` or `pin_memory=`, or the keywords are spread with `**`',
         'a comment stands between the call and `.to()`',
+        'by default, its line would be longer than the lines of its file',
+        'unsafe in a `try`, whose handler may wait for the error that a move out of `torch.device("meta")` raises, and where the device is a property that does more than look',
         'the maker is `empty` and has elements: unsafe, since what is left in memory differs between host and device, where somebody reads it',
-        'the tensor is cast before it is moved, or a range is made in half precision or in a dtype that is not written there: unsafe, since the device then holds the uncast tensor (256 → 1280 MiB for a boolean mask of 16384 × 16384 on an H200) and may round otherwise',
+        'the tensor is cast before it is moved and not filled with zeros, ones or an identity, or a range is made in half precision or in a dtype that is not written there: unsafe, since the device then holds the uncast tensor (256 → 1280 MiB for a boolean mask of 16384 × 16384 on an H200) and may round otherwise',
         '`linspace` makes whole numbers: unsafe, since the host computes them in double and a GPU in single precision before it cuts them off (on an H200 one number of `linspace(0, 7, 50, dtype=torch.long)` is another)',
       ],
       limits: [
-        '`.to()` with a dtype, a tensor, `non_blocking` or `copy` is not edited, nor is `.cuda(index)` with anything but a number: with `None` it means the current GPU, while `device=None` means the CPU.',
+        '`.to()` with a dtype, a tensor or `copy` is not edited, nor is `.cuda(index)` with what may be `None`: with `None` it means the current GPU, while `device=None` means the CPU.',
         '`torch.tensor(data).to(device)` is not edited: `torch.tensor(data, device=device)` copies and waits just the same.',
         'A module that other code traces with torch.fx gets a device that is no device yet, which makers of tensors do not take.',
         '`arange` with a fractional step and `linspace` may differ in the last bit between host and GPU; these findings say so.',
         'GPU memory stays the same: this saves time and host memory.',
+        'Code below `if __name__ == "__main__":` and copies of the code beside the results of a run (`wandb/run-…`, `outputs/2024-…/`) are not looked at.',
       ],
     },
     evidence: {
@@ -102,9 +123,11 @@ export const factoryDevice: Transform<FactorySite> = {
     ['.to(', '.cuda('],
     ['zeros(', 'ones(', 'full(', 'eye(', 'empty(', 'arange(', 'linspace(', 'rand'],
   ],
-  cue: (_text, _path, glimpse) => glimpse.stretchesWith('.to(', '.cuda(').some(mayMoveFactory),
+  cue: (_text, path, glimpse) =>
+    !isSnapshot(path) && glimpse.stretchesWith('.to(', '.cuda(').some(mayMoveFactory),
 
-  *detect(module) {
+  *detect(module, options) {
+    if (isSnapshot(module.path)) return;
     for (const node of ['.to(', '.cuda('].flatMap((literal) => module.atWhere(literal, mayMoveFactory))) {
       const whole = node.parent?.parent;
       const moved = whole?.type === 'call' ? receiverOf(whole) : undefined;
@@ -113,6 +136,7 @@ export const factoryDevice: Transform<FactorySite> = {
       if (found === undefined || whole.closest('string') !== undefined || isTestCode(module, whole)) continue;
       const device = deviceOf(module, whole);
       if (device === 'none' || keywordArgument(found.factory, 'device') !== undefined) continue;
+      if (isMainCode(whole) || (options['everywhere'] !== true && runsOnce(module, whole))) continue;
       // A line that ends in `.to(` has no place for an ignore comment.
       const shown = whole.field('arguments')?.text.includes('\n') ? found.factory.field('function') : node;
       yield {
@@ -126,13 +150,16 @@ export const factoryDevice: Transform<FactorySite> = {
     }
   },
 
-  fix({ factory, path, moved, whole, device }, edit, module) {
+  fix({ factory, path, moved, whole, device }, edit, module, options) {
     if (row(path)?.random)
       return edit.refuse('random numbers drawn on the device are not those drawn on the host');
     const keywords = argumentsOf(factory).flatMap((node) =>
       node.type === 'keyword_argument' ? (node.field('name')?.text ?? []) : [],
     );
     const strange = keywords.find((name) => !PORTABLE.has(name));
+    const cast = castIn(module, path, factory, moved);
+    const folded = cast?.dtype;
+    const busy = device && busyProperty(module, device);
     const leaf = keywordArgument(factory, 'requires_grad')?.field('value');
     const proof = new Proof()
       .forbid(
@@ -149,8 +176,16 @@ export const factoryDevice: Transform<FactorySite> = {
         `that \`${device?.text}\` is a device`,
       )
       .require(
-        castIn(moved) === undefined ? 'yes' : 'unknown',
-        `that the device has room for the tensor before \`.${castIn(moved)}()\`, and casts its numbers alike`,
+        cast === undefined || folded !== undefined ? 'yes' : 'unknown',
+        `that the device has room for the tensor before \`.${cast?.name}()\`, and casts its numbers alike`,
+      )
+      .require(
+        tryAround(whole) === undefined ? 'yes' : 'unknown',
+        'that the `try` around it does not wait for the error of a move out of `torch.device("meta")`',
+      )
+      .require(
+        busy === undefined ? 'yes' : 'unknown',
+        `that ${busy} changes nothing that the tensor is made by`,
       )
       .require(roundsAlike(path, factory), 'that the device rounds to half precision as the host does')
       .require(cutsAlike(path, factory), 'that the device cuts off to the same whole numbers as the host')
@@ -169,8 +204,18 @@ export const factoryDevice: Transform<FactorySite> = {
         'unknown',
         `that \`${device?.text}\` is a device: \`${shown(other.node)}\` is given for it`,
       );
-    edit.appendKeyword(factory, 'device', device?.text ?? cudaDevice(whole));
+    const target = device?.text ?? cudaDevice(whole);
+    const dtype = folded && edit.name(path.replace(/\w+$/, folded), factory);
+    const added = [...(dtype === undefined ? [] : [['dtype', dtype] as const]), ['device', target] as const];
+    const uncast = cast !== undefined && dtype !== undefined ? receiverOf(cast.call) : undefined;
+    const without = [[whole, moved] as const, ...(cast && uncast ? [[cast.call, uncast] as const] : [])];
+    if (options['everywhere'] !== true && isTooLong(module, whole, added, without))
+      return edit.refuse(
+        `its line would be longer than ${longestLine(module)} characters, which no line of this file is`,
+      );
+    edit.appendKeywords(factory, added);
     edit.keepOnly(whole, moved);
+    if (cast !== undefined && uncast !== undefined) edit.keepOnly(cast.call, uncast);
     const numerics = isExactOnAnyDevice(module, factory, path) ? 'bit-identical' : 'rounding';
     return edit.done('Create the tensor on its device', proof, { numerics });
   },
@@ -188,16 +233,6 @@ function mayMoveFactory(code: string): boolean {
     for (const method of methodsBehind(code, open)) if (method === 'to' || method === 'cuda') return true;
   }
   return false;
-}
-
-/** The cast that a factory's result goes through before it is moved. */
-function castIn(moved: PyNode): string | undefined {
-  for (let at: PyNode | undefined = moved; at?.type === 'call'; at = receiverOf(at)) {
-    const name = methodName(at) ?? '';
-    const known = ofTensor(name);
-    if (known?.storage === 'perhaps' && known.dtype !== 'same') return name;
-  }
-  return undefined;
 }
 
 /** The maker at the root of `torch.zeros(n).long().view(2, -1)`, looking only through methods that do the same anywhere. */
@@ -225,15 +260,19 @@ function isExactMethod(module: PyModule, call: PyNode): boolean {
   const args = argumentsOf(call);
   if (name === 'fill_') return args.length === 1 && args.every((value) => kindOf(module, value) === 'number');
   // A tensor that is turned stays a view of another one.
+  if (name === 'repeat') return true;
   return isExact(name) && !/^(?:t|transpose|permute)$|ax|dim/.test(name);
 }
 
 /** The device that a move names; `none` where it says more than a device, or moves nothing. */
 function deviceOf(module: PyModule, move: PyNode): PyNode | undefined | 'none' {
   const [first, ...others] = argumentsOf(move);
-  if (others.length > 0) return 'none';
-  if (methodName(move) === 'cuda')
-    return first === undefined || first.type === 'integer' ? undefined : 'none';
+  if (!others.every(isHowToCopy)) return 'none';
+  if (methodName(move) === 'cuda') {
+    if (first === undefined || first.type === 'integer') return undefined;
+    if (isHowToCopy(first)) return undefined;
+    return isCertainDevice(module, first) && !isCpu(module, first) ? first : 'none';
+  }
   const named = first?.type === 'keyword_argument';
   const device = named ? first.field('value') : first;
   if (device === undefined || (named && first.field('name')?.text !== 'device')) return 'none';
@@ -243,7 +282,12 @@ function deviceOf(module: PyModule, move: PyNode): PyNode | undefined | 'none' {
   return likely && !isCpu(module, device) ? device : 'none';
 }
 
+/** `non_blocking=True`: there is nothing to copy once the tensor is made where it belongs. */
+function isHowToCopy(argument: PyNode): boolean {
+  return /^non_blocking\s*=\s*(?:True|False)$/.test(argument.text);
+}
+
 function cudaDevice(move: PyNode): string {
   const [index] = argumentsOf(move);
-  return index === undefined ? '"cuda"' : `"cuda:${index.text}"`;
+  return index?.type !== 'integer' ? '"cuda"' : `"cuda:${index.text}"`;
 }

@@ -62,6 +62,7 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
         'a loop of the file accumulates gradients outside `no_sync()`: with offload, all but the last would be lost',
         'the optimizer is made before the wrap, and would hold the parameters that the wrap replaces',
         'another wrapper or launcher (DDP, FSDP2, DeepSpeed, accelerate, Lightning) has the model',
+        'an optimizer of the file is fused or keeps its state in 8 bits: neither takes parameters that are offloaded',
         'the arguments of the wrap are spread or go beyond three by position',
         'the statement shares its line with other code',
       ],
@@ -120,6 +121,14 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
         'this file initialises no process group, and the wrap raises without one',
       )
       .forbid(other !== undefined, `\`${other}\` of this file has the model`)
+      .forbid(
+        module.mentions(/\bfused\s*=\s*True\b/),
+        'its optimizer uses the fused kernel, which before torch 2.4 takes no parameters that are offloaded',
+      )
+      .forbid(
+        module.mentions(/\bbitsandbytes\b|\bbnb\b|8bit/i),
+        'this file has an 8-bit optimizer, which needs its parameters on the GPU',
+      )
       .forbid(
         accumulatingLoops(module).length > 0 && !module.mentions(/\bno_sync\b/),
         'this file accumulates gradients outside `no_sync()`: with offload all but the last would be lost',

@@ -29,7 +29,7 @@ export const fsdpOffloadAccumulation: Transform<Site> = {
   meta: {
     id: 'fsdp-offload-accumulation',
     summary: 'Report gradient accumulation that FSDP with CPU offload throws away',
-    symptom: 'peak',
+    symptom: 'future-break',
     safety: 'advice',
     numerics: 'changes-training',
     group: 'default',

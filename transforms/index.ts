@@ -32,6 +32,7 @@ import { gradientAccumulationLoop } from './gradient-accumulation-loop.js';
 import { gradientCheckpointingKwargs } from './gradient-checkpointing-kwargs.js';
 import { hoistConstantTensor } from './hoist-constant-tensor.js';
 import { hookDetach } from './hook-detach.js';
+import { idleNoGrad } from './idle-no-grad.js';
 import { kbitCheckpointingKwargs } from './kbit-checkpointing-kwargs.js';
 import { lazyDataset } from './lazy-dataset.js';
 import { legacyTrainingArgs } from './legacy-training-args.js';
@@ -98,6 +99,7 @@ export const transforms: readonly Transform[] = withEvidence(
     gradientCheckpointingKwargs,
     hoistConstantTensor,
     hookDetach,
+    idleNoGrad,
     kbitCheckpointingKwargs,
     lazyDataset,
     legacyTrainingArgs,

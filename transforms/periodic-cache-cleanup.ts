@@ -65,6 +65,7 @@ export const periodicCacheCleanup: Transform<CleanupSite> = {
     symptom: 'fragmentation',
     safety: 'unsafe',
     numerics: 'bit-identical',
+    yieldsTo: ['empty-cache-hot-loop'],
     group: 'documented',
     options: {
       every: { type: 'integer', default: 100, summary: 'clean up every so many steps' },

@@ -57,7 +57,7 @@ export const stackLosses: Transform<SumSite> = {
     symptom: 'sync',
     safety: 'safe',
     numerics: 'rounding',
-    group: 'default',
+    group: 'documented',
     options: {},
     requires: { torch: '1.0' },
     docs: {
@@ -82,7 +82,7 @@ export const stackLosses: Transform<SumSite> = {
     },
     evidence: {
       verdict:
-        'Nil on memory and synchronisation, and on time within the noise (6 % at 128 terms): the popular claim that `+=` of a GPU tensor syncs is false',
+        'Nil on memory and synchronisation, and on time within the noise (6 % at 128 terms): the popular claim that `+=` of a GPU tensor syncs is false. Use `detach-accumulated-loss` for totals that are only read',
       measurements: [],
     },
     origin: [{ document: 'GPU memory audit report (Fourier LS-LoRA)', section: '1', fidelity: 'same' }],

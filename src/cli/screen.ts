@@ -88,6 +88,8 @@ function headLines(
   ];
   const say = (label: string, text: string) => lines.push(...entry(label, text, LABEL, width, paint.dim));
   for (const gate of finding.unproven) say('not proven', gate);
+  if (finding.alternativeTo !== undefined)
+    say('opposite', `of ${finding.alternativeTo.join(', ')}, which runs too`);
   for (const premise of finding.premises ?? []) say('counts on', premiseSentence(premise));
   if (meta !== undefined) {
     say('measured', meta.evidence.verdict);

@@ -1,5 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
+import { byEffect, type Effect } from '../toolkit/effect.js';
 import { type Asked, contentHash } from '../workspace/answers.js';
 import type { Item } from './keys.js';
 
@@ -10,7 +11,7 @@ export interface Change {
   readonly lost?: string;
 }
 
-/** The files under review as they were last read, and their findings by name. */
+/** The files under review as they were last read, and their findings by name: what frees memory first, files together. */
 export class ReviewedFiles {
   readonly #files = new Map<string, SourceFile>();
   readonly #findings = new Map<string, Finding>();
@@ -21,7 +22,7 @@ export class ReviewedFiles {
     scans: readonly Scan[],
     private readonly reread: (path: string) => SourceFile | undefined,
   ) {
-    this.items = scans.flatMap((scan) => this.#add(scan));
+    this.items = [...scans].sort((a, b) => byEffect(bestIn(a), bestIn(b))).flatMap((scan) => this.#add(scan));
   }
 
   file(path: string): SourceFile {
@@ -54,6 +55,7 @@ export class ReviewedFiles {
     this.#files.set(file.path, file);
     return findings
       .filter((finding) => finding.fix !== undefined)
+      .sort((a, b) => byEffect(a.effect, b.effect))
       .map((finding) => {
         const { transform, safety } = finding;
         const ref = refOf(file.path, finding);
@@ -61,6 +63,12 @@ export class ReviewedFiles {
         return { ref, path: file.path, transform, safety };
       });
   }
+}
+
+/** What the best fix of a file is good for. */
+function bestIn({ findings }: Scan): Effect {
+  const offered = findings.filter(({ fix }) => fix !== undefined).map(({ effect }) => effect);
+  return offered.sort(byEffect)[0] ?? 'tidy';
 }
 
 export function refOf(path: string, finding: Finding): string {

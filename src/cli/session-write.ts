@@ -1,6 +1,7 @@
 import type { Engine } from '../engine/engine.js';
 import type { Decide, Decision, Finding, Outcome } from '../engine/outcome.js';
 import { contentHash, type Entry } from '../workspace/answers.js';
+import { excludedIn } from '../workspace/changes.js';
 import type { Written } from '../workspace/write.js';
 import { finishedPaths, type Item, type Review } from './keys.js';
 import { type ReviewedFiles, refOf } from './session-files.js';
@@ -13,6 +14,8 @@ export interface Landed {
   readonly failed?: string;
   /** Findings that only showed after these fixes; nobody was asked about them. */
   readonly fresh: number;
+  /** Accepted fixes that do not go with others, in sentences. */
+  readonly excluded: readonly string[];
   /** What was declined, for a later session that finds the file as it is now. */
   readonly declined: readonly Entry[];
 }
@@ -37,7 +40,7 @@ export async function land(
   engine: Engine,
   write: (outcome: Outcome) => Promise<Written>,
 ): Promise<Landed> {
-  const nothing = { path, fixes: 0, suppressed: 0, fresh: 0, declined: [] };
+  const nothing = { path, fixes: 0, suppressed: 0, fresh: 0, excluded: [], declined: [] };
   const outcome = await engine.repair(files.file(path), answeredOnce(path, review.answers));
   if (outcome.kind === 'skipped') return { ...nothing, failed: outcome.reason };
   const bugs = outcome.bugs.length === 0 ? {} : { failed: outcome.bugs.join('; ') };
@@ -54,6 +57,7 @@ export async function land(
     fixes: count('applied', 'edited'),
     suppressed: count('suppressed'),
     fresh: remaining.filter((finding) => !known.has(refOf(path, finding))).length,
+    excluded: excludedIn(outcome),
     declined: declinedAfter(path, review, remaining, contentHash(outcome.file.source, outcome.after)),
     ...bugs,
   };

@@ -236,9 +236,10 @@ class Session {
 
   #conclude(landed: readonly Landed[], interrupted: boolean): ReviewResult {
     const look = lookOf(this.input.terminal);
-    for (const { path, failed, fresh, declined } of landed) {
+    for (const { path, failed, fresh, excluded, declined } of landed) {
       if (failed !== undefined) this.#failed.push({ path, reason: failed });
       this.#memory.keepEntries(declined);
+      for (const sentence of excluded) this.#print(noteText(sentence, look));
       if (fresh > 0) {
         const more = `${plural(fresh, 'finding')} of ${path} showed up only now; run memfix again to see more.`;
         this.#print(noteText(more, look));

@@ -6,7 +6,7 @@ import type { PythonParser } from '../syntax/parser.js';
 import { decode } from '../text/decode.js';
 import type { Options, Transform } from '../toolkit/contract.js';
 
-/** An engine for these transforms with their options at their defaults; without a door, for files by themselves. */
+/** An engine for these transforms with their options at their defaults, a single one as if by name; without a door, for files by themselves. */
 export function engineWithDefaults(
   parser: PythonParser,
   transforms: readonly Transform[],
@@ -18,16 +18,23 @@ export function engineWithDefaults(
     parser,
     transforms,
     knownIds: new Set(all.map(({ meta }) => meta.id)),
-    optionsFor: (id) => defaultsOf(all.find(({ meta }) => meta.id === id)),
+    optionsFor: (id) =>
+      defaultsOf(
+        all.find(({ meta }) => meta.id === id),
+        transforms.length === 1,
+      ),
     ...(neighbours && {
       around: (...asked: Parameters<Neighbours['around']>) => neighbours.around(...asked),
     }),
   });
 }
 
-export function defaultsOf(transform: Transform | undefined): Options {
+/** `isNamed`: it runs because it was asked for by its name. */
+export function defaultsOf(transform: Transform | undefined, isNamed = false): Options {
   const specs = Object.entries(transform?.meta.options ?? {});
-  return Object.fromEntries(specs.map(([name, spec]) => [name, spec.default]));
+  return Object.fromEntries(
+    specs.map(([name, spec]) => [name, isNamed ? (spec.whenNamed ?? spec.default) : spec.default]),
+  );
 }
 
 /** The file's text, or why it has none. */

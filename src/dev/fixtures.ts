@@ -39,6 +39,8 @@ export interface FixtureCase {
   readonly options: Options;
   /** From the key `versions` there, e.g. `{ "versions": { "transformers": ">=4.46" } }`. */
   readonly versions: Versions;
+  /** From the key `transforms` there: what runs in a case where several meet, if not what is on by default. */
+  readonly transforms: readonly string[] | undefined;
   /** Other files of the project, from the folder `project/`: path to text, as seen from `input.py`. */
   readonly project: ReadonlyMap<string, string>;
   /** Those of them that the fix changes too, from `project-output/`. */
@@ -88,13 +90,17 @@ function readCase(name: string, folder: string): FixtureCase {
   };
 }
 
-function settingsIn(json: Buffer | undefined): Pick<FixtureCase, 'options' | 'versions'> {
-  const { versions = {}, ...options } = json === undefined ? {} : JSON.parse(json.toString('utf8'));
+function settingsIn(json: Buffer | undefined): Pick<FixtureCase, 'options' | 'versions' | 'transforms'> {
+  const {
+    versions = {},
+    transforms,
+    ...options
+  } = json === undefined ? {} : JSON.parse(json.toString('utf8'));
   const pins = Object.entries<string>(versions).map(([name, text]): [string, Pin[]] => {
     const { statements } = readRequirements(`${name}${text}`, 'requirements.txt');
     return [name, statements.map(([, pin]) => pin)];
   });
-  return { options, versions: new Versions(new Map(pins)) };
+  return { options, versions: new Versions(new Map(pins)), transforms };
 }
 
 function projectIn(folder: string): ReadonlyMap<string, string> {

@@ -81,10 +81,10 @@ export function createEngine(setup: EngineSetup): Engine {
   };
 }
 
-/** The answer of `apply` without a person: safe fixes, and unsafe ones when allowed; never advice. */
+/** The answer of `apply` without a person: safe fixes, and unsafe ones when allowed; never advice or an alternative. */
 export function policy(allow: { readonly unsafe: boolean; fixable(id: string): boolean }): Decide {
-  return ({ transform, safety }) => {
+  return ({ transform, safety, alternativeTo }) => {
     const allowed = safety === 'safe' || (safety === 'unsafe' && allow.unsafe);
-    return { kind: allowed && allow.fixable(transform) ? 'apply' : 'skip' };
+    return { kind: allowed && alternativeTo === undefined && allow.fixable(transform) ? 'apply' : 'skip' };
   };
 }

@@ -4,6 +4,7 @@ import type { Premise } from '../semantic/versions.js';
 import type { SourceText } from '../text/decode.js';
 import type { Position, Span } from '../text/lines.js';
 import type { Numerics, Safety } from '../toolkit/contract.js';
+import type { Effect } from '../toolkit/effect.js';
 
 /** A decoded file and the name it is reported under (relative, with forward slashes). */
 export interface SourceFile {
@@ -29,6 +30,8 @@ export interface ProposedFix {
 
 export interface Finding {
   readonly transform: string;
+  /** What its transform is good for. */
+  readonly effect: Effect;
   /** Names the same finding in a later pass or session: id, the site's own words, and its occurrence among equals. */
   readonly key: string;
   readonly span: Span;
@@ -39,6 +42,8 @@ export interface Finding {
   readonly numerics: Numerics;
   /** The gates that the code does not prove; why the finding is not safer. */
   readonly unproven: readonly string[];
+  /** Transforms of this run that do the opposite: the fix is one to choose, not one to apply with theirs. */
+  readonly alternativeTo?: readonly string[];
   /** The versions that the fix counts on, and what says that they are there. */
   readonly premises?: readonly Premise[];
   /** Present unless the site was refused or the advice has no diff. */
@@ -100,11 +105,14 @@ export interface BesideChange {
   readonly after: string;
 }
 
-export type Fate = 'applied' | 'edited' | 'suppressed' | 'declined' | 'dropped';
+/** `excluded`: accepted, and left out since it does not go with another fix that was taken. */
+export type Fate = 'applied' | 'edited' | 'suppressed' | 'declined' | 'dropped' | 'excluded';
 
 export interface Settled {
   readonly finding: Finding;
   readonly fate: Fate;
+  /** Why it was excluded. */
+  readonly because?: string;
   /** What a scan of the result still finds there, where it was declined. */
   readonly remains?: Finding;
 }

@@ -7,6 +7,7 @@ import { firstError, pythonProblem, type SyntaxProblem, tokensOutside } from '..
 import { yamlProblem } from '../syntax/yaml.js';
 import { bisect } from '../text/bisect.js';
 import type { Span } from '../text/lines.js';
+import { agreeing } from './agreement.js';
 import type { EngineSetup } from './engine.js';
 import type {
   BesideChange,
@@ -154,13 +155,17 @@ function applyOnce(
     } else choices.push({ finding, decision, edits });
   }
   const planned = onePerFile(plan(choices, (choice) => choice.edits).taken);
-  const taken = sound(planned, module, setup, (choice, problem) => {
+  const stands = sound(planned, module, setup, (choice, problem) => {
     const place = where(scan, choice.finding);
     const who =
       choice.decision.kind === 'edited' ? 'the edited text' : `the fix of ${choice.finding.transform}`;
     bugs.push(`${who} at ${place} was dropped because the result is not sound: ${problem.message}`);
     settled.push({ finding: choice.finding, fate: 'dropped' });
   });
+  const { kept: taken, excluded } = agreeing(setup, stands, (some) => plannedBy(scan.file, module, some));
+  for (const { choice, because } of excluded)
+    if (because !== undefined) settled.push({ finding: choice.finding, fate: 'excluded', because });
+  const doubtful = new Set(excluded.map(({ choice }) => choice.finding));
   for (const { finding, decision } of taken) {
     settled.push({
       finding,
@@ -176,12 +181,23 @@ function applyOnce(
     const place = placeOf(finding, finding.span.start);
     const answered = standing.get(place);
     if (answered === undefined || landed.has(finding)) continue;
+    // Less certain now than when it was asked about.
+    if (doubtful.has(finding) && !done.has(place)) continue;
     // A dropped fix must not be tried again.
     const decision: Decision = done.has(place) ? { kind: 'skip' } : answered.decision;
     waiting.set(placeOf(finding, moved(finding.span.start)), { ...answered, decision });
   }
   const beside = taken.flatMap((choice) => besideOf(choice).map(changeOf));
   return { after: applyEdits(module.text, edits), beside, settled, bugs, standing: waiting };
+}
+
+/** The file and those beside it with some of the choices in them. */
+function plannedBy(file: SourceFile, module: PyModule, choices: readonly Choice[]) {
+  const edits = allEdits(module, choices);
+  const newer = new Map(file.newer);
+  for (const { path, after } of choices.flatMap(besideOf).map(changeOf)) newer.set(path, after);
+  const source = { ...file.source, text: applyEdits(module.text, edits) };
+  return { file: { ...file, source, newer }, moved: movedBy(edits) };
 }
 
 /** Of fixes that change the same other file, one at a time: the next is planned on what that made of it. */

@@ -11,6 +11,8 @@ import { NotInPieces } from '../syntax/pieces.js';
 import { firstError, isOldPython, pythonProblem } from '../syntax/soundness.js';
 import type { Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
+import { effectOf } from '../toolkit/effect.js';
+import { asOne } from './alike.js';
 import type { EngineSetup } from './engine.js';
 import { floorIn } from './floor.js';
 import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
@@ -151,14 +153,20 @@ function misunderstood(file: SourceFile, { lines }: PyModule, tree: SyntaxTree):
 
 function findingsOf(setup: EngineSetup, transform: Transform, module: PyModule): readonly Finding[] {
   const options = setup.optionsFor(transform.meta.id);
+  const opposites = (transform.meta.yieldsTo ?? []).filter((id) =>
+    setup.transforms.some(({ meta }) => meta.id === id),
+  );
   const equals = new Map<string, number>();
-  return [...transform.detect(module, options)].map((site) => {
+  const found = [...transform.detect(module, options)].map((site) => {
     const words = wordsOf(transform.meta.id, site.node);
     const nth = equals.get(words) ?? 0;
     equals.set(words, nth + 1);
     const key = createHash('sha1').update(`${words}\0${nth}`).digest('hex').slice(0, 16);
-    return findingFor(transform, site, key, module, options);
+    const made = findingFor(transform, site, key, module, options);
+    const isOpposed = made.fix !== undefined && opposites.length > 0;
+    return { node: site.node, finding: isOpposed ? { ...made, alternativeTo: opposites } : made };
   });
+  return asOne(module, found);
 }
 
 function findingFor(
@@ -172,6 +180,7 @@ function findingFor(
   const { node, message } = site;
   const common = {
     transform: meta.id,
+    effect: effectOf(meta),
     key,
     span: { start: node.start, end: node.end },
     at: module.lines.position(node.start),

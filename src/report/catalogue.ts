@@ -1,5 +1,7 @@
 import type { Group, TransformMeta } from '../toolkit/contract.js';
+import { byEffect, effectOf } from '../toolkit/effect.js';
 import { widthOf } from './cells.js';
+import { EFFECT_WORDS } from './effects.js';
 import { headline, measurementsOf } from './evidence.js';
 import { markdownTable } from './page.js';
 import { wrap } from './prose.js';
@@ -49,11 +51,12 @@ export function catalogueMarkdown(metas: readonly TransformMeta[]): string {
       const rows = members.map((meta) => [
         `[\`${meta.id}\`](transforms/${meta.id}.md)`,
         meta.summary,
+        EFFECT_WORDS[effectOf(meta)],
         meta.symptom,
         meta.safety,
         meta.numerics,
       ]);
-      const heads = ['transform', 'what it does', 'symptom', 'safety', 'numerics'];
+      const heads = ['transform', 'what it does', 'effect', 'symptom', 'safety', 'numerics'];
       return `**${name}**: ${meaning}\n\n${markdownTable(heads, rows)}`;
     })
     .join('\n\n');
@@ -63,7 +66,8 @@ type Members = readonly [name: Group, meaning: string, members: readonly Transfo
 
 function grouped(metas: readonly TransformMeta[]): readonly Members[] {
   return GROUPS.map(([name, meaning]): Members => {
-    return [name, meaning, metas.filter(({ group }) => group === name)];
+    const members = metas.filter(({ group }) => group === name);
+    return [name, meaning, members.sort((a, b) => byEffect(effectOf(a), effectOf(b)))];
   }).filter(([, , members]) => members.length > 0);
 }
 

@@ -38,11 +38,6 @@ export function isNil(meta: TransformMeta): boolean {
   return measured.length > 0 && !measured.some((figure) => NAMES.some((name) => fell(figure, name)));
 }
 
-/** The verdict begins with it. */
-export function saysNil({ evidence }: TransformMeta): boolean {
-  return /^(?:Nil|No effect|Saves nothing|Next to nothing)\b/.test(evidence.verdict);
-}
-
 /** What its symptom is about, in the figure that comes first: `evaluation step: peak 7211 MiB → peak 2549 MiB (…)`. */
 export function headline(meta: TransformMeta): string | undefined {
   const [figure] = figuresOf(meta);

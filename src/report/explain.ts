@@ -1,5 +1,7 @@
 import type { TransformMeta } from '../toolkit/contract.js';
+import { effectOf } from '../toolkit/effect.js';
 import { printable } from './cells.js';
+import { EFFECT_WORDS } from './effects.js';
 import { howMeasured, measurementsOf } from './evidence.js';
 import {
   alternativesTo,
@@ -62,6 +64,7 @@ export function terminalPage(meta: TransformMeta, example: Example, { paint, wid
 
 function properties(meta: TransformMeta, { paint }: Style): string[] {
   const rows: [string, string, ((text: string) => string)?][] = [
+    ['effect', EFFECT_WORDS[effectOf(meta)]],
     ['symptom', meta.symptom],
     ['safety', meta.safety, paint[SAFETY_TONE[meta.safety]]],
     ['numerics', meta.numerics],

@@ -10,6 +10,7 @@ import { renderDiagnosis } from './oom.js';
 import { premiseSentence } from './premises.js';
 import { plural, wrap } from './prose.js';
 import {
+  alternativeSentence,
   isRefused,
   type Report,
   refusalSentence,
@@ -117,6 +118,9 @@ function verdict(finding: Finding, view: View): string[] {
   return [
     ...(finding.fix === undefined ? [] : prose(finding.fix.title, 'fix: ', view, paint.bold)),
     ...(finding.advice === undefined ? [] : prose(finding.advice, 'advice: ', view, paint.bold)),
+    ...(finding.alternativeTo === undefined
+      ? []
+      : prose(alternativeSentence(finding.alternativeTo), 'alternative: ', view, paint.yellow)),
     ...finding.unproven.flatMap((gate) => prose(gate, 'not proven: ', view, paint.yellow)),
     ...(view.verbose ? (finding.premises ?? []) : []).flatMap((premise) =>
       prose(premiseSentence(premise), 'counts on: ', view, paint.dim),

@@ -2,6 +2,7 @@ import { byPosition, type Edit } from '../edit/edit.js';
 import type { Scan } from '../engine/outcome.js';
 import { Lines, type Position } from '../text/lines.js';
 import type { Numerics, Safety } from '../toolkit/contract.js';
+import type { Effect } from '../toolkit/effect.js';
 import { diagnosisJson, type JsonOutOfMemory } from './oom.js';
 import { type Assumption, assumptionsOf } from './premises.js';
 import { inOrder, type Report, type Shown } from './report.js';
@@ -38,11 +39,15 @@ export interface JsonFinding {
   readonly id: string;
   /** Names the same finding in a later run, as long as its own words stay. */
   readonly key: string;
+  /** What its transform is good for, as far as it was measured. */
+  readonly effect: Effect;
   readonly safety: Safety;
   readonly numerics: Numerics;
   readonly message: string;
   /** The gates that the code does not prove. */
   readonly unproven: readonly string[];
+  /** Transforms of this run that do the opposite: `apply` leaves the choice to a person. */
+  readonly alternativeTo: readonly string[];
   /** The versions that the fix counts on, and what says that they are there. */
   readonly premises: readonly JsonPremise[];
   /** Why the site was left alone; such a site counts as no finding. */
@@ -100,6 +105,8 @@ export interface JsonNote {
 }
 
 export interface JsonSummary extends BySafety {
+  /** Findings by what they are good for. */
+  readonly effects: Readonly<Record<Effect, number>>;
   /** Files looked at. */
   readonly checked: number;
   /** Findings, without the sites that were left alone. */
@@ -151,6 +158,7 @@ export function toJson(report: Report): JsonReport {
       findings: counts.findings,
       files: counts.files,
       ...counts.bySafety,
+      effects: counts.byEffect,
       refused: counts.refused,
       suppressed: counts.suppressed,
       skipped: counts.skipped,
@@ -167,10 +175,12 @@ function findingJson({ scan, finding, ranked }: Shown, lines: Lines, { proven }:
     ...range(finding.at, finding.end),
     id: finding.transform,
     key: finding.key,
+    effect: finding.effect,
     safety: finding.safety,
     numerics: finding.numerics,
     message: finding.message,
     unproven: finding.unproven,
+    alternativeTo: finding.alternativeTo ?? [],
     premises: (finding.premises ?? []).map((premise) => ({ ...premise, assumed: premise.assumed ?? null })),
     refusal: finding.refusal ?? null,
     fix:

@@ -1,6 +1,9 @@
 import type { TransformMeta } from '../toolkit/contract.js';
+import { effectOf } from '../toolkit/effect.js';
+import { saysNil } from '../toolkit/evidence.js';
 import { type Hunk, hunkHeader, hunksBetween } from './diff.js';
-import { howMeasured, isNil, measurementsOf, saysNil } from './evidence.js';
+import { EFFECT_WORDS } from './effects.js';
+import { howMeasured, isNil, measurementsOf } from './evidence.js';
 
 /** The fixture that a transform's `meta.example` names; both sides are the same where advice has no diff. */
 export interface Example {
@@ -93,8 +96,17 @@ function instead(meta: TransformMeta): string[] {
 
 function properties(meta: TransformMeta): string {
   return markdownTable(
-    ['symptom', 'safety', 'numerics', 'group', 'requires'],
-    [[meta.symptom, meta.safety, meta.numerics, meta.group, requirements(meta)]],
+    ['effect', 'symptom', 'safety', 'numerics', 'group', 'requires'],
+    [
+      [
+        EFFECT_WORDS[effectOf(meta)],
+        meta.symptom,
+        meta.safety,
+        meta.numerics,
+        meta.group,
+        requirements(meta),
+      ],
+    ],
   );
 }
 

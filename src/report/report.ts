@@ -2,6 +2,7 @@ import type { Finding, Scan, Skipped } from '../engine/outcome.js';
 import type { Diagnosis } from '../oom/diagnosis.js';
 import type { Ranked } from '../oom/rank.js';
 import type { Safety } from '../toolkit/contract.js';
+import { byEffect } from '../toolkit/effect.js';
 import { printable } from './cells.js';
 import type { Paint, Tone } from './paint.js';
 import type { Proven } from './prove/proven.js';
@@ -61,14 +62,22 @@ export function inOrder({ scans, oom }: Pick<Report, 'scans' | 'oom'>): readonly
   return oom.ranked.map((ranked) => ({ scan: ranked.scan, finding: ranked.finding, ranked }));
 }
 
-/** Findings to show, with their scan, in order. */
+/** Findings to show, with their scan: what frees memory first, unless they are ranked. */
 export function shownFindings(report: Report, view: View): readonly Shown[] {
-  return inOrder(report).filter(({ finding }) => view.verbose || !isRefused(finding));
+  const shown = inOrder(report).filter(({ finding }) => view.verbose || !isRefused(finding));
+  if (report.oom !== undefined) return shown;
+  return shown.sort((a, b) => byEffect(a.finding.effect, b.finding.effect));
 }
 
 /** Transforms may phrase a refusal with or without its first words; the reader always gets the whole sentence. */
 export function refusalSentence(reason: string): string {
   return `left alone because ${reason.replace(/^(?:left alone )?(?:because )?/, '')}`;
+}
+
+/** Why `apply` leaves a fix that does the opposite of another to a person. */
+export function alternativeSentence(ids: readonly string[]): string {
+  const named = ids.map((id) => `\`${id}\``).join(' and ');
+  return `${named} of this run does the opposite; \`memfix apply --interactive\` lets you choose`;
 }
 
 /** The lines for files and comments that a reader should know about, in the form compilers use. */

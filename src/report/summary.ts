@@ -1,4 +1,6 @@
+import type { Finding } from '../engine/outcome.js';
 import type { Diagnosis } from '../oom/diagnosis.js';
+import { countByEffect, effectPhrase } from './effects.js';
 import { plural } from './prose.js';
 import { type Report, SAFETIES } from './report.js';
 import { type Tally, tally } from './tally.js';
@@ -12,17 +14,18 @@ export function summarize(report: Report): string {
     ...(counts.notes > 0 ? [plural(counts.notes, 'note')] : []),
   ];
   const next = report.oom === undefined ? nextStep(counts) : reviewOf(report.oom);
-  const did = report.fixed === undefined ? '' : fixedSentence(report.fixed);
+  const did = report.fixed === undefined ? '' : fixedSentence(report.fixed, report.taken ?? []);
   return [did, `${facts.join('; ')}.`, next].filter((sentence) => sentence !== '').join(' ');
 }
 
-function fixedSentence(fixed: NonNullable<Report['fixed']>): string {
+function fixedSentence(fixed: NonNullable<Report['fixed']>, taken: readonly Finding[]): string {
   const done = [
     ...(fixed.findings > 0 ? [`Fixed ${plural(fixed.findings, 'finding')}`] : []),
     ...(fixed.suppressed > 0 ? [`suppressed ${plural(fixed.suppressed, 'finding')}`] : []),
   ].join(' and ');
   if (done === '') return 'Nothing was changed.';
-  return `${done.charAt(0).toUpperCase()}${done.slice(1)} in ${plural(fixed.files, 'file')}.`;
+  const effects = taken.length === 0 ? '' : `: ${effectPhrase(countByEffect(taken))}`;
+  return `${done.charAt(0).toUpperCase()}${done.slice(1)} in ${plural(fixed.files, 'file')}${effects}.`;
 }
 
 function found(counts: Tally, report: Report): string {
@@ -32,9 +35,10 @@ function found(counts: Tally, report: Report): string {
   }
   const kinds = SAFETIES.filter((safety) => counts.bySafety[safety] > 0);
   const files = ` in ${plural(counts.files, 'file')}`;
-  if (kinds.length === 1) return plural(counts.findings, `${kinds[0]} finding`) + remain + files;
+  const effects = `: ${effectPhrase(counts.byEffect)}`;
+  if (kinds.length === 1) return plural(counts.findings, `${kinds[0]} finding`) + remain + files + effects;
   const parts = kinds.map((safety) => `${counts.bySafety[safety]} ${safety}`).join(', ');
-  return `${plural(counts.findings, 'finding')} (${parts})${remain}${files}`;
+  return `${plural(counts.findings, 'finding')} (${parts})${remain}${files}${effects}`;
 }
 
 /** The ids are named: some of them run only when asked for. */

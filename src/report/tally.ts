@@ -1,4 +1,6 @@
 import type { Safety } from '../toolkit/contract.js';
+import type { Effect } from '../toolkit/effect.js';
+import { countByEffect } from './effects.js';
 import { isRefused, type Report } from './report.js';
 
 export type BySafety = Readonly<Record<Safety, number>>;
@@ -7,6 +9,7 @@ export interface Tally {
   /** Findings without the sites that were left alone. */
   readonly findings: number;
   readonly bySafety: BySafety;
+  readonly byEffect: Readonly<Record<Effect, number>>;
   /** Findings that come with a change. */
   readonly fixable: BySafety;
   readonly refused: number;
@@ -24,7 +27,10 @@ export function tally(report: Report): Tally {
   return {
     findings: findings.length,
     bySafety: countBySafety(findings),
-    fixable: countBySafety(findings.filter((finding) => finding.fix !== undefined)),
+    byEffect: countByEffect(findings),
+    fixable: countBySafety(
+      findings.filter(({ fix, alternativeTo }) => fix !== undefined && alternativeTo === undefined),
+    ),
     refused: all.length - findings.length,
     suppressed,
     files: report.scans.filter((scan) => !scan.findings.every(isRefused)).length,

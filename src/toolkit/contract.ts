@@ -18,6 +18,8 @@ export interface OptionSpec {
   readonly type: 'boolean' | 'integer' | 'string';
   readonly default: boolean | number | string;
   readonly summary: string;
+  /** Its value where the transform is asked for otherwise than by `default`: its findings beyond the default set. */
+  readonly whenNamed?: boolean;
 }
 
 export interface Measurement {
@@ -42,6 +44,8 @@ export interface TransformMeta {
   /** The best a finding of this transform can be; a finding may be stricter, never looser. */
   readonly safety: Safety;
   readonly numerics: Numerics;
+  /** Ids of transforms that do the opposite: where one of them runs too, only a person takes the fixes of this one. */
+  readonly yieldsTo?: readonly string[];
   readonly group: Group;
   readonly options: Readonly<Record<string, OptionSpec>>;
   /** Version floors by package name, e.g. `{ torch: '1.6' }`. */

@@ -1,4 +1,4 @@
-import type { Transform } from './contract.js';
+import type { Transform, TransformMeta } from './contract.js';
 
 /** One side of what `bench/gpu` measured: MiB, milliseconds and counts, and only what it looked at. */
 export interface Quantities {
@@ -60,4 +60,9 @@ export function withEvidence(transforms: readonly Transform[], file: EvidenceFil
     const gpu: GpuEvidence = { machine: file.machine, figures };
     return { ...transform, meta: { ...meta, evidence: { ...meta.evidence, gpu } } };
   });
+}
+
+/** The verdict begins with it. */
+export function saysNil({ evidence }: Pick<TransformMeta, 'evidence'>): boolean {
+  return /^(?:Nil|No effect|Saves nothing|Next to nothing)\b/.test(evidence.verdict);
 }

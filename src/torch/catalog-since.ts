@@ -64,6 +64,17 @@ export const KEYWORDS_SINCE: ReadonlyMap<string, readonly KeywordSince[]> = new 
     ],
   ],
   [
+    'dtype',
+    [
+      {
+        // Older ones hand it to the model, which raises.
+        callee: /^transformers\.\w*(?:Model|For[A-Z])\w*\.from_pretrained$/,
+        package: 'transformers',
+        version: '4.56',
+      },
+    ],
+  ],
+  [
     'eval_strategy',
     [{ callee: /^transformers\.(?:Seq2Seq)?TrainingArguments$/, package: 'transformers', version: '4.41' }],
   ],

@@ -1,5 +1,7 @@
 import type { Finding, Outcome } from '../engine/outcome.js';
+import { printable } from '../report/cells.js';
 import { type FixCount, loosest } from '../report/prove/report.js';
+import { byEffect } from '../toolkit/effect.js';
 import { besideChange } from './beside.js';
 import type { Candidate } from './discover.js';
 import { leftAsIs } from './examine.js';
@@ -14,6 +16,15 @@ export function isChanged({ file, after, beside }: Outcome): boolean {
 /** The findings that an outcome has fixed as they were proposed. */
 export function appliedIn({ settled }: Outcome): readonly Finding[] {
   return settled.flatMap(({ fate, finding }) => (fate === 'applied' ? [finding] : []));
+}
+
+/** The fixes that were left out because they do not go with others, in sentences. */
+export function excludedIn({ file, settled }: Outcome): readonly string[] {
+  return settled.flatMap(({ fate, finding: { at, transform }, because = '' }) => {
+    if (fate !== 'excluded') return [];
+    const place = `${printable(file.path)}:${at.line}`;
+    return [`${place}: \`${transform}\` was left out beside other fixes: ${printable(because)}.`];
+  });
 }
 
 /** How many files these change. */
@@ -58,13 +69,14 @@ function besideChanges(cwd: string, { beside }: Outcome): readonly Change[] {
   });
 }
 
-/** The fixes that were applied, by transform. */
+/** The fixes that were applied, by transform: those that free memory first. */
 export function fixCounts(outcomes: readonly Outcome[]): readonly FixCount[] {
   const applied = outcomes.flatMap(({ file, settled }) =>
     settled.filter(({ fate }) => fate === 'applied').map(({ finding }) => ({ ...finding, path: file.path })),
   );
-  const ids = [...new Set(applied.map(({ transform }) => transform))].sort();
-  return ids.map((transform) => {
+  const effects = new Map(applied.map(({ transform, effect }) => [transform, effect]));
+  const ids = [...effects].sort(([a, one], [b, other]) => byEffect(one, other) || (a < b ? -1 : 1));
+  return ids.map(([transform]) => {
     const own = applied.filter((finding) => finding.transform === transform);
     const unsafe = own.filter(({ safety }) => safety !== 'safe').length;
     return {

@@ -75,7 +75,10 @@ export class Project {
   get facts(): unknown {
     const { aimed = [], environments, isTarget } = this.#premises;
     const premises = [[...aimed], environments, isTarget];
-    return [this.vocabulary.ids, [...this.selected], [...this.#fixable], this.config.words, premises];
+    const named = [...this.selected].filter((id) =>
+      this.vocabulary.isNamed(wishOf(this.request, this.config).select, id),
+    );
+    return [this.vocabulary.ids, [...this.selected], named, [...this.#fixable], this.config.words, premises];
   }
 
   /** The folder that holds everything asked for. */
@@ -208,7 +211,10 @@ export class Project {
     const known = this.#options.get(id);
     if (known !== undefined) return known;
     const specs = Object.entries(this.vocabulary.entry(id).options);
-    const defaults = specs.map(([name, spec]) => [name, spec.default] as const);
+    const isNamed = this.vocabulary.isNamed(wishOf(this.request, this.config).select, id);
+    const defaults = specs.map(
+      ([name, spec]) => [name, isNamed ? (spec.whenNamed ?? spec.default) : spec.default] as const,
+    );
     const options = { ...Object.fromEntries(defaults), ...this.config.options.get(id) };
     this.#options.set(id, options);
     return options;

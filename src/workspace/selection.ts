@@ -78,6 +78,15 @@ export class Vocabulary {
     return new Set(chosen.map(({ id }) => id));
   }
 
+  /** Whether one of these names asks for a transform otherwise than by its being on by default. */
+  isNamed(names: readonly string[], id: string): boolean {
+    const entry = this.entry(id);
+    return names.some((name) => {
+      const kind = this.#kinds.get(name);
+      return name !== 'default' && kind !== undefined && means(name, kind, entry);
+    });
+  }
+
   /** The ids that these names mean, together. */
   expand(names: readonly string[]): ReadonlySet<string> {
     return this.resolve({ select: names, ignore: [] });
@@ -100,6 +109,11 @@ function idsOf({ id, aliases = [] }: Entry): readonly string[] {
 /** `documented` transforms run only when asked for by that word or by their id. */
 function means(name: string, kind: Kind, entry: Entry): boolean {
   if (kind === 'id') return idsOf(entry).includes(name);
-  if (kind === 'group') return name === entry.group;
+  if (kind === 'group') return name === entry.group || (name === 'opt-in' && hasMore(entry));
   return entry.group !== 'documented' && (kind === 'all' || name === entry.symptom);
+}
+
+/** Some of its findings are beyond the default set. */
+function hasMore({ options }: Entry): boolean {
+  return Object.values(options).some(({ whenNamed }) => whenNamed !== undefined);
 }

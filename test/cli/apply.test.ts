@@ -18,7 +18,8 @@ describe('apply', () => {
     expect(answer).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: 'Fixed 2 findings in 2 files. No findings remain.\n`memfix undo` takes it back.\n',
+      stderr:
+        'Fixed 2 findings in 2 files: 2 free memory. No findings remain.\n`memfix undo` takes it back.\n',
     });
     expect(read(cwd, 'a.py')).toBe('\xef\xbb\xbfrelease()\r\n');
     expect(read(cwd, 'l.py')).toBe('# coding: latin-1\nrelease("\xe9")');

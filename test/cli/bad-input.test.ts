@@ -72,7 +72,9 @@ test('bytes, folders, pipes and links that are no source are skipped with a reas
     'utf16.py: skipped: it is UTF-16 or UTF-32, which Python source may not be',
     'x.py: skipped: it is a folder, not a file',
   ]);
-  expect(stderr).toBe('1 safe finding in 1 file; 7 files skipped. Run `memfix apply` to fix 1.\n');
+  expect(stderr).toBe(
+    '1 safe finding in 1 file: 1 frees memory; 7 files skipped. Run `memfix apply` to fix 1.\n',
+  );
 });
 
 test('a file that may not be read is skipped with a reason', async () => {

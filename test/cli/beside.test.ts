@@ -41,7 +41,7 @@ describe('a fix of two files', () => {
     const cwd = repositoryWith(FILES);
     const applied = await run(cwd, 'apply');
     expect(applied.code).toBe(0);
-    expect(applied.stderr).toContain('Fixed 1 finding in 2 files.');
+    expect(applied.stderr).toContain('Fixed 1 finding in 2 files: 1 ');
     expect([read(cwd, 'a.py'), read(cwd, 'conf.yaml')]).toEqual(['new()\n', YAML_AFTER]);
     expect((await run(cwd, 'check')).code).toBe(0);
     expect(await run(cwd, 'undo')).toMatchObject({ code: 0 });

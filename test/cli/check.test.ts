@@ -29,7 +29,9 @@ describe('exit codes', () => {
         '',
       ].join('\n'),
     });
-    expect(answer.stderr).toMatch(/^3 findings \(1 safe, 1 unsafe, 1 advice\) in 1 file\. /);
+    expect(answer.stderr).toMatch(
+      /^3 findings \(1 safe, 1 unsafe, 1 advice\) in 1 file: 2 free memory, 1 saves time\. /,
+    );
   });
 
   test('2 on our own bug, with the other files done', async () => {
@@ -73,7 +75,7 @@ describe('output', () => {
 
   test('statistics count', async () => {
     const { stdout } = await memfix({ cwd: cwd() }, 'check', '--statistics');
-    expect(stdout).toMatch(/2 +2 .*drop-hold\n/);
+    expect(stdout).toMatch(/2 +2 .*drop-hold +frees memory\n/);
     expect(stdout).not.toContain('a.py');
   });
 
@@ -149,7 +151,7 @@ describe('selection', () => {
     ],
     [
       ['--extend-select', 'documented'],
-      ['drop-hold', 'calm-risk', 'hear-hint', 'told-tale'],
+      ['drop-hold', 'calm-risk', 'told-tale', 'hear-hint'],
     ],
   ])('%j', async (flags, ids) => {
     const { stdout } = await memfix({ cwd: folderWith(files) }, ...concise, ...flags);
@@ -165,7 +167,7 @@ describe('selection', () => {
     );
     expect(stdout).toContain('drop-hold');
     expect(stdout).not.toContain('release');
-    expect(stderr).toBe('1 safe finding in 1 file.\n');
+    expect(stderr).toBe('1 safe finding in 1 file: 1 frees memory.\n');
   });
 
   test('only changed files, within the paths given', async () => {

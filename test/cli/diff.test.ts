@@ -27,7 +27,7 @@ test.each([['.'], ['sub'], ['sub folder']])(
     const [one, two] = [repositoryWith(AWKWARD), repositoryWith(AWKWARD)];
     const { code, data, stderr } = await memfix({ cwd: join(one, place) }, 'diff', one);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^8 fixes in 8 files\.\n/);
+    expect(stderr).toMatch(/^8 fixes in 8 files: 8 free memory\.\n/);
     applied(data, one);
     await memfix({ cwd: two }, 'apply');
     for (const name of Object.keys(AWKWARD)) {
@@ -42,7 +42,7 @@ test('writes nothing, and says where its paths start', async () => {
   expect(stdout).toBe(
     'diff --git a/sub/a.py b/sub/a.py\n--- a/sub/a.py\n+++ b/sub/a.py\n@@ -1 +1 @@\n-hold()\n+release()\n',
   );
-  expect(stderr).toBe(`1 fix in 1 file.\nPaths are relative to ${cwd}.\n`);
+  expect(stderr).toBe(`1 fix in 1 file: 1 frees memory.\nPaths are relative to ${cwd}.\n`);
   expect(listing(cwd)).toEqual(['sub/a.py']);
 });
 

@@ -58,7 +58,7 @@ describe('a report', () => {
       /\n\nLess likely:\n {2}src\/other\.py:1:1: drop-hold \[safe\] hold costs memory \(not in the traceback\)\n {2}and 1 finding that would free no such memory; `-v` lists it\n\n$/,
     );
     expect(stderr).toBe(
-      '5 findings (3 safe, 1 unsafe, 1 advice) in 2 files. ' +
+      '5 findings (3 safe, 1 unsafe, 1 advice) in 2 files: 4 free memory, 1 saves time. ' +
         'Run `memfix apply --interactive --select drop-hold,rare-word,calm-risk` to review the 3 fixes nearest to it.\n',
     );
   });

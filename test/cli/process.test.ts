@@ -76,7 +76,7 @@ test('a reader that has seen enough is no error', () => {
   const script = `set -o pipefail; ${command} check --output-format concise | head -1`;
   const answer = spawnSync('bash', ['-c', script], { cwd, encoding: 'utf8' });
   expect(answer.stdout).toBe(`${name}:1:1: drop-hold [safe] hold costs memory\n`);
-  expect(answer.stderr).toMatch(/^500 safe findings in 1 file\. [^\n]*\n$/);
+  expect(answer.stderr).toMatch(/^500 safe findings in 1 file: 500 free memory\. [^\n]*\n$/);
   expect(answer.status).toBe(1);
 });
 
@@ -108,7 +108,7 @@ test('a disk that fills up leaves a file whole and lets the others finish', () =
     'memfix: 1 file could not be written\n  left as it is:\n' +
       '    big.py: the undo journal could not be written: it would exceed the largest file size allowed here\n',
   );
-  expect(answer.stderr).toMatch(/^Fixed 1 finding in 1 file\. /);
+  expect(answer.stderr).toMatch(/^Fixed 1 finding in 1 file: 1 frees memory\. /);
   expect(answer.status).toBe(2);
   expect(readFileSync(join(cwd, 'small.py'), 'utf8')).toBe('release()\n');
   expect(git(cwd, 'status', '--porcelain')).toBe(' M small.py\n');

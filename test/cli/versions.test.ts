@@ -126,7 +126,9 @@ describe('a version that nothing pins', () => {
     const setting = { cwd, transforms: old };
     const answer = await memfix(setting, 'check', '--output-format', 'concise');
     expect(answer.stdout).toContain('a.py:1:1: other-word [safe]');
-    expect(answer.stderr).toBe(`${SAID}2 safe findings in 2 files. Run \`memfix apply\` to fix 2.\n`);
+    expect(answer.stderr).toBe(
+      `${SAID}2 safe findings in 2 files: 2 free memory. Run \`memfix apply\` to fix 2.\n`,
+    );
     expect((await memfix(setting, 'check', '-q')).stderr).toBe('');
     const diff = await memfix(setting, 'diff');
     expect(diff.stdout).not.toContain('Nothing pins');

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createEngine, policy } from '../../src/engine/engine.js';
 import type { Decide, Outcome, Skipped } from '../../src/engine/outcome.js';
 import { loadParser } from '../../src/syntax/parser.js';
-import { Proof, type Transform } from '../../src/toolkit/index.js';
+import { Proof, type Transform, type TransformMeta } from '../../src/toolkit/index.js';
 import { engineOf, fileOf, toy } from '../support/toy.js';
 
 const safe = policy({ unsafe: false, fixable: () => true });
@@ -93,7 +93,7 @@ describe('repair', () => {
       ...rename('late', 'ccc', 'd'),
       fix: (site, edit, module) => {
         const line = module.lines.position(site.node.start).line;
-        const unknown = line === 2 && module.text.includes('aaa');
+        const unknown = line === 3 && module.text.includes('aaa');
         edit.replace(site.node, 'd');
         return edit.done(
           'Change ccc',
@@ -107,13 +107,24 @@ describe('repair', () => {
       return { kind: transform === 'ab' || at.line === 1 ? 'apply' : 'skip' };
     };
     const result = outcome(
-      await engineOf(late, rename('ab', 'aaa', 'b')).repair(fileOf('ccc\nccc\nccc\naaa\n'), decide),
+      await engineOf(late, rename('ab', 'aaa', 'b')).repair(fileOf('ccc\n\nccc\n\nccc\naaa\n'), decide),
     );
-    expect(asked.sort()).toEqual(['ab:4 safe', 'late:1 safe', 'late:2 safe', 'late:2 unsafe', 'late:3 safe']);
-    expect(result.after).toBe('d\nccc\nccc\nb\n');
+    expect(asked.sort()).toEqual(['ab:6 safe', 'late:1 safe', 'late:3 safe', 'late:3 unsafe', 'late:5 safe']);
+    expect(result.after).toBe('d\n\nccc\n\nccc\nb\n');
     expect(
       result.settled.filter(({ fate }) => fate === 'declined').map(({ finding }) => finding.at.line),
-    ).toEqual([3, 2]);
+    ).toEqual([5, 3]);
+  });
+
+  it('fixes lines in a row that are alike together or not at all', async () => {
+    const some = toy('some', 'ccc', (edit, node) => {
+      edit.replace(node, 'd');
+      const isKnown = node.parent?.type !== 'call';
+      return edit.done('Change', new Proof().require(isKnown ? 'yes' : 'unknown', 'that it is no call'));
+    });
+    const after = async (text: string) => outcome(await engineOf(some).repair(fileOf(text), safe)).after;
+    expect(await after('ccc\nccc()\nccc\n')).toBe('ccc\nccc()\nccc\n');
+    expect(await after('ccc\nccc\n\nccc()\n')).toBe('d\nd\n\nccc()\n');
   });
 
   it('leaves a file alone whose fixes undo each other, and says so', async () => {
@@ -222,8 +233,48 @@ describe('repair', () => {
     const result = outcome(await engine.repair(file, safe, scan));
     expect(result.after).toBe('import torch\n\ntorch.no_grad\ntorch.no_grad\n');
     expect(result.settled.map(({ finding }) => finding)).toEqual(scan.findings);
-    expect(looked).toEqual([result.after]);
+    // Each is asked again about what the other leaves.
+    const beside = ['import torch\n\naaa\ntorch.no_grad\n', 'import torch\n\ntorch.no_grad\nbbb\n'];
+    expect(looked).toEqual([...beside, result.after]);
     expect(result).toEqual(await engine.repair(file, safe));
+  });
+
+  describe('fixes that do not go together', () => {
+    const refusing = (id: string, word: string, rival: string, meta: Partial<TransformMeta> = {}) =>
+      toy(
+        id,
+        word,
+        (edit, node) => {
+          if (node.closest('module')?.text.includes(rival)) return edit.refuse(`\`${rival}\` is there`);
+          return void edit.replace(node, `${word}_done`);
+        },
+        meta,
+      );
+
+    it('leaves out the one that objects, with its reason', async () => {
+      const engine = engineOf(refusing('one', 'aaa', 'bbb_done'), rename('two', 'bbb', 'bbb_done'));
+      const result = outcome(await engine.repair(fileOf('aaa\nbbb\n'), safe));
+      expect(result.after).toBe('aaa\nbbb_done\n');
+      expect(result.settled.map(({ finding, fate, because }) => [finding.transform, fate, because])).toEqual([
+        ['one', 'excluded', '`bbb_done` is there'],
+        ['two', 'applied', undefined],
+      ]);
+    });
+
+    it('of two that object to one another, takes the one that frees memory', async () => {
+      const engine = engineOf(
+        refusing('one', 'aaa', 'bbb_done', { symptom: 'sync' }),
+        refusing('two', 'bbb', 'aaa_done'),
+      );
+      expect(outcome(await engine.repair(fileOf('aaa\nbbb\n'), safe)).after).toBe('aaa\nbbb_done\n');
+    });
+
+    it('leaves the opposite of another fix to a person', async () => {
+      const add = toy('add', 'aaa', (edit, node) => void edit.replace(node, 'b'), { yieldsTo: ['drop'] });
+      const drop = rename('drop', 'ccc', 'd');
+      expect(outcome(await engineOf(add, drop).repair(fileOf('aaa\nccc\n'), safe)).after).toBe('aaa\nd\n');
+      expect(outcome(await engineOf(add).repair(fileOf('aaa\nccc\n'), safe)).after).toBe('b\nccc\n');
+    });
   });
 
   it('puts an import in front of a statement inserted at the same place', async () => {

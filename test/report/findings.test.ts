@@ -89,7 +89,7 @@ src/train.py:12:12  stack-losses  left alone
   left alone because \`total_loss\` is returned and may be differentiated by the
   caller
 
-src/train.py:15:1  no-grad`);
+`);
   });
 
   test('advice without a change ends with its source', () => {
@@ -110,7 +110,7 @@ src/train.py:15:1  no-grad`);
     expect(renderFull(report, view)).toContain('    │ ^\n\n  advice: Take `x` out\n');
     expect(renderConcise(report, view)).toBe('a.py:1:1: debug-left-on [advice] slow; Take `x` out\n');
     expect(toJson(report).findings[0]).toMatchObject({ fix: null, refusal: null, advice: 'Take `x` out' });
-    expect(summarize(report)).toBe('1 advice finding in 1 file.');
+    expect(summarize(report)).toBe('1 advice finding in 1 file: 1 frees memory.');
   });
 
   test('the change of a fix includes its imports, and CRLF looks like any newline', () => {
@@ -195,6 +195,25 @@ old/py2.py:7:12: skipped: it does not parse
   );
 });
 
+test('what frees memory comes before what does not, file by file; as JSON, all in order of place', () => {
+  const timely = findingAt('x\ny\n', 'x', { id: 'factory-device', effect: 'saves-time', message: 'm' });
+  const freeing = findingAt('x\ny\n', 'y', { id: 'no-grad', message: 'm' });
+  const scans = ['a.py', 'b.py'].map((path) => scanOf(path, 'x\ny\n', [timely, freeing]));
+  expect(renderConcise({ ...NOTHING, scans }, view)).toBe(`\
+a.py:2:1: no-grad [safe] m
+b.py:2:1: no-grad [safe] m
+a.py:1:1: factory-device [safe] m
+b.py:1:1: factory-device [safe] m
+`);
+  const { findings } = toJson({ ...NOTHING, scans });
+  expect(findings.map(({ path, line, effect }) => `${path}:${line} ${effect}`)).toEqual([
+    'a.py:1 saves-time',
+    'a.py:2 frees-memory',
+    'b.py:1 saves-time',
+    'b.py:2 frees-memory',
+  ]);
+});
+
 describe('json', () => {
   test('the whole document', () => {
     const text = "s = '😀'; keep(loss)\n";
@@ -230,10 +249,12 @@ describe('json', () => {
           endColumn: 20,
           id: 'detach-accumulated-loss',
           key: 'detach-accumulated-loss:keep(loss):0',
+          effect: 'frees-memory',
           safety: 'unsafe',
           numerics: 'bit-identical',
           message: 'held',
           unproven: ['nobody differentiates it'],
+          alternativeTo: [],
           premises: [],
           refusal: null,
           fix: {
@@ -265,6 +286,7 @@ describe('json', () => {
         safe: 0,
         unsafe: 1,
         advice: 0,
+        effects: { 'frees-memory': 1, 'saves-time': 0, 'future-proof': 0, tidy: 0 },
         refused: 0,
         suppressed: 0,
         skipped: 2,
@@ -307,21 +329,21 @@ describe('json', () => {
 });
 
 describe('statistics', () => {
-  test('the most frequent first, columns without counts left out', () => {
+  test('what frees memory first, then the most frequent; columns without counts left out', () => {
     expect(renderStatistics(SAMPLE, view)).toBe(`\
-total  safe  unsafe  left alone  transform
-    1     1       ·           ·  detach-accumulated-loss
-    1     ·       1           ·  no-grad
-    ·     ·       ·           1  stack-losses
+total  safe  unsafe  left alone  transform                effect
+    1     1       ·           ·  detach-accumulated-loss  frees memory
+    1     ·       1           ·  no-grad                  frees memory
+    ·     ·       ·           1  stack-losses             tidy
 `);
     const twelve = Array.from({ length: 12 }, () =>
-      findingAt(TRAIN, 'loss', { id: 'stack-losses', message: 'm' }),
+      findingAt(TRAIN, 'loss', { id: 'factory-device', effect: 'saves-time', message: 'm' }),
     );
     const one = findingAt(TRAIN, 'loss', { id: 'no-grad', message: 'm' });
     expect(renderStatistics({ ...NOTHING, scans: [scanOf('a.py', TRAIN, [one, ...twelve])] }, view)).toBe(`\
-total  safe  transform
-   12    12  stack-losses
-    1     1  no-grad
+total  safe  transform       effect
+    1     1  no-grad         frees memory
+   12    12  factory-device  saves time
 `);
   });
 
@@ -348,35 +370,50 @@ describe('summary', () => {
   const skipped = { kind: 'skipped', path: 'z.py', reason: 'it does not parse' } as const;
   const refused = findingAt('x\n', 'x', { id: 'no-grad', message: 'm', refusal: 'r' });
   const fixed = { findings: 3, suppressed: 0, files: 2 };
+  const timely = some('safe', 12, false).map((each) => ({ ...each, effect: 'saves-time' as const }));
 
   test.each<[expected: string, report: Report]>([
     ['No findings in 3 files.', NOTHING],
     ['No findings in 1 file.', { ...NOTHING, checked: 1 }],
     ['No findings in 9 files.', of([refused])],
     ['No findings in 3 files; 2 files skipped.', { ...NOTHING, skipped: [skipped, skipped] }],
-    ['1 safe finding in 1 file. Run `memfix apply` to fix 1.', of(some('safe', 1))],
+    ['1 safe finding in 1 file: 1 frees memory. Run `memfix apply` to fix 1.', of(some('safe', 1))],
     [
-      '2 safe findings in 2 files. Run `memfix apply` to fix 2.',
+      '2 safe findings in 2 files: 2 free memory. Run `memfix apply` to fix 2.',
       of(some('safe', 1), some('safe', 1), [refused]),
     ],
     [
-      '4 findings (3 safe, 1 unsafe) in 2 files; 1 file skipped. Run `memfix apply` to fix 3; `--unsafe-fixes` would fix 1 more.',
+      '4 findings (3 safe, 1 unsafe) in 2 files: 4 free memory; 1 file skipped. Run `memfix apply` to fix 3; `--unsafe-fixes` would fix 1 more.',
       { ...of(some('safe', 3), some('unsafe', 1)), skipped: [skipped] },
     ],
     [
-      '4 findings (3 safe, 1 unsafe) in 1 file. Run `memfix apply` to fix 3.',
+      '4 findings (3 safe, 1 unsafe) in 1 file: 4 free memory. Run `memfix apply` to fix 3.',
       of([...some('safe', 3), ...some('unsafe', 1, false)]),
     ],
-    ['1 unsafe finding in 1 file. Run `memfix apply --unsafe-fixes` to fix 1.', of(some('unsafe', 1))],
-    ['2 advice findings in 1 file.', of(some('advice', 2, false))],
-    ['1 advice finding in 1 file. Run `memfix apply --interactive` to review 1.', of(some('advice', 1))],
+    [
+      '1 unsafe finding in 1 file: 1 frees memory. Run `memfix apply --unsafe-fixes` to fix 1.',
+      of(some('unsafe', 1)),
+    ],
+    ['2 advice findings in 1 file: 2 free memory.', of(some('advice', 2, false))],
+    [
+      '1 advice finding in 1 file: 1 frees memory. Run `memfix apply --interactive` to review 1.',
+      of(some('advice', 1)),
+    ],
     ['Fixed 3 findings in 2 files. No findings remain.', { ...of([]), fixed }],
     [
-      'Fixed 1 finding and suppressed 1 finding in 1 file. 1 unsafe finding remains in 1 file. Run `memfix apply --unsafe-fixes` to fix 1.',
+      'Fixed 3 findings in 2 files: 1 frees memory, 2 save time. No findings remain.',
+      { ...of([]), fixed, taken: [...timely.slice(0, 2), ...some('safe', 1)] },
+    ],
+    [
+      '15 safe findings in 2 files: 3 free memory, 12 save time. Run `memfix apply` to fix 3.',
+      of(timely, some('safe', 3)),
+    ],
+    [
+      'Fixed 1 finding and suppressed 1 finding in 1 file. 1 unsafe finding remains in 1 file: 1 frees memory. Run `memfix apply --unsafe-fixes` to fix 1.',
       { ...of(some('unsafe', 1)), fixed: { findings: 1, suppressed: 1, files: 1 } },
     ],
     [
-      'Suppressed 2 findings in 1 file. 2 findings (1 unsafe, 1 advice) remain in 1 file.',
+      'Suppressed 2 findings in 1 file. 2 findings (1 unsafe, 1 advice) remain in 1 file: 2 free memory.',
       {
         ...of([...some('unsafe', 1, false), ...some('advice', 1, false)]),
         fixed: { findings: 0, suppressed: 2, files: 1 },

@@ -18,9 +18,9 @@ describe('the markdown page of a transform', () => {
 
 Keep a running average in a buffer and update it in place, outside the graph
 
-| symptom | safety | numerics | group | requires |
-|---|---|---|---|---|
-| leak | safe | bit-identical | default | torch ≥ 1.6 |
+| effect | symptom | safety | numerics | group | requires |
+|---|---|---|---|---|---|
+| frees memory | leak | safe | bit-identical | default | torch ≥ 1.6 |
 
 Options, under \`[tool.memfix.transforms.register-buffer-ema]\`:
 
@@ -146,6 +146,7 @@ register-buffer-ema
 Keep a running average in a buffer and update it in place,
 outside the graph
 
+  effect    frees memory
   symptom   leak
   safety    safe
   numerics  bit-identical
@@ -313,21 +314,21 @@ no-grad                        advice  bit-identical     peak          Run evalu
     expect(catalogueMarkdown(ALL)).toBe(`\
 **default**: on unless you say otherwise
 
-| transform | what it does | symptom | safety | numerics |
-|---|---|---|---|---|
-| [\`register-buffer-ema\`](transforms/register-buffer-ema.md) | Keep a running average in a buffer and update it in place, outside the graph | leak | safe | bit-identical |
+| transform | what it does | effect | symptom | safety | numerics |
+|---|---|---|---|---|---|
+| [\`register-buffer-ema\`](transforms/register-buffer-ema.md) | Keep a running average in a buffer and update it in place, outside the graph | frees memory | leak | safe | bit-identical |
 
 **opt-in**: real effects that change training, checkpoints or needs: name them with \`--select\`
 
-| transform | what it does | symptom | safety | numerics |
-|---|---|---|---|---|
-| [\`gradient-checkpointing-kwargs\`](transforms/gradient-checkpointing-kwargs.md) | Say \`use_reentrant=False\` beside \`gradient_checkpointing=True\` | future-break | unsafe | changes-training |
+| transform | what it does | effect | symptom | safety | numerics |
+|---|---|---|---|---|---|
+| [\`gradient-checkpointing-kwargs\`](transforms/gradient-checkpointing-kwargs.md) | Say \`use_reentrant=False\` beside \`gradient_checkpointing=True\` | future-proof | future-break | unsafe | changes-training |
 
 **documented**: as documents recommend them, without the effect that they claim: name them with \`--select\`
 
-| transform | what it does | symptom | safety | numerics |
-|---|---|---|---|---|
-| [\`no-grad\`](transforms/no-grad.md) | Run evaluation without recording gradients | peak | advice | bit-identical |`);
+| transform | what it does | effect | symptom | safety | numerics |
+|---|---|---|---|---|---|
+| [\`no-grad\`](transforms/no-grad.md) | Run evaluation without recording gradients | frees memory | peak | advice | bit-identical |`);
   });
 
   test('of nothing is empty', () => {

@@ -25,6 +25,7 @@ def validate(model, loader):
 interface Words {
   readonly id: string;
   readonly message: string;
+  readonly effect?: Finding['effect'];
   readonly safety?: Finding['safety'];
   readonly numerics?: Finding['numerics'];
   readonly unproven?: readonly string[];
@@ -45,6 +46,7 @@ export function findingAt(text: string, snippet: string, words: Words): Finding 
   const { id, ...rest } = words;
   return {
     transform: id,
+    effect: 'frees-memory',
     key: `${id}:${snippet}:0`,
     span: { start, end: start + snippet.length },
     at: lines.position(start),
@@ -95,6 +97,7 @@ const noGrad = findingAt(TRAIN, 'def validate(model, loader):', {
 
 const stack = findingAt(TRAIN, 'total_loss / len(loader)', {
   id: 'stack-losses',
+  effect: 'tidy',
   message: '`total_loss` sums graphs of all steps',
   numerics: 'rounding',
   refusal: '`total_loss` is returned and may be differentiated by the caller',

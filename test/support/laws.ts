@@ -24,7 +24,7 @@ export interface Court {
   readonly parser: PythonParser;
   readonly transforms: readonly Transform[];
   readonly all: readonly Transform[];
-  /** Where several transforms meet, a record says whose finding it is. */
+  /** Where several transforms meet, a record says whose finding it is; each runs as if by name. */
   readonly withId: boolean;
   /** Hands a result to CPython, which judges all of them at once in the end. */
   compiles(label: string, bytes: Buffer): void;
@@ -190,7 +190,13 @@ export function engineFor(
     parser: court.parser,
     transforms,
     knownIds: new Set(court.all.map(({ meta }) => meta.id)),
-    optionsFor: (id) => ({ ...defaultsOf(court.all.find(({ meta }) => meta.id === id)), ...options }),
+    optionsFor: (id) => ({
+      ...defaultsOf(
+        court.all.find(({ meta }) => meta.id === id),
+        transforms.length === 1 || court.withId,
+      ),
+      ...options,
+    }),
     ...(neighbours && {
       around: (...asked: Parameters<Neighbours['around']>) => neighbours.around(...asked),
     }),

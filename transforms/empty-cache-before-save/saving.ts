@@ -127,9 +127,22 @@ function isHandedIn(module: PyModule, expression: PyNode, hops = 0): boolean {
 const TRAINING =
   /\.backward\(|rainer\.train\(|(?:rainer|odel|learner|net|self|engine|agent)\.fit\(|(?<!\bdef )(?<![\w.])(?:(?!get|load|make|build|create|read|prepare|split)\w+_)?train(?!\w*(?:split|data|load|set|iter|file|path|dir|transform|args|config|dl)\w*\()(?:_\w+)?\(/;
 
+/** An evaluation of a trainer, or of a model without gradients. */
+const EVALUATION = /rainer\.(?:evaluate|predict)\(|\.no_grad\(|inference_mode\(|\.eval\(\)/;
+
+/** A training or an evaluation stands above the save in its function or script. */
+export function passedAbove(module: PyModule, { statement }: Pick<ModelSave, 'statement'>): boolean {
+  const above = textAbove(module, statement);
+  return TRAINING.test(above) || EVALUATION.test(above);
+}
+
+function textAbove(module: PyModule, statement: PyNode): string {
+  const owner = statement.closest('function_definition') ?? module.root;
+  const text = owner.text.slice(0, statement.start - owner.start);
+  return text.replace(/("""|''')[\s\S]*?\1/g, '').replace(/#.*/g, '');
+}
+
 /** Whether a training came before the save: above it in its function or script, or where its model comes from. */
 export function hasTrained(module: PyModule, { statement, saved }: ModelSave): Answer {
-  const owner = statement.closest('function_definition') ?? module.root;
-  const above = owner.text.slice(0, statement.start - owner.start).replace(/#.*/g, '');
-  return TRAINING.test(above) || isHandedIn(module, saved) ? 'yes' : 'unknown';
+  return TRAINING.test(textAbove(module, statement)) || isHandedIn(module, saved) ? 'yes' : 'unknown';
 }

@@ -50,8 +50,8 @@ export function strictLoop(module: PyModule, training: TrainingLoop): StrictLoop
   const loss = receiverOf(backward);
   if (loss?.type !== 'identifier' && loss?.type !== 'attribute')
     return `\`${shown(backward)}\` is not a plain \`loss.backward()\``;
-  if (argumentsOf(backward).length > 0 || argumentsOf(step).length > 0)
-    return '`backward()` or `step()` is given arguments';
+  const given = argumentsOf(backward).filter(({ text }) => !/^retain_graph\s*=\s*False$/.test(text));
+  if (given.length > 0 || argumentsOf(step).length > 0) return '`backward()` or `step()` is given arguments';
   const odd = [zero, backward, step].find((call) => !isStatementOf(call, body));
   if (odd !== undefined) return `\`${shown(odd)}\` is not a statement of the loop itself`;
   const optimizer = steppedOptimizer(module, step);

@@ -2,7 +2,7 @@ import type { Finding, Outcome, Scan } from '../../engine/outcome.js';
 import { plural } from '../../report/prose.js';
 import type { Report } from '../../report/report.js';
 import { encode } from '../../text/decode.js';
-import { appliedIn, eachBesideOnce, filesIn, isChanged } from '../../workspace/changes.js';
+import { appliedIn, eachBesideOnce, excludedIn, filesIn, isChanged } from '../../workspace/changes.js';
 import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
 import { Interrupted } from '../io.js';
@@ -34,6 +34,7 @@ export async function apply(context: Context): Promise<number> {
   const bugs = outcomes.flatMap((outcome) => outcome.bugs);
   const report: Report = { ...landed.report, skipped: seen.skipped, checked: seen.files };
   await present(context, report, format);
+  for (const sentence of outcomes.flatMap(excludedIn)) context.say(sentence);
   sayHowToUndo(context, landed.roots);
   reportUnwritten(context, landed.unwritten);
   context.confess(seen.crashes, bugs);

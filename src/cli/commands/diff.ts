@@ -1,13 +1,21 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import type { Decide, Outcome } from '../../engine/outcome.js';
+import { countByEffect, effectPhrase } from '../../report/effects.js';
 import { noColor } from '../../report/paint.js';
 import { type FileChange, patchOf } from '../../report/patch.js';
 import { assumedBy, assumptionSentences } from '../../report/premises.js';
 import { plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
 import type { Report } from '../../report/report.js';
-import { appliedIn, changesOf, eachBesideOnce, filesIn, isChanged } from '../../workspace/changes.js';
+import {
+  appliedIn,
+  changesOf,
+  eachBesideOnce,
+  excludedIn,
+  filesIn,
+  isChanged,
+} from '../../workspace/changes.js';
 import { Failure } from '../../workspace/failure.js';
 import { objectionTo } from '../../workspace/git.js';
 import { patchRoot } from '../../workspace/patch-root.js';
@@ -87,9 +95,13 @@ function conclude(context: Context, patch: Buffer, changed: readonly Outcome[], 
   context.out(presented(patch, context));
   context.remark(report);
   const fixes = changed.flatMap(appliedIn);
+  for (const sentence of changed.flatMap(excludedIn)) context.say(sentence);
   for (const sentence of assumptionSentences(assumedBy(fixes))) context.say(sentence);
   if (changed.length === 0) context.say('Nothing to change.');
-  else context.say(`${plural(fixes.length, 'fix', 'fixes')} in ${plural(filesIn(changed), 'file')}.`);
+  else {
+    const effects = fixes.length === 0 ? '' : `: ${effectPhrase(countByEffect(fixes))}`;
+    context.say(`${plural(fixes.length, 'fix', 'fixes')} in ${plural(filesIn(changed), 'file')}${effects}.`);
+  }
   const found = context.args.flag('exit-code') && patch.length > 0 ? EXIT.findings : EXIT.clean;
   return Math.max(found, strictness(context, report));
 }

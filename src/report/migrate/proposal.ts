@@ -1,4 +1,6 @@
 import type { Numerics, TransformMeta } from '../../toolkit/contract.js';
+import { type Effect, effectOf } from '../../toolkit/effect.js';
+import { countByEffect, effectPhrase } from '../effects.js';
 import { headline } from '../evidence.js';
 import { plural } from '../prose.js';
 import type { FixCount } from '../prove/report.js';
@@ -20,7 +22,7 @@ export interface ProposalFacts {
 }
 
 export const DEFAULT_TITLE = 'Fix GPU memory waste: {count} in {files}';
-export const DEFAULT_BODY = `{count} in {files}, made by memfix {version} upon {base}. Nothing else changes: each fix replaces the few characters that it is about.
+export const DEFAULT_BODY = `{count} in {files}: {effects}. Made by memfix {version} upon {base}. Nothing else changes: each fix replaces the few characters that it is about.
 
 ### What changes
 {changes}
@@ -55,6 +57,8 @@ const WORDS: Readonly<Record<string, Word>> = {
       'fixes',
     ),
   files: ({ record }) => plural(record.planned?.files ?? 0, 'file'),
+  effects: ({ record, metas }) =>
+    effectPhrase(countByEffect(fixesIn(record).flatMap((fix) => effectsOf(fix, metas)))),
   transforms: ({ record }) =>
     fixesIn(record)
       .map(({ transform }) => transform)
@@ -90,6 +94,16 @@ function fixesIn({ planned }: RepositoryRecord): readonly FixCount[] {
 
 function eachFix(record: RepositoryRecord, lineOf: (fix: FixCount) => string): string {
   return fixesIn(record).map(lineOf).join('\n');
+}
+
+/** What each fix of a transform is good for; of one that this version does not know, nothing is promised. */
+function effectsOf(
+  { transform, findings }: FixCount,
+  metas: readonly TransformMeta[],
+): readonly { readonly effect: Effect }[] {
+  const meta = metaOf(metas, transform);
+  const effect = meta === undefined ? 'tidy' : effectOf(meta);
+  return Array.from({ length: findings }, () => ({ effect }));
 }
 
 function metaOf(metas: readonly TransformMeta[], id: string): TransformMeta | undefined {

@@ -47,6 +47,7 @@ test('says what changes, why, how safe, what was measured, what was left, and ho
   expect(proposalText(DEFAULT_TITLE, factsWith(), 256)).toBe('Fix GPU memory waste: 4 fixes in 2 files');
   const body = bodyOf();
   for (const words of [
+    '4 fixes in 2 files: 3 free memory, 1 tidies up. Made by memfix 1.2.3 upon b4se.',
     '- **`one`**, 3 fixes: A toy called one. In `a.py`, `` b`c.py ``.',
     '- `one`: Because of @\u200bthat and `@this`.',
     '- `one`: results may differ by rounding (rounding); 2 of 3 rest on preconditions that the code does not prove',

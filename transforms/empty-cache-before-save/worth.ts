@@ -1,0 +1,63 @@
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { contextManagers, enclosingWiths, methodName } from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { definitionsOf } from '../../src/torch/module/model-value.js';
+import { type ModelSave, mayUseGpu, passedAbove } from './saving.js';
+
+/** What makes new tensors of the weights: whole ones of shards, merged ones, or copies on the host. */
+const COPIES =
+  /\.cpu\(\)|\.to\(\s*["']cpu|merge_and_unload|merge_adapter|full_state_dict|get_model_state_dict|get_state_dict\(|gather|consolidate|offload_to_cpu/;
+/** Contexts in which `state_dict()` is whole. */
+const GATHERING = /state_dict_type|summon_full_params|GatheredParameters/;
+/** How a program starts another one. */
+const STARTS =
+  /^(?:subprocess\.(?:run|Popen|call|check_call|check_output)|os\.(?:system|popen|exec\w+|spawn\w+))$/;
+
+/**
+ * What is given back is of use to someone: a pass on the GPU ran before, here, and the save itself needs memory or another
+ * program gets it. Elsewhere the program mostly ends behind the save, and all of it is free.
+ */
+export function isWorthACommit(module: PyModule, save: ModelSave): boolean {
+  if (!passedAbove(module, save)) return false;
+  return mayUseGpu(module, save) === 'yes' && (copies(module, save) || startsAnother(module, save.statement));
+}
+
+/** A library's own save gathers shards and copies tensor by tensor; `torch.save` writes what it is given. */
+function copies(module: PyModule, { statement, saved }: ModelSave): boolean {
+  const call = statement.named[0];
+  const method = call && methodName(call);
+  if (method === 'save_pretrained' || method === 'save_model') return true;
+  if (
+    enclosingWiths(statement)
+      .flatMap(contextManagers)
+      .some(({ text }) => GATHERING.test(text))
+  )
+    return true;
+  if (COPIES.test(saved.text)) return true;
+  return [...saved.walk()].some(
+    (node) =>
+      node.type === 'identifier' &&
+      definitionsOf(module, node).some(
+        (each) =>
+          each.kind === 'value' &&
+          (COPIES.test(each.value.text) ||
+            enclosingWiths(each.value)
+              .flatMap(contextManagers)
+              .some(({ text }) => GATHERING.test(text))),
+      ),
+  );
+}
+
+/** Another program is started further down in the same function or script. */
+function startsAnother(module: PyModule, statement: PyNode): boolean {
+  const owner = statement.closest('function_definition') ?? module.root;
+  return ['subprocess', 'os.'].some((word) =>
+    module.at(word).some((node) => {
+      const call = node.closest('call');
+      const callee = call?.field('function');
+      if (call === undefined || callee === undefined || call.start < statement.end) return false;
+      return owner.contains(call) && STARTS.test(qualifiedName(module, callee) ?? '');
+    }),
+  );
+}

@@ -1,0 +1,126 @@
+import { lineageOf } from '../../src/semantic/elsewhere.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { repetitionOf } from '../../src/semantic/repetition.js';
+import { decoratorsOf, enclosingClass, enclosingFunction } from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { placeOf } from '../../src/torch/gate.js';
+
+/** Where programs keep a copy of their code with the results of one run. */
+const SNAPSHOT =
+  /(?:^|\/)(?:wandb\/run-|mlruns\/|lightning_logs\/|(?:backups?|checkpoints?|experiments?|exps?|logs?|outputs?|results?|runs?|snapshots?)\/(?:[^/]+\/)*[^/]*\d{2,}[^/]*\/)/;
+
+/** A copy of the code beside the results of a run: nobody runs it again. */
+export function isSnapshot(path: string): boolean {
+  return SNAPSHOT.test(path);
+}
+
+/** `if __name__ == "__main__":`. In a library it tries out what stands above. */
+export function isMainCode(node: PyNode): boolean {
+  return [...node.ancestors()].some(
+    (ancestor) =>
+      ancestor.type === 'if_statement' &&
+      /^__name__\s*==\s*["']__main__["']$/.test(ancestor.field('condition')?.text ?? ''),
+  );
+}
+
+/** What runs once in a program, or once for an object that is made: one wait less there is not worth a commit. */
+export function runsOnce(module: PyModule, node: PyNode): boolean {
+  const { kind } = repetitionOf(module, node);
+  if (kind === 'once') return true;
+  const around = enclosingFunction(node)?.field('name')?.text ?? '';
+  return kind === 'unseen' && /^__(?:init|post_init|new)__$/.test(around);
+}
+
+/** The `try` whose handlers hear of an error in an expression. */
+export function tryAround(node: PyNode): PyNode | undefined {
+  return [...node.ancestors()].find(
+    (ancestor) =>
+      ancestor.type === 'try_statement' &&
+      ancestor.field('body')?.contains(node) === true &&
+      ancestor.named.some(({ type }) => type.startsWith('except')),
+  );
+}
+
+const PROPERTY = /^(?:functools\.)?(?:cached_|lazy_)?property$/;
+/** Calls that only look. */
+const LOOKS =
+  /\b(?:next|iter|getattr|hasattr|isinstance|str|parameters|buffers|children|modules|device|is_available|current_device)\s*\(/g;
+
+/** The property behind `self.device` that does more than look, with its place. */
+export function busyProperty(module: PyModule, device: PyNode): string | undefined {
+  const name = device.type === 'attribute' ? device.field('attribute')?.text : undefined;
+  if (name === undefined) return undefined;
+  const own = propertiesOf(module, name).filter(isBusy);
+  if (own[0] !== undefined) return `the property \`${name}\` of this file`;
+  const method = enclosingFunction(device);
+  const around = method && enclosingClass(method);
+  if (around === undefined || propertiesOf(module, name).length > 0) return undefined;
+  for (const base of lineageOf(module, around).elsewhere) {
+    const found = propertiesOf(base.module, name).find((each) => base.node.contains(each) && isBusy(each));
+    if (found !== undefined) return `the property ${placeOf(base.module, found)}`;
+  }
+  return undefined;
+}
+
+function propertiesOf(module: PyModule, name: string): readonly PyNode[] {
+  return module.words(name).flatMap((node) => {
+    const made =
+      node.parent?.type === 'function_definition' && node.parent.field('name') === node
+        ? node.parent
+        : undefined;
+    return made !== undefined && decoratorsOf(made).some(({ text }) => PROPERTY.test(text)) ? [made] : [];
+  });
+}
+
+/** It assigns, deletes or calls something else than what only looks. */
+function isBusy(property: PyNode): boolean {
+  const body = property.field('body');
+  if (body === undefined) return false;
+  return [...body.walk()].some((node) => {
+    if (
+      /^(?:assignment|augmented_assignment|delete_statement|global_statement|named_expression)$/.test(
+        node.type,
+      )
+    )
+      return node.type !== 'assignment' || node.field('left')?.type !== 'identifier';
+    if (node.type !== 'call') return false;
+    const callee = node.field('function')?.text ?? '';
+    return `${callee}(`.replace(LOOKS, '').endsWith('(');
+  });
+}
+
+/** The usual limits of linters. */
+const LIMITS: readonly number[] = [88, 100, 120];
+
+/** How long lines of a file may be, going by the longest. */
+export function longestLine(module: PyModule): number {
+  return module.memo(findLimit, module);
+}
+
+function findLimit({ text }: PyModule): number {
+  const longest = Math.max(0, ...text.split(/\r\n|\r|\n/).map(widthOf));
+  return LIMITS.find((limit) => longest <= limit) ?? Number.POSITIVE_INFINITY;
+}
+
+/** Without a comment at its end, for which linters make exceptions. */
+function widthOf(line: string): number {
+  return line.replace(/\s*#.*$/, '').replaceAll('\t', '    ').length;
+}
+
+/**
+ * Whether its line is too long for its file once a call in an expression on one line has more keywords, and of some of its
+ * parts only a part is left.
+ */
+export function isTooLong(
+  module: PyModule,
+  expression: PyNode,
+  added: readonly (readonly [name: string, value: string])[],
+  without: readonly (readonly [whole: PyNode, left: PyNode])[],
+): boolean {
+  const { line } = module.lines.position(expression.end);
+  if (module.lines.position(expression.start).line !== line) return false;
+  const more = added.reduce((sum, [name, value]) => sum + ', ='.length + name.length + value.length, 0);
+  const less = without.reduce((sum, [whole, left]) => sum + whole.end - left.end, 0);
+  const start = module.text.lastIndexOf('\n', expression.start - 1) + 1;
+  return widthOf(module.text.slice(start, module.lines.end(line))) + more - less > longestLine(module);
+}
