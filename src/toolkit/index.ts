@@ -15,6 +15,13 @@ export type { Assigned } from '../semantic/assigned.js';
 export { assignedBy } from '../semantic/assigned.js';
 export { callsNamed, type NamedCall } from '../semantic/called-name.js';
 export { caughtHere } from '../semantic/catching.js';
+export {
+  asksForNone,
+  type DefaultedOption,
+  defaultedOption,
+  fallbackOf,
+  shadowingOption,
+} from '../semantic/command-line.js';
 export * from '../semantic/definitions.js';
 export type { Definition } from '../semantic/flow.js';
 export { definitionOf, reachingDefinitions } from '../semantic/flow.js';
@@ -149,5 +156,5 @@ export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
 export { withEvidence } from './evidence.js';
-export { requireArrival, requireOriginal, requireUncaught, requireVersion } from './gates.js';
+export { requireArrival, requireOriginal, requireTrainer, requireUncaught, requireVersion } from './gates.js';
 export { Proof } from './proof.js';

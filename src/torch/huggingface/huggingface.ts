@@ -6,6 +6,7 @@ import type { Given } from '../../semantic/given.js';
 import { importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { keywordArgument } from '../../semantic/statements.js';
+import type { Taker } from '../../semantic/taken-by-name.js';
 import type { PyNode } from '../../syntax/node.js';
 
 /** What an expression names: an imported class of the kind, or a same-file class that derives from one. */
@@ -69,6 +70,11 @@ export const SETTINGS_OF_A_MODULE = /^\w+(?:[ \t]*:[^=\n]*)?[ \t]*=[ \t]*(?:\{|d
 /** Those of the calls that receive a setting, here and in other files. */
 export function argumentsCalls(module: PyModule, { calls, homes }: Given): readonly ArgumentsCall[] {
   return calls.flatMap((call) => argumentsCall(homes.get(call) ?? module, call) ?? []);
+}
+
+/** Those of the calls that take a setting out of its dict, by its name, which make trainer arguments. */
+export function argumentsTakers(module: PyModule, { takers, homes }: Given): readonly Taker[] {
+  return takers.filter(({ call }) => argumentsCall(homes.get(call) ?? module, call) !== undefined);
 }
 
 /** Whether the class still takes a keyword that the library's class takes. */

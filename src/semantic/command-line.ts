@@ -1,7 +1,8 @@
-import { callsNamed } from '../../src/semantic/called-name.js';
-import { calledDefinition } from '../../src/semantic/definitions.js';
-import { definitionOf } from '../../src/semantic/flow.js';
-import type { PyModule } from '../../src/semantic/module.js';
+import type { PyNode } from '../syntax/node.js';
+import { callsNamed } from './called-name.js';
+import { calledDefinition } from './definitions.js';
+import { definitionOf } from './flow.js';
+import type { PyModule } from './module.js';
 import {
   argumentsOf,
   hasSplat,
@@ -9,9 +10,8 @@ import {
   methodName,
   ownNodes,
   unparenthesized,
-} from '../../src/semantic/statements.js';
-import { plainString } from '../../src/semantic/strings.js';
-import type { PyNode } from '../../src/syntax/node.js';
+} from './statements.js';
+import { plainString } from './strings.js';
 
 /** An option of the file's only argparse parser, whose value is never missing. */
 export interface DefaultedOption {
@@ -36,6 +36,24 @@ export function defaultedOption(module: PyModule, attribute: PyNode): DefaultedO
   const options = module.memo(optionsOf, module).filter((option) => option.name === name);
   const [only] = options;
   return options.length === 1 ? only?.defaulted : undefined;
+}
+
+/** The option whose default keeps a value from ever being taken: `args.x or VALUE`, `VALUE if args.x is None else args.x`. */
+export function shadowingOption(module: PyModule, value: PyNode): DefaultedOption | undefined {
+  let outer = value;
+  while (outer.parent?.type === 'parenthesized_expression') outer = outer.parent;
+  const { parent } = outer;
+  const asked = parent === undefined ? undefined : askedBefore(parent, outer);
+  const attribute = asked?.type === 'comparison_operator' ? asked.named[0] : asked;
+  if (attribute?.type !== 'attribute' || fallbackOf(attribute) !== unparenthesized(outer)) return undefined;
+  const option = defaultedOption(module, attribute);
+  return option?.isTruthy === true || asksForNone(attribute) ? option : undefined;
+}
+
+function askedBefore(parent: PyNode, value: PyNode): PyNode | undefined {
+  const [first, question] = parent.named;
+  if (parent.type === 'boolean_operator') return first === value ? undefined : first;
+  return parent.type === 'conditional_expression' && question !== value ? question : undefined;
 }
 
 /** Whether the file makes one parser, and gives its options no value but by their own defaults and as attributes. */
@@ -137,4 +155,47 @@ function truthOf(value: PyNode): boolean | undefined {
   if (value.type === 'true' || value.type === 'false') return value.type === 'true';
   if (value.type === 'integer' || value.type === 'float') return !/^[0._eE+-]*$/.test(value.text);
   return undefined;
+}
+
+const QUESTIONS: readonly string[] = [
+  'if_statement',
+  'elif_clause',
+  'while_statement',
+  'assert_statement',
+  'not_operator',
+  'boolean_operator',
+  'conditional_expression',
+  'if_clause',
+];
+
+/** `args.x is None` lets zero and the empty string through; `or` and a bare `if` do not. */
+export function asksForNone(attribute: PyNode): boolean {
+  return attribute.parent?.type === 'comparison_operator';
+}
+
+/** What stands in for an attribute that has no value. */
+export function fallbackOf(attribute: PyNode): PyNode | undefined {
+  const whole = attribute.parent;
+  return whole?.type === 'boolean_operator' ? afterOr(attribute, whole) : whole && otherwise(attribute);
+}
+
+function afterOr(attribute: PyNode, operator: PyNode): PyNode | undefined {
+  if (operator.field('operator')?.type !== 'or' || operator.field('left') !== attribute) return undefined;
+  let whole = operator;
+  while (whole.parent?.type === 'parenthesized_expression') whole = whole.parent;
+  const right = operator.field('right');
+  return QUESTIONS.includes(whole.parent?.type ?? '') || right === undefined
+    ? undefined
+    : unparenthesized(right);
+}
+
+/** `C if args.x is None else args.x`, `args.x if args.x is not None else C`, `args.x if args.x else C`. */
+function otherwise(attribute: PyNode): PyNode | undefined {
+  const asked = asksForNone(attribute) ? attribute.parent : attribute;
+  const whole = asked?.parent;
+  const [given, test, other] = whole?.type === 'conditional_expression' ? whole.named : [];
+  if (test !== asked || given === undefined || other === undefined) return undefined;
+  const isKeptFirst = asked === attribute || /\bis\s+not\s+None$/.test(asked?.text ?? '');
+  const [kept, fallback] = isKeptFirst ? [given, other] : [other, given];
+  return kept.text === attribute.text ? unparenthesized(fallback) : undefined;
 }
