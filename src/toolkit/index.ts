@@ -98,6 +98,8 @@ export {
   placesModel,
 } from '../torch/huggingface/pretrained.js';
 export * from '../torch/module/checkpointing.js';
+export { hookGates, staysNotReentrant } from '../torch/module/checkpointing-again.js';
+export { mayLearnMore } from '../torch/module/frozen-parts.js';
 export { isModel, nameSaysModel } from '../torch/module/model-value.js';
 export {
   type AttributeUse,
