@@ -34,7 +34,7 @@ export const PACKAGE_ROWS: readonly Group[] = [
     `__future__ addict annoy ast asyncio atari_py atexit attr attrs boto3 bs4 calendar chardet click codecs
       concurrent configargparse configparser cProfile ctypes cupy Cython cython dateutil decimal decord difflib
       distutils dm_control docopt dominate easydict errno faiss faulthandler ffmpeg filecmp fire fnmatch fractions
-      ftplib gdown gensim git html http imageio_ffmpeg imgaug importlib importlib_metadata imutils ipdb IPython
+      ftplib gdown gensim getopt git html http imageio_ffmpeg imgaug importlib importlib_metadata imutils inflect ipdb IPython
       ipywidgets jieba json_tricks keras linecache locale lxml lz4 matplotlib_inline mmap moviepy msgpack mujoco_py
       munch natsort networkx nibabel ninja nni numba open3d optparse optuna orjson pandas_profiling pdb pkgutil
       plyfile prefetch_generator pretty_midi progress progressbar pstats pwd py7zr pyarrow pycuda pydantic pydicom

@@ -46,10 +46,10 @@ const OWN_METHODS =
   /\bdef\s+(?:load_state_dict|_load_from_state_dict|set_extra_state)\b|\bload_state_dict\s*=(?!=)|\bEMAModel\b/;
 /** Settings that are tensors, or may be: an optimizer leaves them where they are loaded. */
 const OWN_OPTIMIZER =
-  /\bclass\s+\w+\s*\([^)]*(?:Optimizer|\boptim\.)|\bcapturable\b|\b(?:lr|betas?|momentum)\s*=\s*(?:\w+\.)*(?:as_)?tensor\(/i;
+  /\bclass\s+\w+\s*\([^)]*(?:Optimizer|\boptim\.(?!lr_scheduler))|\bcapturable\b|\b(?:lr|betas?|momentum)\s*=\s*(?:\w+\.)*(?:as_)?tensor\(/i;
 /** Code that gets its classes by a name that is computed as a whole; one that begins as `"models."` says where they are. */
 const COMPUTED =
-  /\b(?:__import__|hydra|runpy|locate|entry_points|pkg_resources|torch\.hub|hub\.load)\b|(?<![.\w])exec\(|(?<!\.)\beval\((?!\s*f?["'])|\bimport_module\((?!\s*f?["'][\w.])/;
+  /\b(?:__import__|hydra|runpy|locate|entry_points|pkg_resources)\b|\bhub\.load\s*\(|\btorch\.hub\s+import[^\n]*\bload\b|(?<![.\w])exec\(|(?<!\.)\beval\((?!\s*f?["'])|\bimport_module\((?!\s*f?["'][\w.])/;
 const BY_PREFIX = /\bimport_module\(\s*f?["']([\w.]+)/g;
 const IMPORT =
   /^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import\b|import[ \t]+([\w.]+(?:[ \t]+as[ \t]+\w+)?(?:[ \t]*,[ \t]*[\w.]+(?:[ \t]+as[ \t]+\w+)?)*))/gm;
