@@ -1,7 +1,7 @@
 /** The only API of a transform: everything it may say or ask comes from here. */
 
 export { ARGUMENT_WORDS } from '../library/huggingface.js';
-export { canonical, isExact, isPlain, ofTensor, row } from '../library/library.js';
+export { canonical, isExact, isPlain, isReportedBy, ofTensor, row } from '../library/library.js';
 export type { Accumulation, Addition } from '../semantic/accumulation.js';
 export {
   accumulatedDivisions,
