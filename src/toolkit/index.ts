@@ -38,7 +38,7 @@ export {
   siblingOf,
   spreadsMore,
 } from '../semantic/given.js';
-export { hydraSetting } from '../semantic/hydra.js';
+export { hydraSetting, hydraSources } from '../semantic/hydra.js';
 export {
   hasStarImport,
   importsPackage,
