@@ -4,10 +4,10 @@
  * use_bf16 = args.mixed_precision == "bf16"      # never true
  *
  * Advice without a diff: whether the flag or the comparison is wrong is not in the code. Said only where every declaration
- * of the setting in the file makes it a boolean.
+ * of the setting in the file makes it a boolean, or the YAML file that Hydra composes it from.
  */
-import type { PyNode, Site, Transform } from '../src/toolkit/index.js';
-import { isTestCode } from '../src/toolkit/index.js';
+import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import { hydraSetting, isTestCode, roleOf } from '../src/toolkit/index.js';
 import { comparisonsWith, flagDeclarations } from './amp-flag-type/flag-types.js';
 
 const DTYPES: readonly string[] = [
@@ -56,22 +56,20 @@ export const ampFlagType: Transform<Site> = {
   },
 
   skipsTests: true,
-  prefilter: [
-    ['fp16"', "fp16'", 'bf16"', "bf16'", 'loat16"', "loat16'"],
-    ['bool', 'True', 'False', 'store_true', 'store_false'],
-  ],
+  prefilter: [['fp16"', "fp16'", 'bf16"', "bf16'", 'loat16"', "loat16'"]],
   cue: (text) => WORDS.test(text),
 
   *detect(module) {
     for (const { node, subject, operator, words } of comparisonsWith(module, DTYPES)) {
-      if (!words.some((word) => word.endsWith('16')) || !isSetting(subject) || isTestCode(module, node))
+      if (!words.some((word) => word.endsWith('16')) || isTestCode(module, node)) continue;
+      const declared = isSetting(subject) ? flagDeclarations(module, subject) : [];
+      const file = declared.length === 0 ? yamlFlag(module, subject) : undefined;
+      if (file === undefined && (declared.length === 0 || !declared.every(({ isBoolean }) => isBoolean)))
         continue;
-      const declared = flagDeclarations(module, subject);
-      if (declared.length === 0 || !declared.every(({ isBoolean }) => isBoolean)) continue;
       const never = operator.includes('!') || operator.includes('not') ? 'always' : 'never';
       yield {
         node: subject,
-        message: `this file declares \`${subject.text}\` as a boolean, so the comparison with ${words.map((word) => `"${word}"`).join(', ')} is ${never} true: mixed precision does not follow the setting`,
+        message: `${file === undefined ? 'this file' : `\`${file}\``} declares \`${subject.text}\` as a boolean, so the comparison with ${words.map((word) => `"${word}"`).join(', ')} is ${never} true: mixed precision does not follow the setting`,
       };
     }
   },
@@ -80,6 +78,18 @@ export const ampFlagType: Transform<Site> = {
     return edit.advise('Make the setting a string with the names of dtypes, or test it as the boolean it is');
   },
 };
+
+/** The YAML file of a Hydra program that says `true` or `false` for `cfg.train.amp`, a part of what a function is given. */
+function yamlFlag(module: PyModule, subject: PyNode): string | undefined {
+  const keys: string[] = [];
+  let at: PyNode | undefined = subject;
+  for (; at?.type === 'attribute'; at = at.field('object')) keys.unshift(at.field('attribute')?.text ?? '');
+  const scope = at?.type === 'identifier' && keys.length > 0 ? module.resolve(at) : undefined;
+  if (at === undefined || scope?.kind !== 'function') return undefined;
+  if (!module.writes(scope, at.text).every((write) => roleOf(write) === 'parameter')) return undefined;
+  const setting = hydraSetting(module, keys);
+  return typeof setting?.value === 'boolean' ? setting.path : undefined;
+}
 
 function isSetting(subject: PyNode): boolean {
   if (subject.type === 'identifier') return true;

@@ -5,8 +5,8 @@
  *
  * The call must be resolved to torch: many projects have a `checkpoint` of their own. Left out, torch warns and takes the
  * re-entrant form, which raises on keyword arguments for the block: there `False` cannot change a working program. Elsewhere
- * it can (a gradient appears where no input required one, a block that recomputes differently raises), so it is unsafe;
- * with `value = "preserve"` today's `True` is written down instead, and nothing changes.
+ * it can (a gradient appears where no input required one, a block that recomputes differently raises), so it is unsafe, and
+ * today's `True` is offered beside it, which changes nothing; with `value = "preserve"` only that is.
  */
 import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
@@ -49,6 +49,8 @@ const OF_TORCH: ReadonlySet<string> = new Set([
 interface ReentrantSite extends Site {
   readonly call: PyNode;
   readonly sequential: boolean;
+  /** It writes down the form of today, beside the offer of the other one. */
+  readonly isAlternative: boolean;
 }
 
 export const checkpointUseReentrant: Transform<ReentrantSite> = {
@@ -69,7 +71,7 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
     requires: { torch: '2.0' },
     docs: {
       why: 'Without `use_reentrant`, torch 2.1 to 2.11 warn on every call, announce that it will raise, and take the re-entrant form. That form gives no gradient where no input of the block requires one, does not support `torch.autograd.grad`, and raises on keyword arguments for the block.',
-      does: 'Adds `use_reentrant=False` as the last argument, which torch recommends. Where keyword arguments are passed to the block the call raises today, and the fix is safe unless the file, or a caller in another one, catches that error; elsewhere it is unsafe. With `value = "preserve"` it adds `use_reentrant=True`, the form in use today, which is safe.',
+      does: 'Adds `use_reentrant=False` as the last argument, which torch recommends. Where keyword arguments are passed to the block the call raises today, and the fix is safe unless the file, or a caller in another one, catches that error; elsewhere it is unsafe, and `use_reentrant=True`, the form in use today, is offered beside it, which is safe and ends the warning. With `value = "preserve"` only that is.',
       refuses: [
         '`checkpoint` is not torch’s own: nothing is said',
         'the arguments are spread with `**`, so the keyword may be given twice',
@@ -97,7 +99,7 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
   prefilter: ['checkpoint', 'torch'],
   cue: (text, path) => IMPORT.test(text) && CALL.test(text) && !isTestFile(path, text),
 
-  *detect(module) {
+  *detect(module, options) {
     for (const { call, name } of [
       ...callsNamed(module, 'checkpoint'),
       ...callsNamed(module, 'checkpoint_sequential'),
@@ -105,22 +107,35 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
       const found = checkpointCall(module, call);
       if (found === undefined || isChosen(call, found.sequential) || isTestCode(module, call)) continue;
       const raises = keywordsForBlock(call, found.sequential);
+      const { sequential } = found;
       yield {
         node: name,
         call,
-        sequential: found.sequential,
+        sequential,
+        isAlternative: false,
         message:
           raises === undefined
             ? 'torch warns here and recomputes in the re-entrant form, which loses the gradient where no input of the block requires one'
             : `torch raises here: the re-entrant form, which it takes by default, does not pass \`${raises}\` on`,
       };
+      // With these, torch raises in the re-entrant form.
+      const isOther = ['context_fn', 'debug'].some((each) => keywordArgument(call, each) !== undefined);
+      if (raises === undefined && !isOther && options['value'] !== 'preserve')
+        yield {
+          node: name,
+          call,
+          sequential,
+          isAlternative: true,
+          message:
+            'torch warns here that the form has to be given, and that it will raise without: today it is the re-entrant one',
+        };
     }
   },
 
-  fix({ call, sequential }, edit, module, options) {
+  fix({ call, sequential, isAlternative }, edit, module, options) {
     const keyword = keywordsForBlock(call, sequential);
     const raises = keyword !== undefined;
-    const value = options['value'] === 'preserve' && !raises ? 'True' : 'False';
+    const value = isAlternative || (options['value'] === 'preserve' && !raises) ? 'True' : 'False';
     const proof = new Proof()
       .forbid(!ownsItsLines(module, statementOf(call)), 'its statement shares its line with other code')
       .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension')
@@ -143,7 +158,9 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
         )
         .require(
           'unknown',
-          'that an input of the block requires a gradient today, and that the block recomputes alike',
+          isTestedFor(call)
+            ? 'that the block recomputes alike'
+            : 'that an input of the block requires a gradient today, and that the block recomputes alike',
         );
     }
     if (raises) {
@@ -152,8 +169,8 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
         'that the error of today, which the code around may catch, is not what it waits for',
       );
       requireUncaught(proof, module, call, /\b(?:ValueError|Exception|BaseException)\b/);
-      requireOriginal(proof, module, CHECKPOINT, CHECKPOINT_SEQUENTIAL);
     }
+    if (value === 'True' || raises) requireOriginal(proof, module, CHECKPOINT, CHECKPOINT_SEQUENTIAL);
     edit.appendKeyword(call, FORM, value);
     return edit.done(
       value === 'True' ? 'Write down the re-entrant form' : 'Choose the non-re-entrant form',
@@ -162,6 +179,29 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
     );
   },
 };
+
+/** `if x.requires_grad:` around the call, where `x` is given to the block. */
+function isTestedFor(call: PyNode): boolean {
+  const given = argumentsOf(call).map(({ text }) => text);
+  for (let at: PyNode | undefined = call; at?.parent !== undefined; at = at.parent) {
+    const { parent } = at;
+    if (parent.type === 'function_definition') return false;
+    const isIf = parent.type === 'if_statement' && parent.field('consequence') === at;
+    const isArm = parent.type === 'conditional_expression' && parent.named[0] === at;
+    const question = isIf ? parent.field('condition') : isArm ? parent.named[1] : undefined;
+    const parts = question === undefined ? [] : conjuncts(question);
+    if (parts.some(({ text }) => given.some((name) => text === `${name}.requires_grad`))) return true;
+  }
+  return false;
+}
+
+/** The parts of `a and b`. */
+function conjuncts(question: PyNode): readonly PyNode[] {
+  const inner = question.type === 'parenthesized_expression' ? question.named[0] : question;
+  if (inner?.type !== 'boolean_operator' || inner.field('operator')?.type !== 'and')
+    return [inner ?? question];
+  return inner.named.flatMap(conjuncts);
+}
 
 /** `checkpoint_sequential(functions, segments, input, use_reentrant)` takes it by position as well. */
 function isChosen(call: PyNode, sequential: boolean): boolean {

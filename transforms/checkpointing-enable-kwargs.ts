@@ -18,6 +18,7 @@ import {
   isAtLeast,
   isTestCode,
   isTransformersModel,
+  mayLearnMore,
   methodName,
   NOT_REENTRANT,
   Proof,
@@ -51,7 +52,7 @@ export const checkpointingEnableKwargs: Transform<EnableSite> = {
         'the code uses DeepSpeed or FSDP: ZeRO-3 with PEFT needs the re-entrant form',
         'unsloth is imported: it replaces checkpointing by its own',
         'the call stands in a lambda or a comprehension, or its statement shares its line with other code',
-        'unsafe where this file does not show that the receiver is a model of transformers',
+        'unsafe where this file does not show that the receiver is a model of transformers, and where parameters are frozen, so that blocks without a gradient begin to learn',
       ],
       limits: [
         'Before transformers 4.35 the keyword is a TypeError.',
@@ -108,14 +109,30 @@ export const checkpointingEnableKwargs: Transform<EnableSite> = {
         isTaken,
         `that \`${shown(receiver)}\` is a model of transformers, whose method takes the keyword`,
       );
+    const begins =
+      proof.refuted === undefined ? mayLearnMore(module, isBeforeAdapters(module, receiver)) : undefined;
+    proof.require(begins === undefined ? 'yes' : 'unknown', begins ?? '');
     edit.appendKeyword(call, CHECKPOINTING_KWARGS, NOT_REENTRANT);
-    return edit.done('Choose non-re-entrant checkpointing', proof);
+    return edit.done(
+      'Choose non-re-entrant checkpointing',
+      proof,
+      begins === undefined ? {} : { numerics: 'changes-training' },
+    );
   },
 };
 
 /** `model.gradient_checkpointing_enable = …`, or the same by its name; `hasattr` and `getattr` only ask. */
 const REPLACED =
   /\.gradient_checkpointing_enable\s*=(?!=)|\b(?:setattr|patch(?:\.object)?)\([^)\n]*["'][\w.]*gradient_checkpointing_enable["']/;
+
+/** peft makes the inputs require gradients itself where checkpointing is on before the adapters come. */
+function isBeforeAdapters(module: PyModule, receiver: PyNode): boolean {
+  return (
+    receiver.type === 'identifier' &&
+    !hasAdapters(module, receiver) &&
+    module.mentions(/\bget_peft_model\s*\(/)
+  );
+}
 
 function takesKwargs(module: PyModule, call: PyNode, receiver: PyNode): Answer {
   const own = calledDefinition(module, call);

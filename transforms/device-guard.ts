@@ -61,6 +61,7 @@ export const deviceGuard: Transform<GuardSite> = {
         'the tensor is a plain attribute, which stays behind when the module moves: `register-tensor-buffer` is the cure',
         'the file does not show that it is a tensor (it is put there from elsewhere): unsafe; where it is called, no finding',
         'the statement shares its line with other code, or a comment stands inside it',
+        'the class is no `nn.Module` itself, as a mixin is not: then it advises to create the tensor on its device',
       ],
       limits: [
         'Where the parameter really lives on another device, it is still copied at every call. Move the module instead.',
@@ -113,6 +114,10 @@ export const deviceGuard: Transform<GuardSite> = {
     const classNode = enclosingClass(enclosingFunction(statement) ?? statement);
     const name = target.text;
     const what = `\`${shown(source)}\``;
+    if (classNode !== undefined && moduleKind(module, classNode).isModule === 'no')
+      return edit.advise(
+        `Create ${what} on the device where it is used, or move the module that holds it: \`.to()\` gives the tensor itself where it is there already, so that a guard would save next to nothing`,
+      );
     const comment = [...statement.walk()].some(({ type }) => type === 'comment');
     const type = statement.named[0]?.field('type');
     const proof = new Proof()

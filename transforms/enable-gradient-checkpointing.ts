@@ -36,13 +36,19 @@ import {
   takesLibraryKeyword,
   trainedModels,
 } from '../src/toolkit/index.js';
+import {
+  mayWrapModel,
+  type WrappedModel,
+  wrappedModels,
+} from './enable-gradient-checkpointing/wrapped-model.js';
 
 const DECIDED = /gradient_checkpointing|prepare_model_for_(?:kbit|int8)|use_checkpoint|grad_checkpoint/;
 
 interface PeakSite extends Site {
   readonly place:
     | { readonly kind: 'arguments'; readonly made: ArgumentsCall }
-    | { readonly kind: 'model'; readonly trained: TrainedModel };
+    | { readonly kind: 'model'; readonly trained: TrainedModel }
+    | { readonly kind: 'wrapped'; readonly wrapped: WrappedModel };
 }
 
 export const enableGradientCheckpointing: Transform<PeakSite> = {
@@ -58,7 +64,7 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
     requires: { transformers: '4.35' },
     docs: {
       why: 'Every layer keeps its activations from the forward pass to the backward pass. For long sequences they are the largest part of the peak. With gradient checkpointing only the inputs of the layers are kept, and each layer is run once more when its gradient is needed.',
-      does: 'Adds `gradient_checkpointing=True` with `gradient_checkpointing_kwargs={"use_reentrant": False}` to the arguments of a transformers or trl trainer. In a hand-written loop it calls `model.gradient_checkpointing_enable(…)` below the line that loads the model which the loop trains.',
+      does: 'Adds `gradient_checkpointing=True` with `gradient_checkpointing_kwargs={"use_reentrant": False}` to the arguments of a transformers or trl trainer. In a hand-written loop it calls `model.gradient_checkpointing_enable(…)` below the line that loads the model which the loop trains, or, where the loop is in another file, below `self.model = …from_pretrained(…)` of a module that wraps the model.',
       refuses: [
         'the file speaks of checkpointing already: nothing is said',
         'the arguments are spread, or belong to a class of the file with settings of its own',
@@ -86,9 +92,9 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
   prefilter: [
     ['transformers', 'trl'],
     ['from_pretrained', ...ARGUMENT_WORDS],
-    ['.backward(', ...ARGUMENT_WORDS],
+    ['.backward(', 'def forward', ...ARGUMENT_WORDS],
   ],
-  cue: (text) => (mayMakeArguments(text) || mayTrain(text)) && !DECIDED.test(text),
+  cue: (text) => (mayMakeArguments(text) || mayTrain(text) || mayWrapModel(text)) && !DECIDED.test(text),
 
   *detect(module) {
     if (module.mentions(DECIDED)) return;
@@ -107,6 +113,11 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
       const message = `the activations of every layer of \`${trained.model.text}\` are kept until the backward pass`;
       yield { node: trained.model, place: { kind: 'model', trained }, message };
     }
+    for (const wrapped of mayTrain(module.text) ? [] : wrappedModels(module)) {
+      if (isTestCode(module, wrapped.statement)) continue;
+      const message = `the activations of every layer of \`${wrapped.target.text}\` are kept until the backward pass`;
+      yield { node: wrapped.target, place: { kind: 'wrapped', wrapped }, message };
+    }
   },
 
   fix({ place }, edit, module) {
@@ -118,6 +129,18 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
       proof.require(isTransformersModel(module, value), `that \`${model.text}\` is a model of transformers`);
       edit.insertStatementAfter(statement, [
         `${standalone(model)}.${CHECKPOINTING_ENABLE}(${CHECKPOINTING_KWARGS}=${NOT_REENTRANT})`,
+      ]);
+      return edit.done('Enable gradient checkpointing', proof);
+    }
+    if (place.kind === 'wrapped') {
+      const { statement, target, value, className } = place.wrapped;
+      for (const { answer, otherwise } of surroundingGates(module, statement))
+        proof.require(answer, otherwise);
+      proof
+        .require(isTransformersModel(module, value), `that \`${target.text}\` is a model of transformers`)
+        .require('unknown', `that \`${className}\` is trained, and enables checkpointing nowhere else`);
+      edit.insertStatementAfter(statement, [
+        `${target.text}.${CHECKPOINTING_ENABLE}(${CHECKPOINTING_KWARGS}=${NOT_REENTRANT})`,
       ]);
       return edit.done('Enable gradient checkpointing', proof);
     }

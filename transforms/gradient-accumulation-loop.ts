@@ -8,7 +8,8 @@
  *                                                   optimizer.step()
  *                                                   optimizer.zero_grad()
  *
- * The strict shape only: one loss, one optimizer, each call a statement of the loop. Clipping and a schedule between and
+ * The strict shape only: one loss, one optimizer, each call a statement of the loop, or of both arms of one `if`, with a gradient
+ * scaler and without. Clipping and a schedule between and
  * behind them go along; the last batch always steps. `loss` itself is not scaled, so that what is logged stays the same.
  * Always unsafe: the effective batch grows, unless the loader's batch is made smaller by the same factor.
  */
@@ -28,6 +29,7 @@ import {
   trainingLoops,
   Unfixable,
 } from '../src/toolkit/index.js';
+import { type ArmedLoop, armedLoop } from './gradient-accumulation-loop/accumulation-arms.js';
 import {
   accumulatesElsewhere,
   hasLength,
@@ -38,10 +40,11 @@ import {
 
 const STEPS = 'accumulation_steps';
 const INDEX = 'batch_index';
+const TURN = 'is_step';
 
 interface LoopSite extends Site {
   /** The shape, or why it is not the strict one. */
-  readonly shape: StrictLoop | string;
+  readonly shape: StrictLoop | ArmedLoop | string;
 }
 
 export const gradientAccumulationLoop: Transform<LoopSite> = {
@@ -61,7 +64,7 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
       why: 'The activations of a whole batch are held until its backward. The same gradient can be gathered from several smaller batches, of which only one is held at a time.',
       does: 'Divides the loss by the number of batches per step, moves clipping, `step()`, the schedule and `zero_grad()` below a condition that holds every few batches and on the last one, and counts batches with the counter the loop has or with `enumerate`. **Then make the batch of the loader smaller by the same factor**: without that, memory stays as it was and the effective batch grows.',
       refuses: [
-        'the loop has more than one backward or optimizer, a gradient scaler, a closure, or calls that are not statements of the loop itself',
+        'the loop has more than one backward or optimizer, a closure, or calls that are not statements of the loop itself; a gradient scaler, unless an `if … else …` has one step with it and one without',
         'other statements stand between the backward and the step, or use the optimizer, its schedule or a moving average in every batch',
         '`continue`, `break`, `return` or `yield` could leave gradients without their step',
         'the number of batches is not known: a `while` loop, `zip`, a generator',
@@ -92,7 +95,8 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
 
   *detect(module) {
     for (const training of trainingLoops(module)) {
-      const shape = strictLoop(module, training);
+      const strict = strictLoop(module, training);
+      const shape = typeof strict === 'string' ? (armedLoop(module, training) ?? strict) : strict;
       const [step] = training.steps;
       const node = step?.field('function')?.field('attribute');
       if (shape === undefined || node === undefined || isTestCode(module, node)) continue;
@@ -109,7 +113,9 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
     const steps = Number(options['steps']);
     if (typeof shape === 'string') return edit.refuse(shape);
     const elsewhere = accumulatesElsewhere(module);
-    const noMean = isNoMean(module, shape.loss);
+    const losses = 'arms' in shape ? shape.arms.map(({ loss }) => loss) : [shape.loss];
+    const noMean = losses.map((loss) => isNoMean(module, loss)).find((reason) => reason !== undefined);
+    const reset = 'arms' in shape ? shape.reset : undefined;
     const { data, counter } = shape.pass;
     const proof = new Proof()
       .forbid(steps < 2, 'the option `steps` is below 2')
@@ -127,20 +133,26 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
         no: '',
         unknown: `that \`${shape.schedule?.text.split('\n').at(-1)?.trim()}\` counts optimizer steps, of which there are fewer`,
       });
+    proof.require(
+      reset === undefined ? 'yes' : 'unknown',
+      `that \`${reset?.name}\` may be ${reset?.value} in batches without a step`,
+    );
+    if ('arms' in shape && !isFree(module, shape, TURN)) return edit.refuse(`the name \`${TURN}\` is taken`);
     if (!isFree(module, shape, STEPS)) return edit.refuse(`the name \`${STEPS}\` is taken`);
     const index = counter?.text ?? countPasses(edit, module, shape.loop, INDEX);
     if (index === undefined) return edit.refuse(`the name \`${INDEX}\` or \`enumerate\` is taken`);
-    accumulate(edit, shape, index, steps);
+    if ('arms' in shape) accumulateInArms(edit, shape, index, steps);
+    else accumulate(edit, shape, index, steps);
     return edit.done(`Step every ${steps} batches`, proof);
   },
 };
 
-function isFree(module: PyModule, { loop }: StrictLoop, name: string): boolean {
+function isFree(module: PyModule, { loop }: StrictLoop | ArmedLoop, name: string): boolean {
   return freeName(module, name, module.scopeAt(loop));
 }
 
 function accumulate(edit: EditBuilder, shape: StrictLoop, index: string, steps: number): void {
-  const { loop, loss, pass, stepRun, zeroGrad } = shape;
+  const { loop, loss, stepRun, zeroGrad } = shape;
   const [first] = stepRun;
   const last = stepRun.at(-1);
   if (first === undefined || last === undefined) return;
@@ -150,7 +162,36 @@ function accumulate(edit: EditBuilder, shape: StrictLoop, index: string, steps: 
   edit.insertStatementBefore(loop, [`${STEPS} = ${steps}`, ...(moves ? [cleared] : [])]);
   if (moves) edit.removeStatement(zeroGrad);
   edit.replace(loss, `(${loss.text} / ${STEPS})`);
-  const [done, number] = pass.from === 1 ? [index, index] : [`${index} + 1`, `(${index} + 1)`];
-  edit.nestUnder(`if ${number} % ${STEPS} == 0 or ${done} == len(${copyOf(pass.data)})`, first, last);
+  edit.nestUnder(`if ${turnOf(shape, index)}`, first, last);
   if (moves) edit.insertStatementAfter(last, [`\t${cleared}`]);
+}
+
+/** Whether the optimizer steps in this batch: every few, and in the last. */
+function turnOf({ pass }: StrictLoop | ArmedLoop, index: string): string {
+  const [done, number] = pass.from === 1 ? [index, index] : [`${index} + 1`, `(${index} + 1)`];
+  return `${number} % ${STEPS} == 0 or ${done} == len(${copyOf(pass.data)})`;
+}
+
+function accumulateInArms(edit: EditBuilder, shape: ArmedLoop, index: string, steps: number): void {
+  const { loop, fork, arms, zeroGrad, schedule, reset } = shape;
+  const cleared = onOneLine(zeroGrad);
+  if (cleared === undefined) throw new Unfixable('a comment stands in the way');
+  edit.insertStatementBefore(loop, [`${STEPS} = ${steps}`, cleared]);
+  edit.removeStatement(zeroGrad);
+  edit.insertStatementBefore(fork, [
+    `${TURN} = ${turnOf(shape, index)}`,
+    ...(reset === undefined ? [] : [`${reset.name} = ${reset.value}`]),
+  ]);
+  for (const { loss, run } of arms) {
+    const [first] = run;
+    const last = run.at(-1);
+    if (first === undefined || last === undefined) continue;
+    edit.replace(
+      loss,
+      loss.parent?.type === 'argument_list' ? `${loss.text} / ${STEPS}` : `(${loss.text} / ${STEPS})`,
+    );
+    edit.nestUnder(`if ${TURN}`, first, last);
+    edit.insertStatementAfter(last, [`\t${cleared}`]);
+  }
+  if (schedule !== undefined) edit.nestUnder(`if ${TURN}`, schedule);
 }

@@ -18,6 +18,7 @@ import {
   isKbitPreparation,
   isTestCode,
   keywordArgument,
+  mayLearnMore,
   NOT_REENTRANT,
   Proof,
   qualifiedName,
@@ -96,6 +97,7 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
 
   fix({ call }, edit, module) {
     const proof = new Proof();
+    const isRemote = module.mentions(/trust_remote_code["']?\s*[=:]\s*(?!False)/);
     for (const { answer, otherwise } of [...formGates(module, call), ...hookGates(module, call)])
       proof.require(answer, otherwise);
     proof
@@ -108,7 +110,7 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
         'this file calls `disable_input_require_grads`, and the hook that it removes would not be set',
       )
       .require(
-        module.mentions(/trust_remote_code["']?\s*[=:]\s*(?!False)/) ? 'unknown' : 'yes',
+        isRemote ? 'unknown' : 'yes',
         'that the code which the model brings along takes the form: some of it ignores the keyword',
       )
       .require(staysNotReentrant(module, call), {
@@ -116,10 +118,16 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
         unknown:
           'that nobody enables checkpointing again without choosing the form: on transformers 4 the loss would have no gradient',
       });
+    const begins = proof.refuted === undefined ? mayLearnMore(module, true) : undefined;
+    proof.require(begins === undefined || isRemote ? 'yes' : 'unknown', begins ?? '');
     const given = keywordArgument(call, SWITCH);
     if (given === undefined) edit.appendKeyword(call, CHECKPOINTING_KWARGS, NOT_REENTRANT);
     else edit.addKeywordAfter(given, CHECKPOINTING_KWARGS, NOT_REENTRANT);
-    return edit.done('Choose non-re-entrant checkpointing', proof);
+    return edit.done(
+      'Choose non-re-entrant checkpointing',
+      proof,
+      begins === undefined ? {} : { numerics: 'changes-training' },
+    );
   },
 };
 

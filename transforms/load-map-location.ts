@@ -29,6 +29,7 @@ import {
   receiverOf,
   requireOriginal,
   requireUncaught,
+  roleOf,
   statementOf,
 } from '../src/toolkit/index.js';
 import { reloadsOptimizer } from './load-map-location/loaded-use.js';
@@ -73,7 +74,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         'the arguments of `torch.load` are spread, so `map_location` may be among them',
         'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
         'unsafe where the code around catches the error that a checkpoint gives on a machine without its GPU',
-        'unsafe where the result also is returned, kept, or handed to other code, where the receiver is not proven to be a torch module or optimizer by the class that makes it (one that is handed in, a part or a base class from an unknown package, and what subclasses elsewhere may replace can load in their own way), where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',
+        'unsafe where the result also is returned, kept, or handed to other code, where the receiver is not proven to be a torch module or optimizer: neither by the class that makes it, nor because no file of the program overrides `load_state_dict` and all that it imports loads as torch does (what can be installed may be handed anything), where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',
         'unsafe where an optimizer may take the same state twice, or a tensor is indexed by what may be on the GPU',
       ],
       limits: [
@@ -165,7 +166,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         'that no default device decides where the checkpoint goes',
       )
       .require(
-        module.mentions(/\b(?:locals|globals|vars)\(\s*\)|(?<![.\w])(?:exec|eval)\(/) ? 'unknown' : 'yes',
+        module.memo(readsByName, module) ? 'unknown' : 'yes',
         'that nothing reads the result by way of `locals()`, `globals()` or `eval()`',
       )
       .require(
@@ -223,6 +224,15 @@ function isUnderDevice(call: PyNode): boolean {
   return enclosingWiths(call)
     .flatMap(contextManagers)
     .some(({ text }) => /device|fake|meta|init_on/i.test(text));
+}
+
+/** Reads of any variable by its name; `eval("models." + name)` begins with the import that it reads. */
+function readsByName(module: PyModule): boolean {
+  if (module.mentions(/\b(?:locals|globals|vars)\(\s*\)|(?<![.\w])exec\(/)) return true;
+  return [...module.code.matchAll(/(?<![.\w])eval\((?:\s*["'](\w+)\.)?/g)].some(([, root]) => {
+    const bound = root === undefined ? [] : module.scope.bindings(root);
+    return bound.length === 0 || !bound.every((name) => roleOf(name) === 'import');
+  });
 }
 
 /** Of the whole file, once for all its loads. */

@@ -12,7 +12,7 @@
 import type { Site, Transform } from '../src/toolkit/index.js';
 import { isTestCode, onlyUse, Proof, requireArrival, showsTraining } from '../src/toolkit/index.js';
 import type { LengthPlace } from './max-sequence-length/sequence-length.js';
-import { lengthsAbove, shapesModel } from './max-sequence-length/sequence-length.js';
+import { idleUse, lengthsAbove, shapesModel } from './max-sequence-length/sequence-length.js';
 
 interface LengthSite extends Site {
   readonly place: LengthPlace;
@@ -37,16 +37,16 @@ export const maxSequenceLength: Transform<LengthSite> = {
     requires: {},
     docs: {
       why: 'Activations grow with the number of tokens in a batch, and the logits with tokens times vocabulary. Where only a few examples are long, shortening those lowers the peak and touches nothing else.',
-      does: 'With `length` configured: lowers a higher number in a constant of the module (`MAX_SEQ_LENGTH`, `MAX_LENGTH`, …), in `max_seq_length` or `max_length` of trl’s arguments and trainers, of unsloth’s loader, and of a tokenizer call with `truncation`, also in a dict or variable of the file.',
+      does: 'With `length` configured: lowers a higher number in a constant of the module (`MAX_SEQ_LENGTH`, `MAX_LENGTH`, …), in `max_seq_length` or `max_length` of trl’s arguments and trainers, of unsloth’s loader, and of a tokenizer call with `truncation`, also in a dict or variable of the file, and in the default of a command line option (`--max-length`).',
       refuses: [
         'the number also shapes the model: it is read in a module class, or in a call of torch, a config or `generate`',
+        'the default of a command line option comes before the constant, so that lowering it changes nothing',
         'the dict is changed before it is used',
       ],
       limits: [
         'Longer examples are cut, in trl and most tokenizers at the end, which may be the answer that should be learned. Count the tokens of your data first.',
         'With packing, a shorter length means more, shorter blocks.',
-        'An argparse default can make the constant idle: see `shadowed-config`.',
-        'Lengths in YAML files and command lines are not seen.',
+        'Lengths in YAML files and shell scripts are not seen.',
       ],
     },
     evidence: {
@@ -61,7 +61,7 @@ export const maxSequenceLength: Transform<LengthSite> = {
   },
 
   skipsTests: true,
-  prefilter: [['max_seq_length', 'max_length', 'MAX_SEQ', 'MAX_LEN']],
+  prefilter: [['max_seq_length', 'max_length', 'MAX_SEQ', 'MAX_LEN', '--max']],
 
   *detect(module, options) {
     const limit = Number(options['length']);
@@ -79,8 +79,15 @@ export const maxSequenceLength: Transform<LengthSite> = {
   fix({ place }, edit, module, options) {
     const limit = `${Number(options['length'])}`;
     const { given, written } = place;
+    const idle = idleUse(module, place);
+    const instead =
+      idle === undefined
+        ? ''
+        : `\`${idle.option.flag}\` is ${idle.option.value.text} when nobody gives it, so that ${idle.place} never takes this number`;
     const proof = new Proof()
       .forbid(shapesModel(module, place), 'the number also shapes the model or what it generates')
+      .forbid(idle?.isOnly === true, `${instead}: change that default`)
+      .require(idle === undefined ? 'yes' : 'unknown', `that another place takes it: ${instead}`)
       .require(
         given !== undefined && given.calls.length > 0 ? 'yes' : 'unknown',
         'that this number cuts training data, which this file does not show',

@@ -8,7 +8,8 @@
  *                                                  if i % 100 == 0:
  *                                                      log_gpu_memory(f"step {i}")
  *
- * One function per file and two calls per training loop. It says nothing before CUDA is used (and does not start it), and
+ * One function per file and two calls per training loop, the second beside what the loop itself prints every few steps, where it
+ * does; by the file's logger, where it has one. It says nothing before CUDA is used (and does not start it), and
  * on ranks other than 0. Free memory is what the driver says; the documented reserved − allocated is the cache's own.
  */
 import {
@@ -19,14 +20,17 @@ import {
   type EditBuilder,
   enclosingFunction,
   enclosingLoops,
+  isReportedBy,
   isTestCode,
   mayTrain,
+  methodName,
   nameFor,
   type Options,
   ownCounter,
   Proof,
   type PyModule,
   type PyNode,
+  qualifiedName,
   type Site,
   statementOf,
   stepCounter,
@@ -65,7 +69,7 @@ export const memoryLogging: Transform<LoggingSite> = {
     requires: { torch: '1.11' },
     docs: {
       why: 'A training that runs out of memory after hours says how much it wanted last, not how it got there. A line every few steps tells a leak (allocated grows) from a peak (the highest grows once) from fragmentation (reserved grows).',
-      does: 'Defines `log_gpu_memory` once per file and calls it before the outermost loop around the training loop, and every `every` passes behind the optimizer step. It prints allocated, reserved and peak memory of this process, and what the driver says is free on the GPU. A loop without a counter gets one by `enumerate`.',
+      does: 'Defines `log_gpu_memory` once per file and calls it before the outermost loop around the training loop, and every `every` passes behind the optimizer step, or in the block where the loop itself prints or logs every few passes. A logger that the module gets from `logging.getLogger` takes the place of `print`. It prints allocated, reserved and peak memory of this process, and what the driver says is free on the GPU. A loop without a counter gets one by `enumerate`.',
       refuses: [
         'the name `log_gpu_memory` is taken by something else',
         'a loop that counts nothing, and cannot be given a counter: `while`, `async for`',
@@ -116,16 +120,22 @@ export const memoryLogging: Transform<LoggingSite> = {
     const { loop, body } = training;
     const owner = enclosingFunction(loop);
     const compiler = owner && compilerOf(module, owner);
+    const report = reportOf(body);
     const counter =
-      ownCounter(module, loop) ?? stepCounter(module, body)?.text ?? countPasses(edit, module, loop, INDEX);
+      report?.counter ??
+      ownCounter(module, loop) ??
+      stepCounter(module, body)?.text ??
+      countPasses(edit, module, loop, INDEX);
     if (counter === undefined) return edit.refuse('it counts nothing, and no counter can be added');
     edit.defineFunction(HELPER, helper(edit, module, loop, options), loop);
     const outermost = enclosingLoops(loop).at(-1) ?? loop;
     if (!isLoggedBefore(outermost)) edit.insertStatementBefore(outermost, [`${HELPER}("before training")`]);
-    edit.insertStatementAfter(statementIn(body, node), [
-      `if ${counter} % ${Number(options['every'])} == 0:`,
-      `\t${HELPER}(f"step {${counter}}")`,
-    ]);
+    if (report === undefined)
+      edit.insertStatementAfter(statementIn(body, node), [
+        `if ${counter} % ${Number(options['every'])} == 0:`,
+        `\t${HELPER}(f"step {${counter}}")`,
+      ]);
+    else edit.insertStatementAfter(report.last, [`${HELPER}(f"step {${counter}}")`]);
     const proof = new Proof()
       .forbid(Number(options['every']) < 1, 'the option `every` is below 1')
       .forbid(compiler === 'jit', '`torch.jit.script()` compiles the function from source')
@@ -136,6 +146,59 @@ export const memoryLogging: Transform<LoggingSite> = {
     return edit.done('Print the GPU memory', proof);
   },
 };
+
+interface Report {
+  /** `step` of `if step % log_every_n == 0:`. */
+  readonly counter: string;
+  /** The last statement of its block. */
+  readonly last: PyNode;
+}
+
+/** Where the loop itself reports every few passes: a statement of its body that prints or logs under such a condition. */
+function reportOf(body: PyNode): Report | undefined {
+  for (const statement of body.named) {
+    const condition = statement.type === 'if_statement' ? statement.field('condition') : undefined;
+    const block = statement.field('consequence');
+    const last = block?.named.at(-1);
+    const counter = condition && counterOf(condition);
+    if (counter === undefined || last === undefined || !block?.named.some(isPrinted)) continue;
+    if (!/^(?:comment|break_statement|continue_statement|return_statement|raise_statement)$/.test(last.type))
+      return { counter, last };
+  }
+  return undefined;
+}
+
+/** `step % n == 0` and `(step + 1) % n == 0`. */
+function counterOf(condition: PyNode): string | undefined {
+  const [left, right, ...more] = condition.type === 'comparison_operator' ? condition.named : [];
+  if (left?.type !== 'binary_operator' || right?.text !== '0' || more.length > 0) return undefined;
+  if (!condition.text.includes('==') || left.field('operator')?.text !== '%') return undefined;
+  const inner = left.field('left');
+  const sum = inner?.type === 'parenthesized_expression' ? inner.named[0] : inner;
+  const counted = sum?.type === 'binary_operator' && /\+\s*1$/.test(sum.text) ? sum.field('left') : sum;
+  return counted?.type === 'identifier' || counted?.type === 'attribute' ? counted.text : undefined;
+}
+
+/** A statement that tells a person something. */
+function isPrinted(statement: PyNode): boolean {
+  const call = statement.type === 'expression_statement' ? statement.named[0] : undefined;
+  const name = call?.type === 'call' ? (methodName(call) ?? call.field('function')?.text ?? '') : '';
+  return name === 'print' || isReportedBy(name);
+}
+
+/** The logger of the file: a name of the module that `logging.getLogger` alone gives its value. */
+function loggerOf(module: PyModule): string | undefined {
+  const names = module.at('getLogger').flatMap((node) => {
+    const callee = node.parent?.type === 'attribute' ? node.parent : node;
+    const target =
+      callee.parent?.parent?.type === 'assignment' ? callee.parent.parent.field('left') : undefined;
+    if (target?.type !== 'identifier' || module.resolve(target) !== module.scope) return [];
+    const isOnly = module.writes(module.scope, target.text).length === 1;
+    return isOnly && qualifiedName(module, callee) === 'logging.getLogger' ? [target.text] : [];
+  });
+  const [only, ...others] = names;
+  return others.length === 0 ? only : undefined;
+}
 
 /** Somewhere else than in the function that this transform writes. */
 function measuresAlready({ text }: PyModule): boolean {
@@ -158,10 +221,12 @@ function helper(edit: EditBuilder, module: PyModule, at: PyNode, options: Option
   const cuda = edit.name(CUDA, place);
   const distributed = edit.name(DISTRIBUTED, place);
   const limit = Number(options['warn-above-gib']);
+  const logger = loggerOf(module);
+  const tell = logger === undefined ? 'print' : `${logger}.info`;
   const log = options['wandb'] === true ? nameFor(module, 'wandb', place) : undefined;
   return [
     `def ${HELPER}(when):`,
-    '\t"""Prints what this process holds on its GPU; nothing before CUDA is used, and only on rank 0."""',
+    `\t"""${logger === undefined ? 'Prints' : 'Logs'} what this process holds on its GPU; nothing before CUDA is used, and only on rank 0."""`,
     `\tif not ${cuda}.is_initialized():`,
     '\t\treturn',
     `\tif ${distributed}.is_available() and ${distributed}.is_initialized():`,
@@ -170,12 +235,12 @@ function helper(edit: EditBuilder, module: PyModule, at: PyNode, options: Option
     '\tgib = 2**30',
     `\tallocated, reserved = ${cuda}.memory_allocated() / gib, ${cuda}.memory_reserved() / gib`,
     `\tpeak, free = ${cuda}.max_memory_allocated() / gib, ${cuda}.mem_get_info()[0] / gib`,
-    '\tprint(',
+    `\t${tell}(`,
     '\t\tf"GPU memory {when}: {allocated:.2f} GiB allocated, {reserved:.2f} reserved, "',
     '\t\tf"{peak:.2f} at most, {free:.2f} free on the device"',
     '\t)',
     ...(limit > 0
-      ? [`\tif allocated > ${limit}:`, `\t\tprint(f"GPU memory {when}: more than ${limit} GiB allocated")`]
+      ? [`\tif allocated > ${limit}:`, `\t\t${tell}(f"GPU memory {when}: more than ${limit} GiB allocated")`]
       : []),
     ...(log === undefined
       ? []

@@ -20,6 +20,7 @@ import {
   Proof,
   qualifiedName,
   requireArrival,
+  requireTrainer,
   siblingOf,
   usesDeepSpeed,
   wholeNumber,
@@ -130,18 +131,13 @@ export const rebalanceBatch: Transform<BatchSite> = {
     proof
       .forbid(groups(module, given), 'this trainer forms groups of the examples in a batch')
       .forbid(isGivenInCall(given), 'a call that its dict is spread into gives one of the numbers itself')
-      .require(
-        given.calls.length > 0 && argumentsCalls(module, given).length === given.calls.length
-          ? 'yes'
-          : 'unknown',
-        'that a trainer of transformers receives these numbers, which the project does not show',
-      )
       .require('unknown', 'that no layer or loss looks at a batch as a whole, as batch norm does')
       .require(
         isAtLeast(module, 'transformers', '4.46') === 'yes' ? 'yes' : 'unknown',
         'that transformers is 4.46 or newer: before that, tokens of short batches weigh more',
       );
-    requireArrival(requireArrival(proof, given), accumulation);
+    for (const each of [given, accumulation])
+      requireArrival(requireTrainer(proof, module, each, 'these numbers'), each);
     edit.replace(given.value, `${target}`);
     edit.replace(accumulation.value, `${(steps * batch) / target}`);
     return edit.done(`Take ${target} × ${(steps * batch) / target} instead of ${batch} × ${steps}`, proof);
@@ -157,8 +153,8 @@ function isGivenInCall({ dict, calls }: Given): boolean {
   );
 }
 
-function groups(module: PyModule, { calls, homes }: Given): boolean {
-  return calls.some((call) => {
+function groups(module: PyModule, { calls, takers, homes }: Given): boolean {
+  return [...calls, ...takers.map(({ call }) => call)].some((call) => {
     const callee = call.field('function');
     const path = (callee && qualifiedName(homes.get(call) ?? module, callee)) ?? '';
     return path.startsWith('trl.') && !PLAIN_TRAINERS.test(path.split('.').at(-1) ?? '');

@@ -6,12 +6,14 @@
  * TrainingArguments(out, save_steps=500, save_total_limit=2)           … save_steps=500, save_total_limit=2)
  *
  * Nothing happens without a configured limit, and a limit that is lower already stays. The call must be resolved to
- * transformers or trl; a dict that holds the key counts, with the doubt named where its readers are not in the file.
+ * transformers or trl; a dict that holds the key counts where such a call is given
+ * it, or takes the setting out of it by name (`save_total_limit=CONFIG.get("save_total_limit", 5)`).
  * Always unsafe: the trainer deletes the older checkpoints, and what is deleted is gone.
  */
 import type { Given, PyModule, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsCalls,
+  argumentsTakers,
   givenAcross,
   isTestCode,
   keywordArgument,
@@ -19,6 +21,7 @@ import {
   Proof,
   plainString,
   requireArrival,
+  requireTrainer,
   siblingOf,
   spreadsMore,
   type Written,
@@ -94,6 +97,8 @@ export const saveTotalLimit: Transform<LimitSite> = {
     }
     for (const given of SAVING.flatMap((name) => givenAcross(module, name))) {
       if (!isSaver(module, given) || isCovered(given)) continue;
+      // Those who take settings by their names do not take one more.
+      if (given.calls.length === 0 && given.takers.length > 0) continue;
       const message = 'every checkpoint stays on disk, each with the state of its optimizer';
       yield { node: given.name, given, written: undefined, message };
     }
@@ -107,15 +112,11 @@ export const saveTotalLimit: Transform<LimitSite> = {
         'its arguments are spread, so the keyword may already be among them',
       )
       .require(
-        given.calls.length > 0 ? 'yes' : 'unknown',
-        'that a trainer of transformers receives this setting, which the project does not show',
-      )
-      .require(
         written === undefined ? 'yes' : onlyUse(module, written),
         'that nothing else depends on the variable',
       )
       .require('unknown', 'that nobody needs the checkpoints that are deleted');
-    requireArrival(proof, given);
+    requireArrival(requireTrainer(proof, module, given, 'this setting'), given);
     if (written !== undefined) edit.replace(written.node, limit);
     else if (given.entry.type === 'pair') edit.addEntryAfter(given.entry, LIMIT, limit);
     else edit.addKeywordAfter(given.entry, LIMIT, limit);
@@ -127,6 +128,7 @@ export const saveTotalLimit: Transform<LimitSite> = {
 function isSaver(module: PyModule, given: Given): boolean {
   if (isTestCode(module, given.name)) return false;
   const { calls, dict } = given;
+  if (calls.length === 0 && argumentsTakers(module, given).length > 0) return true;
   if (calls.length === 0) {
     const isSetting = ['integer', 'none', 'string', 'identifier'].includes(given.value.type);
     return dict !== undefined && isSetting && siblingOf(given, 'output_dir') !== undefined;

@@ -10,9 +10,7 @@
  * either elsewhere. An `or` that asks a question (`if args.a or args.b`) is no fallback.
  */
 import type { PyNode, Site, Transform } from '../src/toolkit/index.js';
-import { unparenthesized } from '../src/toolkit/index.js';
-import type { DefaultedOption } from './shadowed-config/command-line.js';
-import { defaultedOption } from './shadowed-config/command-line.js';
+import { asksForNone, type DefaultedOption, defaultedOption, fallbackOf } from '../src/toolkit/index.js';
 
 /** From the last letter before the dot: what starts with many letters is slow to look for. */
 const FALLBACK = /\w\.\w+\s+or\s+(?=[A-Za-z_])|if\s+(\w+\.\w+)\s+(is\s+(?:not\s+)?None\s+)?else\b/g;
@@ -22,17 +20,6 @@ const NO_NAME =
 const CONDITION = /^[ \t]*(?:if|elif|while|assert)\b[^([{:]*$/;
 /** How far what stands beside a match is looked at. */
 const REACH = 400;
-const QUESTIONS: readonly string[] = [
-  'if_statement',
-  'elif_clause',
-  'while_statement',
-  'assert_statement',
-  'not_operator',
-  'boolean_operator',
-  'conditional_expression',
-  'if_clause',
-];
-
 interface ShadowedSite extends Site {
   readonly constant: PyNode;
   readonly option: DefaultedOption;
@@ -77,7 +64,7 @@ export const shadowedConfig: Transform<ShadowedSite> = {
   *detect(module) {
     for (const index of fallbacks(module.text)) {
       const attribute = attributeFrom(module.root.descendantAt(index));
-      const constant = attribute?.type === 'attribute' ? fallbackOf(attribute) : undefined;
+      const constant = attribute?.type === 'attribute' ? namedFallback(attribute) : undefined;
       if (attribute === undefined || constant === undefined) continue;
       const option = defaultedOption(module, attribute);
       if (option === undefined || (!option.isTruthy && !asksForNone(attribute))) continue;
@@ -137,38 +124,9 @@ function attributeFrom(word: PyNode): PyNode | undefined {
   return test?.type === 'comparison_operator' ? test.named[0] : test;
 }
 
-/** `args.x is None` lets zero and the empty string through; `or` and a bare `if` do not. */
-function asksForNone(attribute: PyNode): boolean {
-  return attribute.parent?.type === 'comparison_operator';
-}
-
 /** What stands in for an attribute that has no value, where that is a name: a constant, or a setting of a config. */
-function fallbackOf(attribute: PyNode): PyNode | undefined {
-  const whole = attribute.parent;
-  const found =
-    whole?.type === 'boolean_operator' ? afterOr(attribute, whole) : whole && otherwise(attribute);
-  if (found === undefined || (found.type !== 'identifier' && found.type !== 'attribute')) return undefined;
-  const root = attribute.field('object')?.text;
-  return found.field('object')?.text === root ? undefined : found;
-}
-
-function afterOr(attribute: PyNode, operator: PyNode): PyNode | undefined {
-  if (operator.field('operator')?.type !== 'or' || operator.field('left') !== attribute) return undefined;
-  let whole = operator;
-  while (whole.parent?.type === 'parenthesized_expression') whole = whole.parent;
-  const right = operator.field('right');
-  return QUESTIONS.includes(whole.parent?.type ?? '') || right === undefined
-    ? undefined
-    : unparenthesized(right);
-}
-
-/** `C if args.x is None else args.x`, `args.x if args.x is not None else C`, `args.x if args.x else C`. */
-function otherwise(attribute: PyNode): PyNode | undefined {
-  const asked = asksForNone(attribute) ? attribute.parent : attribute;
-  const whole = asked?.parent;
-  const [given, test, other] = whole?.type === 'conditional_expression' ? whole.named : [];
-  if (test !== asked || given === undefined || other === undefined) return undefined;
-  const isKeptFirst = asked === attribute || /\bis\s+not\s+None$/.test(asked?.text ?? '');
-  const [kept, fallback] = isKeptFirst ? [given, other] : [other, given];
-  return kept.text === attribute.text ? unparenthesized(fallback) : undefined;
+function namedFallback(attribute: PyNode): PyNode | undefined {
+  const found = fallbackOf(attribute);
+  if (found?.type !== 'identifier' && found?.type !== 'attribute') return undefined;
+  return found.field('object')?.text === attribute.field('object')?.text ? undefined : found;
 }

@@ -12,11 +12,21 @@
  * value is plain text. What the settings do is up to the code that reads them, so it is never safe. Nothing is added that
  * nobody would read: a setting without a field is left alone.
  */
-import type { NamedFile, PyNode, Site, Transform, YamlScalar, YamlSection } from '../src/toolkit/index.js';
-import { keywordArgument, Proof, readYaml } from '../src/toolkit/index.js';
+import type {
+  NamedFile,
+  PyModule,
+  PyNode,
+  Site,
+  Transform,
+  YamlScalar,
+  YamlSection,
+} from '../src/toolkit/index.js';
+import { hydraSources, keywordArgument, modelLoad, Proof, readYaml, roleOf } from '../src/toolkit/index.js';
 import { literalValue, type SettingChange, settingChanges } from './yaml-memory-config/memory-settings.js';
 import { type SettingsReceiver, settingsReceiver } from './yaml-memory-config/settings-receiver.js';
 import { changedOnTheWay, type YamlSource, yamlSource } from './yaml-memory-config/yaml-source.js';
+
+const SWITCH = 'gradient_checkpointing';
 
 interface SettingsSite extends Site {
   readonly call: PyNode;
@@ -73,8 +83,8 @@ export const yamlMemoryConfig: Transform<SettingsSite> = {
         'code changes the mapping between reading the file and spreading it',
       ],
       limits: [
-        'Only where the code spells the path, reads it with PyYAML or OmegaConf, and spreads it into a dataclass, `TrainingArguments` or `from_pretrained`.',
-        'Settings that no field receives are not added: nobody would read them.',
+        'Only where the code spells the path, reads it with PyYAML or OmegaConf, and spreads it into a dataclass, `TrainingArguments` or `from_pretrained`; or where `@hydra.main` names the configuration and a function spreads a group of it (`Config(**cfg.model)`) into a dataclass.',
+        'Settings that no field receives are not added: nobody would read them. A Hydra group whose dataclass has no field for checkpointing is advised about.',
         'Hydra groups, command lines and environment variables may override the file; code that makes the dataclass without the file gets the new default too.',
       ],
     },
@@ -94,8 +104,8 @@ export const yamlMemoryConfig: Transform<SettingsSite> = {
   },
 
   skipsTests: true,
-  prefilter: [['yaml', 'OmegaConf']],
-  cue: (text) => text.includes('**') && /\.ya?ml["']/.test(text),
+  prefilter: [['yaml', 'OmegaConf', 'dataclass', 'Config(']],
+  cue: (text) => text.includes('**') && (/\.ya?ml["']/.test(text) || /\(\s*\*\*\s*\w+\.\w/.test(text)),
 
   *detect(module, options) {
     for (const hit of module.at('**')) {
@@ -104,10 +114,14 @@ export const yamlMemoryConfig: Transform<SettingsSite> = {
       const spread = splat?.named[0];
       const callee = call?.type === 'call' ? call.field('function') : undefined;
       if (call === undefined || spread === undefined || callee === undefined) continue;
-      const source = yamlSource(module, spread);
-      const receiver = source && settingsReceiver(module, call);
-      const file = receiver && module.around.file(source.name);
-      if (source === undefined || receiver === undefined || file === undefined) continue;
+      const written = yamlSource(module, spread);
+      const receiver = settingsReceiver(module, call);
+      if (receiver === undefined) continue;
+      const { source, file } =
+        written === undefined
+          ? composedSource(module, spread, receiver)
+          : { source: written, file: module.around.file(written.name) };
+      if (source === undefined || file === undefined) continue;
       const section = readYaml(file.text, source.keys);
       const changes =
         typeof section === 'string'
@@ -115,7 +129,8 @@ export const yamlMemoryConfig: Transform<SettingsSite> = {
           : settingChanges(section, receiver, options).filter(
               ({ key }) => keywordArgument(call, key) === undefined,
             );
-      if (changes.length === 0) continue;
+      const isMissing = written === undefined && changes.length === 0 && lacksSwitch(module, receiver);
+      if (changes.length === 0 && !isMissing) continue;
       yield {
         node: callee,
         call,
@@ -123,13 +138,19 @@ export const yamlMemoryConfig: Transform<SettingsSite> = {
         receiver,
         file,
         changes,
-        message: messageFor(receiver, file, changes),
+        message: isMissing
+          ? `\`${receiver.name}\`, which ${file.path} is spread into, has no field for gradient checkpointing, and the model that it describes keeps the activations of every layer`
+          : messageFor(receiver, file, changes),
       };
     }
   },
 
   fix({ call, source, receiver, file, changes }, edit, module) {
     if (typeof changes === 'string') return edit.refuse(`of ${file.path}: ${changes}`);
+    if (changes.length === 0)
+      return edit.advise(
+        `Add \`${SWITCH}: bool = True\` to \`${receiver.name}\`, call \`gradient_checkpointing_enable()\` on the model where it is set, and write \`${SWITCH}: true\` into ${file.path}: without the field, the key is a \`TypeError\``,
+      );
     const section = readYaml(file.text, source.keys);
     if (typeof section === 'string') return edit.refuse(`of ${file.path}: ${section}`);
     const changed = changedOnTheWay(module, source, call);
@@ -166,6 +187,34 @@ export const yamlMemoryConfig: Transform<SettingsSite> = {
     return edit.done(`Set ${names} in ${file.path}`, proof, training ? { numerics: 'changes-training' } : {});
   },
 };
+
+/** `Config(**cfg.model)` in a Hydra program, where a function is given the settings: the file that the defaults choose. */
+function composedSource(
+  module: PyModule,
+  spread: PyNode,
+  { fields }: SettingsReceiver,
+): { readonly source?: YamlSource; readonly file?: NamedFile } {
+  const keys: string[] = [];
+  let at: PyNode | undefined = spread;
+  for (; at?.type === 'attribute'; at = at.field('object')) keys.unshift(at.field('attribute')?.text ?? '');
+  const scope =
+    at?.type === 'identifier' && keys.length > 0 && fields !== undefined ? module.resolve(at) : undefined;
+  if (at === undefined || scope?.kind !== 'function') return {};
+  if (!module.writes(scope, at.text).every((write) => roleOf(write) === 'parameter')) return {};
+  const [file] = hydraSources(module, keys);
+  return file === undefined
+    ? {}
+    : { source: { name: file.path, keys: file.keys, isDefault: true, holders: [] }, file };
+}
+
+/** Whether the file loads a model of transformers, and neither it nor the dataclass knows of checkpointing. */
+function lacksSwitch(module: PyModule, { fields }: SettingsReceiver): boolean {
+  if (fields === undefined || fields.has(SWITCH) || module.mentions(/gradient_checkpointing/)) return false;
+  return module.at('from_pretrained').some(({ parent }) => {
+    const call = parent?.parent;
+    return call?.type === 'call' && modelLoad(module, call) !== undefined;
+  });
+}
 
 function strayKey(section: YamlSection, fields: ReadonlyMap<string, unknown>): string | undefined {
   return [...section.entries.keys(), ...section.others].find((key) => !fields.has(key));

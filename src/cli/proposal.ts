@@ -4,6 +4,7 @@ import { changesOf, eachBesideOnce, fixCounts, isChanged } from '../workspace/ch
 import type { Change } from '../workspace/prove/fixes.js';
 import type { Context } from './context.js';
 import { type Look, lookThrough, prepare } from './looking.js';
+import { settledOutcomes } from './settling.js';
 
 /** What `apply` would do now, on paper. */
 export interface Proposal {
@@ -17,7 +18,7 @@ export interface Proposal {
 export async function fixesIn(context: Context, alone: boolean): Promise<Proposal> {
   const look = await prepare(context);
   const seen = await lookThrough(context, look, 'fix');
-  const outcomes = eachBesideOnce(seen);
+  const outcomes = await settledOutcomes(look, seen);
   const changed = outcomes.filter(isChanged);
   context.remark({ scans: [], skipped: seen.skipped, checked: seen.files });
   context.confess(

@@ -27,6 +27,23 @@ export const PACKAGE_ROWS: readonly Group[] = [
       threading tokenizers torchaudio torchinfo torchsummary torchvision traceback types typing typing_extensions urllib
       uuid visdom warnings yaml zarr zipfile`,
   ),
+  // Python's own, and tools that know nothing of torch's modules and optimizers.
+  group(
+    '',
+    { stateless: true },
+    `__future__ addict annoy ast asyncio atari_py atexit attr attrs boto3 bs4 calendar chardet click codecs
+      concurrent configargparse configparser cProfile ctypes cupy Cython cython dateutil decimal decord difflib
+      distutils dm_control docopt dominate easydict errno faiss faulthandler ffmpeg filecmp fire fnmatch fractions
+      ftplib gdown gensim getopt git html http imageio_ffmpeg imgaug importlib importlib_metadata imutils inflect ipdb IPython
+      ipywidgets jieba json_tricks keras linecache locale lxml lz4 matplotlib_inline mmap moviepy msgpack mujoco_py
+      munch natsort networkx nibabel ninja nni numba open3d optparse optuna orjson pandas_profiling pdb pkgutil
+      plyfile prefetch_generator pretty_midi progress progressbar pstats pwd py7zr pyarrow pycuda pydantic pydicom
+      pyquaternion pyrender pytest pytz pywt pyximport queue rasterio regex resource ruamel sacred sched scikitplot
+      secrets select selectors setuptools shapely shlex simplejson six skvideo socketserver sqlite3 ssl stat sympy
+      tables tensorboard_logger tensorflow tensorflow_datasets textwrap timeit tkinter toml tomli torch_cluster
+      torch_scatter torch_sparse trimesh tty ujson unicodedata unidecode unittest weakref webbrowser websocket wget
+      xlrd xlsxwriter xlwt xml xmltodict yacs zlib`,
+  ),
   // Its metrics are modules that load their state in their own way.
   group('', { harmless: true, ownLoading: true }, 'torchmetrics'),
 ];

@@ -62,6 +62,8 @@ export interface Facts {
   readonly harmless?: true;
   /** Has modules that load a saved state in another way than torch's. */
   readonly ownLoading?: true;
+  /** Has nothing that could load a saved state: no modules, no optimizers. */
+  readonly stateless?: true;
   /** Gives the submodules, parameters or buffers of a module. */
   readonly walks?: true;
   /** Its backward needs inputs or results, which the first backward frees. */

@@ -1,6 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import { ancestryOf } from './definitions.js';
 import { definitionOf } from './flow.js';
+import { importedFrom } from './import-folders.js';
 import { qualifiedName } from './imports.js';
 import { isLookedAt } from './mapping-use.js';
 import type { PyModule } from './module.js';
@@ -88,10 +89,11 @@ function find(module: PyModule, path: string, hops: number): Elsewhere | undefin
     return undefined;
   const [top = ''] = names;
   if (dots === '' && LIBRARIES.has(top) && module.memo(isOutside, top)) return undefined;
-  const text = module.around.text(owner);
+  const place = importedFrom(module, owner);
+  const text = module.around.text(place);
   // What the file does not even mention can only come to it by `import *`.
   if (text === undefined || !(text.includes(name) || /\bimport[ \t]*\*/.test(text))) return undefined;
-  const other = module.around.module(owner);
+  const other = module.around.module(place);
   if (other === undefined) return undefined;
   return boundAtTop(other, name, hops);
 }

@@ -4,6 +4,7 @@ import { keywordsNamed, type MayMatter } from './keyword-places.js';
 import type { PyModule } from './module.js';
 import { argumentsOf, keywordArgument } from './statements.js';
 import { plainString } from './strings.js';
+import { type Taker, takerOf } from './taken-by-name.js';
 import { isTestFile } from './test-code.js';
 import { usesElsewhere } from './uses-elsewhere.js';
 
@@ -16,6 +17,8 @@ export interface Given {
   readonly entry: PyNode;
   /** The call it stands in, or every call into which its dict is spread. */
   readonly calls: readonly PyNode[];
+  /** The calls that read this one setting out of its dict and take it under the same name. */
+  readonly takers: readonly Taker[];
   /** The modules of those calls that stand in other files. */
   readonly homes: ReadonlyMap<PyNode, PyModule>;
   /** What else the file does with its dict; undefined for a keyword written in the call itself. */
@@ -61,7 +64,7 @@ export function givenAcross(
     .map((given) => acrossFiles(module, given));
 }
 
-/** The files that have a say in a setting: its own, and those of the calls that receive it. */
+/** The files that have a say in a setting: its own, and those of the calls that receive or take it. */
 export function filesOf(module: PyModule, { homes }: Given): readonly PyModule[] {
   return [...new Set([module, ...homes.values()])];
 }
@@ -78,11 +81,13 @@ function acrossFiles(module: PyModule, given: Given): Given {
   for (const { module: there, node, isCertain } of uses) {
     if (isCertain) sortUse(node, dict.path, found);
     else found.unseen.push(node);
-    for (const call of found.calls) if (!homes.has(call)) homes.set(call, there);
+    for (const call of [...found.calls, ...found.takers.map((taker) => taker.call)])
+      if (!homes.has(call)) homes.set(call, there);
   }
   return {
     ...given,
     calls: [...given.calls, ...found.calls],
+    takers: [...given.takers, ...found.takers],
     homes,
     dict: {
       ...dict,
@@ -127,7 +132,7 @@ export function givenBy(module: PyModule, entry: PyNode): Given | undefined {
   const call = holder.parent;
   if (name === undefined || call?.type !== 'call') return undefined;
   if (isBuiltinDict(module, call)) return ofDict(module, { name, value, entry }, call, name.text);
-  return { name, value, entry, calls: [call], homes: NOWHERE_ELSE, dict: undefined };
+  return { name, value, entry, calls: [call], takers: [], homes: NOWHERE_ELSE, dict: undefined };
 }
 
 function isBuiltinDict(module: PyModule, call: PyNode): boolean {
@@ -188,7 +193,13 @@ function ofDict(
   const alone = { node, variable: undefined, path, reads: [], changes: [], unseen: [] };
   const call = holder?.type === 'dictionary_splat' ? receiver(holder) : undefined;
   if (call !== undefined)
-    return { ...written, calls: [call], homes: NOWHERE_ELSE, dict: { ...alone, isShared: false } };
+    return {
+      ...written,
+      calls: [call],
+      takers: [],
+      homes: NOWHERE_ELSE,
+      dict: { ...alone, isShared: false },
+    };
   let outer = node;
   for (let at = holder; at?.type === 'pair' && at.field('value') === outer; at = outer.parent) {
     const key = at.field('key');
@@ -200,11 +211,17 @@ function ofDict(
   }
   const variable = variableOf(module, outer);
   if (variable === undefined)
-    return { ...written, calls: [], homes: NOWHERE_ELSE, dict: { ...alone, isShared: true } };
-  const { calls, ...uses } = usesOf(module, variable, path);
+    return { ...written, calls: [], takers: [], homes: NOWHERE_ELSE, dict: { ...alone, isShared: true } };
+  const { calls, takers, ...uses } = usesOf(module, variable, path);
   const scope = module.resolve(variable);
   const isShared = scope?.kind !== 'function' && scope?.kind !== 'lambda';
-  return { ...written, calls, homes: NOWHERE_ELSE, dict: { node, variable, path, isShared, ...uses } };
+  return {
+    ...written,
+    calls,
+    takers,
+    homes: NOWHERE_ELSE,
+    dict: { node, variable, path, isShared, ...uses },
+  };
 }
 
 /** The variable that is assigned this value and nothing else. */
@@ -230,13 +247,14 @@ const LISTING_METHODS: ReadonlySet<string> = new Set(['keys', 'values', 'items',
 
 interface Uses {
   readonly calls: PyNode[];
+  readonly takers: Taker[];
   readonly reads: PyNode[];
   readonly changes: PyNode[];
   readonly unseen: PyNode[];
 }
 
 function noUses(): Uses {
-  return { calls: [], reads: [], changes: [], unseen: [] };
+  return { calls: [], takers: [], reads: [], changes: [], unseen: [] };
 }
 
 /** What the file does with a variable that holds a dict, seen from one setting in it. */
@@ -254,7 +272,8 @@ function sortUse(use: PyNode, path: readonly string[], found: Uses): void {
   if (reached === 'other') return;
   const { node, depth, isCertain } = reached;
   if (isTarget(node)) found.changes.push(use);
-  else if (depth === path.length) (isCertain ? found.reads : found.unseen).push(use);
+  else if (depth === path.length && isCertain) pushRead(node, path[depth - 1], use, found);
+  else if (depth === path.length) found.unseen.push(use);
   else classify(node, path[depth], depth === path.length - 1, use, found);
 }
 
@@ -275,6 +294,12 @@ function followed(
     node = subscript;
   }
   return { node, depth: path.length, isCertain: true };
+}
+
+function pushRead(read: PyNode, name: string | undefined, use: PyNode, found: Uses): void {
+  found.reads.push(use);
+  const taker = name === undefined ? undefined : takerOf(read, name);
+  if (taker !== undefined) found.takers.push(taker);
 }
 
 /** Assigned to, deleted, or updated in place. */
@@ -304,7 +329,7 @@ function classify(
     const asked = parent.parent?.type === 'call' ? parent.parent.field('arguments')?.named[0] : undefined;
     const name = asked && plainString(asked);
     if (READING_METHODS.has(method) && name !== undefined) {
-      if (name === key) found.reads.push(use);
+      if (name === key) pushRead(parent.parent ?? parent, isInnermost ? key : undefined, use, found);
     } else
       (READING_METHODS.has(method) || LISTING_METHODS.has(method) ? found.unseen : found.changes).push(use);
     return;

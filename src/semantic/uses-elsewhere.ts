@@ -2,6 +2,7 @@ import { basename, dirname } from 'node:path/posix';
 import type { PyNode } from '../syntax/node.js';
 import { ancestryOf, classBehind, methodNamed } from './definitions.js';
 import { boundAtTop, boundElsewhere, type Elsewhere, lineageOf, makerOf } from './elsewhere.js';
+import { importedFrom } from './import-folders.js';
 import { hasStarImport, qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
@@ -137,7 +138,7 @@ function leadsTo(there: PyModule, path: string | undefined, meant: Elsewhere): '
   const found = boundElsewhere(there, path);
   if (found !== undefined) return found.node === meant.node ? 'yes' : 'no';
   const owner = path.slice(0, path.lastIndexOf('.'));
-  if (owner !== '' && there.around.module(owner) === meant.module) return 'yes';
+  if (owner !== '' && there.around.module(importedFrom(there, owner)) === meant.module) return 'yes';
   return owner.split('.').at(-1) === moduleName(meant.module.path) ? 'unknown' : 'no';
 }
 

@@ -1,4 +1,5 @@
 import { caughtElsewhere } from '../semantic/catching.js';
+import { shadowingOption } from '../semantic/command-line.js';
 import { arrives, type Given } from '../semantic/given.js';
 import { qualifiedName } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
@@ -6,6 +7,7 @@ import { replacedInProject } from '../semantic/replaced.js';
 import { decoratorsOf, enclosingFunction } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { placeOf, shown } from '../torch/gate.js';
+import { argumentsCalls, argumentsTakers } from '../torch/huggingface/huggingface.js';
 import { standingOf } from '../torch/versions.js';
 import type { Proof } from './proof.js';
 
@@ -34,6 +36,36 @@ export function requireArrival(proof: Proof, given: Given): Proof {
     no: 'the dict is changed before it is spread into the call',
     unknown: 'that nobody else reads or changes the dict it stands in',
   });
+}
+
+/**
+ * Asks that a trainer of transformers receives a setting: its dict is spread into the arguments, or they take the setting out of
+ * it by its name. `these` names it in the condition.
+ */
+export function requireTrainer(proof: Proof, module: PyModule, given: Given, these: string): Proof {
+  const { calls, homes } = given;
+  const takers = argumentsTakers(module, given);
+  const isReceived =
+    calls.length > 0 ? argumentsCalls(module, given).length === calls.length : takers.length > 0;
+  proof.require(
+    isReceived ? 'yes' : 'unknown',
+    `that a trainer of transformers receives ${these}, which the project does not show`,
+  );
+  for (const { call, read, unless } of calls.length > 0 ? [] : takers) {
+    const home = homes.get(call) ?? module;
+    const option = shadowingOption(home, read);
+    const place = home === module ? 'the call' : placeOf(home, read);
+    proof
+      .forbid(
+        option !== undefined,
+        `${place} never takes it: \`${option?.flag}\` is ${option?.value.text} when nobody gives it`,
+      )
+      .require(
+        unless === undefined || option !== undefined ? 'yes' : 'unknown',
+        `that ${place} takes it, where \`${unless && shown(unless)}\` decides`,
+      );
+  }
+  return proof;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The only API of a transform: everything it may say or ask comes from here. */
 
 export { ARGUMENT_WORDS } from '../library/huggingface.js';
-export { canonical, isExact, isPlain, ofTensor, row } from '../library/library.js';
+export { canonical, isExact, isPlain, isReportedBy, ofTensor, row } from '../library/library.js';
 export type { Accumulation, Addition } from '../semantic/accumulation.js';
 export {
   accumulatedDivisions,
@@ -15,6 +15,13 @@ export type { Assigned } from '../semantic/assigned.js';
 export { assignedBy } from '../semantic/assigned.js';
 export { callsNamed, type NamedCall } from '../semantic/called-name.js';
 export { caughtHere } from '../semantic/catching.js';
+export {
+  asksForNone,
+  type DefaultedOption,
+  defaultedOption,
+  fallbackOf,
+  shadowingOption,
+} from '../semantic/command-line.js';
 export * from '../semantic/definitions.js';
 export type { Definition } from '../semantic/flow.js';
 export { definitionOf, reachingDefinitions } from '../semantic/flow.js';
@@ -31,6 +38,7 @@ export {
   siblingOf,
   spreadsMore,
 } from '../semantic/given.js';
+export { hydraSetting, hydraSources } from '../semantic/hydra.js';
 export {
   hasStarImport,
   importsPackage,
@@ -91,6 +99,8 @@ export {
   placesModel,
 } from '../torch/huggingface/pretrained.js';
 export * from '../torch/module/checkpointing.js';
+export { hookGates, staysNotReentrant } from '../torch/module/checkpointing-again.js';
+export { mayLearnMore } from '../torch/module/frozen-parts.js';
 export { isModel, nameSaysModel } from '../torch/module/model-value.js';
 export {
   type AttributeUse,
@@ -149,5 +159,5 @@ export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
 export { withEvidence } from './evidence.js';
-export { requireArrival, requireOriginal, requireUncaught, requireVersion } from './gates.js';
+export { requireArrival, requireOriginal, requireTrainer, requireUncaught, requireVersion } from './gates.js';
 export { Proof } from './proof.js';

@@ -75,6 +75,21 @@ describe('a fix of two files', () => {
     expect([read(cwd, 'a.py'), read(outside, 'conf.yaml')]).toEqual([FILES['a.py'], FILES['conf.yaml']]);
   });
 
+  test('keeps no other fix from a second file that asks for the same change', async () => {
+    const other = toy('be-short', 'long', (edit, node) => void edit.replace(node, 'short'));
+    const cwd = repositoryWith({ ...FILES, 'a.py': 'old()\nlong()\n', 'b.py': 'old()\nlong()\n' });
+    const both = (...words: readonly string[]) =>
+      memfix({ cwd, transforms: [FAST, other] } as Setting, ...words);
+    const proposed = String((await both('diff')).stdout);
+    await both('apply');
+    const once = ['a.py', 'b.py', 'conf.yaml'].map((name) => read(cwd, name));
+    expect(once).toEqual(['new()\nshort()\n', 'old()\nshort()\n', YAML_AFTER]);
+    expect(proposed.match(/^\+short\(\)/gm)).toHaveLength(2);
+    commit(cwd);
+    await both('apply');
+    expect(['a.py', 'b.py', 'conf.yaml'].map((name) => read(cwd, name))).toEqual(once);
+  });
+
   test('is one patch, which git takes', async () => {
     const cwd = repositoryWith({ ...FILES, 'sub/x.py': '' });
     const { data, code } = await run(cwd, 'diff');

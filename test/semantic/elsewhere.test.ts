@@ -158,3 +158,43 @@ describe('a dict that is spread into a call', () => {
     expect(lacks('import config\nconfig.C.update(x)\nmake(**config.C)\n', config)).toBe('no');
   });
 });
+
+describe('a folder that the importing file puts before all others', () => {
+  const IMPORTS = 'import os\nimport sys\nfrom pathlib import Path\n';
+  const PROJECT = {
+    'config/__init__.py': '',
+    'config/config.py': 'def settings(): ...\n',
+    'tools/config.py': 'def settings(): ...\n',
+  };
+  const found = (line: string, path = 'train.py') =>
+    placeOf({ ...PROJECT, [path]: `${IMPORTS}${line}\n` }, path, 'config.settings');
+
+  test.each([
+    ['sys.path.insert(0, str(Path(__file__).parent / "config"))'],
+    ['sys.path.insert(0, str(Path(__file__).resolve().parent / "config"))'],
+    ['sys.path.insert(0, os.path.join(os.path.dirname(__file__), "config"))'],
+    ['sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "tools", "..", "config"))'],
+    [
+      'ROOT = Path(__file__).parent\nsys.path.insert(0, str(ROOT / "tools"))\nsys.path.insert(0, str(ROOT / "config"))',
+    ],
+  ])('%s', (line) => {
+    expect(found(line)).toBe('config/config.py: function_definition settings');
+  });
+
+  test('above the file', () => {
+    const line = 'sys.path.insert(0, str(Path(__file__).parent.parent / "config"))';
+    expect(found(line, 'scripts/train.py')).toBe('config/config.py: function_definition settings');
+  });
+
+  test.each([
+    ['sys.path.append(str(Path(__file__).parent / "config"))'],
+    ['sys.path.insert(1, str(Path(__file__).parent / "config"))'],
+    ['sys.path.insert(0, "config")'],
+    ['sys.path.insert(0, str(Path(os.environ["HOME"]).parent / "config"))'],
+    ['if len(sys.argv) > 1:\n    sys.path.insert(0, str(Path(__file__).parent / "config"))'],
+    ['def f():\n    sys.path.insert(0, str(Path(__file__).parent / "config"))'],
+    ['Path = print\nsys.path.insert(0, str(Path(__file__).parent / "config"))'],
+  ])('not %s', (line) => {
+    expect(found(line)).toBeUndefined();
+  });
+});

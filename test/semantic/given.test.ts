@@ -162,3 +162,25 @@ describe('givenAcross', () => {
     expect(across('import pytest\nC = {"depth": 1}\n', test, 'test_config.py')).toEqual([none]);
   });
 });
+
+describe('the calls that take a setting by its name', () => {
+  it.each([
+    ['c = {"depth": 1}\nf(depth=c.get("depth", 2))\n', ['f']],
+    ['c = {"depth": 1}\nf(depth=c["depth"])\ng(depth=c["depth"])\n', ['f', 'g']],
+    ['c = {"depth": 1}\nf(depth=args.depth or c["depth"])\n', ['f unless args.depth']],
+    ['c = {"depth": 1}\nf(depth=(c["depth"] if deep else 0))\n', ['f unless deep']],
+    ['c = {"net": {"depth": 1}}\nf(depth=c["net"].get("depth"))\n', ['f']],
+    ['c = {"depth": 1}\nf(width=c["depth"])\n', []],
+    ['c = {"depth": 1}\nf(depth=c["depth"] + 1)\n', []],
+    ['c = {"depth": 1}\nf(depth=1 if c["depth"] else 0)\n', []],
+    ['c = {"depth": 1}\nf(depth=c["depth"] and 1)\n', []],
+    ['c = {"depth": 1}\nf(c["depth"])\n', []],
+    ['c = {"net": {"depth": 1}}\nf(net=c.get("net"))\n', []],
+  ])('%j: %j', (text, takers) => {
+    const found = givenIn(moduleOf(text), 'depth').flatMap((each) => each.takers);
+    const words = found.map(({ call, unless }) =>
+      [call.field('function')?.text, ...(unless === undefined ? [] : ['unless', unless.text])].join(' '),
+    );
+    expect(words).toEqual(takers);
+  });
+});

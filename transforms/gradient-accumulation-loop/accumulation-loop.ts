@@ -85,7 +85,7 @@ function isStatementOf(call: PyNode, body: PyNode): boolean {
 }
 
 /** `scheduler.step()`, also below `if scheduler is not None:`. */
-function isSchedule(statement: PyNode): boolean {
+export function isSchedule(statement: PyNode): boolean {
   if (statement.type === 'if_statement') {
     const [inner, ...more] = statement.field('consequence')?.named ?? [];
     const receiver = inner?.named[0] && receiverOf(inner.named[0])?.text;
@@ -125,7 +125,7 @@ function stepRunOf(body: PyNode, backward: PyNode, step: PyNode, zero: PyNode): 
     : run;
 }
 
-function countedPass(module: PyModule, loop: PyNode): Pass | string {
+export function countedPass(module: PyModule, loop: PyNode): Pass | string {
   const pass = passOf(module, loop);
   if (pass === undefined || pass.item === undefined) return 'it does not run over a loader';
   if (!/^(?:identifier|attribute|subscript)$/.test(pass.data.type))
@@ -137,7 +137,7 @@ function countedPass(module: PyModule, loop: PyNode): Pass | string {
 }
 
 /** What else in the body counts on one step per batch. */
-function strayIn(
+export function strayIn(
   module: PyModule,
   { loop, body }: TrainingLoop,
   optimizer: string,

@@ -13,7 +13,7 @@ import { moduleKind } from '../../src/torch/module/modules.js';
 
 /** Models whose state is sharded, quantized or not there yet, and parts that load in their own way. */
 const OWN_WAYS =
-  /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|DTensor|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|quantiz|init_empty_weights|["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b|_load_from_state_dict|\.load_state_dict\s*=(?!=)|["']load_state_dict["']/i;
+  /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|DTensor|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|quantiz|init_empty_weights|(?:device\s*=|device\(|\.to\(|to_empty\()\s*(?:device\s*=\s*)?["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b|_load_from_state_dict|\.load_state_dict\s*=(?!=)|["']load_state_dict["']/i;
 
 /** Whether nothing in a text stands for a model that does its own thing with what it loads. */
 export function loadsPlainly(text: string): boolean {

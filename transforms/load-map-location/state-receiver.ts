@@ -4,12 +4,14 @@ import type { PyNode } from '../../src/syntax/node.js';
 import { copiesLoadedState } from '../../src/torch/catalog-modules.js';
 import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
 import { hasCopyingParts, isCopyingClass } from './loading-class.js';
+import { allLoadPlainly } from './whole-project.js';
 
 const COPIER: Maker = { gives: copiesLoadedState, isClass: isCopyingClass, outlivesOthers: false };
 
 /**
  * Whether `receiver.load_state_dict(state)` copies into tensors that are already where they belong, as torch's modules and
- * optimizers do: by the class that made it and by what that is made of. `no` is never proven.
+ * optimizers do: by the class that made it and by what that is made of, or because nobody in the whole project does otherwise. `no` is never
+ * proven.
  */
 export function copiesState(module: PyModule, receiver: PyNode): Answer {
   return module.memo(findCopying, receiver);
@@ -17,5 +19,6 @@ export function copiesState(module: PyModule, receiver: PyNode): Answer {
 
 function findCopying(module: PyModule, receiver: PyNode): Answer {
   const made = madeBy(module, receiver, COPIER);
-  return made === 'yes' ? hasCopyingParts(module, receiver) : made;
+  const found = made === 'yes' ? hasCopyingParts(module, receiver) : made;
+  return found === 'unknown' ? allLoadPlainly(module) : found;
 }

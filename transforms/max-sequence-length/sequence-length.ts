@@ -1,11 +1,16 @@
+import { type DefaultedOption, shadowingOption } from '../../src/semantic/command-line.js';
 import { ancestryOf } from '../../src/semantic/definitions.js';
 import { type Given, givenIn } from '../../src/semantic/given.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import { type Written, wholeNumber, writtenBehind } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { keywordArgument } from '../../src/semantic/statements.js';
+import { keywordArgument, methodName } from '../../src/semantic/statements.js';
+import { plainString } from '../../src/semantic/strings.js';
+import { isTestCode } from '../../src/semantic/test-code.js';
+import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass } from '../../src/torch/catalog.js';
+import { placeOf } from '../../src/torch/gate.js';
 import { libraryOf } from '../../src/torch/huggingface/huggingface.js';
 
 /** A place that says how many tokens an example may have. */
@@ -21,8 +26,10 @@ export interface LengthPlace {
 const KEYWORDS: readonly string[] = ['max_seq_length', 'max_length'];
 const CONSTANT =
   /^[ \t]*(MAX_(?:SEQ(?:UENCE)?_)?LEN(?:GTH)?|MAX_SEQ_LENGTH|max_seq_length)[ \t]*(?::[ \t]*int[ \t]*)?=[ \t]*\d/gm;
+/** An option of a command line, by its usual names. */
+const OPTION = /["']--max[-_](?:seq(?:uence)?[-_])?len(?:gth)?["']/g;
 
-/** Every place above a limit, each number once: keywords of trl and of tokenizers, and constants of the usual names. */
+/** Every place above a limit, each number once: keywords of trl and of tokenizers, constants and command line options of the usual names. */
 export function lengthsAbove(module: PyModule, limit: number): readonly LengthPlace[] {
   const found = new Map<PyNode, LengthPlace>();
   const add = (name: PyNode, written: Written, given: Given | undefined): void => {
@@ -43,7 +50,43 @@ export function lengthsAbove(module: PyModule, limit: number): readonly LengthPl
     if (name.type !== 'identifier' || value === undefined || scope?.kind !== 'module') continue;
     if (module.writes(scope, name.text).length === 1) add(name, { node: value, variable: name }, undefined);
   }
+  for (const { index } of module.text.matchAll(OPTION)) {
+    const flag = module.root.descendantAt(index + 1).closest('string');
+    const call = flag?.parent?.parent;
+    const value = call?.type === 'call' ? keywordArgument(call, 'default')?.field('value') : undefined;
+    if (flag === undefined || call === undefined || methodName(call) !== 'add_argument') continue;
+    if (value !== undefined && keywordArgument(call, 'dest') === undefined)
+      add(flag, { node: value, variable: undefined }, undefined);
+  }
   return [...found.values()].sort((a, b) => a.name.start - b.name.start);
+}
+
+/** A use of a constant that never takes effect, and whether all others are in tests. */
+export interface Idle {
+  readonly place: string;
+  readonly option: DefaultedOption;
+  readonly isOnly: boolean;
+}
+
+/** Where the default of an option stands before a constant, here or in another file of the project. */
+export function idleUse(module: PyModule, { written: { variable } }: LengthPlace): Idle | undefined {
+  const scope = variable && module.resolve(variable);
+  if (variable === undefined || scope === undefined) return undefined;
+  const own = module.reads(scope, variable.text).map((node) => ({ module, node }));
+  const look = { may: (text: string) => text.includes(variable.text), byName: false };
+  const uses = [...own, ...usesElsewhere(module, variable, look).uses];
+  const idle = uses.flatMap((use) => {
+    const option = shadowingOption(use.module, use.node);
+    return option === undefined ? [] : [{ ...use, option }];
+  });
+  const [first] = idle;
+  if (first === undefined) return undefined;
+  const others = uses.filter(({ node }) => !idle.some((each) => each.node === node));
+  return {
+    place: first.module === module ? 'this file' : placeOf(first.module, first.node),
+    option: first.option,
+    isOnly: others.every((use) => isTestCode(use.module, use.node)),
+  };
 }
 
 /** A trainer of trl, unsloth's loader, or a tokenizer that is told to truncate. Never `generate`. */
@@ -62,10 +105,8 @@ function truncates(module: PyModule, call: PyNode): boolean {
 }
 
 /** Whether the number also shapes the model: a table of positions has as many rows, and checkpoints with it. */
-export function shapesModel(module: PyModule, { written: { variable } }: LengthPlace): boolean {
-  const scope = variable && module.resolve(variable);
-  if (variable === undefined || scope === undefined) return false;
-  return module.reads(scope, variable.text).some((read) => {
+export function shapesModel(module: PyModule, place: LengthPlace): boolean {
+  return readsOf(module, place).some((read) => {
     const owner = read.closest('class_definition');
     if (owner !== undefined && ancestryOf(module, owner).imported.some(isModuleClass)) return true;
     for (let call = read.parent?.closest('call'); call !== undefined; call = call.parent?.closest('call')) {
@@ -76,4 +117,15 @@ export function shapesModel(module: PyModule, { written: { variable } }: LengthP
     }
     return false;
   });
+}
+
+/** Where the file reads the variable, or the option as an attribute. */
+function readsOf(module: PyModule, { name, written: { variable }, given }: LengthPlace): readonly PyNode[] {
+  const scope = variable && module.resolve(variable);
+  if (variable !== undefined) return scope === undefined ? [] : module.reads(scope, variable.text);
+  const flag = given === undefined ? plainString(name)?.replace(/^-+/, '').replaceAll('-', '_') : undefined;
+  if (flag === undefined) return [];
+  return module
+    .words(flag)
+    .filter(({ parent, text }) => text === flag && parent?.field('attribute')?.text === flag);
 }

@@ -2,15 +2,16 @@ import type { Finding, Outcome, Scan } from '../../engine/outcome.js';
 import { plural } from '../../report/prose.js';
 import type { Report } from '../../report/report.js';
 import { encode } from '../../text/decode.js';
-import { appliedIn, eachBesideOnce, excludedIn, filesIn, isChanged } from '../../workspace/changes.js';
+import { appliedIn, excludedIn, filesIn, isChanged } from '../../workspace/changes.js';
 import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
 import { Interrupted } from '../io.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { exitCodeFor, formatOf, present } from '../results.js';
+import { settledOutcomes, withoutBeside } from '../settling.js';
 import { tidy } from '../tidying.js';
 import { guardFiles, reportUnwritten, sayHowToUndo, type Unwritten } from '../writing.js';
-import { diff, withoutBeside } from './diff.js';
+import { diff } from './diff.js';
 
 export async function apply(context: Context): Promise<number> {
   const { args } = context;
@@ -24,7 +25,7 @@ export async function apply(context: Context): Promise<number> {
   const look = await prepare(context);
   await tidy(context, look.project.root);
   const seen = await lookThrough(context, look, 'fix');
-  const outcomes = eachBesideOnce(seen);
+  const outcomes = await settledOutcomes(look, seen);
   await guardFiles(
     context,
     look,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import type { Decide, Outcome } from '../../engine/outcome.js';
+import type { Outcome } from '../../engine/outcome.js';
 import { countByEffect, effectPhrase } from '../../report/effects.js';
 import { noColor } from '../../report/paint.js';
 import { type FileChange, patchOf } from '../../report/patch.js';
@@ -8,14 +8,7 @@ import { assumedBy, assumptionSentences } from '../../report/premises.js';
 import { plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
 import type { Report } from '../../report/report.js';
-import {
-  appliedIn,
-  changesOf,
-  eachBesideOnce,
-  excludedIn,
-  filesIn,
-  isChanged,
-} from '../../workspace/changes.js';
+import { appliedIn, changesOf, excludedIn, filesIn, isChanged } from '../../workspace/changes.js';
 import { Failure } from '../../workspace/failure.js';
 import { objectionTo } from '../../workspace/git.js';
 import { patchRoot } from '../../workspace/patch-root.js';
@@ -24,13 +17,14 @@ import { type Context, EXIT } from '../context.js';
 import { lookThrough, prepare, prepareStdin } from '../looking.js';
 import { provenOf } from '../proven.js';
 import { strictness } from '../results.js';
+import { settledOutcomes, withoutBeside } from '../settling.js';
 
 export async function diff(context: Context): Promise<number> {
   if (context.args.readsStdin) return diffStdin(context);
   const proven = await provenOf(context);
   const look = await prepare(context);
   const seen = await lookThrough(context, look, 'fix');
-  const outcomes = eachBesideOnce(seen);
+  const outcomes = await settledOutcomes(look, seen);
   const changed = outcomes.filter(isChanged);
   const { cwd } = context.io;
   const changes = changed.flatMap((outcome) => {
@@ -79,12 +73,6 @@ function commentsOn(outcome: Outcome, proven: Proven | undefined): readonly stri
   if (proven === undefined) return [];
   const applied = appliedIn(outcome).map(({ transform }) => transform);
   return [...new Set(applied)].map((id) => `${id}: ${proven.measured(id) ?? 'not measured'}`);
-}
-
-/** A text on standard input comes back alone: a fix that needs another file to change is not for it. */
-export function withoutBeside(decide: Decide): Decide {
-  return (finding, preview) =>
-    finding.fix?.beside === undefined ? decide(finding, preview) : { kind: 'skip' };
 }
 
 function changeOf({ file, after }: Outcome, path: string): FileChange {

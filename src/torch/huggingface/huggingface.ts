@@ -1,12 +1,14 @@
 import { ARGUMENT_WORDS } from '../../library/huggingface.js';
 import { row } from '../../library/library.js';
-import type { Answer } from '../../semantic/answer.js';
+import { type Answer, all, not } from '../../semantic/answer.js';
 import { ancestryOf, definitionBehind, methodNamed } from '../../semantic/definitions.js';
 import type { Given } from '../../semantic/given.js';
 import { importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { keywordArgument } from '../../semantic/statements.js';
+import type { Taker } from '../../semantic/taken-by-name.js';
 import type { PyNode } from '../../syntax/node.js';
+import { isAtLeast } from '../versions.js';
 
 /** What an expression names: an imported class of the kind, or a same-file class that derives from one. */
 function listedClass(
@@ -69,6 +71,29 @@ export const SETTINGS_OF_A_MODULE = /^\w+(?:[ \t]*:[^=\n]*)?[ \t]*=[ \t]*(?:\{|d
 /** Those of the calls that receive a setting, here and in other files. */
 export function argumentsCalls(module: PyModule, { calls, homes }: Given): readonly ArgumentsCall[] {
   return calls.flatMap((call) => argumentsCall(homes.get(call) ?? module, call) ?? []);
+}
+
+/** Those of the calls that take a setting out of its dict, by its name, which make trainer arguments. */
+export function argumentsTakers(module: PyModule, { takers, homes }: Given): readonly Taker[] {
+  return takers.filter(({ call }) => argumentsCall(homes.get(call) ?? module, call) !== undefined);
+}
+
+/** Whether a field has this value where nobody gives it, by the installed version of the library. */
+export function isDefault({ module, call, own }: ArgumentsCall, field: string, value: string): Answer {
+  const callee = call.field('function');
+  const path = callee && qualifiedName(module, callee);
+  const bases = own === undefined ? [] : ancestryOf(module, own).imported;
+  const known = [path ?? '', ...bases].find((each) => row(each)?.is === 'arguments');
+  const defaults = known === undefined ? undefined : row(known)?.defaults?.[field];
+  const at = defaults?.findIndex((each) => each.is === value) ?? -1;
+  const [library = ''] = known?.split('.') ?? [];
+  if (defaults === undefined || at < 0) return 'unknown';
+  const since = defaults[at]?.since;
+  const until = defaults[at + 1]?.since;
+  return all([
+    since === undefined ? 'yes' : isAtLeast(module, library, since),
+    until === undefined ? 'yes' : not(isAtLeast(module, library, until)),
+  ]);
 }
 
 /** Whether the class still takes a keyword that the library's class takes. */
