@@ -1,6 +1,7 @@
 import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
 import { enclosingFunction } from '../../semantic/statements.js';
-import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
+import { type Look, type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, placeOf } from '../gate.js';
 import type { GradDoubt } from './doubts.js';
@@ -95,24 +96,64 @@ function findCallers(module: PyModule, functionNode: PyNode, part?: Part): Calle
   return { doubt, unread };
 }
 
+/**
+ * Somebody in the project calls the function, and whoever does makes only numbers and texts of what it hands back, or hands
+ * it on to callers that do.
+ */
+export function isOnlyReadByCallers(module: PyModule, functionNode: PyNode, part?: Part): boolean {
+  const seen = new Set<PyNode>();
+  let callers: readonly Caller[] = [{ module, functionNode, isCertain: true }];
+  for (let hops = 0; callers.length > 0; hops++) {
+    const next: Caller[] = [];
+    for (const caller of callers) {
+      if (seen.has(caller.functionNode)) continue;
+      seen.add(caller.functionNode);
+      const { uses, unread } = usesOfCaller(caller, true, () => true);
+      const isCalled = uses.some(({ isCertain, node }) => isCertain && callOf(node) !== undefined);
+      if (hops > MAX_HOPS || unread !== undefined || !isCalled) return false;
+      for (const { module: there, node } of uses) {
+        if (roleOf(node) === 'import') continue;
+        if (callOf(node) === undefined) return false;
+        for (const fate of fatesOfCall(there, node, hops === 0 ? part : undefined)) {
+          const around = fate.kind === 'returned' ? enclosingFunction(fate.node) : undefined;
+          if (around === undefined) return false;
+          next.push({ module: there, functionNode: around, isCertain: true });
+        }
+      }
+    }
+    callers = next;
+  }
+  return true;
+}
+
 /** In its own file, where that is another one, and in others. */
-function usesOfCaller({ module, functionNode }: Caller, isElsewhere: boolean) {
+function usesOfCaller(
+  { module, functionNode }: Caller,
+  isElsewhere: boolean,
+  may: Look['may'] = mayDifferentiate,
+): UsesElsewhere {
   const name = functionNode.field('name');
   const own = isElsewhere
     ? usesOf(module, functionNode).map((node) => ({ module, node, isCertain: true }))
     : [];
   if (name === undefined) return { uses: own, unread: undefined };
-  const { uses, unread } = usesElsewhere(module, name, { may: mayDifferentiate, byName: true });
+  const { uses, unread } = usesElsewhere(module, name, { may, byName: true });
   return { uses: [...own, ...uses], unread };
 }
 
 /** What becomes of the result, where the use is a call. */
 function fatesOfCall(module: PyModule, use: PyNode, part: Part | undefined): readonly Fate[] {
-  const callee = use.type === 'identifier' && use.parent?.field('attribute') === use ? use.parent : use;
-  const call = callee.parent;
-  if (call?.type !== 'call' || call.field('function') !== callee) return [];
+  const call = callOf(use);
+  if (call === undefined) return [];
   const target = part && targetOf(call, part);
   return target === undefined ? fatesAt(module, [call]) : fatesOfTarget(module, target);
+}
+
+/** The call of a function that is named here. */
+function callOf(use: PyNode): PyNode | undefined {
+  const callee = use.type === 'identifier' && use.parent?.field('attribute') === use ? use.parent : use;
+  const call = callee.parent;
+  return call?.type === 'call' && call.field('function') === callee ? call : undefined;
 }
 
 /** `b` of `a, b = f()`. */

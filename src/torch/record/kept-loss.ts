@@ -1,11 +1,12 @@
 import type { Answer } from '../../semantic/answer.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isProgram } from '../../semantic/program.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, shown } from '../gate.js';
 import { backwardsIn } from '../grad/backward-calls.js';
-import { callersElsewhere, partReturned } from '../grad/callers.js';
+import { callersElsewhere, isOnlyReadByCallers, partReturned } from '../grad/callers.js';
 import { gradUseIn } from '../grad/grad.js';
 import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
 import {
@@ -86,6 +87,7 @@ export function lossRecord(
       gates.push(...gatesOfCallers(module, fate, true));
       continue;
     }
+    if (fate.kind === 'returned' && isOnlyRead(module, fate, differentiated && usedUp)) continue;
     // Where the loop does not train, what others get may well be the loss.
     const trains = values.every((value) => {
       const [loop] = enclosingLoops(value);
@@ -132,6 +134,19 @@ function isReadByText(module: PyModule, binding: PyNode): boolean {
 function isDifferentiatedByCaller(module: PyModule, { node }: Fate): boolean {
   const around = enclosingFunction(node);
   return around !== undefined && differentiatingCaller(module, around) !== undefined;
+}
+
+/**
+ * Its callers make numbers and texts of it. Code outside the project could still differentiate it, unless the file is a
+ * program, or backward has used the graph up.
+ */
+function isOnlyRead(module: PyModule, { node }: Fate, isUsedUp: boolean): boolean {
+  const around = enclosingFunction(node);
+  return (
+    around !== undefined &&
+    (isUsedUp || isProgram(module)) &&
+    isOnlyReadByCallers(module, around, partReturned(node))
+  );
 }
 
 /** What callers in other files do with it; `all`: also where one of them cannot be looked into. */
