@@ -1,4 +1,5 @@
 import { ofTensor, row } from '../../library/library.js';
+import { isSetBetween } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -228,6 +229,7 @@ function bindingsBehind(module: PyModule, expression: PyNode): ReadonlySet<PyNod
 function isSame(module: PyModule, one: PyNode, other: PyNode): boolean {
   const [a, b] = [unparenthesized(one), unparenthesized(other)];
   if (a.text !== b.text || !/^(?:identifier|attribute|subscript)$/.test(a.type)) return false;
+  if (a.type !== 'identifier' && isSetBetween(module, a, b)) return false;
   const [from, to] = [sourcesOf(module, a), sourcesOf(module, b)];
   return from.length > 0 && from.length === to.length && from.every((binding) => to.includes(binding));
 }

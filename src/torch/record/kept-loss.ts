@@ -16,7 +16,7 @@ import {
   onlyRunsGradOff,
   switchesGradOff,
 } from '../grad/mode.js';
-import { type Fate, fatesOf } from '../grad/record-fate.js';
+import { type Fate, fatesOf, fatesOfTarget } from '../grad/record-fate.js';
 import {
   holdsActivations,
   isDifferentiated,
@@ -44,14 +44,18 @@ export interface LossRecord {
   readonly spent: boolean;
 }
 
-/** Undefined where the variable is differentiated, or may be by those who get it: then it is a loss, and no record. */
+/**
+ * What keeps the values is a variable, or an attribute that is read all over the project. Undefined where it is
+ * differentiated, or may be by those who get it: then it is a loss, and no record.
+ */
 export function lossRecord(
   module: PyModule,
   binding: PyNode,
   values: readonly PyNode[],
 ): LossRecord | undefined {
   if (isReadByText(module, binding)) return undefined;
-  const fates = fatesOf(module, binding);
+  const isAttribute = binding.type === 'attribute';
+  const fates = isAttribute ? fatesOfTarget(module, binding) : fatesOf(module, binding);
   if (fates.some(({ kind }) => kind === 'differentiated' || kind === 'gradless')) return undefined;
   const spending = values.map((value) => spendingBackward(module, value)?.call);
   const holding = values.every((value) => holdsActivations(module, value));
@@ -65,7 +69,11 @@ export function lossRecord(
     // Between the addition and the backward of its round the graph is still whole.
     const usedUp = values.every((value, at) => {
       const call = using[at];
-      return call !== undefined && !(fate.node.start > value.end && fate.node.end < call.start);
+      if (call === undefined) return false;
+      // Who reads an attribute may be called in between as well.
+      return isAttribute
+        ? call.start < value.start
+        : !(fate.node.start > value.end && fate.node.end < call.start);
     });
     if (fate.kind === 'changed') {
       if (!usedUp && values.some(isKeptItself)) return undefined;
@@ -90,8 +98,8 @@ export function lossRecord(
     if (fate.kind === 'returned' && isOnlyRead(module, fate, differentiated && usedUp)) continue;
     // Where the loop does not train, what others get may well be the loss.
     const trains = values.every((value) => {
-      const [loop] = enclosingLoops(value);
-      return loop !== undefined && backwardsIn(module, loop).length > 0;
+      const round = enclosingLoops(value)[0] ?? enclosingFunction(value);
+      return round !== undefined && backwardsIn(module, round).length > 0;
     });
     if (!trains && !(fate.kind === 'returned' && isEvaluationByName(fate.node))) return undefined;
     const how = fate.kind === 'returned' ? 'which is returned' : 'which others get';
@@ -101,7 +109,7 @@ export function lossRecord(
     });
     gates.push(...gatesOfCallers(module, fate, false));
   }
-  return { gates, differentiated, spent: differentiated && holding };
+  return { gates, differentiated, spent: differentiated && certain };
 }
 
 /** `losses.append(value)`: a change of the element is one of the value. A sum is a tensor of its own. */
