@@ -78,7 +78,9 @@ export const emaDetach: Transform<StatisticSite> = {
       // Behind the target, where `register-buffer-ema` stands: of both, the buffer is planned first and needs no `.detach()`.
       const node = statistic.updates[0]?.fresh;
       if (node === undefined) continue;
-      const message = `\`self.${statistic.name}\` keeps the graph of every call alive, and through it all earlier ones: memory grows with each step`;
+      const message = statistic.updates.every(({ cutsOld }) => cutsOld)
+        ? `\`self.${statistic.name}\` keeps the graph of a call alive until the next one has made its own`
+        : `\`self.${statistic.name}\` keeps the graph of every call alive, and through it all earlier ones: memory grows with each step`;
       yield { node, statistic, message };
     }
   },

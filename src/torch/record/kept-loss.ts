@@ -7,6 +7,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { type Gate, shown } from '../gate.js';
 import { backwardsIn } from '../grad/backward-calls.js';
 import { callersElsewhere, isOnlyReadByCallers, partReturned } from '../grad/callers.js';
+import { isDifferentiated } from '../grad/differentiated.js';
 import { gradUseIn } from '../grad/grad.js';
 import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
 import {
@@ -19,7 +20,6 @@ import {
 import { type Fate, fatesOf, fatesOfTarget } from '../grad/record-fate.js';
 import {
   holdsActivations,
-  isDifferentiated,
   needsWeights,
   passSpendingBackward,
   spendingBackward,

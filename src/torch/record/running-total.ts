@@ -250,8 +250,13 @@ function isZero(module: PyModule, place: PyNode): boolean {
 
 /** `.to(device)`, `.float()`. */
 function isMoved(name: string): boolean {
-  const known = ofTensor(name);
-  return known?.shape === 'same' && mayShare(known) && known.dtype !== 'whole' && !known.attribute;
+  const known = ofTensor(name.replace(/([^_])_$/, '$1'));
+  return (
+    (known?.shape === 'same' || known?.shape === 'fewer') &&
+    mayShare(known) &&
+    known.dtype !== 'whole' &&
+    !known.attribute
+  );
 }
 
 function isNought(node: PyNode | undefined): boolean {
