@@ -141,5 +141,5 @@ function isSeen(module: PyModule, { values, store, root, kind }: LoggedTensor, r
       record.differentiated || isProgram(module) || values.every((value) => isReturnedLoss(module, value))
     );
   const isLocal = module.resolve(root) !== module.scope || isProgram(module);
-  return isLocal && (isOwnContainer(module, root) || kind === 'meter');
+  return isLocal && (isOwnContainer(module, root) || kind === 'meter' || kind === 'added');
 }

@@ -1,10 +1,18 @@
 import { builtin, cutsGraph } from '../../src/library/library.js';
 import type { Answer } from '../../src/semantic/answer.js';
+import { attributeValues } from '../../src/semantic/attributes.js';
 import { classBehind, methodNamed } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { decoratorsOf, methodName, receiverOf, unparenthesized } from '../../src/semantic/statements.js';
+import {
+  argumentsOf,
+  decoratorsOf,
+  methodName,
+  receiverOf,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
 import { type Fate, fatesOf } from '../../src/torch/grad/record-fate.js';
@@ -52,16 +60,41 @@ export function fatesInMeter(module: PyModule, store: PyNode): readonly Fate[] |
 
 /** The first parameter of the `update` of the class that made a meter, in whatever file. */
 function updatedBy(module: PyModule, store: PyNode): Elsewhere | undefined {
-  const own = classBehind(module, store);
-  const made =
-    own === undefined ? definedElsewhere(module, makerOf(module, store) ?? '') : { module, node: own };
-  if (made?.node.type !== 'class_definition') return undefined;
+  const [made, ...others] = makersOf(module, store).map((maker) => classMade(module, maker));
+  if (made?.node.type !== 'class_definition' || others.some((other) => other?.node !== made.node))
+    return undefined;
   const update = methodNamed(made.module, made.node, 'update');
   if (update === undefined || decoratorsOf(update).length > 0) return undefined;
   const [, parameter] = update.field('parameters')?.named ?? [];
   const name =
     parameter?.type === 'typed_parameter' ? parameter.named[0] : (parameter?.field('name') ?? parameter);
   return name?.type === 'identifier' ? { module: made.module, node: name } : undefined;
+}
+
+/** What gives a variable, an attribute or an entry of a dictionary its meter. */
+function makersOf(module: PyModule, store: PyNode): readonly PyNode[] {
+  if (store.type === 'attribute') return attributeValues(module, store) ?? [];
+  const root = store.type === 'subscript' ? store.field('value') : undefined;
+  if (root === undefined) return [store];
+  const scope = root.type === 'identifier' ? module.resolve(root) : undefined;
+  const made = scope === undefined ? [] : module.writes(scope, root.text).map(definitionOf);
+  const key = store.named[1];
+  return made.map((each) => (each.kind === 'value' && key ? (entryOf(each.value, key) ?? store) : store));
+}
+
+/** `Meter()` of `{"loss": Meter()}`, `Meter` of `defaultdict(Meter)`. */
+function entryOf(dictionary: PyNode, key: PyNode): PyNode | undefined {
+  if (dictionary.type === 'dictionary')
+    return dictionary.named.find((pair) => pair.field('key')?.text === key.text)?.field('value');
+  const isDefault = /^(?:collections\.)?defaultdict$/.test(dictionary.field('function')?.text ?? '');
+  return isDefault ? argumentsOf(dictionary)[0] : undefined;
+}
+
+function classMade(module: PyModule, maker: PyNode): Elsewhere | undefined {
+  const own = classBehind(module, maker);
+  if (own !== undefined) return { module, node: own };
+  const path = makerOf(module, maker) ?? qualifiedName(module, maker);
+  return path === undefined ? undefined : definedElsewhere(module, path);
 }
 
 /** Whether a value that stands here ends in an attribute, with its graph. */

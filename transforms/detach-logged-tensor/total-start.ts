@@ -4,13 +4,29 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, enclosingLoops, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { attributeUses } from '../../src/torch/module/modules.js';
+import { isZero } from '../../src/torch/record/running-total.js';
 import { isPythonNumber } from '../../src/torch/tensor/python-number.js';
 
-/** Whether `self.total` or `totals["loss"]` is only ever set to numbers, and otherwise added to. */
+/**
+ * Whether `self.total` or `totals["loss"]` is only ever set to numbers, and otherwise added to; an element of a tensor that
+ * the function has made of zeros is as good.
+ */
 export function startsAsNumber(module: PyModule, store: PyNode, root: PyNode): boolean {
-  return store.type === 'attribute'
-    ? isAttributeNumber(module, store)
-    : root.type === 'identifier' && store.field('value') === root && isEntryNumber(module, store, root);
+  if (store.type === 'attribute') return isAttributeNumber(module, store);
+  if (root.type !== 'identifier' || store.field('value') !== root) return false;
+  return isEntryNumber(module, store, root) || isNewTensor(module, root);
+}
+
+/** `totals` of `totals = torch.zeros(2)`. */
+function isNewTensor(module: PyModule, root: PyNode): boolean {
+  const scope = module.resolve(root);
+  const made = scope === undefined ? [] : module.writes(scope, root.text);
+  return made.length > 0 && made.every((place) => isMadeOfZeros(module, place));
+}
+
+function isMadeOfZeros(module: PyModule, place: PyNode): boolean {
+  const definition = definitionOf(place);
+  return definition.kind === 'value' && !isNumber(module, definition.value) && isZero(module, place);
 }
 
 function isAttributeNumber(module: PyModule, attribute: PyNode): boolean {

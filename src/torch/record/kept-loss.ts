@@ -18,6 +18,7 @@ import {
   switchesGradOff,
 } from '../grad/mode.js';
 import { type Fate, fatesOf, fatesOfTarget } from '../grad/record-fate.js';
+import { spendingStep } from '../grad/spending-step.js';
 import {
   holdsActivations,
   needsWeights,
@@ -57,7 +58,9 @@ export function lossRecord(
   const isAttribute = binding.type === 'attribute';
   const fates = isAttribute ? fatesOfTarget(module, binding) : fatesOf(module, binding);
   if (fates.some(({ kind }) => kind === 'differentiated' || kind === 'gradless')) return undefined;
-  const spending = values.map((value) => spendingBackward(module, value)?.call);
+  const spending = values.map(
+    (value) => spendingBackward(module, value)?.call ?? spendingStep(module, value)?.call,
+  );
   const holding = values.every((value) => holdsActivations(module, value));
   const differentiated = spending.every((call) => call !== undefined);
   const using = values.map((value, at) => spending[at] ?? passSpendingBackward(module, value)?.call);
@@ -98,6 +101,7 @@ export function lossRecord(
     if (fate.kind === 'returned' && isOnlyRead(module, fate, differentiated && usedUp)) continue;
     // Where the loop does not train, what others get may well be the loss.
     const trains = values.every((value) => {
+      if (spendingStep(module, value) !== undefined) return true;
       const round = enclosingLoops(value)[0] ?? enclosingFunction(value);
       return round !== undefined && backwardsIn(module, round).length > 0;
     });
@@ -186,7 +190,9 @@ export function isWithoutGrad(module: PyModule, place: PyNode): boolean {
 export function isDetachable(module: PyModule, value: PyNode): Answer | undefined {
   if (isTorchCode(module) === 'no' || !mayCarryGradient(module, value)) return undefined;
   // Data that nobody trains on have no graph, whatever is done with them.
-  if (spendingBackward(module, value) === undefined && networksOf(module, value).size === 0) return undefined;
+  const isTrained =
+    spendingBackward(module, value) !== undefined || spendingStep(module, value) !== undefined;
+  if (!isTrained && networksOf(module, value).size === 0) return undefined;
   if (isTensorHere(module, value)) return 'yes';
   const term = lossTerm(module, value);
   if (term === undefined) return undefined;
@@ -211,6 +217,8 @@ function isTensorHere(module: PyModule, value: PyNode): boolean {
   const node = unparenthesized(value);
   if (isProvenTensor(module, node)) return true;
   if (isDifferentiated(module, node)) return !module.memo(hasLossClass, module);
+  const step = spendingStep(module, node);
+  if (step !== undefined) return step.returned.every((each) => isTensorHere(each.module, each.node));
   const sides = node.type === 'binary_operator' ? [node.field('left'), node.field('right')] : [];
   return sides.some((side) => side !== undefined && isTensorHere(module, side));
 }

@@ -229,8 +229,8 @@ function totalIn(module: PyModule, scope: Scope, name: string): RunningTotal | u
   return growing.length === 0 ? undefined : { name, scope, additions: growing };
 }
 
-/** `0.0`, or a new tensor that nobody else holds. */
-function isZero(module: PyModule, place: PyNode): boolean {
+/** A variable is set to `0.0`, or to a new tensor that nobody else holds. */
+export function isZero(module: PyModule, place: PyNode): boolean {
   if (zeroGiven(place) !== undefined) return true;
   const assignment = place.parent;
   const statement = statementOf(place);
