@@ -12,6 +12,7 @@ import {
   classBehind,
   hasSplat,
   IS_TORCH,
+  isDetachable,
   isProvenTensor,
   isTestCode,
   isTorchCode,
@@ -110,8 +111,8 @@ function isOtherObject(module: PyModule, receiver: PyNode): boolean {
   return classBehind(module, receiver) !== undefined;
 }
 
-/** `scaler.scale(loss)` is a tensor when `loss` is one. */
+/** `scaler.scale(loss)` is a tensor when `loss` is one; no class of the project has a `backward()` like a tensor's. */
 function isTensor(module: PyModule, value: PyNode): boolean {
   const [given] = value.type === 'call' && methodName(value) === 'scale' ? argumentsOf(value) : [];
-  return isProvenTensor(module, given ?? value);
+  return isProvenTensor(module, given ?? value) || isDetachable(module, given ?? value) === 'yes';
 }
