@@ -15,7 +15,7 @@ import { kindOf } from '../tensor/tensor.js';
 import { inPlaceGates, startOf } from './in-place-statistic.js';
 import { type RunningStatistic, runningStatistics } from './running-statistic.js';
 import { readGatesElsewhere, tensorRead } from './statistic-use.js';
-import { modeAt } from './training-branch.js';
+import { isEvaluationWithout } from './training-branch.js';
 
 export type Cure = 'buffer' | 'detach';
 
@@ -125,8 +125,7 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
       ((node.parent?.type === 'assignment' && node.parent.field('left') === node) || isUnpackedAtStart(node)),
   );
   const taken = new Set(updates.flatMap(({ fresh, takesTensor }) => (takesTensor ? [fresh] : [])));
-  // In training each call makes a value that only evaluation reads.
-  const isOfTraining = updates.every(({ target }) => modeAt(target) === 'training');
+  const targets = updates.map(({ target }) => target);
   return [
     gate(
       !backwardsTwice(module),
@@ -137,7 +136,7 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
     gate(!otherWrites.some(asksForGradient), `${self} is created to collect a gradient`),
     ...updates.flatMap(({ decay }) => (decay === undefined ? [] : [decayGate(module, decay)])),
     ...reads.map(({ node }) =>
-      isOfTraining && modeAt(node) === 'evaluation'
+      isEvaluationWithout(module, node, targets)
         ? evaluationGate(module, node, self)
         : readGate(module, node, self),
     ),
@@ -181,8 +180,8 @@ function isUnpackedAtStart(node: PyNode): boolean {
 }
 
 /**
- * Evaluation reads what an earlier call in training has left. A backward through that call has used its graph up, so that
- * a second one raises: only one backward through both calls could need it.
+ * Evaluation reads what an earlier call has left. A backward through that call has used its graph up, so that a second one
+ * raises: only one backward through both calls could need it.
  */
 function evaluationGate(module: PyModule, node: PyNode, self: string): Gate {
   const { answer, otherwise } = readGate(module, node, self);
@@ -190,7 +189,7 @@ function evaluationGate(module: PyModule, node: PyNode, self: string): Gate {
   if (answer === 'yes' || use === 'changed' || use === 'graph') return { answer, otherwise };
   return {
     answer: 'unknown',
-    otherwise: `no backward runs through a call in training mode and a later one in evaluation mode at once, by way of ${self}`,
+    otherwise: `no backward runs at once through a call that updates ${self} and a later one in evaluation mode`,
   };
 }
 
