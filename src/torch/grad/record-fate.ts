@@ -198,7 +198,8 @@ class RecordTrace {
   /** An attribute of an object holds the value: whoever reads it, in whatever file, may need the graph. */
   #keep(target: PyNode): void {
     const found = readsOfAttribute(this.module, target);
-    if (found.isOpen) this.#add('escapes', target);
+    // What nobody in the project reads is there for others.
+    if (found.isOpen || found.reads.length === 0) this.#add('escapes', target);
     if (this.attributes.has(found)) return;
     const attributes = new Set([...this.attributes, found]);
     for (const { module, node } of found.reads) {
