@@ -1,9 +1,13 @@
+import { basename } from 'node:path/posix';
+import { classBehind } from '../../semantic/definitions.js';
+import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
-import { enclosingFunction } from '../../semantic/statements.js';
+import { argumentsOf, enclosingClass, enclosingFunction } from '../../semantic/statements.js';
 import { type Look, type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, placeOf } from '../gate.js';
+import { stringValue } from '../module/modules.js';
 import type { GradDoubt } from './doubts.js';
 import { usesOf } from './mode.js';
 import { type Fate, fatesAt, fatesOfTarget } from './record-fate.js';
@@ -111,6 +115,7 @@ export function isOnlyReadByCallers(module: PyModule, functionNode: PyNode, part
       const { uses, unread } = usesOfCaller(caller, true, () => true);
       const isCalled = uses.some(({ isCertain, node }) => isCertain && callOf(node) !== undefined);
       if (hops > MAX_HOPS || unread !== undefined || !isCalled) return false;
+      if (isReachedByText(caller.module, caller.functionNode)) return false;
       for (const { module: there, node } of uses) {
         if (roleOf(node) === 'import') continue;
         if (callOf(node) === undefined) return false;
@@ -124,6 +129,29 @@ export function isOnlyReadByCallers(module: PyModule, functionNode: PyNode, part
     callers = next;
   }
   return true;
+}
+
+/** Somebody may get hold of the function by a name that is computed: `getattr(steps, kind)()`. */
+function isReachedByText(module: PyModule, functionNode: PyNode): boolean {
+  const name = functionNode.field('name')?.text ?? '';
+  const classNode = enclosingClass(functionNode);
+  const home = basename(module.path, '.py');
+  const word = classNode?.field('name')?.text ?? home;
+  const mention = { word, beside: [], needs: ['getattr'] };
+  const { modules, unread } = module.around.naming(mention, (text) => /\bgetattr\s*\(/.test(text));
+  return (
+    unread !== undefined ||
+    [module, ...modules].some((there) =>
+      there.at('getattr').some(({ text, parent: call }) => {
+        const [object, asked] = text === 'getattr' && call?.type === 'call' ? argumentsOf(call) : [];
+        if (object === undefined || (stringValue(asked) ?? name) !== name) return false;
+        const path = qualifiedName(there, object);
+        if (path !== undefined || classNode === undefined) return path?.split('.').at(-1) === home;
+        const owner = classBehind(there, object);
+        return owner === undefined || owner === classNode;
+      }),
+    )
+  );
 }
 
 /** In its own file, where that is another one, and in others. */
