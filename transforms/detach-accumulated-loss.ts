@@ -48,13 +48,14 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
       refuses: [
         'a term is a Python number on one path: it has no `.detach()`',
         'not proven to be a tensor, only likely, or torch is not imported by a file that trains as it does: unsafe',
-        'the total leaves the function or is given to other code while its graph could still be used: unsafe in a loop that trains, no finding elsewhere',
+        'the total leaves the function or is given to other code while its graph could still be used: unsafe in a loop that trains, no finding elsewhere; safe where it is returned to callers in the project that all make numbers of it, after a backward of its terms or in a program',
         'it leaves the function, and nothing shows that backward or the step has spoiled its graph for good: a sum of weights can be differentiated again, and one layer alone after a step as well: unsafe',
         'the total is differentiated, by the function or by a caller in the file: no finding, it is a loss',
         'the code runs without gradients, or only evaluates: no finding, the latter is `no-grad`',
       ],
       limits: [
         'In a file that calls no `backward()`, only functions are looked at that evaluate, or whose names say that they train, evaluate, measure or report.',
+        'A `train_step` that runs backward on what it returns counts as the backward, with all its overrides in the project.',
         'Only totals in variables; for attributes and dictionaries see `detach-logged-tensor`.',
         'A total that starts as a tensor of the model, or is set to one, is passed over: adding to it may change that tensor in place.',
       ],

@@ -4,12 +4,13 @@
  *     loss.backward()                                  loss.backward()
  *     history["loss"].append(loss)                     history["loss"].append(loss.detach())
  *
- * What a training loop puts into a dictionary, an attribute or a meter that outlives the round. The project's other files
- * are asked who reads it, but code outside may, so every finding is unsafe; one whose graph backward has used up in the same round has no open question.
+ * What a step of training puts into a dictionary, an attribute or a meter that outlives it. Backward has used the graph up
+ * in the same round, so that nobody can differentiate it again; or every read of the store, in all files of the project, ends
+ * as a number or a text. What others may get hold of with its graph is unsafe.
  * A dictionary that is summed into the loss is no site. `self.log`, `accelerator.log` and `wandb.log` take the number
  * themselves and are never touched; `stats.update({…})` is a dictionary's method and no meter's.
  */
-import type { Site, Transform } from '../src/toolkit/index.js';
+import type { LossRecord, PyModule, Site, Transform } from '../src/toolkit/index.js';
 import {
   differentiatingReader,
   enclosingFunction,
@@ -17,44 +18,53 @@ import {
   IS_TORCH,
   isComputedHere,
   isDetachable,
+  isProgram,
   isTestCode,
   isTorchCode,
   isWithoutGrad,
   lossRecord,
   Proof,
   shown,
-  spendingBackward,
   storeGates,
 } from '../src/toolkit/index.js';
 import type { LoggedTensor } from './detach-logged-tensor/logged-tensor.js';
-import { loggedTensors } from './detach-logged-tensor/logged-tensor.js';
+import {
+  isOwnContainer,
+  isReturnedLoss,
+  loggedTensors,
+  mayLog,
+} from './detach-logged-tensor/logged-tensor.js';
+import { fatesInMeter, keepsWhatItGets } from './detach-logged-tensor/meter.js';
 
 interface LogSite extends Site {
   readonly logged: LoggedTensor;
+  readonly record: LossRecord;
 }
 
 export const detachLoggedTensor: Transform<LogSite> = {
   meta: {
     id: 'detach-logged-tensor',
-    summary: 'Detach tensors that a training loop keeps in dictionaries, attributes and meters',
+    summary: 'Detach tensors that a step of training keeps in dictionaries, attributes and meters',
     symptom: 'leak',
-    safety: 'unsafe',
+    safety: 'safe',
     numerics: 'bit-identical',
-    group: 'opt-in',
+    group: 'default',
     options: {},
     requires: {},
     docs: {
       why: 'A loss or an output that is kept for a plot or a log keeps its autograd graph alive with it. Where nothing runs backward through it, that is one set of activations per kept step; where backward has run, only the nodes of the graph stay, in host memory. A meter that adds the values up chains the graphs of all steps.',
-      does: 'Adds `.detach()` to the value in `history["loss"] = loss`, `history[k].append(loss)`, `self.losses.append(loss)`, `rows.append((step, loss))` and `meter.update(loss, n)`, in loops that call `backward()`. Never `.item()`, which would wait for the GPU.',
+      does: 'Adds `.detach()` to the value in `history["loss"] = loss`, `history[k].append(loss)`, `totals["loss"] += loss`, `self.losses.append(loss)`, `self.total += loss`, `rows.append((step, loss))` and `meter.update(loss, n)`, in loops and methods that call `backward()` and in the `training_step` of Lightning. Never `.item()`, which would wait for the GPU.',
       refuses: [
         'the value is a Python number on one path: it has no `.detach()`',
         'torch is not imported by a file that trains as it does: unsafe',
-        'the store is differentiated, here or by another function of the file: no finding; by another file of the project: left alone',
+        'the store is differentiated, here or by another function or file of the project: no finding, or left alone with the place',
         'the store is made anew in each round, the value is a parameter, or its `.grad` is read: no finding',
-        'the class of the meter is in the file and takes the number itself: no finding',
+        'the class of the meter is in the project and takes the number itself: no finding; the class is not seen: unsafe',
+        'others get hold of the store, and nothing shows that backward has used the graphs in it up: unsafe',
+        'a total does not start as a number: no finding, since adding to a tensor of somebody else changes it in place',
       ],
       limits: [
-        'Whether code outside the project differentiates what the store holds is not seen, so each finding is unsafe. Many detection codes keep their training losses in such a dictionary.',
+        'Whether code outside the project differentiates what an attribute holds is not seen; it could only where backward has not run through the value, and there the finding is unsafe unless the file is a program.',
         'A value that is kept under one key is replaced in the next round: then only one graph is kept at a time.',
       ],
     },
@@ -74,8 +84,11 @@ export const detachLoggedTensor: Transform<LogSite> = {
   },
 
   skipsTests: true,
-  prefilter: [['torch', '.zero_grad('], 'backward('],
-  cue: (_text, _path, glimpse) => glimpse.repeatingWith('backward(').length > 0,
+  prefilter: [
+    ['torch', '.zero_grad(', 'lightning'],
+    ['backward(', 'training_step'],
+  ],
+  cue: (_text, _path, glimpse) => mayLog(glimpse),
 
   *detect(module) {
     for (const logged of loggedTensors(module)) {
@@ -86,16 +99,21 @@ export const detachLoggedTensor: Transform<LogSite> = {
       );
       const around = enclosingFunction(store);
       if (values.length === 0 || (around && differentiatingReader(module, around, root))) continue;
-      if (root.type === 'identifier' && lossRecord(module, root, values) === undefined) continue;
+      const inMeter = kind === 'meter' ? (fatesInMeter(module, store) ?? []) : [];
+      if (inMeter.some((fate) => fate.kind === 'differentiated' || fate.kind === 'gradless')) continue;
+      const record = lossRecord(module, root, values);
+      if (record === undefined) continue;
       const held = kind === 'set' ? 'the graph of its last value' : 'the graph of every value';
-      const message = values.every((value) => spendingBackward(module, value))
+      const isFreed = record.differentiated || values.every((value) => isReturnedLoss(module, value));
+      const message = isFreed
         ? `\`${shown(store)}\` keeps the nodes of ${held} in host memory; backward has freed the activations they held`
         : `\`${shown(store)}\` keeps ${held} alive, with the activations it saved`;
-      yield { node: store, message, logged: { ...logged, values } };
+      yield { node: store, message, logged: { ...logged, values }, record };
     }
   },
 
-  fix({ logged: { values, store, root, kind } }, edit, module) {
+  fix({ logged, record }, edit, module) {
+    const { values, store, root, kind } = logged;
     const proof = new Proof().require(isTorchCode(module), IS_TORCH);
     for (const value of values) {
       proof.require(isDetachable(module, value) ?? 'unknown', {
@@ -103,15 +121,25 @@ export const detachLoggedTensor: Transform<LogSite> = {
         unknown: `\`${shown(value)}\` is a tensor (a Python number has no \`.detach()\`)`,
       });
     }
-    const spent = values.every((value) => spendingBackward(module, value));
-    const record = root.type === 'identifier' ? lossRecord(module, root, values) : undefined;
-    for (const { answer, otherwise } of record?.gates ?? []) proof.require(answer, otherwise);
-    if (record === undefined && !spent)
+    for (const { answer, otherwise } of record.gates) proof.require(answer, otherwise);
+    if (!record.spent && !isSeen(module, logged, record))
       proof.require('unknown', `nobody differentiates what \`${shown(root)}\` holds`);
     if (proof.refuted === undefined)
       for (const { answer, otherwise } of storeGates(module, root)) proof.require(answer, otherwise);
-    if (kind === 'meter') proof.require('unknown', `\`${shown(store)}\` keeps the tensor that it is given`);
+    if (kind === 'meter' && keepsWhatItGets(module, store) !== 'yes')
+      proof.require('unknown', `\`${shown(store)}\` keeps the tensor that it is given`);
     for (const value of values) edit.appendCall(graphCarrier(module, value), '.detach()');
     return edit.done(`Detach what \`${shown(store)}\` keeps`, proof);
   },
 };
+
+/** Whoever reads the store has been looked at. */
+function isSeen(module: PyModule, { values, store, root, kind }: LoggedTensor, record: LossRecord): boolean {
+  if (kind === 'meter' && fatesInMeter(module, store)?.length !== 0) return false;
+  if (root.type === 'attribute')
+    return (
+      record.differentiated || isProgram(module) || values.every((value) => isReturnedLoss(module, value))
+    );
+  const isLocal = module.resolve(root) !== module.scope || isProgram(module);
+  return isLocal && (isOwnContainer(module, root) || kind === 'meter' || kind === 'added');
+}

@@ -42,11 +42,12 @@ export const emaDetach: Transform<StatisticSite> = {
         'the attribute, or what is computed from it, is returned or differentiated: a recurrent state needs its gradient',
         'the factor of the old value is a tensor that may be learnt',
         'the file uses `retain_graph=True` or `create_graph=True`',
-        'the attribute is also changed by `+=`, `del` or an unpacking',
+        'training updates the attribute and only evaluation computes with it: unsafe, since one backward through a call of each could need the graph',
+        'the attribute is also changed by `+=`, `del` or, outside `__init__`, an unpacking',
         'the average provably works as a buffer that is updated in place: `register-buffer-ema` does that',
       ],
       limits: [
-        'Only averages in `forward`, `training_step` and what they call on `self` are looked at.',
+        'Only averages in `forward`, `training_step` and what they call on `self` are looked at; in lists and dictionaries only where something shows that they hold tensors.',
         'Whether code outside the project differentiates the attribute is not seen; in other files of the project every attribute of that name counts.',
         'A value that is not provably a tensor makes the fix unsafe: a Python number has no `.detach()`.',
       ],
@@ -78,7 +79,9 @@ export const emaDetach: Transform<StatisticSite> = {
       // Behind the target, where `register-buffer-ema` stands: of both, the buffer is planned first and needs no `.detach()`.
       const node = statistic.updates[0]?.fresh;
       if (node === undefined) continue;
-      const message = `\`self.${statistic.name}\` keeps the graph of every call alive, and through it all earlier ones: memory grows with each step`;
+      const message = statistic.updates.every(({ cutsOld }) => cutsOld)
+        ? `\`self.${statistic.name}\` keeps the graph of a call alive until the next one has made its own`
+        : `\`self.${statistic.name}\` keeps the graph of every call alive, and through it all earlier ones: memory grows with each step`;
       yield { node, statistic, message };
     }
   },

@@ -12,16 +12,19 @@ import {
   classBehind,
   hasSplat,
   IS_TORCH,
+  isDetachable,
   isProvenTensor,
   isTestCode,
   isTorchCode,
   keywordArgument,
   methodName,
   Proof,
+  reachingDefinitions,
   receiverOf,
   requireOriginal,
   shown,
   TENSOR_BACKWARD,
+  unparenthesized,
 } from '../src/toolkit/index.js';
 
 interface BackwardSite extends Site {
@@ -82,7 +85,7 @@ export const explicitRetainGraph: Transform<BackwardSite> = {
     const proof = new Proof()
       .require(isTorchCode(module), IS_TORCH)
       .require(
-        isTensor(module, value) ? 'yes' : 'unknown',
+        isTensor(module, call, value) ? 'yes' : 'unknown',
         `\`${shown(value)}\` is a tensor, whose \`backward\` takes \`retain_graph\``,
       );
     requireOriginal(proof, module, TENSOR_BACKWARD);
@@ -111,7 +114,16 @@ function isOtherObject(module: PyModule, receiver: PyNode): boolean {
 }
 
 /** `scaler.scale(loss)` is a tensor when `loss` is one. */
-function isTensor(module: PyModule, value: PyNode): boolean {
+function isTensor(module: PyModule, call: PyNode, value: PyNode): boolean {
   const [given] = value.type === 'call' && methodName(value) === 'scale' ? argumentsOf(value) : [];
-  return isProvenTensor(module, given ?? value);
+  return isProvenTensor(module, given ?? value) || isComputedLoss(module, call, given ?? value);
+}
+
+/** A quotient, a sum: no engine is computed, and no class of the project has a `backward()` like a tensor's. */
+function isComputedLoss(module: PyModule, call: PyNode, loss: PyNode): boolean {
+  if (argumentsOf(call).length > 0 || isDetachable(module, loss) !== 'yes') return false;
+  const given = loss.type === 'identifier' ? (reachingDefinitions(module, loss) ?? []) : [];
+  const isComputed = (each: (typeof given)[number]): boolean =>
+    each.kind === 'value' && unparenthesized(each.value).type === 'binary_operator';
+  return given.length > 0 && given.every(isComputed);
 }

@@ -34,6 +34,8 @@ export interface Facts {
   readonly paired?: true;
   /** A method of tensors that arrays, frames and modules do not have. */
   readonly only?: true;
+  /** A method that tensors and modules have, and arrays and frames do not. */
+  readonly places?: true;
   /** Has to do with the graph or the gradient of this very tensor. */
   readonly asksGraph?: true;
   /** Says where the tensor is. */

@@ -1,7 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
-import { classAround, classBehind, kinOf } from './definitions.js';
+import { calledDefinition, classAround, classBehind, kinOf } from './definitions.js';
 import type { PyModule } from './module.js';
-import { isInExpressionScope, statementOf } from './statements.js';
+import { enclosingFunction, isInExpressionScope, ownNodes, statementOf } from './statements.js';
 
 /**
  * All values that `self.name` gets in the file, by the class, its bases, its subclasses or somebody who holds an instance;
@@ -22,6 +22,19 @@ export function attributeValues(module: PyModule, attribute: PyNode): readonly P
     } else if (written?.type === 'pattern_list' || written?.type === 'tuple_pattern') return undefined;
   }
   return values.length === 0 ? undefined : values;
+}
+
+/** Whether `self.name` or `parts["name"]` may get another value between two places of a function that read it. */
+export function isSetBetween(module: PyModule, one: PyNode, other: PyNode): boolean {
+  const around = enclosingFunction(one) ?? module.root;
+  const [first, last] = one.start < other.start ? [one, other] : [other, one];
+  const sets = (node: PyNode): boolean =>
+    /^(?:augmented_)?assignment$/.test(node.type) && node.field('left')?.text === one.text;
+  return [...ownNodes(around)].some((node) => {
+    if (node.start < first.end || node.end > last.start) return false;
+    const run = node.type === 'call' ? calledDefinition(module, node) : undefined;
+    return sets(node) || (run?.type === 'function_definition' && [...ownNodes(run)].some(sets));
+  });
 }
 
 /** What leads into a block, and runs it at most once. */

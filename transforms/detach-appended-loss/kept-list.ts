@@ -20,6 +20,7 @@ import { placesOf, wholeWord } from '../../src/text/words.js';
 import { gradlessAmong } from '../../src/torch/grad/gradless-lines.js';
 import { isFreshContainer } from '../../src/torch/grad/record-fate.js';
 import {
+  callsStep,
   isHandedBack,
   isOneFunction,
   linesNaming,
@@ -64,11 +65,12 @@ function isNeverSet(text: string, name: string, places: readonly number[]): bool
  * The names of lists that could hold tensors, going by the text alone: no node is made to ask it. `isCode`: comments and
  * strings have been left out.
  */
-function* listNames(text: string, isCode: boolean): Generator<string> {
+function* listNames(text: string, isCode: boolean, file: string): Generator<string> {
   const isOne = isOneFunction(text);
   if (isOne && SHORT_LIVED.test(/\bdef[ \t]+(\w+)/.exec(text)?.[1] ?? '')) return;
   const seen = new Set<string>();
   const lines = linesOf(text);
+  const mayTrain = isOne && callsStep(text, file);
   const isGraphless = isCode ? graphlessAmong(lines) : () => false;
   const appends = lines
     .filter((line) => line.text.includes('.append(') && isInLoop(line))
@@ -88,7 +90,8 @@ function* listNames(text: string, isCode: boolean): Generator<string> {
     );
     const own = naming.get(name) ?? [];
     const isMade = own.some((line) => made.test(line));
-    if (isMade && !(isOne && isSomethingElse(text, name, own)) && !isGraphless(name)) yield name;
+    const isOther = isOne && isSomethingElse(text, name, own, mayTrain);
+    if (isMade && !isOther && !isGraphless(name)) yield name;
   }
 }
 
@@ -178,16 +181,18 @@ function hasCommaOutside(code: string): boolean {
 }
 
 /** The text of one function says it: the name is given something else than a list, or is handed back with its graphs. */
-function isSomethingElse(text: string, name: string, naming: readonly string[]): boolean {
+function isSomethingElse(text: string, name: string, naming: readonly string[], mayTrain: boolean): boolean {
   const other = `^[ \\t]*${name}[ \\t]*=(?!=)(?![ \\t]*(?:\\(|\\[|list\\(|[\\w.]*deque\\())`;
   const sets = new RegExp(other);
-  return naming.some((line) => sets.test(line)) || isHandedBack(text, name, naming);
+  return naming.some((line) => sets.test(line)) || (!mayTrain && isHandedBack(text, name, naming));
 }
 
 /** Whether some function of the file could have such a list. */
 export function mayKeepList(glimpse: Glimpse): boolean {
   const isCode = glimpse.outline !== undefined;
-  return recordingStretches(glimpse, '.append(').some((stretch) => !listNames(stretch, isCode).next().done);
+  return recordingStretches(glimpse, '.append(').some(
+    (stretch) => !listNames(stretch, isCode, glimpse.text).next().done,
+  );
 }
 
 export function keptLists(module: PyModule): readonly KeptList[] {
@@ -197,7 +202,9 @@ export function keptLists(module: PyModule): readonly KeptList[] {
 function findLists(module: PyModule): readonly KeptList[] {
   const isCode = module.glimpse.outline !== undefined;
   const stretches = recordingStretches(module.glimpse, '.append(');
-  const names = new Map(stretches.map((text) => [text, new Set(listNames(text, isCode))]));
+  const names = new Map(
+    stretches.map((text) => [text, new Set(listNames(text, isCode, module.glimpse.text))]),
+  );
   const wanted = (stretch: string, name: string): boolean => names.get(stretch)?.has(name) === true;
   const found: KeptList[] = [];
   for (const name of new Set([...names.values()].flatMap((some) => [...some]))) {

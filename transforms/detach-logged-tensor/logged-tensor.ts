@@ -1,70 +1,117 @@
-import { classBehind, methodNamed } from '../../src/semantic/definitions.js';
-import { definitionOf } from '../../src/semantic/flow.js';
+import { classAround, methodNamed } from '../../src/semantic/definitions.js';
+import { definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
 import {
   argumentsOf,
+  enclosingFunction,
   enclosingLoops,
   methodName,
+  ownNodes,
   receiverOf,
   statementOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
+import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
 import { isFreshContainer } from '../../src/torch/grad/record-fate.js';
+import { moduleKind } from '../../src/torch/module/modules.js';
+import { isMeter, keepsWhatItGets } from './meter.js';
+import { startsAsNumber } from './total-start.js';
 
-/** What a training loop puts into a dictionary, an attribute or a meter at one place. */
+/** What a round of training puts into a dictionary, an attribute or a meter at one place. */
 export interface LoggedTensor {
   readonly values: readonly PyNode[];
   /** What keeps it, as written: `history["loss"]`, `self.losses`, `meter`. */
   readonly store: PyNode;
   /** The name or attribute behind it. */
   readonly root: PyNode;
-  /** `meter`: an object that the file does not show, or whose class adds the value up. */
-  readonly kind: 'set' | 'appended' | 'meter';
+  /** `added`: to a total that starts as a number. `meter`: by the `update` of an object. */
+  readonly kind: 'set' | 'appended' | 'added' | 'meter';
 }
 
-const METER = /meter|avg|average|tracker|smooth|running/i;
-const METER_CLASS = /^(?:\w+\.)*\w*(?:Meter|Average|Tracker|SmoothedValue)\w*\(/;
-/** A class that takes the number out of what it is given. */
-const SCALARIZES = /\.item\(|\bfloat\(|\.detach\(|no_grad|\.tolist\(/;
+/** Whether the text has a loop that differentiates, or a step of training in a class that keeps something. */
+export function mayLog(glimpse: Glimpse): boolean {
+  return (
+    glimpse.repeatingWith('backward(').length > 0 ||
+    glimpse
+      .stretchesWith('backward(', 'training_step')
+      .some((text) => /\.append\(|\+=|\.update\(|\]\s*=/.test(text))
+  );
+}
 
-/** Those of the innermost loops that differentiate. */
+/** Those of the innermost loops that differentiate, and of functions that do so outside a loop: they run once a step. */
 export function loggedTensors(module: PyModule): readonly LoggedTensor[] {
   return module.memo(findLogged, module);
 }
 
 function findLogged(module: PyModule): readonly LoggedTensor[] {
-  const loops = new Set(backwards(module).flatMap(({ call }) => enclosingLoops(call).slice(0, 1)));
-  return [...loops].flatMap((loop) =>
-    [...(loop.field('body')?.walk() ?? [])].flatMap((node) => {
-      if (enclosingLoops(node)[0] !== loop) return [];
-      return node.type === 'assignment' ? setItem(module, node, loop) : taken(module, node, loop);
-    }),
+  const rounds = new Set([
+    ...backwards(module).flatMap(({ call }) => enclosingLoops(call)[0] ?? enclosingFunction(call) ?? []),
+    ...module.at('training_step').flatMap(({ parent }) => (isLightningStep(module, parent) ? parent : [])),
+  ]);
+  return [...rounds].flatMap((round) =>
+    nodesOf(round).flatMap((node) =>
+      node.type === 'assignment'
+        ? setItem(module, node, round)
+        : node.type === 'augmented_assignment'
+          ? added(module, node, round)
+          : taken(module, node, round),
+    ),
+  );
+}
+
+function nodesOf(round: PyNode): readonly PyNode[] {
+  const own =
+    round.type === 'function_definition' ? [...ownNodes(round)] : [...(round.field('body')?.walk() ?? [])];
+  const loop = round.type === 'function_definition' ? undefined : round;
+  return own.filter((node) => enclosingLoops(node)[0] === loop);
+}
+
+/** A `training_step` whose loss Lightning differentiates. */
+function isLightningStep(module: PyModule, node: PyNode | undefined): node is PyNode {
+  if (node?.type !== 'function_definition' || node.field('name')?.text !== 'training_step') return false;
+  const classNode = classAround(node.field('name') ?? node)?.classNode ?? node.closest('class_definition');
+  return (
+    classNode !== undefined &&
+    moduleKind(module, classNode).isLightning &&
+    !/automatic_optimization|def\s+(?:backward|optimizer_step)\b/.test(classNode.text)
   );
 }
 
 /** `logs["loss"] = value` */
-function setItem(module: PyModule, assignment: PyNode, loop: PyNode): readonly LoggedTensor[] {
+function setItem(module: PyModule, assignment: PyNode, round: PyNode): readonly LoggedTensor[] {
   const store = assignment.field('left');
   const value = assignment.field('right');
   if (store?.type !== 'subscript' || value === undefined || statementOf(assignment).named[0] !== assignment)
     return [];
   const root = rootOf(store);
-  if (root === undefined || !outlives(module, root, loop)) return [];
+  if (root === undefined || !outlives(module, root, round)) return [];
   // What is set by a number may be a row of a tensor.
   const named = store.named.slice(1).every(({ type }) => type === 'string');
   return named || isOwnContainer(module, root) ? [{ values: [value], store, root, kind: 'set' }] : [];
 }
 
+/** `totals["loss"] += value`, `self.total += value` */
+function added(module: PyModule, assignment: PyNode, round: PyNode): readonly LoggedTensor[] {
+  const store = assignment.field('left');
+  const value = assignment.field('right');
+  const root = store && rootOf(store);
+  if (store === undefined || value === undefined || root === undefined || store.type === 'identifier')
+    return [];
+  if (assignment.field('operator')?.text !== '+=' || !outlives(module, root, round)) return [];
+  // Added to a tensor of somebody else, it would change that one in place.
+  return startsAsNumber(module, store, root) ? [{ values: [value], store, root, kind: 'added' }] : [];
+}
+
 /** `self.losses.append(value)`, `history[k].append(value)`, `rows.append((step, value))`, `meter.update(value, n)` */
-function taken(module: PyModule, call: PyNode, loop: PyNode): readonly LoggedTensor[] {
+function taken(module: PyModule, call: PyNode, round: PyNode): readonly LoggedTensor[] {
   const store = call.type === 'call' ? receiverOf(call) : undefined;
   const [first] = call.type === 'call' ? argumentsOf(call) : [];
   const root = store && rootOf(store);
   if (store === undefined || first === undefined || root === undefined) return [];
-  if (call.parent?.type !== 'expression_statement' || !outlives(module, root, loop)) return [];
+  if (call.parent?.type !== 'expression_statement' || !outlives(module, root, round)) return [];
   if (methodName(call) === 'append') {
     const values = partsOf(first);
     // A bare value in a variable is the business of `detach-appended-loss`.
@@ -73,7 +120,9 @@ function taken(module: PyModule, call: PyNode, loop: PyNode): readonly LoggedTen
       : [{ values, store, root, kind: 'appended' }];
   }
   const meter = methodName(call) === 'update' && isMeter(module, store) && first.type !== 'keyword_argument';
-  return meter && keepsWhatItGets(module, store) ? [{ values: [first], store, root, kind: 'meter' }] : [];
+  return meter && keepsWhatItGets(module, store) !== 'no'
+    ? [{ values: [first], store, root, kind: 'meter' }]
+    : [];
 }
 
 /** The values of a tuple, list or dictionary that is written out; else the value itself. */
@@ -84,20 +133,6 @@ function partsOf(value: PyNode): readonly PyNode[] {
   return node.named.flatMap((pair) => pair.field('value') ?? []);
 }
 
-/** By its name, or by the class that made it. */
-function isMeter(module: PyModule, store: PyNode): boolean {
-  if (METER.test(store.text)) return true;
-  const scope = store.type === 'identifier' ? module.resolve(store) : undefined;
-  const made = scope === undefined ? [] : module.writes(scope, store.text).map(definitionOf);
-  return made.some((found) => found.kind === 'value' && METER_CLASS.test(found.value.text));
-}
-
-function keepsWhatItGets(module: PyModule, store: PyNode): boolean {
-  const classNode = classBehind(module, store);
-  const update = classNode && methodNamed(module, classNode, 'update');
-  return update === undefined || !SCALARIZES.test(update.text);
-}
-
 /** `history` of `history["loss"][0]`, `self.history` of `self.history["loss"]`. */
 function rootOf(store: PyNode): PyNode | undefined {
   let node = store;
@@ -106,16 +141,59 @@ function rootOf(store: PyNode): PyNode | undefined {
 }
 
 /** It is not made anew in each round. */
-function outlives(module: PyModule, root: PyNode, loop: PyNode): boolean {
-  if (root.type === 'attribute') return root.field('object')?.type === 'identifier';
+function outlives(module: PyModule, root: PyNode, round: PyNode): boolean {
+  if (root.type === 'attribute')
+    return (
+      root.field('object')?.type === 'identifier' &&
+      !nodesOf(round).some((node) => resets(module, node, root))
+    );
   const scope = module.resolve(root);
-  if (scope === undefined) return false;
+  if (scope === undefined || round.type === 'function_definition') return false;
   const made = module.writes(scope, root.text);
-  return made.length > 0 && made.every((place) => !loop.contains(place));
+  return made.length > 0 && made.every((place) => !round.contains(place));
 }
 
+/** What a step of Lightning returns is differentiated, and nothing else of it could be. */
+export function isReturnedLoss(module: PyModule, value: PyNode): boolean {
+  const step = enclosingFunction(value);
+  const node = unparenthesized(value);
+  if (!isLightningStep(module, step) || node.type !== 'identifier') return false;
+  const sources = sourcesOf(module, node);
+  const returned = [...ownNodes(step)].filter(({ type }) => type === 'return_statement');
+  return (
+    returned.length > 0 &&
+    returned.every(({ named: [given] }) => {
+      const entry =
+        given?.type === 'dictionary'
+          ? given.named.find((pair) => /^["']loss["']$/.test(pair.field('key')?.text ?? ''))?.field('value')
+          : given;
+      return entry?.type === 'identifier' && entry.text === node.text && sourcesOf(module, entry) === sources;
+    })
+  );
+}
+
+/** Where a variable got its value, as a text to compare. */
+function sourcesOf(module: PyModule, read: PyNode): string {
+  return (reachingDefinitions(module, read) ?? []).map(({ node }) => node.start).join();
+}
+
+/** `self.losses = []`, `self.losses.clear()`, or a method of the class that does so. */
+function resets(module: PyModule, node: PyNode, root: PyNode, depth = 0): boolean {
+  if (node.type === 'assignment') return node.field('left')?.text === root.text;
+  if (node.type !== 'call') return false;
+  const receiver = receiverOf(node)?.text;
+  if (receiver === root.text) return methodName(node) === 'clear';
+  const around = classAround(root);
+  const name = receiver === around?.self ? methodName(node) : undefined;
+  const method =
+    around && name !== undefined && depth < MAX_DEPTH && methodNamed(module, around.classNode, name);
+  return method ? [...ownNodes(method)].some((inner) => resets(module, inner, root, depth + 1)) : false;
+}
+
+const MAX_DEPTH = 3;
+
 /** A variable that only ever holds dictionaries and lists made in this function. */
-function isOwnContainer(module: PyModule, root: PyNode): boolean {
+export function isOwnContainer(module: PyModule, root: PyNode): boolean {
   const scope = root.type === 'identifier' ? module.resolve(root) : undefined;
   if (scope === undefined) return false;
   return module.writes(scope, root.text).every((place) => {

@@ -1,8 +1,13 @@
+import { basename } from 'node:path/posix';
+import { classBehind } from '../../semantic/definitions.js';
+import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { enclosingFunction } from '../../semantic/statements.js';
-import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
+import { roleOf } from '../../semantic/names.js';
+import { argumentsOf, enclosingClass, enclosingFunction } from '../../semantic/statements.js';
+import { type Look, type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, placeOf } from '../gate.js';
+import { stringValue } from '../module/modules.js';
 import type { GradDoubt } from './doubts.js';
 import { usesOf } from './mode.js';
 import { type Fate, fatesAt, fatesOfTarget } from './record-fate.js';
@@ -95,24 +100,88 @@ function findCallers(module: PyModule, functionNode: PyNode, part?: Part): Calle
   return { doubt, unread };
 }
 
+/**
+ * Somebody in the project calls the function, and whoever does makes only numbers and texts of what it hands back, or hands
+ * it on to callers that do.
+ */
+export function isOnlyReadByCallers(module: PyModule, functionNode: PyNode, part?: Part): boolean {
+  const seen = new Set<PyNode>();
+  let callers: readonly Caller[] = [{ module, functionNode, isCertain: true }];
+  for (let hops = 0; callers.length > 0; hops++) {
+    const next: Caller[] = [];
+    for (const caller of callers) {
+      if (seen.has(caller.functionNode)) continue;
+      seen.add(caller.functionNode);
+      const { uses, unread } = usesOfCaller(caller, true, () => true);
+      const isCalled = uses.some(({ isCertain, node }) => isCertain && callOf(node) !== undefined);
+      if (hops > MAX_HOPS || unread !== undefined || !isCalled) return false;
+      if (isReachedByText(caller.module, caller.functionNode)) return false;
+      for (const { module: there, node } of uses) {
+        if (roleOf(node) === 'import') continue;
+        if (callOf(node) === undefined) return false;
+        for (const fate of fatesOfCall(there, node, hops === 0 ? part : undefined)) {
+          const around = fate.kind === 'returned' ? enclosingFunction(fate.node) : undefined;
+          if (around === undefined) return false;
+          next.push({ module: there, functionNode: around, isCertain: true });
+        }
+      }
+    }
+    callers = next;
+  }
+  return true;
+}
+
+/** Somebody may get hold of the function by a name that is computed: `getattr(steps, kind)()`. */
+function isReachedByText(module: PyModule, functionNode: PyNode): boolean {
+  const name = functionNode.field('name')?.text ?? '';
+  const classNode = enclosingClass(functionNode);
+  const home = basename(module.path, '.py');
+  const word = classNode?.field('name')?.text ?? home;
+  const mention = { word, beside: [], needs: ['getattr'] };
+  const { modules, unread } = module.around.naming(mention, (text) => /\bgetattr\s*\(/.test(text));
+  return (
+    unread !== undefined ||
+    [module, ...modules].some((there) =>
+      there.at('getattr').some(({ text, parent: call }) => {
+        const [object, asked] = text === 'getattr' && call?.type === 'call' ? argumentsOf(call) : [];
+        if (object === undefined || (stringValue(asked) ?? name) !== name) return false;
+        const path = qualifiedName(there, object);
+        if (path !== undefined || classNode === undefined) return path?.split('.').at(-1) === home;
+        const owner = classBehind(there, object);
+        return owner === undefined || owner === classNode;
+      }),
+    )
+  );
+}
+
 /** In its own file, where that is another one, and in others. */
-function usesOfCaller({ module, functionNode }: Caller, isElsewhere: boolean) {
+function usesOfCaller(
+  { module, functionNode }: Caller,
+  isElsewhere: boolean,
+  may: Look['may'] = mayDifferentiate,
+): UsesElsewhere {
   const name = functionNode.field('name');
   const own = isElsewhere
     ? usesOf(module, functionNode).map((node) => ({ module, node, isCertain: true }))
     : [];
   if (name === undefined) return { uses: own, unread: undefined };
-  const { uses, unread } = usesElsewhere(module, name, { may: mayDifferentiate, byName: true });
+  const { uses, unread } = usesElsewhere(module, name, { may, byName: true });
   return { uses: [...own, ...uses], unread };
 }
 
 /** What becomes of the result, where the use is a call. */
 function fatesOfCall(module: PyModule, use: PyNode, part: Part | undefined): readonly Fate[] {
-  const callee = use.type === 'identifier' && use.parent?.field('attribute') === use ? use.parent : use;
-  const call = callee.parent;
-  if (call?.type !== 'call' || call.field('function') !== callee) return [];
+  const call = callOf(use);
+  if (call === undefined) return [];
   const target = part && targetOf(call, part);
   return target === undefined ? fatesAt(module, [call]) : fatesOfTarget(module, target);
+}
+
+/** The call of a function that is named here. */
+function callOf(use: PyNode): PyNode | undefined {
+  const callee = use.type === 'identifier' && use.parent?.field('attribute') === use ? use.parent : use;
+  const call = callee.parent;
+  return call?.type === 'call' && call.field('function') === callee ? call : undefined;
 }
 
 /** `b` of `a, b = f()`. */

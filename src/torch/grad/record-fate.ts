@@ -167,6 +167,8 @@ class RecordTrace {
     }
     if (DIFFERENTIATES.test(name) || trains) return this.#add('differentiated', call);
     if (name === 'format' && /string$/.test(receiver?.type ?? '')) return undefined;
+    if (/[^_]_$/.test(name) && receiver !== undefined && isCut(receiver))
+      return call.parent?.type === 'expression_statement' ? undefined : call;
     const logs = made === undefined && REPORTING.test(name) && isOfLibrary(this.module, name);
     if (logs) return call.parent?.type === 'expression_statement' ? undefined : call;
     if (receiver !== undefined && TAKING.has(methodName(call) ?? '')) {
@@ -196,7 +198,8 @@ class RecordTrace {
   /** An attribute of an object holds the value: whoever reads it, in whatever file, may need the graph. */
   #keep(target: PyNode): void {
     const found = readsOfAttribute(this.module, target);
-    if (found.isOpen) this.#add('escapes', target);
+    // What nobody in the project reads is there for others.
+    if (found.isOpen || found.reads.length === 0) this.#add('escapes', target);
     if (this.attributes.has(found)) return;
     const attributes = new Set([...this.attributes, found]);
     for (const { module, node } of found.reads) {
@@ -244,6 +247,13 @@ class RecordTrace {
 /** Nothing in the project has a function or method of this name. */
 function isOfLibrary(module: PyModule, name: string): boolean {
   return functionsNamed(module, name)?.length === 0;
+}
+
+/** `x.data`, `x.detach()`: what is written into it leaves its graph with nobody but the result. */
+function isCut(receiver: PyNode): boolean {
+  return receiver.type === 'attribute'
+    ? receiver.field('attribute')?.text === 'data'
+    : cutsGraph(methodName(receiver) ?? '');
 }
 
 /** `"%.3f" % total` */

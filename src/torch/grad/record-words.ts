@@ -7,7 +7,7 @@ export const SCHEDULE = /sched|plateau/i;
 export const DIFFERENTIATES = /backward|gradient|closure|(?:^|_)(?:step|optimi[sz]e|minimi[sz]e|adapt)$/;
 /** Methods of a container that take something in, and give nothing back. */
 export const TAKING: ReadonlySet<string> = new Set(
-  'add append appendleft clear count extend extendleft index insert remove reverse sort'.split(' '),
+  'add append appendleft clear count extend extendleft index insert remove reverse sort update'.split(' '),
 );
 export const READ_ONLY: ReadonlySet<string> = new Set([
   'assert_statement',

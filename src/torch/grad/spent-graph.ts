@@ -1,4 +1,5 @@
 import { ofTensor, row } from '../../library/library.js';
+import { isSetBetween } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -18,7 +19,6 @@ import { within } from '../../syntax/within.js';
 import { runsChain, runsLayers } from '../module/layers.js';
 import { isModel } from '../module/model-value.js';
 import { mayHaveWeights, networksOf, traceGraph } from '../module/networks.js';
-import { isPythonNumber } from '../tensor/python-number.js';
 import { steppedOptimizer } from '../training/training-loop.js';
 import { type Backward, backwards, backwardsIn } from './backward-calls.js';
 import { membersAsked } from './instance.js';
@@ -133,37 +133,11 @@ export function needsWeights(module: PyModule, value: PyNode): boolean {
   return found;
 }
 
-/** The value itself, perhaps scaled, is differentiated in the same round: it is a tensor. */
-export function isDifferentiated(module: PyModule, value: PyNode): boolean {
-  const found = certainBackward(module, value, sourcesOf(module, value), (each) => {
-    let node = unparenthesized(each.value);
-    for (let depth = 0; depth < MAX_DEPTH && !isSame(module, node, value); depth++) {
-      const inner = scaledBy(module, node);
-      if (inner === undefined) return false;
-      node = unparenthesized(inner);
-    }
-    return isSame(module, node, value);
-  });
-  return found !== undefined;
-}
-
-/** What a number, `.mean()` or a gradient scaler is applied to. */
-function scaledBy(module: PyModule, node: PyNode): PyNode | undefined {
-  const [only, ...others] = operandsOf(node).flatMap((each) =>
-    each === undefined || isPythonNumber(module, each) === 'yes' || /accum/i.test(each.text) ? [] : [each],
-  );
-  if (only !== undefined) return others.length === 0 ? only : undefined;
-  const definitions = node.type === 'identifier' ? (reachingDefinitions(module, node) ?? []) : [];
-  const [single, ...more] = definitions.filter(({ kind }) => kind !== 'update');
-  if (more.length > 0) return undefined;
-  return single?.kind === 'value' || single?.kind === 'with' ? single.value : undefined;
-}
-
 /**
  * A backward that runs whenever the value is computed, and passes a test, and whose own value may come from one of some
  * bindings; the last of them where several do so together, as one in each branch.
  */
-function certainBackward(
+export function certainBackward(
   module: PyModule,
   value: PyNode,
   bindings: Iterable<PyNode>,
@@ -225,15 +199,16 @@ function bindingsBehind(module: PyModule, expression: PyNode): ReadonlySet<PyNod
 }
 
 /** The same variable, attribute or element, which nothing has set in between. */
-function isSame(module: PyModule, one: PyNode, other: PyNode): boolean {
+export function isSame(module: PyModule, one: PyNode, other: PyNode): boolean {
   const [a, b] = [unparenthesized(one), unparenthesized(other)];
   if (a.text !== b.text || !/^(?:identifier|attribute|subscript)$/.test(a.type)) return false;
+  if (a.type !== 'identifier' && isSetBetween(module, a, b)) return false;
   const [from, to] = [sourcesOf(module, a), sourcesOf(module, b)];
   return from.length > 0 && from.length === to.length && from.every((binding) => to.includes(binding));
 }
 
 /** What gives a variable its value, or the one whose attribute or element a node is. */
-function sourcesOf(module: PyModule, expression: PyNode): readonly PyNode[] {
+export function sourcesOf(module: PyModule, expression: PyNode): readonly PyNode[] {
   let root = unparenthesized(expression);
   while (root.type !== 'identifier') {
     const inner = root.field('object') ?? root.field('value');
@@ -253,7 +228,7 @@ function runBeside(module: PyModule, calls: readonly Backward[], value: PyNode):
 }
 
 /** The operands of a sum, a product or a scaled loss. */
-function operandsOf(expression: PyNode): readonly (PyNode | undefined)[] {
+export function operandsOf(expression: PyNode): readonly (PyNode | undefined)[] {
   const node = unparenthesized(expression);
   if (node.type === 'binary_operator' && /^[-+*/]$/.test(node.field('operator')?.text ?? ''))
     return [node.field('left'), node.field('right')];

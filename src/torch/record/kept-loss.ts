@@ -1,11 +1,13 @@
 import type { Answer } from '../../semantic/answer.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isProgram } from '../../semantic/program.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, shown } from '../gate.js';
 import { backwardsIn } from '../grad/backward-calls.js';
-import { callersElsewhere, partReturned } from '../grad/callers.js';
+import { callersElsewhere, isOnlyReadByCallers, partReturned } from '../grad/callers.js';
+import { isDifferentiated } from '../grad/differentiated.js';
 import { gradUseIn } from '../grad/grad.js';
 import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
 import {
@@ -15,10 +17,10 @@ import {
   onlyRunsGradOff,
   switchesGradOff,
 } from '../grad/mode.js';
-import { type Fate, fatesOf } from '../grad/record-fate.js';
+import { type Fate, fatesOf, fatesOfTarget } from '../grad/record-fate.js';
+import { spendingStep } from '../grad/spending-step.js';
 import {
   holdsActivations,
-  isDifferentiated,
   needsWeights,
   passSpendingBackward,
   spendingBackward,
@@ -43,16 +45,22 @@ export interface LossRecord {
   readonly spent: boolean;
 }
 
-/** Undefined where the variable is differentiated, or may be by those who get it: then it is a loss, and no record. */
+/**
+ * What keeps the values is a variable, or an attribute that is read all over the project. Undefined where it is
+ * differentiated, or may be by those who get it: then it is a loss, and no record.
+ */
 export function lossRecord(
   module: PyModule,
   binding: PyNode,
   values: readonly PyNode[],
 ): LossRecord | undefined {
   if (isReadByText(module, binding)) return undefined;
-  const fates = fatesOf(module, binding);
+  const isAttribute = binding.type === 'attribute';
+  const fates = isAttribute ? fatesOfTarget(module, binding) : fatesOf(module, binding);
   if (fates.some(({ kind }) => kind === 'differentiated' || kind === 'gradless')) return undefined;
-  const spending = values.map((value) => spendingBackward(module, value)?.call);
+  const spending = values.map(
+    (value) => spendingBackward(module, value)?.call ?? spendingStep(module, value)?.call,
+  );
   const holding = values.every((value) => holdsActivations(module, value));
   const differentiated = spending.every((call) => call !== undefined);
   const using = values.map((value, at) => spending[at] ?? passSpendingBackward(module, value)?.call);
@@ -64,7 +72,11 @@ export function lossRecord(
     // Between the addition and the backward of its round the graph is still whole.
     const usedUp = values.every((value, at) => {
       const call = using[at];
-      return call !== undefined && !(fate.node.start > value.end && fate.node.end < call.start);
+      if (call === undefined) return false;
+      // Who reads an attribute may be called in between as well.
+      return isAttribute
+        ? call.start < value.start
+        : !(fate.node.start > value.end && fate.node.end < call.start);
     });
     if (fate.kind === 'changed') {
       if (!usedUp && values.some(isKeptItself)) return undefined;
@@ -86,10 +98,12 @@ export function lossRecord(
       gates.push(...gatesOfCallers(module, fate, true));
       continue;
     }
+    if (fate.kind === 'returned' && isOnlyRead(module, fate, differentiated && usedUp)) continue;
     // Where the loop does not train, what others get may well be the loss.
     const trains = values.every((value) => {
-      const [loop] = enclosingLoops(value);
-      return loop !== undefined && backwardsIn(module, loop).length > 0;
+      if (spendingStep(module, value) !== undefined) return true;
+      const round = enclosingLoops(value)[0] ?? enclosingFunction(value);
+      return round !== undefined && backwardsIn(module, round).length > 0;
     });
     if (!trains && !(fate.kind === 'returned' && isEvaluationByName(fate.node))) return undefined;
     const how = fate.kind === 'returned' ? 'which is returned' : 'which others get';
@@ -99,7 +113,7 @@ export function lossRecord(
     });
     gates.push(...gatesOfCallers(module, fate, false));
   }
-  return { gates, differentiated, spent: differentiated && holding };
+  return { gates, differentiated, spent: differentiated && certain };
 }
 
 /** `losses.append(value)`: a change of the element is one of the value. A sum is a tensor of its own. */
@@ -134,6 +148,19 @@ function isDifferentiatedByCaller(module: PyModule, { node }: Fate): boolean {
   return around !== undefined && differentiatingCaller(module, around) !== undefined;
 }
 
+/**
+ * Its callers make numbers and texts of it. Code outside the project could still differentiate it, unless the file is a
+ * program, or backward has used the graph up.
+ */
+function isOnlyRead(module: PyModule, { node }: Fate, isUsedUp: boolean): boolean {
+  const around = enclosingFunction(node);
+  return (
+    around !== undefined &&
+    (isUsedUp || isProgram(module)) &&
+    isOnlyReadByCallers(module, around, partReturned(node))
+  );
+}
+
 /** What callers in other files do with it; `all`: also where one of them cannot be looked into. */
 function gatesOfCallers(module: PyModule, { kind, node }: Fate, all: boolean): readonly Gate[] {
   const around = kind === 'returned' ? enclosingFunction(node) : undefined;
@@ -163,7 +190,9 @@ export function isWithoutGrad(module: PyModule, place: PyNode): boolean {
 export function isDetachable(module: PyModule, value: PyNode): Answer | undefined {
   if (isTorchCode(module) === 'no' || !mayCarryGradient(module, value)) return undefined;
   // Data that nobody trains on have no graph, whatever is done with them.
-  if (spendingBackward(module, value) === undefined && networksOf(module, value).size === 0) return undefined;
+  const isTrained =
+    spendingBackward(module, value) !== undefined || spendingStep(module, value) !== undefined;
+  if (!isTrained && networksOf(module, value).size === 0) return undefined;
   if (isTensorHere(module, value)) return 'yes';
   const term = lossTerm(module, value);
   if (term === undefined) return undefined;
@@ -188,6 +217,8 @@ function isTensorHere(module: PyModule, value: PyNode): boolean {
   const node = unparenthesized(value);
   if (isProvenTensor(module, node)) return true;
   if (isDifferentiated(module, node)) return !module.memo(hasLossClass, module);
+  const step = spendingStep(module, node);
+  if (step !== undefined) return step.returned.every((each) => isTensorHere(each.module, each.node));
   const sides = node.type === 'binary_operator' ? [node.field('left'), node.field('right')] : [];
   return sides.some((side) => side !== undefined && isTensorHere(module, side));
 }

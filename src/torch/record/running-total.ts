@@ -47,7 +47,7 @@ const ASSIGNED = /(?:^|[;:])\s*([\w\u0080-\uffff]+)\s*=(?!=)([^;]*)/g;
  * The names of totals that could be of tensors, going by the code alone: no node is made to ask it. `isCode`: comments and
  * strings have been left out.
  */
-function* totalNames(code: string, isCode: boolean): Generator<string> {
+function* totalNames(code: string, isCode: boolean, file: string): Generator<string> {
   const lines = linesOf(code);
   const added = new Set(
     lines.flatMap((line) => (line.text.includes('+') && isInLoop(line) ? [...namesAdded(line.text)] : [])),
@@ -58,8 +58,9 @@ function* totalNames(code: string, isCode: boolean): Generator<string> {
   const isOne = isOneFunction(code);
   const naming = isOne ? linesNaming(code, names) : new Map<string, readonly string[]>();
   const ledger = new Ledger(lines);
+  const mayTrain = isOne && callsStep(code, file);
   for (const name of names) {
-    if (isOne && isHandedBack(code, name, naming.get(name) ?? [])) continue;
+    if (isOne && !mayTrain && isHandedBack(code, name, naming.get(name) ?? [])) continue;
     if (!isCode || !ledger.addsNoneWithGraph(name)) yield name;
   }
 }
@@ -164,6 +165,14 @@ export function isHandedBack(text: string, name: string, naming: readonly string
   return naming.some((line) => returns.test(line));
 }
 
+const STEP = /=[ \t]*(?:\w+\.)?(\w+)\(/g;
+
+/** The code takes a value from a function of the file, which may have differentiated it: `loss = self.train_step(batch)`. */
+export function callsStep(code: string, file: string): boolean {
+  if (!file.includes('backward(') || code.includes('backward(')) return false;
+  return [...code.matchAll(STEP)].some(([, name = '']) => file.includes(`def ${name}(`));
+}
+
 /** By name, the lines of a text that have it otherwise than as an attribute: one look at the text for all of them. */
 export function linesNaming(text: string, names: Iterable<string>): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
@@ -185,7 +194,9 @@ export function linesNaming(text: string, names: Iterable<string>): ReadonlyMap<
 /** Whether some function of the file could have such a total. */
 export function mayTotal(glimpse: Glimpse): boolean {
   const isCode = glimpse.outline !== undefined;
-  return recordingStretches(glimpse, '+').some((stretch) => !totalNames(stretch, isCode).next().done);
+  return recordingStretches(glimpse, '+').some(
+    (stretch) => !totalNames(stretch, isCode, glimpse.text).next().done,
+  );
 }
 
 export function runningTotals(module: PyModule): readonly RunningTotal[] {
@@ -195,7 +206,9 @@ export function runningTotals(module: PyModule): readonly RunningTotal[] {
 function findTotals(module: PyModule): readonly RunningTotal[] {
   const isCode = module.glimpse.outline !== undefined;
   const stretches = recordingStretches(module.glimpse, '+');
-  const names = new Map(stretches.map((text) => [text, new Set(totalNames(text, isCode))]));
+  const names = new Map(
+    stretches.map((text) => [text, new Set(totalNames(text, isCode, module.glimpse.text))]),
+  );
   const found: RunningTotal[] = [];
   for (const name of new Set([...names.values()].flatMap((some) => [...some]))) {
     const scopes = new Set<Scope>();
@@ -229,8 +242,8 @@ function totalIn(module: PyModule, scope: Scope, name: string): RunningTotal | u
   return growing.length === 0 ? undefined : { name, scope, additions: growing };
 }
 
-/** `0.0`, or a new tensor that nobody else holds. */
-function isZero(module: PyModule, place: PyNode): boolean {
+/** A variable is set to `0.0`, or to a new tensor that nobody else holds. */
+export function isZero(module: PyModule, place: PyNode): boolean {
   if (zeroGiven(place) !== undefined) return true;
   const assignment = place.parent;
   const statement = statementOf(place);
@@ -250,8 +263,13 @@ function isZero(module: PyModule, place: PyNode): boolean {
 
 /** `.to(device)`, `.float()`. */
 function isMoved(name: string): boolean {
-  const known = ofTensor(name);
-  return known?.shape === 'same' && mayShare(known) && known.dtype !== 'whole' && !known.attribute;
+  const known = ofTensor(name.replace(/([^_])_$/, '$1'));
+  return (
+    (known?.shape === 'same' || known?.shape === 'fewer') &&
+    mayShare(known) &&
+    known.dtype !== 'whole' &&
+    !known.attribute
+  );
 }
 
 function isNought(node: PyNode | undefined): boolean {

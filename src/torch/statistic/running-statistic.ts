@@ -1,3 +1,4 @@
+import { cutsGraph } from '../../library/library.js';
 import { classAround } from '../../semantic/definitions.js';
 import { importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -21,11 +22,12 @@ import {
   registrationOf,
 } from '../module/modules.js';
 import { kindOf } from '../tensor/tensor.js';
+import { areComplements, isNumeral, isOperation, swapped } from './weights.js';
 
-/** One `self.name = self.name * decay + fresh * gain`. */
+/** One `self.name = self.name * decay + fresh * gain`, or the same of `self.name[key]`. */
 export interface Update {
   readonly statement: PyNode;
-  /** The written `self.name`. */
+  /** The written `self.name` or `self.name[key]`. */
   readonly target: PyNode;
   /** The new value that is folded in. */
   readonly fresh: PyNode;
@@ -36,6 +38,10 @@ export interface Update {
   readonly gain: PyNode | undefined;
   /** Two constants, or `m` and `1 - m`. */
   readonly isAverage: boolean;
+  /** The old value goes in without its graph: only that of one call is kept. */
+  readonly cutsOld?: boolean;
+  /** `lerp` takes nothing but a tensor for the new value. */
+  readonly takesTensor?: boolean;
 }
 
 /** A tensor on `self` of a module that is averaged over calls. */
@@ -43,7 +49,7 @@ export interface RunningStatistic {
   readonly classNode: PyNode;
   readonly name: string;
   readonly updates: readonly Update[];
-  /** All other writes of the attribute; those in `__init__` come first in source. */
+  /** All other writes of the attribute or of its elements; those in `__init__` come first in source. */
   readonly otherWrites: readonly AttributeUse[];
   /** Reads outside the updates. */
   readonly reads: readonly AttributeUse[];
@@ -51,7 +57,7 @@ export interface RunningStatistic {
 }
 
 /** A product, not a power and not `**kwargs`; or an average by name. */
-const PRODUCT = /(?<!\*)\*(?!\*)|lerp/;
+const PRODUCT = /(?<!\*)\*(?!\*)|lerp|\.mul_\(/;
 /** How long the value of an update may be. */
 const REACH = 800;
 /** How often an attribute may be used: with more, every finding would have to look at all of them. */
@@ -73,7 +79,7 @@ function mayUpdate(text: string): boolean {
 
 /** An assignment may reach beyond its line only from a bracket, a string or a backslash on. */
 const WRITTEN =
-  /\bself\.(\w+)(?:[ \t]*=(?!=)(?=[^\n]{0,800}?(?:\bself\.\1\b|[([{"'\\]))|\.mul_\(|\.lerp_\()/g;
+  /\bself\.(\w+)(?:(?:\[[^\]\n]{1,80}\])?[ \t]*\+?=(?!=)(?=[^\n]{0,800}?(?:\bself\.\1\b|[([{"'\\]))|\.mul_\(|\.lerp_\()/g;
 
 /** Where `self.name` is assigned a product with itself, or changed by a method that averages in place. */
 function* averageMarks(text: string): Generator<{ name: string; at: number; assigned: boolean }> {
@@ -110,7 +116,8 @@ function restOfStatement(text: string, from: number): string {
 function findStatistics(module: PyModule): readonly RunningStatistic[] {
   const found = new Map<string, { classNode: PyNode; name: string; updates: Update[] }>();
   for (const { name, at, assigned } of averageMarks(module.text)) {
-    const target = module.root.descendantAt(at).parent;
+    const attribute = module.root.descendantAt(at).parent;
+    const target = elementOf(attribute) ?? attribute;
     const update = target && (assigned ? updateAt(module, target) : updateInPlace(target));
     const classNode = target && classAround(target)?.classNode;
     if (update === undefined || classNode === undefined) continue;
@@ -120,6 +127,14 @@ function findStatistics(module: PyModule): readonly RunningStatistic[] {
     group.updates.push(update);
   }
   return [...found.values()].flatMap((group) => statisticOf(module, group) ?? []);
+}
+
+/** `self.name[key]` of `self.name`, where that is assigned. */
+function elementOf(attribute: PyNode | undefined): PyNode | undefined {
+  const element = attribute?.parent;
+  const isSet = /^(?:augmented_)?assignment$/.test(element?.parent?.type ?? '');
+  const isElement = element?.type === 'subscript' && element.field('value') === attribute;
+  return isElement && isSet && element.parent?.field('left') === element ? element : undefined;
 }
 
 function statisticOf(
@@ -135,12 +150,20 @@ function statisticOf(
   if (uses.length > MAX_USES) return undefined;
   const isOwn = ({ node }: AttributeUse): boolean =>
     updates.some(({ statement }) => statement.contains(node));
+  const isOfElements = updates.every(({ target }) => target.type === 'subscript');
+  // Where the elements are averaged, setting one is a write.
+  const element = ({ node }: AttributeUse): PyNode | undefined =>
+    isOfElements ? elementOf(node) : undefined;
   return {
     classNode,
     name,
     updates,
-    otherWrites: uses.filter((use) => use.kind !== 'read' && !isOwn(use)),
-    reads: uses.filter((use) => use.kind === 'read' && !isOwn(use)),
+    otherWrites: uses.flatMap((use): readonly AttributeUse[] => {
+      if (isOwn(use)) return [];
+      const node = element(use);
+      return node === undefined ? (use.kind === 'read' ? [] : [use]) : [{ ...use, node, kind: 'write' }];
+    }),
+    reads: uses.filter((use) => use.kind === 'read' && !isOwn(use) && element(use) === undefined),
     registration: registrationOf(module, classNode, name),
   };
 }
@@ -148,8 +171,9 @@ function statisticOf(
 function updateAt(module: PyModule, target: PyNode): Update | undefined {
   const assignment = target.parent;
   const value = assignment?.field('right');
-  if (assignment?.type !== 'assignment' || value === undefined || assignment.field('left') !== target)
-    return undefined;
+  if (value === undefined || assignment?.field('left') !== target) return undefined;
+  if (assignment.type === 'augmented_assignment') return updateAdded(target, assignment, value);
+  if (assignment.type !== 'assignment') return undefined;
   if (assignment.parent?.type !== 'expression_statement' || assignment.field('type') !== undefined)
     return undefined;
   if (!isMethodBody(target)) return undefined;
@@ -157,9 +181,18 @@ function updateAt(module: PyModule, target: PyNode): Update | undefined {
     const parts = blend(module, target.text, given) ?? step(module, target.text, given);
     if (parts === undefined) continue;
     const update = { statement: statementOf(target), target, ...parts };
+    if (target.type === 'subscript') return { ...update, isAverage: false, ...(first && { first }) };
     return first === undefined ? update : { ...update, first, isAverage: false };
   }
   return undefined;
+}
+
+/** `self.name += (fresh - self.name) * gain` */
+function updateAdded(target: PyNode, assignment: PyNode, value: PyNode): Update | undefined {
+  if (assignment.field('operator')?.text !== '+=' || !isMethodBody(target)) return undefined;
+  const fresh = stepped(target.text, unparenthesized(value), false);
+  const statement = statementOf(target);
+  return fresh && { statement, target, fresh, decay: undefined, gain: undefined, isAverage: false };
 }
 
 /** `self.name.mul_(decay).add_(fresh, …)` and `self.name.lerp_(fresh, …)`, which keep a graph just the same. */
@@ -173,7 +206,8 @@ function updateInPlace(target: PyNode): Update | undefined {
   const [fresh] = argumentsOf(last);
   const decay = scales ? argumentsOf(first)[0] : undefined;
   if (fresh === undefined || fresh.type === 'keyword_argument') return undefined;
-  return { statement: statementOf(target), target, fresh, decay, gain: undefined, isAverage: false };
+  const plain = { decay, gain: undefined, isAverage: false, takesTensor: !scales };
+  return { statement: statementOf(target), target, fresh, ...plain };
 }
 
 /** In a method other than `__init__`, not in a function inside one. */
@@ -195,7 +229,7 @@ function choices(value: PyNode): readonly (readonly [PyNode, PyNode?])[] {
   ];
 }
 
-type Parts = Pick<Update, 'fresh' | 'decay' | 'gain' | 'isAverage'>;
+type Parts = Pick<Update, 'fresh' | 'decay' | 'gain' | 'isAverage' | 'cutsOld' | 'takesTensor'>;
 
 /** `old * decay + fresh * gain`, in any order. */
 function blend(module: PyModule, old: string, value: PyNode): Parts | undefined {
@@ -204,11 +238,11 @@ function blend(module: PyModule, old: string, value: PyNode): Parts | undefined 
   for (const [kept, added] of swapped(sum)) {
     const factors = scaled(kept, old);
     if (factors === undefined || unparenthesized(added).text === old) continue;
-    const { decay, moved } = factors;
+    const { decay, moved, cutsOld } = factors;
     const { fresh, gain } = freshPart(module, decay, unparenthesized(added));
     const constants = gain !== undefined && isNumeral(decay) && isNumeral(gain);
     const isAverage = !moved && (constants || (gain !== undefined && areComplements(decay, gain)));
-    return { decay, fresh, gain, isAverage };
+    return { decay, fresh, gain, isAverage, cutsOld };
   }
   return undefined;
 }
@@ -224,35 +258,46 @@ function step(module: PyModule, old: string, value: PyNode): Parts | undefined {
     if (!isFunction && methodName(outer) !== 'lerp') return undefined;
     const [first, second] = isFunction ? argumentsOf(outer) : [receiver, argumentsOf(outer)[0]];
     return first?.text === old && second !== undefined && second.type !== 'keyword_argument'
-      ? { ...plain, fresh: second }
+      ? { ...plain, fresh: second, takesTensor: true }
       : undefined;
   }
   const falls = isOperation(outer, '-');
   if (!falls && !isOperation(outer, '+')) return undefined;
   for (const [kept, added] of swapped(outer).slice(0, falls ? 1 : 2)) {
-    const product = unparenthesized(added);
-    if (unparenthesized(kept).text !== old || !isOperation(product, '*')) continue;
-    for (const [difference] of swapped(product)) {
-      const inner = unparenthesized(difference);
-      const [fresh, gone] = falls
-        ? [inner.field('right'), inner.field('left')]
-        : [inner.field('left'), inner.field('right')];
-      if (!isOperation(inner, '-') || gone?.text !== old) continue;
-      if (fresh !== undefined) return { ...plain, fresh };
-    }
+    const fresh =
+      unparenthesized(kept).text === old ? stepped(old, unparenthesized(added), falls) : undefined;
+    if (fresh !== undefined) return { ...plain, fresh };
   }
   return undefined;
 }
 
-/** `old * decay`, where `old` may be moved to a device on the way. */
-function scaled(term: PyNode, old: string): { readonly decay: PyNode; readonly moved: boolean } | undefined {
+/** `fresh` of `(fresh - old) * gain`, or of `(old - fresh) * gain` where that is taken away. */
+function stepped(old: string, product: PyNode, falls: boolean): PyNode | undefined {
+  if (!isOperation(product, '*')) return undefined;
+  for (const [difference] of swapped(product)) {
+    const inner = unparenthesized(difference);
+    const [left, right] = [inner.field('left'), inner.field('right')];
+    const [fresh, gone] = falls ? [right, left] : [left, right];
+    if (isOperation(inner, '-') && gone?.text === old && fresh !== undefined) return fresh;
+  }
+  return undefined;
+}
+
+/** `old * decay`, where `old` may be moved to a device or detached on the way. */
+function scaled(
+  term: PyNode,
+  old: string,
+): { readonly decay: PyNode; readonly moved: boolean; readonly cutsOld: boolean } | undefined {
   const product = unparenthesized(term);
   if (!isOperation(product, '*')) return undefined;
   for (const [side, decay] of swapped(product)) {
     const kept = unparenthesized(side);
-    if (kept.text === old) return { decay, moved: false };
+    if (kept.text === old) return { decay, moved: false, cutsOld: false };
+    const inner = kept.field('attribute')?.text === 'data' ? kept.field('object') : receiverOf(kept);
+    const isCut = kept.type === 'attribute' || cutsGraph(methodName(kept) ?? '');
+    if (isCut && inner?.text === old) return { decay, moved: true, cutsOld: true };
     const moves = ['to', 'cuda', 'cpu', 'type_as'].includes(methodName(kept) ?? '');
-    if (kept.type === 'call' && moves && receiverOf(kept)?.text === old) return { decay, moved: true };
+    if (kept.type === 'call' && moves && inner?.text === old) return { decay, moved: true, cutsOld: false };
   }
   return undefined;
 }
@@ -272,46 +317,4 @@ function freshPart(
     if (found !== undefined) return { gain: found[0], fresh: found[1] };
   }
   return { fresh: term, gain: undefined };
-}
-
-function swapped(operation: PyNode): readonly (readonly [PyNode, PyNode])[] {
-  const left = operation.field('left');
-  const right = operation.field('right');
-  return left === undefined || right === undefined
-    ? []
-    : [
-        [left, right],
-        [right, left],
-      ];
-}
-
-function isOperation(node: PyNode, operator: string): boolean {
-  return node.type === 'binary_operator' && node.field('operator')?.text === operator;
-}
-
-export function isNumeral(node: PyNode): boolean {
-  const inner = unparenthesized(node);
-  return inner.type === 'integer' || inner.type === 'float';
-}
-
-/** `0.9` and `0.1`, or `m` and `1 - m` either way round. */
-function areComplements(a: PyNode, b: PyNode): boolean {
-  if (isNumeral(a) && isNumeral(b)) return Math.abs(numeral(a) + numeral(b) - 1) < 1e-9;
-  return isOneMinus(a, b) || isOneMinus(b, a);
-}
-
-function isOneMinus(whole: PyNode, part: PyNode): boolean {
-  const difference = unparenthesized(whole);
-  const left = difference.field('left');
-  const right = difference.field('right');
-  if (!isOperation(difference, '-') || left === undefined || right === undefined) return false;
-  return isNumeral(left) && numeral(left) === 1 && words(right) === words(part);
-}
-
-function numeral(node: PyNode): number {
-  return Number(unparenthesized(node).text.replaceAll('_', ''));
-}
-
-function words(node: PyNode): string {
-  return unparenthesized(node).text.replace(/\s+/g, '');
 }

@@ -1,4 +1,6 @@
+import { isMaker } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
+import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -13,6 +15,7 @@ import { kindOf } from '../tensor/tensor.js';
 import { inPlaceGates, startOf } from './in-place-statistic.js';
 import { type RunningStatistic, runningStatistics } from './running-statistic.js';
 import { readGatesElsewhere, tensorRead } from './statistic-use.js';
+import { isEvaluationWithout } from './training-branch.js';
 
 export type Cure = 'buffer' | 'detach';
 
@@ -24,6 +27,9 @@ export function curesFor(module: PyModule, statistic: RunningStatistic): readonl
   if (statistic.registration === 'parameter') return [];
   const leaks = statistic.updates.some(({ target, fresh }) => keepsGraph(module, target, fresh));
   const holds = leaks && mayHoldTensor(module, statistic);
+  // Dictionaries mostly hold averages of Python numbers.
+  const isOfElements = statistic.updates.some(({ target }) => target.type === 'subscript');
+  if (isOfElements && !holdsTensors(module, statistic)) return [];
   const averages = statistic.updates.every(({ isAverage }) => isAverage);
   if (statistic.registration !== 'buffer' && averages && startOf(module, statistic) !== undefined) {
     const { gates, likely } = inPlaceGates(module, statistic);
@@ -80,6 +86,17 @@ function mayHoldTensor(module: PyModule, { updates, otherWrites }: RunningStatis
   });
 }
 
+/** What is averaged in a list or dictionary is a tensor, or what it starts with is made by torch. */
+function holdsTensors(module: PyModule, { updates, otherWrites }: RunningStatistic): boolean {
+  if (updates.every(({ fresh }) => isProvenTensor(module, fresh))) return true;
+  return otherWrites.some(({ node }) =>
+    [...(node.parent?.field('right')?.walk() ?? [])].some((inner) => {
+      const callee = inner.type === 'call' ? inner.field('function') : undefined;
+      return callee !== undefined && isMaker(qualifiedName(module, callee) ?? '');
+    }),
+  );
+}
+
 /** The stored values that must lose their graph, in source order. */
 export function valuesToDetach(
   module: PyModule,
@@ -104,8 +121,11 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
   const plain = plainAttributes(module, classNode, name);
   const plainWrite = otherWrites.every(
     ({ node, kind }) =>
-      kind === 'write' && node.parent?.type === 'assignment' && node.parent.field('left') === node,
+      kind === 'write' &&
+      ((node.parent?.type === 'assignment' && node.parent.field('left') === node) || isUnpackedAtStart(node)),
   );
+  const taken = new Set(updates.flatMap(({ fresh, takesTensor }) => (takesTensor ? [fresh] : [])));
+  const targets = updates.map(({ target }) => target);
   return [
     gate(
       !backwardsTwice(module),
@@ -115,7 +135,11 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
     { answer: plain.answer, otherwise: plain.because },
     gate(!otherWrites.some(asksForGradient), `${self} is created to collect a gradient`),
     ...updates.flatMap(({ decay }) => (decay === undefined ? [] : [decayGate(module, decay)])),
-    ...reads.map(({ node }) => readGate(module, node, self)),
+    ...reads.map(({ node }) =>
+      isEvaluationWithout(module, node, targets)
+        ? evaluationGate(module, node, self)
+        : readGate(module, node, self),
+    ),
     ...readGatesElsewhere(
       module,
       classNode,
@@ -126,7 +150,7 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
     ),
     ...reflectionGates(module, classNode, name),
     ...valuesToDetach(module, statistic).map((value) => ({
-      answer: isProvenTensor(module, value) ? 'yes' : ('unknown' as Answer),
+      answer: isProvenTensor(module, value) || taken.has(value) ? 'yes' : ('unknown' as Answer),
       otherwise: `\`${shown(value)}\` is a tensor (a Python number has no \`.detach()\`)`,
     })),
   ];
@@ -146,6 +170,26 @@ function decayGate(module: PyModule, decay: PyNode): Gate {
       no: `\`${shown(decay)}\` is a tensor that may be learnt, and the statistic carries its gradient`,
       unknown: `\`${shown(decay)}\` is a Python number, not a learnt tensor`,
     },
+  };
+}
+
+/** `self.mean, self.var = zeros(n), ones(n)`: what the constructor sets has no graph of a call. */
+function isUnpackedAtStart(node: PyNode): boolean {
+  const isUnpacked = /^(?:pattern_list|tuple_pattern)$/.test(node.parent?.type ?? '');
+  return isUnpacked && enclosingFunction(node)?.field('name')?.text === '__init__';
+}
+
+/**
+ * Evaluation reads what an earlier call has left. A backward through that call has used its graph up, so that a second one
+ * raises: only one backward through both calls could need it.
+ */
+function evaluationGate(module: PyModule, node: PyNode, self: string): Gate {
+  const { answer, otherwise } = readGate(module, node, self);
+  const { use } = tensorRead(module, node);
+  if (answer === 'yes' || use === 'changed' || use === 'graph') return { answer, otherwise };
+  return {
+    answer: 'unknown',
+    otherwise: `no backward runs at once through a call that updates ${self} and a later one in evaluation mode`,
   };
 }
 

@@ -140,6 +140,8 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
         return as('returned');
       case 'assignment':
       case 'named_expression':
+      case 'for_statement':
+      case 'for_in_clause':
         return as('kept');
       case 'keyword_argument':
         break;

@@ -1,12 +1,16 @@
 import { isOperation, ofTensor, row } from '../../library/library.js';
 import { classAround } from '../../semantic/definitions.js';
+import { makerOf } from '../../semantic/elsewhere.js';
 import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { once } from '../../semantic/once.js';
+import { isAlwaysAfter, isAlwaysFollowed } from '../../semantic/paths.js';
 import {
   argumentsOf,
   enclosingFunction,
+  enclosingLoops,
+  keywordArgument,
   methodName,
   receiverOf,
   unparenthesized,
@@ -37,17 +41,19 @@ function provenTensor(module: PyModule, expression: PyNode, depth: number): bool
       return node.named.some(proven);
     case 'subscript':
     case 'attribute':
-    case 'call':
       return proven(carrierOf(node));
+    case 'call':
+      return proven(carrierOf(node)) || isTorchCall(node);
     case 'identifier': {
       const definitions = startsOf(module, node);
       return (
-        definitions.length > 0 &&
-        definitions.every((found) =>
-          found.kind === 'value'
-            ? proven(found.value)
-            : found.kind === 'parameter' && isUsedAsTensor(module, node),
-        )
+        (definitions.length > 0 &&
+          definitions.every((found) =>
+            found.kind === 'value'
+              ? proven(found.value)
+              : found.kind === 'parameter' && isUsedAsTensor(module, node),
+          )) ||
+        isTakenForTensor(module, node)
       );
     }
     default:
@@ -75,6 +81,23 @@ function carrierOf(node: PyNode): PyNode | undefined {
       return undefined;
   }
 }
+
+/** A method call that only a tensor takes: `x.mean(dim=0)`, and `x.abs().cpu()`, since no module has an `abs`. */
+function isTorchCall(call: PyNode): boolean {
+  const known = ofTensor(methodName(call) ?? '');
+  const receiver = receiverOf(call);
+  if (receiver === undefined || !isOperation(known)) return false;
+  if (known.places) return receiver.type === 'call' && isOperation(ofTensor(methodName(receiver) ?? ''));
+  return known.shape === 'one' && !known.paired && reducesAsTorch(call);
+}
+
+/** Arrays and frames say `axis` and `keepdims`. */
+function reducesAsTorch(call: PyNode): boolean {
+  const dim = keywordArgument(call, 'dim')?.field('value');
+  return keywordArgument(call, 'keepdim') !== undefined || (dim !== undefined && DIMENSIONS.test(dim.text));
+}
+
+const DIMENSIONS = /^[[(]?\s*-?\d+(?:\s*,\s*-?\d+)*\s*,?\s*[\])]?$/;
 
 /** The definitions that a variable starts from: those that make a tensor of what it was, as `x = x.amin(0)`, are passed by. */
 function startsOf(module: PyModule, read: PyNode): readonly Definition[] {
@@ -108,23 +131,58 @@ function isUsedAsTensor(module: PyModule, parameter: PyNode): boolean {
   const owner = enclosingFunction(parameter);
   const scope = module.resolve(parameter);
   if (owner === undefined || scope === undefined) return false;
-  return module.reads(scope, parameter.text).some((read) => {
-    const place = read.parent;
-    if (place?.type === 'attribute') {
-      const call = place.parent;
-      const name = place.field('attribute')?.text ?? '';
-      if (call?.type !== 'call' || call.field('function') !== place) return false;
-      // `block.norm(x)` runs a layer of that name.
-      if (ofTensor(name)?.only) return argumentsOf(call).every(isPlain);
-      return name === 'size' && argumentsOf(call)[0]?.type === 'integer';
-    }
-    if (place?.type !== 'argument_list' || place.named[0] !== read) return false;
-    const call = place.parent;
-    const callee = call?.field('function');
-    const path = callee && qualifiedName(module, callee);
-    if (path !== undefined) return isTensorFunction(path);
-    return call !== undefined && isLayer(module, call);
+  return module.reads(scope, parameter.text).some((read) => isTensorUse(module, read));
+}
+
+/** Whenever this round comes here, torch gets the very value for a tensor: with anything else it raises. */
+function isTakenForTensor(module: PyModule, variable: PyNode): boolean {
+  const scope = module.resolve(variable);
+  const given = onlyBinding(module, variable);
+  if (scope === undefined || given === undefined) return false;
+  const [loop] = enclosingLoops(variable);
+  if (enclosingLoops(given)[0] !== loop && given.parent !== loop && given.parent?.parent !== loop)
+    return false;
+  return module.reads(scope, variable.text).some((read) => {
+    if (read === variable || read.start < given.start || !isTensorUse(module, read)) return false;
+    if (onlyBinding(module, read) !== given || !(loop?.contains(read) ?? true)) return false;
+    if (isAlwaysAfter(module, variable, [read], loop)) return true;
+    const caught = variable.closest('try_statement', 'function_definition')?.type === 'try_statement';
+    return !caught && isAlwaysFollowed(module, variable, [read], loop);
   });
+}
+
+/** The one place that gives a variable its value, above in the same function. */
+function onlyBinding(module: PyModule, read: PyNode): PyNode | undefined {
+  const [only, ...others] = reachingDefinitions(module, read) ?? [];
+  const isGiven = only?.kind === 'value' || only?.kind === 'part' || only?.kind === 'loop';
+  if (!isGiven || others.length > 0 || only.node.start > read.start) return undefined;
+  return enclosingFunction(only.node) === enclosingFunction(read) ? only.node : undefined;
+}
+
+function isTensorUse(module: PyModule, read: PyNode): boolean {
+  const place = read.parent;
+  if (place?.type === 'attribute') {
+    const call = place.parent;
+    const name = place.field('attribute')?.text ?? '';
+    if (call?.type !== 'call' || call.field('function') !== place) return false;
+    if (ofTensor(name)?.shape === 'one' && reducesAsTorch(call)) return true;
+    // `block.norm(x)` runs a layer of that name.
+    if (ofTensor(name)?.only) return argumentsOf(call).every(isPlain);
+    return name === 'size' && argumentsOf(call)[0]?.type === 'integer';
+  }
+  if (place?.type !== 'argument_list' || place.named[0] !== read) return false;
+  const call = place.parent;
+  const callee = call?.field('function');
+  const path = callee && qualifiedName(module, callee);
+  if (path !== undefined) return isTensorFunction(path);
+  return call !== undefined && (isLayer(module, call) || isMadeByTorch(module, call));
+}
+
+/** `criterion(…)` of `criterion = nn.MSELoss()`. */
+function isMadeByTorch(module: PyModule, call: PyNode): boolean {
+  const callee = call.field('function');
+  const made = callee?.type === 'identifier' ? row(makerOf(module, callee) ?? '')?.is : undefined;
+  return made === 'map' || made === 'loss';
 }
 
 /** Numbers and settings as written. */

@@ -335,7 +335,12 @@ describe('curesFor', () => {
     ['self.a = 0.0', 'self.a = self.a * 0.9 + x * 0.1', [[]]],
     ['self.a = None', 'self.a = self.a * 0.9 + x.detach() * 0.1', [[]]],
     ['pass', 'x = x * 0.9 + x.mean() * 0.1', []],
-    ['self.a = {}', 'self.a[0] = self.a[0] * 0.9 + x * 0.1', []],
+    ['self.a = {}', 'self.a[0] = self.a[0] * 0.9 + x * 0.1', [[]]],
+    ['self.a = {}', 'self.a[0] = self.a[0] * 0.9 + torch.relu(x) * 0.1', [['detach']]],
+    ['self.a = [torch.zeros(n)]', 'self.a[0] = self.a[0] * 0.9 + x * 0.1', [['detach']]],
+    ['self.a = torch.zeros(n)', 'self.a += 0.1 * (x - self.a)', [['detach']]],
+    ['self.a = torch.zeros(n)', 'self.a += 0.1 * x', []],
+    ['self.a = torch.zeros(n)', 'self.a.mul_(0.9).add_(x, alpha=0.1)', [['detach']]],
     ['self.a = 0', 'self.a = self.a + 1', []],
   ])('%s … %s: %j', (init, forward, expected) => {
     expect(cures(init, forward)).toEqual(expected);

@@ -1,0 +1,96 @@
+import { classAround } from '../../semantic/definitions.js';
+import { reachingDefinitions } from '../../semantic/flow.js';
+import type { PyModule } from '../../semantic/module.js';
+import { unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+
+type Mode = 'training' | 'evaluation';
+
+/** A place is only reached in evaluation mode, and never in a call that comes by any of the others. */
+export function isEvaluationWithout(module: PyModule, place: PyNode, others: readonly PyNode[]): boolean {
+  return (
+    modeAt(module, place) === 'evaluation' &&
+    others.every((other) => modeAt(module, other) === 'training' || areAlternatives(other, place))
+  );
+}
+
+/** In different branches of one `if`. */
+function areAlternatives(one: PyNode, other: PyNode): boolean {
+  for (const choice of one.ancestors()) {
+    if (choice.type === 'function_definition') return false;
+    if (choice.type !== 'if_statement' || !choice.contains(other)) continue;
+    const branch = (node: PyNode): PyNode | undefined => choice.named.find((part) => part.contains(node));
+    return branch(one) !== branch(other) && branch(other) !== choice.field('condition');
+  }
+  return false;
+}
+
+/** The mode in which alone a place of a method is reached; undefined where the code does not say. */
+function modeAt(module: PyModule, place: PyNode): Mode | undefined {
+  const self = classAround(place)?.self;
+  let node = place;
+  for (let parent = node.parent; parent !== undefined && self !== undefined; parent = node.parent) {
+    if (parent.type === 'function_definition') return undefined;
+    const found =
+      parent.type === 'if_statement'
+        ? modeInBranch(module, parent, node, self)
+        : parent.type === 'block'
+          ? modeAfterExits(module, parent, node, self)
+          : undefined;
+    if (found !== undefined) return found;
+    node = parent;
+  }
+  return undefined;
+}
+
+/** In a branch of `if self.training: … else: …`. */
+function modeInBranch(module: PyModule, choice: PyNode, branch: PyNode, self: string): Mode | undefined {
+  const condition = choice.field('condition');
+  if (condition === undefined || branch === condition) return undefined;
+  return implied(module, condition, choice.field('consequence') === branch, self, 0);
+}
+
+/** Behind `if not self.training: return …`. */
+function modeAfterExits(module: PyModule, block: PyNode, statement: PyNode, self: string): Mode | undefined {
+  for (const above of block.named) {
+    if (above === statement) return undefined;
+    const condition = above.type === 'if_statement' ? above.field('condition') : undefined;
+    const then = above.field('consequence');
+    if (condition === undefined || !leaves(then)) continue;
+    const isAlone = above.named.every(
+      (part) => part === condition || part === then || part.type === 'comment',
+    );
+    const mode = isAlone ? implied(module, condition, false, self, 0) : undefined;
+    if (mode !== undefined) return mode;
+  }
+  return undefined;
+}
+
+function leaves(block: PyNode | undefined): boolean {
+  const last = block?.named.filter(({ type }) => type !== 'comment').at(-1);
+  return last?.type === 'return_statement' || last?.type === 'raise_statement';
+}
+
+const MAX_DEPTH = 6;
+
+/** The mode that follows from a condition that holds, or does not. */
+function implied(
+  module: PyModule,
+  condition: PyNode,
+  holds: boolean,
+  self: string,
+  depth: number,
+): Mode | undefined {
+  const node = unparenthesized(condition);
+  const of = (inner: PyNode | undefined, isHeld: boolean): Mode | undefined =>
+    inner === undefined || depth > MAX_DEPTH ? undefined : implied(module, inner, isHeld, self, depth + 1);
+  if (node.text === `${self}.training`) return holds ? 'training' : 'evaluation';
+  if (node.type === 'not_operator') return of(node.field('argument'), !holds);
+  if (node.type === 'boolean_operator') {
+    // Both sides of an `and` that holds do, and neither of an `or` that does not.
+    const isKnown = (node.field('operator')?.text === 'and') === holds;
+    return isKnown ? (of(node.field('left'), holds) ?? of(node.field('right'), holds)) : undefined;
+  }
+  const [only, ...others] = node.type === 'identifier' ? (reachingDefinitions(module, node) ?? []) : [];
+  return only?.kind === 'value' && others.length === 0 ? of(only.value, holds) : undefined;
+}
