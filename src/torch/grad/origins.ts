@@ -209,7 +209,7 @@ function worst(answers: readonly Answer[]): Answer {
 }
 
 /** What the calls of a function that the project shows give to one of its parameters; undefined where that does not show. */
-function valuesGiven(
+export function valuesGiven(
   module: PyModule,
   functionNode: PyNode,
   parameter: PyNode,

@@ -1,0 +1,379 @@
+import { builtin, givesModule, isOfModule, walksModule } from '../../src/library/library.js';
+import { calledDefinition, classAround, classBehind, methodNamed } from '../../src/semantic/definitions.js';
+import { boundElsewhere, definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
+import { definitionOf } from '../../src/semantic/flow.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { importedPath, roleOf } from '../../src/semantic/names.js';
+import { argumentsByParameter } from '../../src/semantic/parameters.js';
+import { isProgram } from '../../src/semantic/program.js';
+import {
+  argumentsOf,
+  decoratorsOf,
+  enclosingFunction,
+  isAsync,
+  keywordArgument,
+  ownNodes,
+  receiverOf,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
+import { attributeUsesElsewhere, usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { isModuleClass } from '../../src/torch/catalog.js';
+import { CONTAINERS, isLibraryModel, WRAPS_MODULE } from '../../src/torch/catalog-modules.js';
+import { placeOf, shown } from '../../src/torch/gate.js';
+import type { GradDoubt } from '../../src/torch/grad/doubts.js';
+import { gradModeOf } from '../../src/torch/grad/gradient.js';
+import { valuesGiven } from '../../src/torch/grad/origins.js';
+import { isOfKnownPackage, isPlainAttribute } from '../../src/torch/grad/values.js';
+import { attributeUses, moduleKind } from '../../src/torch/module/modules.js';
+import { reflectionGates } from '../../src/torch/module/reflection.js';
+import { givesParameters } from './gives-parameters.js';
+import { sharedBy } from './shared.js';
+import { walkedFor } from './walked.js';
+
+/** Who has a network, and its parameters, as far as the project shows. */
+export interface Fate {
+  /** An optimizer of torch certainly gets its parameters. */
+  readonly isTrained: boolean;
+  /** Its gradients are switched off for good. */
+  readonly isFrozen: boolean;
+  /** What speaks against saying that nobody trains it, nor reads the gradients of its parameters. */
+  readonly doubts: readonly GradDoubt[];
+}
+
+export function fateOf(module: PyModule, network: PyNode): Fate {
+  return module.memo(findFate, network);
+}
+
+function findFate(module: PyModule, network: PyNode): Fate {
+  const follower = new Follower(shown(network));
+  follower.object(module, network, 0);
+  return follower;
+}
+
+const MAX_HOPS = 8;
+const DEEP_COPY = 'copy.deepcopy';
+/** Each call gives an object of its own, whatever it is given. */
+const MAKES = /^torch\.(?:load|jit\.load|hub\.load)$/;
+const LOOKED_AT = /^(?:print|len|isinstance|type|id|repr|str|hasattr|callable|bool)$/;
+
+/** Follows a network to where it was made, and to all that the project does with it. */
+class Follower implements Fate {
+  isTrained = false;
+  isFrozen = false;
+  readonly doubts: GradDoubt[] = [];
+  readonly #made = new Set<string>();
+  readonly #used = new Set<string>();
+  /** Functions that make the network and hand it back. */
+  readonly #factories = new Set<PyNode>();
+
+  constructor(private readonly name: string) {}
+
+  #doubt(answer: GradDoubt['answer'], words: string): void {
+    if (!this.doubts.some((each) => each.words === words)) this.doubts.push({ answer, words });
+  }
+
+  #unknown(words: string): void {
+    this.#doubt('unknown', words);
+  }
+
+  /** What an expression gives: where it comes from, and who else has it. */
+  object(module: PyModule, expression: PyNode | undefined, hops: number): void {
+    const node = expression && unparenthesized(expression);
+    if (node === undefined || hops > MAX_HOPS)
+      return this.#unknown(`where \`${this.name}\` comes from, which is not trained there`);
+    switch (node.type) {
+      case 'none':
+        return;
+      case 'identifier':
+        return this.#variable(module, node, hops);
+      case 'attribute':
+        return this.#attribute(module, node, hops);
+      case 'call':
+        return this.#call(module, node, hops);
+      case 'conditional_expression':
+        this.object(module, node.named[0], hops + 1);
+        return this.object(module, node.named[2], hops + 1);
+      default:
+        return this.#unknown(`that nobody trains \`${shown(node)}\``);
+    }
+  }
+
+  #variable(module: PyModule, name: PyNode, hops: number): void {
+    const scope = module.resolve(name);
+    const key = `${module.path} ${scope?.node.start} ${scope?.kind} ${name.text}`;
+    if (this.#made.has(key)) return;
+    this.#made.add(key);
+    const writes = scope === undefined ? [] : module.writes(scope, name.text);
+    if (writes.length === 0) return this.#unknown(`where \`${name.text}\` comes from`);
+    for (const write of writes) this.#origin(module, write, hops);
+    this.#usesOf(module, name, hops);
+  }
+
+  #origin(module: PyModule, write: PyNode, hops: number): void {
+    const definition = definitionOf(write);
+    if (definition.kind === 'value') return this.object(module, definition.value, hops + 1);
+    if (definition.kind === 'parameter') return this.#given(module, write, hops);
+    const path = roleOf(write) === 'import' ? importedPath(write) : undefined;
+    const bound = path === undefined ? undefined : boundElsewhere(module, path);
+    if (bound?.node.type === 'assignment')
+      return this.object(bound.module, bound.node.field('left'), hops + 1);
+    this.#unknown(`where \`${write.text}\` comes from`);
+  }
+
+  #given(module: PyModule, parameter: PyNode, hops: number): void {
+    const owner = enclosingFunction(parameter);
+    const name = owner?.field('name')?.text;
+    const given = owner && valuesGiven(module, owner, parameter);
+    if (owner === undefined || given === undefined || given.length === 0)
+      return this.#unknown(
+        `that whoever runs \`${name}\` does not train the \`${parameter.text}\` that it gives`,
+      );
+    if (![module, ...given.map((each) => each.module)].some(isProgram))
+      this.#unknown(
+        `that nobody but this project runs \`${name}\`, with a \`${parameter.text}\` that is trained`,
+      );
+    for (const each of given) this.object(each.module, each.node, hops + 1);
+  }
+
+  #attribute(module: PyModule, node: PyNode, hops: number): void {
+    const name = node.field('attribute')?.text ?? '';
+    const object = node.field('object');
+    if (name === 'module') return this.object(module, object, hops + 1);
+    const classNode = object && classBehind(module, object);
+    if (classNode === undefined) return this.#unknown(`that nobody trains \`${shown(node)}\``);
+    const key = `${module.path} ${classNode.start} .${name}`;
+    if (this.#made.has(key)) return;
+    this.#made.add(key);
+    for (const use of attributeUses(module, classNode, name)) {
+      if (use.kind === 'read') continue;
+      const assignment = use.node.parent;
+      const value = assignment?.field('left') === use.node ? assignment.field('right') : undefined;
+      if (use.kind === 'write' && value !== undefined) this.object(module, value, hops + 1);
+      else this.#unknown(`what \`${shown(use.node)}\` becomes`);
+    }
+    this.#usesOfAttribute(module, classNode, name, hops);
+  }
+
+  /** Of a variable: every read, in this file and, at the top of a module, in others. */
+  #usesOf(module: PyModule, name: PyNode, hops: number): void {
+    const scope = module.resolve(name);
+    const key = `${module.path} ${scope?.node.start} ${scope?.kind} ${name.text}`;
+    if (scope === undefined || this.#used.has(key)) return;
+    this.#used.add(key);
+    for (const read of module.reads(scope, name.text)) this.#use(module, read, hops);
+    const [write] = scope === module.scope ? module.writes(scope, name.text) : [];
+    if (write === undefined) return;
+    const { uses, unread } = usesElsewhere(module, write, { may: () => true, byName: false });
+    if (unread !== undefined) this.#unknown(`that \`${name.text}\` is not trained in ${unread}`);
+    for (const each of uses) this.#use(each.module, each.node, hops + 1);
+  }
+
+  #usesOfAttribute(module: PyModule, classNode: PyNode, name: string, hops: number): void {
+    const key = `${module.path} ${classNode.start} .${name}`;
+    if (this.#used.has(key)) return;
+    this.#used.add(key);
+    const owner = classNode.field('name')?.text ?? '';
+    if (moduleKind(module, classNode).isModule !== 'no') {
+      this.#unknown(
+        `that no optimizer gets all parameters of \`${owner}\`, which may hold \`${name}\` as a part`,
+      );
+      this.#unknown(
+        `that \`DistributedDataParallel\` does not wait for gradients of \`${name}\` in \`${owner}\``,
+      );
+    }
+    for (const { answer, otherwise } of reflectionGates(module, classNode, name))
+      if (answer !== 'yes') this.#unknown(typeof otherwise === 'string' ? otherwise : otherwise.unknown);
+    for (const use of attributeUses(module, classNode, name))
+      if (use.kind === 'read') this.#use(module, use.node, hops);
+    const { uses, unread } = attributeUsesElsewhere(module, classNode, name, {
+      may: () => true,
+      byName: true,
+    });
+    if (unread !== undefined) this.#unknown(`that nobody trains a \`.${name}\` in ${unread}`);
+    for (const each of uses) {
+      const assignment = each.node.parent;
+      if (assignment?.type === 'assignment' && assignment.field('left') === each.node)
+        this.object(each.module, assignment.field('right'), hops + 1);
+      else this.#use(each.module, each.node, hops + 1);
+    }
+  }
+
+  /** One place where the network stands. */
+  #use(module: PyModule, node: PyNode, hops: number): void {
+    const holder = node.parent;
+    if (hops > MAX_HOPS) return this.#unknown(`what becomes of \`${shown(node)}\``);
+    switch (holder?.type) {
+      case 'call':
+      case 'expression_statement':
+      case 'comparison_operator':
+      case 'not_operator':
+      case 'if_statement':
+      case 'elif_clause':
+      case 'assert_statement':
+      case 'delete_statement':
+      case 'interpolation':
+        return;
+      case 'parenthesized_expression':
+      case 'conditional_expression':
+      case 'boolean_operator':
+        return this.#use(module, holder, hops);
+      case 'attribute':
+        return this.#member(module, node, holder, hops);
+      case 'argument_list':
+        return this.#argument(module, node, node, holder.parent, hops);
+      case 'keyword_argument':
+        return this.#argument(module, node, holder, holder.parent?.parent, hops);
+      case 'assignment':
+        return this.#assigned(module, holder.field('left'), hops);
+      case 'expression_list':
+      case 'tuple':
+        return this.#unpacked(module, node, holder, hops);
+      case 'return_statement': {
+        const owner = enclosingFunction(node);
+        if (owner !== undefined && this.#factories.has(owner)) return;
+        return this.#unknown(`that nobody trains what \`${owner?.field('name')?.text}\` returns`);
+      }
+      default:
+        this.#unknown(`that nobody trains \`${shown(node)}\` in \`${shown(holder ?? node)}\``);
+    }
+  }
+
+  #assigned(module: PyModule, target: PyNode | undefined, hops: number): void {
+    if (target?.type === 'identifier') return this.#usesOf(module, target, hops + 1);
+    const object = target?.type === 'attribute' ? target.field('object') : undefined;
+    const classNode = object && classBehind(module, object);
+    if (classNode !== undefined && target !== undefined)
+      return this.#usesOfAttribute(module, classNode, target.field('attribute')?.text ?? '', hops + 1);
+    this.#unknown(`that nobody trains \`${target === undefined ? this.name : shown(target)}\``);
+  }
+
+  /** `student, teacher = student.cuda(), teacher.cuda()` */
+  #unpacked(module: PyModule, node: PyNode, values: PyNode, hops: number): void {
+    const assignment = values.parent;
+    const targets = assignment?.type === 'assignment' ? assignment.field('left')?.named : undefined;
+    if (assignment?.field('right') === values && targets?.length === values.named.length)
+      return this.#assigned(module, targets[values.named.indexOf(node)], hops);
+    this.#unknown(`that nobody trains \`${shown(node)}\` in \`${shown(values)}\``);
+  }
+
+  /** `net.eval()`, `net.parameters()`, `net.encoder`, `net.fc = …`. */
+  #member(module: PyModule, node: PyNode, attribute: PyNode, hops: number, isPart = false): void {
+    const name = attribute.field('attribute')?.text ?? '';
+    const call =
+      attribute.parent?.type === 'call' && attribute.parent.field('function') === attribute
+        ? attribute.parent
+        : undefined;
+    if (call === undefined) return this.#part(module, attribute, hops);
+    if (name === 'requires_grad_' && argumentsOf(call)[0]?.type === 'false' && !isPart) this.isFrozen = true;
+    if (name === 'state_dict' && keywordArgument(call, 'keep_vars') !== undefined)
+      return this.#unknown(`what becomes of the parameters that \`${shown(call)}\` gives`);
+    if (walksModule(name)) return this.#walked(module, call, isPart);
+    if (givesModule(name)) return this.#use(module, call, hops);
+    if (/hook|^add_module$|^register_/.test(name))
+      return this.#unknown(`that \`${shown(attribute)}\` does not need the graph`);
+    if (isOfModule(name) || name === 'forward') return;
+    const doubt = givesParameters(module, name);
+    if (doubt !== undefined)
+      this.#unknown(
+        `that \`${shown(attribute)}\` leaves the parameters of \`${shown(node)}\` alone: ${doubt}`,
+      );
+  }
+
+  #walked(module: PyModule, call: PyNode, isPart: boolean): void {
+    const found = walkedFor(module, call);
+    if (found === 'frozen' && !isPart) this.isFrozen = true;
+    if (found === 'trained') this.isTrained = true;
+    if (found === 'trained') this.#doubt('no', `an optimizer gets \`${shown(call)}\``);
+    if (found === 'taken') this.#doubt('no', `\`${shown(call)}\` is used, for what does not show`);
+  }
+
+  /** `net.module`, `net.encoder(x)`, `net.fc.in_features`; what is set there may be shared with another network. */
+  #part(module: PyModule, attribute: PyNode, hops: number): void {
+    const name = attribute.field('attribute')?.text ?? '';
+    if (name === 'module') return this.#use(module, attribute, hops);
+    if (isPlainAttribute(name)) return;
+    const holder = attribute.parent;
+    if (holder?.type === 'assignment' && holder.field('left') === attribute) {
+      if (/^(?:true|false|none|integer|float|string)$/.test(holder.field('right')?.type ?? '')) return;
+      return this.#unknown(`that \`${shown(holder)}\` shares nothing with a network that is trained`);
+    }
+    if (holder?.type === 'call' && holder.field('function') === attribute) return;
+    if (holder?.type === 'attribute') return this.#member(module, attribute, holder, hops, true);
+    if (
+      /^(?:comparison_operator|interpolation|binary_operator|expression_statement)$/.test(holder?.type ?? '')
+    )
+      return;
+    this.#unknown(`what becomes of \`${shown(attribute)}\`, a part of \`${this.name}\``);
+  }
+
+  #argument(module: PyModule, node: PyNode, argument: PyNode, call: PyNode | undefined, hops: number): void {
+    const callee = call?.field('function');
+    if (call === undefined || callee === undefined)
+      return this.#unknown(`what becomes of \`${shown(node)}\``);
+    const isFree = callee.type === 'identifier' && module.resolve(callee) === undefined;
+    if (isFree && LOOKED_AT.test(callee.text) && builtin(callee.text) !== undefined) return;
+    const path = qualifiedName(module, callee);
+    if (path === DEEP_COPY) return;
+    if (path !== undefined && WRAPS_MODULE.has(path)) return this.#use(module, call, hops);
+    const own = calledDefinition(module, call);
+    const found = own === undefined ? path && definedElsewhere(module, path) : { module, node: own };
+    if (found) return this.#handed(found, module, argument, call, hops);
+    if (path !== undefined && isOfKnownPackage(path) && !isModuleClass(path) && path !== 'copy.copy') return;
+    this.#unknown(`that \`${shown(callee)}\`, which gets \`${shown(node)}\`, does not train it`);
+  }
+
+  /** To a function or a class of the project: what that does with its parameter. */
+  #handed(found: Elsewhere, module: PyModule, argument: PyNode, call: PyNode, hops: number): void {
+    const { module: there, node } = found;
+    const called = node.type === 'class_definition' ? methodNamed(there, node, '__init__') : node;
+    const passes = (each: PyNode): boolean =>
+      each.text === 'staticmethod' || gradModeOf(there, each) !== undefined;
+    const given = called && argumentsByParameter(module, called, call, passes);
+    const value = argument.type === 'keyword_argument' ? argument.field('value') : argument;
+    const name = given && [...given].find(([, each]) => each === value)?.[0];
+    const parameter =
+      name === undefined || called === undefined ? undefined : there.writes(there.scopeOf(called), name)[0];
+    if (parameter === undefined)
+      return this.#unknown(
+        `that \`${shown(call.field('function') ?? call)}\` does not train \`${value === undefined ? '' : shown(value)}\``,
+      );
+    this.#usesOf(there, parameter, hops + 1);
+  }
+
+  /** What made it: an object of its own, unless it is given a part of another. */
+  #call(module: PyModule, call: PyNode, hops: number): void {
+    const callee = call.field('function');
+    const path = callee && qualifiedName(module, callee);
+    const receiver = receiverOf(call);
+    const name = callee?.type === 'attribute' ? (callee.field('attribute')?.text ?? '') : '';
+    if (path === DEEP_COPY || MAKES.test(path ?? '') || isLibraryModel(path ?? '')) return;
+    if (path !== undefined && WRAPS_MODULE.has(path))
+      return this.object(module, argumentsOf(call)[0], hops + 1);
+    if (path !== undefined && isModuleClass(path)) {
+      if (CONTAINERS.has(path)) for (const each of argumentsOf(call)) this.object(module, each, hops + 1);
+      return;
+    }
+    const own = calledDefinition(module, call);
+    const found = own === undefined ? path && definedElsewhere(module, path) : { module, node: own };
+    if (!found && receiver !== undefined && givesModule(name)) return this.object(module, receiver, hops + 1);
+    if (!found) return this.#unknown(`that \`${shown(callee ?? call)}\` makes a network of its own`);
+    if (found.node.type === 'class_definition') {
+      for (const words of sharedBy(found, module, call)) this.#unknown(words);
+      return;
+    }
+    this.#factory(found, hops);
+  }
+
+  #factory({ module, node }: Elsewhere, hops: number): void {
+    const own = [...ownNodes(node)];
+    const returned = own.filter(({ type }) => type === 'return_statement');
+    const isPlain =
+      decoratorsOf(node).length === 0 && !isAsync(node) && !own.some(({ type }) => type === 'yield');
+    if (!isPlain || returned.length === 0)
+      return this.#unknown(`that ${placeOf(module, node)} makes a network of its own`);
+    this.#factories.add(node);
+    for (const each of returned) this.object(module, each.named[0], hops + 1);
+  }
+}

@@ -1,0 +1,227 @@
+import { builtin, cutsGraph, ofTensor, row } from '../../src/library/library.js';
+import { readsReached } from '../../src/semantic/flow.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { isRedefined } from '../../src/semantic/project-names.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  methodName,
+  receiverOf,
+  statementOf,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
+import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { within } from '../../src/syntax/within.js';
+import { shown } from '../../src/torch/gate.js';
+import { backwards } from '../../src/torch/grad/backward-calls.js';
+import type { GradDoubt } from '../../src/torch/grad/doubts.js';
+import { gradUseElsewhere } from '../../src/torch/grad/elsewhere.js';
+import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
+import { usesOf } from '../../src/torch/grad/mode.js';
+import { traceGraph } from '../../src/torch/module/networks.js';
+import { fateOf } from './fate.js';
+import type { TeacherRun } from './sites.js';
+
+/** Whether the graph of what the statement computes is cut off wherever the value is read. */
+export function isOnlyReadDetached(module: PyModule, run: TeacherRun): boolean {
+  if (isCut(module, run.value)) return true;
+  return run.targets.length > 0 && readsOf(module, run).every((read) => isCutWhereRead(module, read));
+}
+
+/** `net(x).detach()`, `net(x).max(1)[0].detach()` */
+function isCut(module: PyModule, value: PyNode): boolean {
+  const node = unparenthesized(value);
+  const name = node.type === 'call' ? (methodName(node) ?? '') : '';
+  return cutsGraph(name) && receiverOf(node) !== undefined && !isRedefined(module, name);
+}
+
+/** The places that may see what the statement gives its variables, or its function's callers. */
+function readsOf(module: PyModule, { targets }: TeacherRun): readonly PyNode[] {
+  return targets.flatMap((target) => {
+    const scope = module.resolve(target);
+    return scope === undefined ? [] : readsReached(module, scope, target.text, [target]);
+  });
+}
+
+/** `y.detach()`, `y[0].mean().item()`, `y.shape`, `y == z`. */
+function isCutWhereRead(module: PyModule, read: PyNode): boolean {
+  for (let at = read; at.parent !== undefined; ) {
+    const { parent } = at;
+    if (parent.type === 'comparison_operator' || parent.type === 'interpolation') return true;
+    if (parent.type === 'attribute' && parent.field('object') === at) {
+      const name = parent.field('attribute')?.text ?? '';
+      if (ofTensor(name) === undefined || isRedefined(module, name)) return false;
+      if (cutsGraph(name)) return true;
+      const call = parent.parent;
+      at = call?.type === 'call' && call.field('function') === parent ? call : parent;
+    } else if (
+      /^(?:binary_operator|unary_operator|parenthesized_expression)$/.test(parent.type) ||
+      (parent.type === 'subscript' && parent.field('value') === at)
+    )
+      at = parent;
+    else return isShown(module, at);
+  }
+  return false;
+}
+
+/** `print(y)`, `float(y)`. */
+function isShown(module: PyModule, value: PyNode): boolean {
+  const callee = value.parent?.type === 'argument_list' ? value.parent.parent?.field('function') : undefined;
+  if (callee?.type !== 'identifier' || module.resolve(callee) !== undefined) return false;
+  return callee.text === 'print' || builtin(callee.text)?.graph === 'cut';
+}
+
+const MAX_HOPS = 6;
+
+/**
+ * Where a value is differentiated that hangs on nothing but the network: without its graph, that would raise. A value that
+ * a network which is trained has a part in may be differentiated as before.
+ */
+export function* differentiatedAlone(
+  module: PyModule,
+  run: TeacherRun,
+  networks: ReadonlySet<string>,
+): Generator<GradDoubt> {
+  const seen = new Set<PyNode>();
+  const pending: { readonly read: PyNode; readonly hops: number }[] =
+    run.targets.length > 0
+      ? readsOf(module, run).map((read) => ({ read, hops: 0 }))
+      : [{ read: run.value, hops: 0 }];
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    const { read, hops } = at;
+    if (seen.has(read) || isCutWhereRead(module, read)) continue;
+    seen.add(read);
+    const doubt = aloneAt(module, read, networks, (more) => {
+      for (const each of more) pending.push({ read: each, hops: hops + 1 });
+      return hops < MAX_HOPS;
+    });
+    if (doubt !== undefined) yield doubt;
+  }
+}
+
+function aloneAt(
+  module: PyModule,
+  read: PyNode,
+  networks: ReadonlySet<string>,
+  follow: (reads: readonly PyNode[]) => boolean,
+): GradDoubt | undefined {
+  const statement = statementOf(read);
+  const name = shown(read);
+  const backward = within(
+    backwards(module).map(({ call, value }) => ({ start: call.start, end: call.end, value })),
+    statement,
+  ).find(({ value }) => value.contains(read));
+  const inner = statement.type === 'expression_statement' ? statement.named[0] : undefined;
+  const isAssignment = /^(?:augmented_)?assignment$/.test(inner?.type ?? '');
+  const value = isAssignment ? inner?.field('right') : (backward?.value ?? inner ?? statement.named[0]);
+  if (value === undefined || !value.contains(read)) {
+    return /^(?:if|while|assert|delete)_statement$|^elif_clause$/.test(statement.type)
+      ? undefined
+      : unknown(`that nobody differentiates \`${name}\` by itself`);
+  }
+  if (mixes(module, value, networks)) return undefined;
+  if (backward !== undefined)
+    return isTrainedSomehow(module, value, networks)
+      ? unknown(`that \`${shown(value)}\` hangs on more than that`)
+      : { answer: 'no', words: `\`${shown(value)}\`, which is differentiated, may hang on nothing else` };
+  const caller = callBehind(value, read);
+  const used = caller && gradUseElsewhere(module, caller.field('function') ?? caller);
+  if (used !== undefined)
+    return unknown(`that \`${shown(caller ?? read)}\` does not differentiate \`${name}\` by itself`);
+  if (isAssignment) {
+    const reads = readsOfTarget(module, inner?.field('left'));
+    if (reads !== undefined && follow(reads)) return undefined;
+  }
+  if (statement.type === 'return_statement') {
+    const reads = readsOfReturned(module, enclosingFunction(statement));
+    if (reads !== undefined && follow(reads)) return undefined;
+  }
+  return unknown(`that nobody differentiates \`${name}\` by itself`);
+}
+
+function unknown(words: string): GradDoubt {
+  return { answer: 'unknown', words };
+}
+
+/** The call whose argument a read is. */
+function callBehind(value: PyNode, read: PyNode): PyNode | undefined {
+  for (const around of read.ancestors()) {
+    if (around.type === 'call' && around.field('arguments')?.contains(read)) return around;
+    if (around === value) return undefined;
+  }
+  return undefined;
+}
+
+function readsOfTarget(module: PyModule, target: PyNode | undefined): readonly PyNode[] | undefined {
+  const names = target === undefined ? [] : /pattern|tuple|list/.test(target.type) ? target.named : [target];
+  if (names.length === 0 || names.some(({ type }) => type !== 'identifier')) return undefined;
+  return names.flatMap((each) => {
+    const scope = module.resolve(each);
+    return scope === undefined ? [] : readsReached(module, scope, each.text, [each]);
+  });
+}
+
+/** The calls of a function, where all of them are in the file. */
+function readsOfReturned(module: PyModule, functionNode: PyNode | undefined): readonly PyNode[] | undefined {
+  const name = functionNode?.field('name');
+  if (functionNode === undefined || name === undefined) return undefined;
+  const calls = usesOf(module, functionNode).map((use) => {
+    const callee = use.parent?.field('attribute') === use ? use.parent : use;
+    return callee.parent?.type === 'call' && callee.parent.field('function') === callee
+      ? callee.parent
+      : undefined;
+  });
+  if (calls.length === 0 || calls.includes(undefined)) return undefined;
+  const { uses, unread } = usesElsewhere(module, name, { may: () => true, byName: true });
+  return uses.length > 0 || unread !== undefined ? undefined : calls.flatMap((call) => call ?? []);
+}
+
+/** A network that an optimizer trains has a part in the value, with its graph. */
+function mixes(module: PyModule, value: PyNode, networks: ReadonlySet<string>): boolean {
+  return networksIn(module, value, networks).some((each) => fateOf(module, each).isTrained);
+}
+
+/** Another network may have: it is called, and nothing shows that it is not trained. */
+function isTrainedSomehow(module: PyModule, value: PyNode, networks: ReadonlySet<string>): boolean {
+  return networksIn(module, value, networks).length > 0;
+}
+
+/** What is called on the way to a value and may be a network, other than those in question. */
+function networksIn(module: PyModule, value: PyNode, networks: ReadonlySet<string>): readonly PyNode[] {
+  const found: PyNode[] = [];
+  traceGraph(module, value, {
+    call: (call) => {
+      const callee = call.field('function');
+      if (callee === undefined || qualifiedName(module, callee) !== undefined) return;
+      if (recordsNoGraph(module, call) || isCutAbove(module, call)) return;
+      const owner = callee.type === 'attribute' ? callee.field('object') : undefined;
+      for (const each of [callee, owner]) {
+        if (each === undefined || networks.has(each.text)) continue;
+        const isName = each.type === 'identifier' && module.resolve(each) !== undefined;
+        if (isName || each.type === 'attribute') found.push(each);
+      }
+    },
+  });
+  return found;
+}
+
+/** `torch.argmax(net(x))`, `net(x) > 0`: what comes of it in the same statement has no graph. */
+function isCutAbove(module: PyModule, call: PyNode): boolean {
+  const statement = statementOf(call);
+  for (const around of call.ancestors()) {
+    if (around === statement) return false;
+    if (around.type === 'comparison_operator') return true;
+    const callee = around.type === 'call' ? around.field('function') : undefined;
+    const path = callee && qualifiedName(module, callee);
+    if (path !== undefined && row(path)?.graph === 'cut') return true;
+    if (
+      callee !== undefined &&
+      cutsGraph(methodName(around) ?? '') &&
+      !argumentsOf(around).some((each) => each.contains(call))
+    )
+      return true;
+  }
+  return false;
+}
