@@ -1,11 +1,10 @@
 import { builtin, givesModule, isOfModule, walksModule } from '../../src/library/library.js';
-import { calledDefinition, classAround, classBehind, methodNamed } from '../../src/semantic/definitions.js';
-import { boundElsewhere, definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
+import { classBehind } from '../../src/semantic/definitions.js';
+import { boundElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
-import { argumentsByParameter } from '../../src/semantic/parameters.js';
 import { isProgram } from '../../src/semantic/program.js';
 import {
   argumentsOf,
@@ -19,15 +18,15 @@ import {
 } from '../../src/semantic/statements.js';
 import { attributeUsesElsewhere, usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isModuleClass } from '../../src/torch/catalog.js';
-import { CONTAINERS, isLibraryModel, WRAPS_MODULE } from '../../src/torch/catalog-modules.js';
+import { isModuleClass, isPeftModelMaker } from '../../src/torch/catalog.js';
+import { CONTAINERS, isLibraryModel, isModelMaker, WRAPS_MODULE } from '../../src/torch/catalog-modules.js';
 import { placeOf, shown } from '../../src/torch/gate.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
-import { gradModeOf } from '../../src/torch/grad/gradient.js';
 import { valuesGiven } from '../../src/torch/grad/origins.js';
 import { isOfKnownPackage, isPlainAttribute } from '../../src/torch/grad/values.js';
 import { attributeUses, moduleKind } from '../../src/torch/module/modules.js';
 import { reflectionGates } from '../../src/torch/module/reflection.js';
+import { definitionCalled, parameterGetting } from './called.js';
 import { givesParameters } from './gives-parameters.js';
 import { sharedBy } from './shared.js';
 import { walkedFor } from './walked.js';
@@ -54,6 +53,8 @@ function findFate(module: PyModule, network: PyNode): Fate {
 
 const MAX_HOPS = 8;
 const DEEP_COPY = 'copy.deepcopy';
+/** What it gives has the parts of what it is given. */
+const SHARES = /^copy\.copy$|^torchvision\.models\.feature_extraction\.|\.convert_sync_batchnorm$/;
 /** Each call gives an object of its own, whatever it is given. */
 const MAKES = /^torch\.(?:load|jit\.load|hub\.load)$/;
 const LOOKED_AT = /^(?:print|len|isinstance|type|id|repr|str|hasattr|callable|bool)$/;
@@ -70,16 +71,16 @@ class Follower implements Fate {
 
   constructor(private readonly name: string) {}
 
-  #doubt(answer: GradDoubt['answer'], words: string): void {
+  #doubt(answer: GradDoubt['answer'], words: string): undefined {
     if (!this.doubts.some((each) => each.words === words)) this.doubts.push({ answer, words });
   }
 
-  #unknown(words: string): void {
+  #unknown(words: string): undefined {
     this.#doubt('unknown', words);
   }
 
   /** What an expression gives: where it comes from, and who else has it. */
-  object(module: PyModule, expression: PyNode | undefined, hops: number): void {
+  object(module: PyModule, expression: PyNode | undefined, hops: number): undefined {
     const node = expression && unparenthesized(expression);
     if (node === undefined || hops > MAX_HOPS)
       return this.#unknown(`where \`${this.name}\` comes from, which is not trained there`);
@@ -100,7 +101,7 @@ class Follower implements Fate {
     }
   }
 
-  #variable(module: PyModule, name: PyNode, hops: number): void {
+  #variable(module: PyModule, name: PyNode, hops: number): undefined {
     const scope = module.resolve(name);
     const key = `${module.path} ${scope?.node.start} ${scope?.kind} ${name.text}`;
     if (this.#made.has(key)) return;
@@ -111,7 +112,7 @@ class Follower implements Fate {
     this.#usesOf(module, name, hops);
   }
 
-  #origin(module: PyModule, write: PyNode, hops: number): void {
+  #origin(module: PyModule, write: PyNode, hops: number): undefined {
     const definition = definitionOf(write);
     if (definition.kind === 'value') return this.object(module, definition.value, hops + 1);
     if (definition.kind === 'parameter') return this.#given(module, write, hops);
@@ -122,7 +123,7 @@ class Follower implements Fate {
     this.#unknown(`where \`${write.text}\` comes from`);
   }
 
-  #given(module: PyModule, parameter: PyNode, hops: number): void {
+  #given(module: PyModule, parameter: PyNode, hops: number): undefined {
     const owner = enclosingFunction(parameter);
     const name = owner?.field('name')?.text;
     const given = owner && valuesGiven(module, owner, parameter);
@@ -137,12 +138,13 @@ class Follower implements Fate {
     for (const each of given) this.object(each.module, each.node, hops + 1);
   }
 
-  #attribute(module: PyModule, node: PyNode, hops: number): void {
+  #attribute(module: PyModule, node: PyNode, hops: number): undefined {
     const name = node.field('attribute')?.text ?? '';
     const object = node.field('object');
     if (name === 'module') return this.object(module, object, hops + 1);
     const classNode = object && classBehind(module, object);
-    if (classNode === undefined) return this.#unknown(`that nobody trains \`${shown(node)}\``);
+    // A part of a network is trained where the whole is.
+    if (classNode === undefined) return this.object(module, object, hops + 1);
     const key = `${module.path} ${classNode.start} .${name}`;
     if (this.#made.has(key)) return;
     this.#made.add(key);
@@ -157,7 +159,7 @@ class Follower implements Fate {
   }
 
   /** Of a variable: every read, in this file and, at the top of a module, in others. */
-  #usesOf(module: PyModule, name: PyNode, hops: number): void {
+  #usesOf(module: PyModule, name: PyNode, hops: number): undefined {
     const scope = module.resolve(name);
     const key = `${module.path} ${scope?.node.start} ${scope?.kind} ${name.text}`;
     if (scope === undefined || this.#used.has(key)) return;
@@ -170,7 +172,7 @@ class Follower implements Fate {
     for (const each of uses) this.#use(each.module, each.node, hops + 1);
   }
 
-  #usesOfAttribute(module: PyModule, classNode: PyNode, name: string, hops: number): void {
+  #usesOfAttribute(module: PyModule, classNode: PyNode, name: string, hops: number): undefined {
     const key = `${module.path} ${classNode.start} .${name}`;
     if (this.#used.has(key)) return;
     this.#used.add(key);
@@ -201,7 +203,7 @@ class Follower implements Fate {
   }
 
   /** One place where the network stands. */
-  #use(module: PyModule, node: PyNode, hops: number): void {
+  #use(module: PyModule, node: PyNode, hops: number): undefined {
     const holder = node.parent;
     if (hops > MAX_HOPS) return this.#unknown(`what becomes of \`${shown(node)}\``);
     switch (holder?.type) {
@@ -227,6 +229,11 @@ class Follower implements Fate {
         return this.#argument(module, node, holder, holder.parent?.parent, hops);
       case 'assignment':
         return this.#assigned(module, holder.field('left'), hops);
+      case 'list':
+      case 'pair':
+      case 'dictionary':
+        if (isGivenToModule(module, holder)) return this.#use(module, holder, hops + 1);
+        break;
       case 'expression_list':
       case 'tuple':
         return this.#unpacked(module, node, holder, hops);
@@ -236,11 +243,11 @@ class Follower implements Fate {
         return this.#unknown(`that nobody trains what \`${owner?.field('name')?.text}\` returns`);
       }
       default:
-        this.#unknown(`that nobody trains \`${shown(node)}\` in \`${shown(holder ?? node)}\``);
     }
+    this.#unknown(`that nobody trains \`${shown(node)}\` in \`${shown(holder ?? node)}\``);
   }
 
-  #assigned(module: PyModule, target: PyNode | undefined, hops: number): void {
+  #assigned(module: PyModule, target: PyNode | undefined, hops: number): undefined {
     if (target?.type === 'identifier') return this.#usesOf(module, target, hops + 1);
     const object = target?.type === 'attribute' ? target.field('object') : undefined;
     const classNode = object && classBehind(module, object);
@@ -250,7 +257,7 @@ class Follower implements Fate {
   }
 
   /** `student, teacher = student.cuda(), teacher.cuda()` */
-  #unpacked(module: PyModule, node: PyNode, values: PyNode, hops: number): void {
+  #unpacked(module: PyModule, node: PyNode, values: PyNode, hops: number): undefined {
     const assignment = values.parent;
     const targets = assignment?.type === 'assignment' ? assignment.field('left')?.named : undefined;
     if (assignment?.field('right') === values && targets?.length === values.named.length)
@@ -259,7 +266,7 @@ class Follower implements Fate {
   }
 
   /** `net.eval()`, `net.parameters()`, `net.encoder`, `net.fc = …`. */
-  #member(module: PyModule, node: PyNode, attribute: PyNode, hops: number, isPart = false): void {
+  #member(module: PyModule, node: PyNode, attribute: PyNode, hops: number, isPart = false): undefined {
     const name = attribute.field('attribute')?.text ?? '';
     const call =
       attribute.parent?.type === 'call' && attribute.parent.field('function') === attribute
@@ -281,7 +288,7 @@ class Follower implements Fate {
       );
   }
 
-  #walked(module: PyModule, call: PyNode, isPart: boolean): void {
+  #walked(module: PyModule, call: PyNode, isPart: boolean): undefined {
     const found = walkedFor(module, call);
     if (found === 'frozen' && !isPart) this.isFrozen = true;
     if (found === 'trained') this.isTrained = true;
@@ -290,7 +297,7 @@ class Follower implements Fate {
   }
 
   /** `net.module`, `net.encoder(x)`, `net.fc.in_features`; what is set there may be shared with another network. */
-  #part(module: PyModule, attribute: PyNode, hops: number): void {
+  #part(module: PyModule, attribute: PyNode, hops: number): undefined {
     const name = attribute.field('attribute')?.text ?? '';
     if (name === 'module') return this.#use(module, attribute, hops);
     if (isPlainAttribute(name)) return;
@@ -308,7 +315,13 @@ class Follower implements Fate {
     this.#unknown(`what becomes of \`${shown(attribute)}\`, a part of \`${this.name}\``);
   }
 
-  #argument(module: PyModule, node: PyNode, argument: PyNode, call: PyNode | undefined, hops: number): void {
+  #argument(
+    module: PyModule,
+    node: PyNode,
+    argument: PyNode,
+    call: PyNode | undefined,
+    hops: number,
+  ): undefined {
     const callee = call?.field('function');
     if (call === undefined || callee === undefined)
       return this.#unknown(`what becomes of \`${shown(node)}\``);
@@ -316,47 +329,42 @@ class Follower implements Fate {
     if (isFree && LOOKED_AT.test(callee.text) && builtin(callee.text) !== undefined) return;
     const path = qualifiedName(module, callee);
     if (path === DEEP_COPY) return;
-    if (path !== undefined && WRAPS_MODULE.has(path)) return this.#use(module, call, hops);
-    const own = calledDefinition(module, call);
-    const found = own === undefined ? path && definedElsewhere(module, path) : { module, node: own };
-    if (found) return this.#handed(found, module, argument, call, hops);
-    if (path !== undefined && isOfKnownPackage(path) && !isModuleClass(path) && path !== 'copy.copy') return;
+    const found = path !== undefined && isModuleClass(path) ? undefined : definitionCalled(module, call);
+    if (found !== undefined) return this.#handed(found, module, argument, call, hops);
+    // What a library makes of it may hold it, and has its parameters among its own then.
+    if (path !== undefined && (isModelMaker(path) || isOfKnownPackage(path)))
+      return this.#use(module, call, hops + 1);
     this.#unknown(`that \`${shown(callee)}\`, which gets \`${shown(node)}\`, does not train it`);
   }
 
-  /** To a function or a class of the project: what that does with its parameter. */
-  #handed(found: Elsewhere, module: PyModule, argument: PyNode, call: PyNode, hops: number): void {
+  /** To a function or a class of the project: what that does with its parameter, and what becomes of what gives it back. */
+  #handed(found: Elsewhere, module: PyModule, argument: PyNode, call: PyNode, hops: number): undefined {
     const { module: there, node } = found;
-    const called = node.type === 'class_definition' ? methodNamed(there, node, '__init__') : node;
-    const passes = (each: PyNode): boolean =>
-      each.text === 'staticmethod' || gradModeOf(there, each) !== undefined;
-    const given = called && argumentsByParameter(module, called, call, passes);
     const value = argument.type === 'keyword_argument' ? argument.field('value') : argument;
-    const name = given && [...given].find(([, each]) => each === value)?.[0];
-    const parameter =
-      name === undefined || called === undefined ? undefined : there.writes(there.scopeOf(called), name)[0];
-    if (parameter === undefined)
-      return this.#unknown(
-        `that \`${shown(call.field('function') ?? call)}\` does not train \`${value === undefined ? '' : shown(value)}\``,
-      );
+    const parameter = parameterGetting(found, module, value, call);
+    const callee = shown(call.field('function') ?? call);
+    if (parameter === undefined) return this.#unknown(`that \`${callee}\` does not train \`${this.name}\``);
+    const isHeld = node.type === 'class_definition' && moduleKind(there, node).isModule !== 'no';
+    if (isHeld || isReturned(there, node, parameter)) this.#use(module, call, hops + 1);
+    this.#factories.add(node);
     this.#usesOf(there, parameter, hops + 1);
   }
 
   /** What made it: an object of its own, unless it is given a part of another. */
-  #call(module: PyModule, call: PyNode, hops: number): void {
+  #call(module: PyModule, call: PyNode, hops: number): undefined {
     const callee = call.field('function');
     const path = callee && qualifiedName(module, callee);
     const receiver = receiverOf(call);
     const name = callee?.type === 'attribute' ? (callee.field('attribute')?.text ?? '') : '';
+    const isOfOther =
+      path !== undefined && (WRAPS_MODULE.has(path) || SHARES.test(path) || isPeftModelMaker(path));
+    if (isOfOther) return this.object(module, argumentsOf(call)[0], hops + 1);
     if (path === DEEP_COPY || MAKES.test(path ?? '') || isLibraryModel(path ?? '')) return;
-    if (path !== undefined && WRAPS_MODULE.has(path))
-      return this.object(module, argumentsOf(call)[0], hops + 1);
     if (path !== undefined && isModuleClass(path)) {
       if (CONTAINERS.has(path)) for (const each of argumentsOf(call)) this.object(module, each, hops + 1);
       return;
     }
-    const own = calledDefinition(module, call);
-    const found = own === undefined ? path && definedElsewhere(module, path) : { module, node: own };
+    const found = definitionCalled(module, call);
     if (!found && receiver !== undefined && givesModule(name)) return this.object(module, receiver, hops + 1);
     if (!found) return this.#unknown(`that \`${shown(callee ?? call)}\` makes a network of its own`);
     if (found.node.type === 'class_definition') {
@@ -366,7 +374,7 @@ class Follower implements Fate {
     this.#factory(found, hops);
   }
 
-  #factory({ module, node }: Elsewhere, hops: number): void {
+  #factory({ module, node }: Elsewhere, hops: number): undefined {
     const own = [...ownNodes(node)];
     const returned = own.filter(({ type }) => type === 'return_statement');
     const isPlain =
@@ -376,4 +384,19 @@ class Follower implements Fate {
     this.#factories.add(node);
     for (const each of returned) this.object(module, each.named[0], hops + 1);
   }
+}
+
+/** `nn.ModuleList([student, teacher])`, `nn.ModuleDict({"teacher": teacher})`: a literal in the parentheses of a module. */
+function isGivenToModule(module: PyModule, literal: PyNode): boolean {
+  let at = literal;
+  while (/^(?:list|pair|dictionary)$/.test(at.parent?.type ?? '')) at = at.parent ?? at;
+  const callee = at.parent?.type === 'argument_list' ? at.parent.parent?.field('function') : undefined;
+  return callee !== undefined && isModuleClass(qualifiedName(module, callee) ?? '');
+}
+
+/** `return net`, as a function hands back what it is given. */
+function isReturned(module: PyModule, functionNode: PyNode, parameter: PyNode): boolean {
+  return module
+    .reads(module.scopeOf(functionNode), parameter.text)
+    .some(({ parent }) => parent?.type === 'return_statement');
 }

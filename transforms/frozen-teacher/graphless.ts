@@ -1,6 +1,6 @@
 import { builtin, cutsGraph, ofTensor, row } from '../../src/library/library.js';
-import { calledDefinition, classBehind } from '../../src/semantic/definitions.js';
-import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
+import { classBehind } from '../../src/semantic/definitions.js';
+import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -28,6 +28,7 @@ import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
 import { attributeUses } from '../../src/torch/module/modules.js';
 import { isFloating, kindOf } from '../../src/torch/tensor/tensor.js';
 import { passOf } from '../../src/torch/training/training-loop.js';
+import { definitionCalled } from './called.js';
 import { isSetting } from './shared.js';
 
 const MAX_DEPTH = 24;
@@ -180,7 +181,11 @@ export class Graphless {
   ): GradDoubt | undefined {
     const loop = target.closest('for_statement', 'for_in_clause');
     const data = loop === undefined ? iterable : (passOf(module, loop)?.data ?? iterable);
-    return this.#isLoader(module, data, given, depth) ? undefined : this.#of(module, data, given, depth + 1);
+    if (!this.#isLoader(module, data, given, depth)) return this.#of(module, data, given, depth + 1);
+    // A dataset of tensors that are trained themselves.
+    return module.mentions(/TensorDataset/) && module.mentions(/requires_grad|Parameter\(/)
+      ? unknown(`that \`${shown(data)}\` gives nothing that needs a gradient`)
+      : undefined;
   }
 
   #isLoader(module: PyModule, data: PyNode, given: Given, depth: number): boolean {
@@ -240,9 +245,8 @@ export class Graphless {
         return { answer: 'no', words: `\`${shown(call)}\` needs a gradient` };
       return row(path)?.graph === 'cut' ? undefined : all();
     }
-    const own = calledDefinition(module, call);
-    const found = own === undefined ? path && definedElsewhere(module, path) : { module, node: own };
-    if (found && found.node.type === 'function_definition')
+    const found = definitionCalled(module, call);
+    if (found !== undefined && found.node.type === 'function_definition')
       return this.#returned(found, module, call, given, depth);
     const isFree = callee.type === 'identifier' && module.resolve(callee) === undefined;
     if (
@@ -281,9 +285,11 @@ export class Graphless {
       if (this.trained.has(at.text))
         return cutsGraph(name)
           ? undefined
-          : { answer: 'no', words: `\`${shown(call)}\`, which is trained, gets its gradient through it` };
+          : { answer: 'no', words: `the gradient of \`${shown(call)}\`, which is trained, would be lost` };
     if (receiver === undefined || ofTensor(name) === undefined || isRedefined(module, name))
       return unknown(`that \`${shown(call)}\` needs no gradient`);
+    if (name === 'requires_grad_' && argumentsOf(call)[0]?.type !== 'false')
+      return { answer: 'no', words: `\`${shown(call)}\` needs a gradient` };
     if (cutsGraph(name)) return undefined;
     // The form, the device or the type of what it is likened to, and no value of it.
     const operands = /^to$|_as$|^type$/.test(name) ? [receiver] : [receiver, ...argumentsOf(call)];

@@ -1,5 +1,5 @@
 import { builtin, cutsGraph, ofTensor, row } from '../../src/library/library.js';
-import { readsReached } from '../../src/semantic/flow.js';
+import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { isRedefined } from '../../src/semantic/project-names.js';
@@ -178,9 +178,71 @@ function readsOfReturned(module: PyModule, functionNode: PyNode | undefined): re
   return uses.length > 0 || unread !== undefined ? undefined : calls.flatMap((call) => call ?? []);
 }
 
-/** A network that an optimizer trains has a part in the value, with its graph. */
-function mixes(module: PyModule, value: PyNode, networks: ReadonlySet<string>): boolean {
-  return networksIn(module, value, networks).some((each) => fateOf(module, each).isTrained);
+/** A network that an optimizer trains certainly has a part in the value, with its graph. */
+function mixes(
+  module: PyModule,
+  value: PyNode,
+  networks: ReadonlySet<string>,
+  open: readonly PyNode[] = [],
+): boolean {
+  const node = unparenthesized(value);
+  if (open.includes(node) || open.length > MAX_DEPTH) return false;
+  const inside = (inner: PyNode | undefined): boolean =>
+    inner !== undefined && mixes(module, inner, networks, [...open, node]);
+  switch (node.type) {
+    case 'identifier':
+      return isMixed(module, node, inside);
+    case 'attribute':
+      return inside(node.field('object'));
+    case 'subscript':
+    case 'keyword_argument':
+    case 'pair':
+      return inside(node.field('value'));
+    case 'conditional_expression':
+      return inside(node.named[0]) && inside(node.named[2]);
+    case 'comparison_operator':
+    case 'not_operator':
+    case 'boolean_operator':
+    case 'lambda':
+      return false;
+    case 'call': {
+      if (isCut(module, node) || recordsNoGraph(module, node)) return false;
+      const callee = node.field('function');
+      const path = callee && qualifiedName(module, callee);
+      if (path !== undefined && row(path)?.graph === 'cut') return false;
+      return isTrained(module, callee, networks) || [...argumentsOf(node), receiverOf(node)].some(inside);
+    }
+    default:
+      return node.named.some(inside);
+  }
+}
+
+const MAX_DEPTH = 16;
+
+/** Whichever way a variable got its value. What is added to it leaves it in the sum. */
+function isMixed(module: PyModule, name: PyNode, inside: (inner: PyNode | undefined) => boolean): boolean {
+  const definitions = reachingDefinitions(module, name) ?? [];
+  return (
+    definitions.length > 0 &&
+    definitions.every((found) => {
+      if (recordsNoGraph(module, found.node)) return false;
+      if (found.kind === 'update') return inside(found.value) || inside(found.node);
+      return (found.kind === 'value' || found.kind === 'part') && inside(found.value);
+    })
+  );
+}
+
+/** `net` of `net(x)`, `net.encode(x)`: an optimizer of torch has its parameters. */
+function isTrained(module: PyModule, callee: PyNode | undefined, networks: ReadonlySet<string>): boolean {
+  const owner = callee?.type === 'attribute' ? callee.field('object') : undefined;
+  return [callee, owner].some((each) => {
+    if (each === undefined || networks.has(each.text) || qualifiedName(module, each) !== undefined)
+      return false;
+    const isName = each.type === 'identifier' && module.resolve(each) !== undefined;
+    if (!isName && each.type !== 'attribute') return false;
+    const fate = fateOf(module, each);
+    return fate.isTrained && !fate.isFrozen;
+  });
 }
 
 /** Another network may have: it is called, and nothing shows that it is not trained. */
