@@ -79,7 +79,7 @@ export const frozenTeacher: Transform<Found> = {
       yield {
         node,
         site,
-        message: `${[...names].join(' and ')} ${names.size > 1 ? 'run' : 'runs'} with gradients on in a step that trains another network: the activations are kept for a backward that has no use for them`,
+        message: `${[...names].join(' and ')} ${names.size > 1 ? 'run' : 'runs'} with gradients on beside a backward that has no use for them: all activations are kept for nothing`,
       };
     }
   },

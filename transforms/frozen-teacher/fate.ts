@@ -1,4 +1,4 @@
-import { builtin, givesModule, isOfModule, walksModule } from '../../src/library/library.js';
+import { givesModule } from '../../src/library/library.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import { boundElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
@@ -11,25 +11,20 @@ import {
   decoratorsOf,
   enclosingFunction,
   isAsync,
-  keywordArgument,
   ownNodes,
   receiverOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
-import { attributeUsesElsewhere, usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass, isPeftModelMaker } from '../../src/torch/catalog.js';
-import { CONTAINERS, isLibraryModel, isModelMaker, WRAPS_MODULE } from '../../src/torch/catalog-modules.js';
+import { CONTAINERS, isLibraryModel, WRAPS_MODULE } from '../../src/torch/catalog-modules.js';
 import { placeOf, shown } from '../../src/torch/gate.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
 import { valuesGiven } from '../../src/torch/grad/origins.js';
-import { isOfKnownPackage, isPlainAttribute } from '../../src/torch/grad/values.js';
-import { attributeUses, moduleKind } from '../../src/torch/module/modules.js';
-import { reflectionGates } from '../../src/torch/module/reflection.js';
-import { definitionCalled, parameterGetting } from './called.js';
-import { givesParameters } from './gives-parameters.js';
+import { attributeUses } from '../../src/torch/module/modules.js';
+import { definitionCalled } from './called.js';
 import { sharedBy } from './shared.js';
-import { walkedFor } from './walked.js';
+import { NetworkUses } from './uses.js';
 
 /** Who has a network, and its parameters, as far as the project shows. */
 export interface Fate {
@@ -46,9 +41,7 @@ export function fateOf(module: PyModule, network: PyNode): Fate {
 }
 
 function findFate(module: PyModule, network: PyNode): Fate {
-  const follower = new Follower(shown(network));
-  follower.object(module, network, 0);
-  return follower;
+  return new Follower(shown(network)).follow(module, network);
 }
 
 const MAX_HOPS = 8;
@@ -57,33 +50,26 @@ const DEEP_COPY = 'copy.deepcopy';
 const SHARES = /^copy\.copy$|^torchvision\.models\.feature_extraction\.|\.convert_sync_batchnorm$/;
 /** Each call gives an object of its own, whatever it is given. */
 const MAKES = /^torch\.(?:load|jit\.load|hub\.load)$/;
-const LOOKED_AT = /^(?:print|len|isinstance|type|id|repr|str|hasattr|callable|bool)$/;
 
 /** Follows a network to where it was made, and to all that the project does with it. */
-class Follower implements Fate {
-  isTrained = false;
-  isFrozen = false;
-  readonly doubts: GradDoubt[] = [];
+class Follower extends NetworkUses implements Fate {
   readonly #made = new Set<string>();
-  readonly #used = new Set<string>();
-  /** Functions that make the network and hand it back. */
-  readonly #factories = new Set<PyNode>();
+  /** What is open where a function that others may import is given the network. */
+  #outer: string | undefined;
+  #isOfProgram = false;
 
-  constructor(private readonly name: string) {}
-
-  #doubt(answer: GradDoubt['answer'], words: string): undefined {
-    if (!this.doubts.some((each) => each.words === words)) this.doubts.push({ answer, words });
-  }
-
-  #unknown(words: string): undefined {
-    this.#doubt('unknown', words);
+  /** The network as it is known at one place. */
+  follow(module: PyModule, network: PyNode): this {
+    this.object(module, network, 0);
+    if (this.#outer !== undefined && !this.#isOfProgram) this.unknown(this.#outer);
+    return this;
   }
 
   /** What an expression gives: where it comes from, and who else has it. */
   object(module: PyModule, expression: PyNode | undefined, hops: number): undefined {
     const node = expression && unparenthesized(expression);
     if (node === undefined || hops > MAX_HOPS)
-      return this.#unknown(`where \`${this.name}\` comes from, which is not trained there`);
+      return this.unknown(`where \`${this.name}\` comes from, which is not trained there`);
     switch (node.type) {
       case 'none':
         return;
@@ -97,7 +83,7 @@ class Follower implements Fate {
         this.object(module, node.named[0], hops + 1);
         return this.object(module, node.named[2], hops + 1);
       default:
-        return this.#unknown(`that nobody trains \`${shown(node)}\``);
+        return this.unknown(`that nobody trains \`${shown(node)}\``);
     }
   }
 
@@ -107,9 +93,9 @@ class Follower implements Fate {
     if (this.#made.has(key)) return;
     this.#made.add(key);
     const writes = scope === undefined ? [] : module.writes(scope, name.text);
-    if (writes.length === 0) return this.#unknown(`where \`${name.text}\` comes from`);
+    if (writes.length === 0) return this.unknown(`where \`${name.text}\` comes from`);
     for (const write of writes) this.#origin(module, write, hops);
-    this.#usesOf(module, name, hops);
+    this.usesOf(module, name, hops);
   }
 
   #origin(module: PyModule, write: PyNode, hops: number): undefined {
@@ -120,7 +106,7 @@ class Follower implements Fate {
     const bound = path === undefined ? undefined : boundElsewhere(module, path);
     if (bound?.node.type === 'assignment')
       return this.object(bound.module, bound.node.field('left'), hops + 1);
-    this.#unknown(`where \`${write.text}\` comes from`);
+    this.unknown(`where \`${write.text}\` comes from`);
   }
 
   #given(module: PyModule, parameter: PyNode, hops: number): undefined {
@@ -128,13 +114,11 @@ class Follower implements Fate {
     const name = owner?.field('name')?.text;
     const given = owner && valuesGiven(module, owner, parameter);
     if (owner === undefined || given === undefined || given.length === 0)
-      return this.#unknown(
+      return this.unknown(
         `that whoever runs \`${name}\` does not train the \`${parameter.text}\` that it gives`,
       );
-    if (![module, ...given.map((each) => each.module)].some(isProgram))
-      this.#unknown(
-        `that nobody but this project runs \`${name}\`, with a \`${parameter.text}\` that is trained`,
-      );
+    this.#outer ??= `that nobody but this project runs \`${name}\`, with a \`${parameter.text}\` that is trained`;
+    this.#isOfProgram ||= [module, ...given.map((each) => each.module)].some(isProgram);
     for (const each of given) this.object(each.module, each.node, hops + 1);
   }
 
@@ -153,201 +137,9 @@ class Follower implements Fate {
       const assignment = use.node.parent;
       const value = assignment?.field('left') === use.node ? assignment.field('right') : undefined;
       if (use.kind === 'write' && value !== undefined) this.object(module, value, hops + 1);
-      else this.#unknown(`what \`${shown(use.node)}\` becomes`);
+      else this.unknown(`what \`${shown(use.node)}\` becomes`);
     }
-    this.#usesOfAttribute(module, classNode, name, hops);
-  }
-
-  /** Of a variable: every read, in this file and, at the top of a module, in others. */
-  #usesOf(module: PyModule, name: PyNode, hops: number): undefined {
-    const scope = module.resolve(name);
-    const key = `${module.path} ${scope?.node.start} ${scope?.kind} ${name.text}`;
-    if (scope === undefined || this.#used.has(key)) return;
-    this.#used.add(key);
-    for (const read of module.reads(scope, name.text)) this.#use(module, read, hops);
-    const [write] = scope === module.scope ? module.writes(scope, name.text) : [];
-    if (write === undefined) return;
-    const { uses, unread } = usesElsewhere(module, write, { may: () => true, byName: false });
-    if (unread !== undefined) this.#unknown(`that \`${name.text}\` is not trained in ${unread}`);
-    for (const each of uses) this.#use(each.module, each.node, hops + 1);
-  }
-
-  #usesOfAttribute(module: PyModule, classNode: PyNode, name: string, hops: number): undefined {
-    const key = `${module.path} ${classNode.start} .${name}`;
-    if (this.#used.has(key)) return;
-    this.#used.add(key);
-    const owner = classNode.field('name')?.text ?? '';
-    if (moduleKind(module, classNode).isModule !== 'no') {
-      this.#unknown(
-        `that no optimizer gets all parameters of \`${owner}\`, which may hold \`${name}\` as a part`,
-      );
-      this.#unknown(
-        `that \`DistributedDataParallel\` does not wait for gradients of \`${name}\` in \`${owner}\``,
-      );
-    }
-    for (const { answer, otherwise } of reflectionGates(module, classNode, name))
-      if (answer !== 'yes') this.#unknown(typeof otherwise === 'string' ? otherwise : otherwise.unknown);
-    for (const use of attributeUses(module, classNode, name))
-      if (use.kind === 'read') this.#use(module, use.node, hops);
-    const { uses, unread } = attributeUsesElsewhere(module, classNode, name, {
-      may: () => true,
-      byName: true,
-    });
-    if (unread !== undefined) this.#unknown(`that nobody trains a \`.${name}\` in ${unread}`);
-    for (const each of uses) {
-      const assignment = each.node.parent;
-      if (assignment?.type === 'assignment' && assignment.field('left') === each.node)
-        this.object(each.module, assignment.field('right'), hops + 1);
-      else this.#use(each.module, each.node, hops + 1);
-    }
-  }
-
-  /** One place where the network stands. */
-  #use(module: PyModule, node: PyNode, hops: number): undefined {
-    const holder = node.parent;
-    if (hops > MAX_HOPS) return this.#unknown(`what becomes of \`${shown(node)}\``);
-    switch (holder?.type) {
-      case 'call':
-      case 'expression_statement':
-      case 'comparison_operator':
-      case 'not_operator':
-      case 'if_statement':
-      case 'elif_clause':
-      case 'assert_statement':
-      case 'delete_statement':
-      case 'interpolation':
-        return;
-      case 'parenthesized_expression':
-      case 'conditional_expression':
-      case 'boolean_operator':
-        return this.#use(module, holder, hops);
-      case 'attribute':
-        return this.#member(module, node, holder, hops);
-      case 'argument_list':
-        return this.#argument(module, node, node, holder.parent, hops);
-      case 'keyword_argument':
-        return this.#argument(module, node, holder, holder.parent?.parent, hops);
-      case 'assignment':
-        return this.#assigned(module, holder.field('left'), hops);
-      case 'list':
-      case 'pair':
-      case 'dictionary':
-        if (isGivenToModule(module, holder)) return this.#use(module, holder, hops + 1);
-        break;
-      case 'expression_list':
-      case 'tuple':
-        return this.#unpacked(module, node, holder, hops);
-      case 'return_statement': {
-        const owner = enclosingFunction(node);
-        if (owner !== undefined && this.#factories.has(owner)) return;
-        return this.#unknown(`that nobody trains what \`${owner?.field('name')?.text}\` returns`);
-      }
-      default:
-    }
-    this.#unknown(`that nobody trains \`${shown(node)}\` in \`${shown(holder ?? node)}\``);
-  }
-
-  #assigned(module: PyModule, target: PyNode | undefined, hops: number): undefined {
-    if (target?.type === 'identifier') return this.#usesOf(module, target, hops + 1);
-    const object = target?.type === 'attribute' ? target.field('object') : undefined;
-    const classNode = object && classBehind(module, object);
-    if (classNode !== undefined && target !== undefined)
-      return this.#usesOfAttribute(module, classNode, target.field('attribute')?.text ?? '', hops + 1);
-    this.#unknown(`that nobody trains \`${target === undefined ? this.name : shown(target)}\``);
-  }
-
-  /** `student, teacher = student.cuda(), teacher.cuda()` */
-  #unpacked(module: PyModule, node: PyNode, values: PyNode, hops: number): undefined {
-    const assignment = values.parent;
-    const targets = assignment?.type === 'assignment' ? assignment.field('left')?.named : undefined;
-    if (assignment?.field('right') === values && targets?.length === values.named.length)
-      return this.#assigned(module, targets[values.named.indexOf(node)], hops);
-    this.#unknown(`that nobody trains \`${shown(node)}\` in \`${shown(values)}\``);
-  }
-
-  /** `net.eval()`, `net.parameters()`, `net.encoder`, `net.fc = …`. */
-  #member(module: PyModule, node: PyNode, attribute: PyNode, hops: number, isPart = false): undefined {
-    const name = attribute.field('attribute')?.text ?? '';
-    const call =
-      attribute.parent?.type === 'call' && attribute.parent.field('function') === attribute
-        ? attribute.parent
-        : undefined;
-    if (call === undefined) return this.#part(module, attribute, hops);
-    if (name === 'requires_grad_' && argumentsOf(call)[0]?.type === 'false' && !isPart) this.isFrozen = true;
-    if (name === 'state_dict' && keywordArgument(call, 'keep_vars') !== undefined)
-      return this.#unknown(`what becomes of the parameters that \`${shown(call)}\` gives`);
-    if (walksModule(name)) return this.#walked(module, call, isPart);
-    if (givesModule(name)) return this.#use(module, call, hops);
-    if (/hook|^add_module$|^register_/.test(name))
-      return this.#unknown(`that \`${shown(attribute)}\` does not need the graph`);
-    if (isOfModule(name) || name === 'forward') return;
-    const doubt = givesParameters(module, name);
-    if (doubt !== undefined)
-      this.#unknown(
-        `that \`${shown(attribute)}\` leaves the parameters of \`${shown(node)}\` alone: ${doubt}`,
-      );
-  }
-
-  #walked(module: PyModule, call: PyNode, isPart: boolean): undefined {
-    const found = walkedFor(module, call);
-    if (found === 'frozen' && !isPart) this.isFrozen = true;
-    if (found === 'trained') this.isTrained = true;
-    if (found === 'trained') this.#doubt('no', `an optimizer gets \`${shown(call)}\``);
-    if (found === 'taken') this.#doubt('no', `\`${shown(call)}\` is used, for what does not show`);
-  }
-
-  /** `net.module`, `net.encoder(x)`, `net.fc.in_features`; what is set there may be shared with another network. */
-  #part(module: PyModule, attribute: PyNode, hops: number): undefined {
-    const name = attribute.field('attribute')?.text ?? '';
-    if (name === 'module') return this.#use(module, attribute, hops);
-    if (isPlainAttribute(name)) return;
-    const holder = attribute.parent;
-    if (holder?.type === 'assignment' && holder.field('left') === attribute) {
-      if (/^(?:true|false|none|integer|float|string)$/.test(holder.field('right')?.type ?? '')) return;
-      return this.#unknown(`that \`${shown(holder)}\` shares nothing with a network that is trained`);
-    }
-    if (holder?.type === 'call' && holder.field('function') === attribute) return;
-    if (holder?.type === 'attribute') return this.#member(module, attribute, holder, hops, true);
-    if (
-      /^(?:comparison_operator|interpolation|binary_operator|expression_statement)$/.test(holder?.type ?? '')
-    )
-      return;
-    this.#unknown(`what becomes of \`${shown(attribute)}\`, a part of \`${this.name}\``);
-  }
-
-  #argument(
-    module: PyModule,
-    node: PyNode,
-    argument: PyNode,
-    call: PyNode | undefined,
-    hops: number,
-  ): undefined {
-    const callee = call?.field('function');
-    if (call === undefined || callee === undefined)
-      return this.#unknown(`what becomes of \`${shown(node)}\``);
-    const isFree = callee.type === 'identifier' && module.resolve(callee) === undefined;
-    if (isFree && LOOKED_AT.test(callee.text) && builtin(callee.text) !== undefined) return;
-    const path = qualifiedName(module, callee);
-    if (path === DEEP_COPY) return;
-    const found = path !== undefined && isModuleClass(path) ? undefined : definitionCalled(module, call);
-    if (found !== undefined) return this.#handed(found, module, argument, call, hops);
-    // What a library makes of it may hold it, and has its parameters among its own then.
-    if (path !== undefined && (isModelMaker(path) || isOfKnownPackage(path)))
-      return this.#use(module, call, hops + 1);
-    this.#unknown(`that \`${shown(callee)}\`, which gets \`${shown(node)}\`, does not train it`);
-  }
-
-  /** To a function or a class of the project: what that does with its parameter, and what becomes of what gives it back. */
-  #handed(found: Elsewhere, module: PyModule, argument: PyNode, call: PyNode, hops: number): undefined {
-    const { module: there, node } = found;
-    const value = argument.type === 'keyword_argument' ? argument.field('value') : argument;
-    const parameter = parameterGetting(found, module, value, call);
-    const callee = shown(call.field('function') ?? call);
-    if (parameter === undefined) return this.#unknown(`that \`${callee}\` does not train \`${this.name}\``);
-    const isHeld = node.type === 'class_definition' && moduleKind(there, node).isModule !== 'no';
-    if (isHeld || isReturned(there, node, parameter)) this.#use(module, call, hops + 1);
-    this.#factories.add(node);
-    this.#usesOf(there, parameter, hops + 1);
+    this.usesOfAttribute(module, classNode, name, hops);
   }
 
   /** What made it: an object of its own, unless it is given a part of another. */
@@ -366,9 +158,10 @@ class Follower implements Fate {
     }
     const found = definitionCalled(module, call);
     if (!found && receiver !== undefined && givesModule(name)) return this.object(module, receiver, hops + 1);
-    if (!found) return this.#unknown(`that \`${shown(callee ?? call)}\` makes a network of its own`);
+    if (callee !== undefined && isOfTorchvision(module, callee)) return;
+    if (!found) return this.unknown(`that \`${shown(callee ?? call)}\` makes a network of its own`);
     if (found.node.type === 'class_definition') {
-      for (const words of sharedBy(found, module, call)) this.#unknown(words);
+      for (const words of sharedBy(found, module, call)) this.unknown(words);
       return;
     }
     this.#factory(found, hops);
@@ -380,23 +173,21 @@ class Follower implements Fate {
     const isPlain =
       decoratorsOf(node).length === 0 && !isAsync(node) && !own.some(({ type }) => type === 'yield');
     if (!isPlain || returned.length === 0)
-      return this.#unknown(`that ${placeOf(module, node)} makes a network of its own`);
-    this.#factories.add(node);
+      return this.unknown(`that ${placeOf(module, node)} makes a network of its own`);
+    this.factories.add(node);
     for (const each of returned) this.object(module, each.named[0], hops + 1);
   }
 }
 
-/** `nn.ModuleList([student, teacher])`, `nn.ModuleDict({"teacher": teacher})`: a literal in the parentheses of a module. */
-function isGivenToModule(module: PyModule, literal: PyNode): boolean {
-  let at = literal;
-  while (/^(?:list|pair|dictionary)$/.test(at.parent?.type ?? '')) at = at.parent ?? at;
-  const callee = at.parent?.type === 'argument_list' ? at.parent.parent?.field('function') : undefined;
-  return callee !== undefined && isModuleClass(qualifiedName(module, callee) ?? '');
-}
-
-/** `return net`, as a function hands back what it is given. */
-function isReturned(module: PyModule, functionNode: PyNode, parameter: PyNode): boolean {
-  return module
-    .reads(module.scopeOf(functionNode), parameter.text)
-    .some(({ parent }) => parent?.type === 'return_statement');
+/** `models.__dict__[name](…)`, `getattr(models, name)(…)` of `torchvision.models`. */
+function isOfTorchvision(module: PyModule, callee: PyNode): boolean {
+  const dictionary = callee.type === 'subscript' ? callee.field('value') : undefined;
+  const isGot = callee.type === 'call' && callee.field('function')?.text === 'getattr';
+  const holder =
+    dictionary?.type === 'attribute' && dictionary.field('attribute')?.text === '__dict__'
+      ? dictionary.field('object')
+      : isGot
+        ? argumentsOf(callee)[0]
+        : undefined;
+  return holder !== undefined && /^torchvision\.models(?:\.|$)/.test(qualifiedName(module, holder) ?? '');
 }

@@ -1,6 +1,6 @@
 import { builtin, cutsGraph, ofTensor, row } from '../../src/library/library.js';
 import { classBehind } from '../../src/semantic/definitions.js';
-import type { Elsewhere } from '../../src/semantic/elsewhere.js';
+import { type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -21,6 +21,7 @@ import { DATA_LOADER, NUMPY, TORCH } from '../../src/torch/catalog.js';
 import { shown } from '../../src/torch/gate.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
 import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
+import { isOwnMember } from '../../src/torch/grad/instance.js';
 import { valuesGiven } from '../../src/torch/grad/origins.js';
 import { isPlainParameter } from '../../src/torch/grad/parts.js';
 import { isPlainAttribute } from '../../src/torch/grad/values.js';
@@ -216,8 +217,8 @@ export class Graphless {
   #attribute(module: PyModule, node: PyNode, given: Given, depth: number): GradDoubt | undefined {
     const name = node.field('attribute')?.text ?? '';
     const object = node.field('object');
-    if (name === 'data' || isPlainAttribute(name) || qualifiedName(module, node) !== undefined)
-      return undefined;
+    if (isPlainAttribute(name) && !isOwnMember(module, object, name)) return undefined;
+    if (qualifiedName(module, node) !== undefined) return undefined;
     const classNode = object && classBehind(module, object);
     if (classNode === undefined) return this.#of(module, object, given, depth + 1);
     const writes = attributeUses(module, classNode, name).filter(({ kind }) => kind !== 'read');
@@ -254,6 +255,7 @@ export class Graphless {
       (builtin(callee.text)?.graph === 'cut' || PASSES.has(callee.text) || builtin(callee.text) !== undefined)
     )
       return builtin(callee.text)?.graph === 'cut' ? undefined : all();
+    if (isLoss(module, callee)) return all();
     const network = this.#networkRun(callee);
     if (network !== undefined) {
       this.relied.set(network.text, network);
@@ -352,4 +354,9 @@ function asksForGradient(module: PyModule, name: PyNode): boolean {
       return (value?.field('value') ?? value)?.type !== 'false';
     })
   );
+}
+
+/** `nn.MSELoss()(a, b)`, `criterion(a, b)` with `criterion = nn.MSELoss()`: it has no weights. */
+function isLoss(module: PyModule, callee: PyNode): boolean {
+  return row(makerOf(module, callee) ?? '')?.is === 'loss';
 }

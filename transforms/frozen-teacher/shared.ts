@@ -1,4 +1,4 @@
-import { methodsOf } from '../../src/semantic/definitions.js';
+import { classBehind, methodsOf } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -17,6 +17,7 @@ import { shown } from '../../src/torch/gate.js';
 import { valuesGiven } from '../../src/torch/grad/origins.js';
 import { isPlainParameter } from '../../src/torch/grad/parts.js';
 import { isModel } from '../../src/torch/module/model-value.js';
+import { attributeUses } from '../../src/torch/module/modules.js';
 import { kindOf } from '../../src/torch/tensor/tensor.js';
 
 /** What an instance of a class of the project may share with other networks: what it is given, and what the class has for all. */
@@ -93,7 +94,7 @@ function isNoNetwork(module: PyModule, expression: PyNode, depth: number): boole
     case 'subscript':
       return none(node.field('value'));
     case 'attribute':
-      return none(node.field('object'));
+      return none(node.field('object')) || isPlainAttribute(module, node, none);
     case 'identifier':
       return isPlainVariable(module, node, none);
     case 'call':
@@ -101,6 +102,20 @@ function isNoNetwork(module: PyModule, expression: PyNode, depth: number): boole
     default:
       return false;
   }
+}
+
+/** `self.width`, which is only given such. */
+function isPlainAttribute(
+  module: PyModule,
+  attribute: PyNode,
+  none: (inner: PyNode | undefined) => boolean,
+): boolean {
+  const owner = classBehind(module, attribute.field('object') ?? attribute);
+  if (owner === undefined) return false;
+  const writes = attributeUses(module, owner, attribute.field('attribute')?.text ?? '').filter(
+    ({ kind }) => kind !== 'read',
+  );
+  return writes.length > 0 && writes.every(({ node }) => none(node.parent?.field('right')));
 }
 
 function isPlainVariable(
@@ -115,6 +130,8 @@ function isPlainVariable(
     writes.length > 0 &&
     writes.every((write) => {
       const definition = definitionOf(write);
+      // A class or a function is no network yet.
+      if (/^(?:def|class)$/.test(roleOf(write))) return true;
       if (definition.kind === 'parameter') return isPlainParameter(write) || isSetting(module, name);
       return (definition.kind === 'value' || definition.kind === 'part') && none(definition.value);
     })
@@ -137,7 +154,7 @@ export function isSetting(module: PyModule, expression: PyNode, depth = 0): bool
   if (depth > MAX_DEPTH) return false;
   const inner = (each: PyNode | undefined): boolean =>
     each !== undefined && isSetting(module, each, depth + 1);
-  if (node.type === 'attribute') return inner(node.field('object'));
+  if (node.type === 'attribute') return inner(node.field('object')) && !isSetHere(module, node);
   if (node.type === 'subscript') return inner(node.field('value'));
   if (node.type === 'call') {
     const callee = node.field('function');
@@ -151,6 +168,17 @@ export function isSetting(module: PyModule, expression: PyNode, depth = 0): bool
   return (
     writes.length > 0 && writes.every((write) => isSettingDefined(module, definitionOf(write), inner, depth))
   );
+}
+
+/** `args.net = Net()`: somebody puts more into it. */
+function isSetHere(module: PyModule, attribute: PyNode): boolean {
+  const name = attribute.field('attribute')?.text ?? '';
+  return module.wordsSet(`.${name}`).some(({ text, parent }) => {
+    const assignment = parent?.parent;
+    if (text !== name || assignment?.type !== 'assignment' || assignment.field('left') !== parent)
+      return false;
+    return !/^(?:integer|float|string|true|false|none)$/.test(assignment.field('right')?.type ?? '');
+  });
 }
 
 function isSettingDefined(
@@ -170,6 +198,9 @@ function isSettingDefined(
   );
 }
 
+/** Functions that raise where they are given a module. */
+const TAKES_NUMBERS = /^(?:torch\.[a-z]\w*|random\.\w+|numpy\.(?:\w+\.)*\w+|math\.\w+)$/;
+
 /** A parameter of a constructor that only goes to layers of torch and into arithmetic: a module there would raise. */
 function isNumberIn(module: PyModule, init: PyNode, parameter: string): boolean {
   const reads = module.reads(module.scopeOf(init), parameter);
@@ -184,6 +215,7 @@ function isNumberIn(module: PyModule, init: PyNode, parameter: string): boolean 
     if (callee.type === 'identifier' && module.resolve(callee) === undefined)
       return NUMBERS.test(callee.text);
     const path = qualifiedName(module, callee) ?? '';
+    if (TAKES_NUMBERS.test(path)) return true;
     return (
       isModuleClass(path) &&
       !/(?:Sequential|ModuleList|ModuleDict|DataParallel|Transformer\w*coder)$/.test(path)

@@ -22,15 +22,16 @@ import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
 import { usesOf } from '../../src/torch/grad/mode.js';
 import { traceGraph } from '../../src/torch/module/networks.js';
 import { fateOf } from './fate.js';
+import { Graphless } from './graphless.js';
 import type { TeacherRun } from './sites.js';
 
 /** Whether the graph of what the statement computes is cut off wherever the value is read. */
 export function isOnlyReadDetached(module: PyModule, run: TeacherRun): boolean {
-  if (isCut(module, run.value)) return true;
+  if (new Graphless(new Set(), new Set()).doubt(module, run.value) === undefined) return true;
   return run.targets.length > 0 && readsOf(module, run).every((read) => isCutWhereRead(module, read));
 }
 
-/** `net(x).detach()`, `net(x).max(1)[0].detach()` */
+/** `net(x).detach()` */
 function isCut(module: PyModule, value: PyNode): boolean {
   const node = unparenthesized(value);
   const name = node.type === 'call' ? (methodName(node) ?? '') : '';
@@ -258,6 +259,8 @@ function networksIn(module: PyModule, value: PyNode, networks: ReadonlySet<strin
       const callee = call.field('function');
       if (callee === undefined || qualifiedName(module, callee) !== undefined) return;
       if (recordsNoGraph(module, call) || isCutAbove(module, call)) return;
+      // A method of a tensor.
+      if (ofTensor(methodName(call) ?? '') !== undefined) return;
       const owner = callee.type === 'attribute' ? callee.field('object') : undefined;
       for (const each of [callee, owner]) {
         if (each === undefined || networks.has(each.text)) continue;

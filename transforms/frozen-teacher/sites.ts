@@ -1,9 +1,12 @@
 import { isOfModule, walksModule } from '../../src/library/library.js';
+import { definitionOf } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import {
   argumentsOf,
+  contextManagers,
   enclosingFunction,
+  enclosingWiths,
   methodName,
   receiverOf,
   statementOf,
@@ -12,6 +15,7 @@ import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
 import { isPlainPath, networkOf, SWITCHES, switchesToEvaluation } from '../../src/torch/grad/evaluation.js';
+import { gradModeOf } from '../../src/torch/grad/gradient.js';
 import { isGradOff, onlyRunsGradOff, switchesGradOff, usesOf } from '../../src/torch/grad/mode.js';
 import { isForward, runsNetwork } from '../../src/torch/grad/runs.js';
 import { walkedFor } from './walked.js';
@@ -61,7 +65,7 @@ function findNetworks(module: PyModule): Networks {
     if (network !== undefined) teachers.add(network.text);
     else if (methodName(call) === 'train') trained.add(receiverOf(call)?.text ?? '');
   }
-  for (const text of copies(module)) teachers.add(text);
+  for (const text of [...copies(module), ...twinsOf(module, trained)]) teachers.add(text);
   for (const node of module.at('requires_grad_(')) {
     const call = node.parent?.parent;
     const [mode] = call?.type === 'call' ? argumentsOf(call) : [];
@@ -99,6 +103,54 @@ function* copies(module: PyModule): Generator<string> {
   }
 }
 
+/** Networks that the same class made as one that is trained: `self.target = Critic(…)` beside `self.local = Critic(…)`. */
+function* twinsOf(module: PyModule, trained: ReadonlySet<string>): Generator<string> {
+  const makers = new Set<string>();
+  for (const text of trained) {
+    for (const place of placesOf(module, text)) {
+      const value = place.parent?.field('left') === place ? place.parent.field('right') : valueAt(place);
+      const maker = value && makerOf(value);
+      if (maker !== undefined) makers.add(maker.text);
+    }
+  }
+  for (const maker of makers) {
+    for (const node of module.at(`${maker}(`)) {
+      const call = node.closest('call');
+      const target = call?.field('function')?.text === maker ? targetOf(call) : undefined;
+      if (target !== undefined && isPlainPath(target)) yield target.text;
+    }
+  }
+}
+
+/** What a name is given, also in `a, b = Net(), Net()`. */
+function valueAt(place: PyNode): PyNode | undefined {
+  const definition = place.type === 'identifier' ? definitionOf(place) : undefined;
+  return definition?.kind === 'value' ? definition.value : undefined;
+}
+
+/** `Net` of `Net(3).to(device)`. */
+function makerOf(value: PyNode): PyNode | undefined {
+  let call = value;
+  for (let inner = receiverOf(call); inner?.type === 'call'; inner = receiverOf(call)) call = inner;
+  const callee = call.type === 'call' ? call.field('function') : undefined;
+  return callee !== undefined && isPlainPath(callee) ? callee : undefined;
+}
+
+/** The name that gets what a call makes, perhaps moved. */
+function targetOf(call: PyNode): PyNode | undefined {
+  let value = call;
+  while (value.parent?.type === 'attribute' && value.parent.parent?.type === 'call')
+    value = value.parent.parent;
+  const { parent } = value;
+  if (parent?.type === 'assignment')
+    return parent.field('right') === value ? parent.field('left') : undefined;
+  const assignment = parent?.parent;
+  const targets = assignment?.type === 'assignment' ? assignment.field('left')?.named : undefined;
+  return parent !== undefined && targets?.length === parent.named.length
+    ? targets[parent.named.indexOf(value)]
+    : undefined;
+}
+
 export function teacherSites(module: PyModule): readonly TeacherSite[] {
   if (switchesGradOff(module) || backwards(module).length === 0) return [];
   const { teachers } = networksIn(module);
@@ -107,7 +159,7 @@ export function teacherSites(module: PyModule): readonly TeacherSite[] {
     for (const network of placesOf(module, text)) {
       const call = callOn(network);
       if (call === undefined || !mayRun(call, text) || !isInTraining(module, call)) continue;
-      if (isGradOff(module, call) || isTestCode(module, call)) continue;
+      if (isGradOff(module, call) || isGradOn(module, call) || isTestCode(module, call)) continue;
       // A method asks the project: last.
       if (!isForward(call, text) && !runsNetwork(module, call, text)) continue;
       const statement = statementOf(call);
@@ -121,6 +173,13 @@ export function teacherSites(module: PyModule): readonly TeacherSite[] {
       .sort(([a], [b]) => a.start - b.start)
       .flatMap(([statement, networks]) => runOf(statement, networks) ?? []),
   );
+}
+
+/** `with torch.enable_grad():` around it: somebody wants the graph. */
+function isGradOn(module: PyModule, node: PyNode): boolean {
+  return enclosingWiths(node)
+    .flatMap(contextManagers)
+    .some((manager) => gradModeOf(module, manager) === 'on');
 }
 
 /** Where the network stands, as written. */
