@@ -241,7 +241,9 @@ export class Graphless {
     if (path?.startsWith(TORCH)) {
       const asked = keywordArgument(call, 'requires_grad')?.field('value');
       if (asked !== undefined && asked.type !== 'false')
-        return { answer: 'no', words: `\`${shown(call)}\` needs a gradient` };
+        return asked.type === 'true'
+          ? { answer: 'no', words: `\`${shown(call)}\` needs a gradient` }
+          : unknown(`that \`${shown(call)}\` needs no gradient`);
       if (/^torch\.nn\.Parameter$/.test(path))
         return { answer: 'no', words: `\`${shown(call)}\` needs a gradient` };
       return row(path)?.graph === 'cut' ? undefined : all();
