@@ -36,7 +36,7 @@ export const frozenTeacher: Transform<Found> = {
     numerics: 'bit-identical',
     group: 'default',
     options: {},
-    requires: { torch: '1.0' },
+    requires: { torch: '0.4' },
     docs: {
       why: 'A teacher, a target network or a reference model records a graph like any other network. Its activations are kept until the backward of the student, and that backward computes and keeps a gradient for every parameter of it, which no optimizer ever reads: as much memory as its weights.',
       does: 'Puts `with torch.no_grad():` around the statements that run it, one step further in, with the alias the file has for torch. Calls through which a gradient flows to a trained network stay as they are: of a perceptual loss, only the features of the target image are wrapped.',

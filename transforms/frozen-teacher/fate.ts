@@ -23,7 +23,7 @@ import type { GradDoubt } from '../../src/torch/grad/doubts.js';
 import { valuesGiven } from '../../src/torch/grad/origins.js';
 import { attributeUses } from '../../src/torch/module/modules.js';
 import { definitionCalled } from './called.js';
-import { sharedBy } from './shared.js';
+import { ownOptimizers, sharedBy } from './shared.js';
 import { NetworkUses } from './uses.js';
 
 /** Who has a network, and its parameters, as far as the project shows. */
@@ -57,11 +57,21 @@ class Follower extends NetworkUses implements Fate {
   /** What is open where a function that others may import is given the network. */
   #outer: string | undefined;
   #isOfProgram = false;
+  /** Attributes by which it holds optimizers of its own parameters. */
+  readonly #own = new Set<string>();
 
   /** The network as it is known at one place. */
   follow(module: PyModule, network: PyNode): this {
     this.object(module, network, 0);
     if (this.#outer !== undefined && !this.#isOfProgram) this.unknown(this.#outer);
+    const own = [...this.#own].find((each) => this.parts.has(each));
+    if (own !== undefined) this.isTrained = true;
+    if (own !== undefined)
+      this.doubt('no', `\`${this.name}.${own}\` is an optimizer of its parameters, and is used`);
+    if (this.#own.has('*'))
+      this.unknown(
+        `what the class of \`${this.name}\` does with its own parameters, and that nobody trains them`,
+      );
     return this;
   }
 
@@ -161,6 +171,7 @@ class Follower extends NetworkUses implements Fate {
     if (callee !== undefined && isOfTorchvision(module, callee)) return;
     if (!found) return this.unknown(`that \`${shown(callee ?? call)}\` makes a network of its own`);
     if (found.node.type === 'class_definition') {
+      for (const name of ownOptimizers(found)) this.#own.add(name);
       for (const words of sharedBy(found, module, call)) this.unknown(words);
       return;
     }

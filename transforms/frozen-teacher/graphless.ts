@@ -1,6 +1,6 @@
 import { builtin, cutsGraph, ofTensor, row } from '../../src/library/library.js';
 import { classBehind } from '../../src/semantic/definitions.js';
-import { type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
+import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -25,15 +25,15 @@ import { isOwnMember } from '../../src/torch/grad/instance.js';
 import { valuesGiven } from '../../src/torch/grad/origins.js';
 import { isPlainParameter } from '../../src/torch/grad/parts.js';
 import { isPlainAttribute } from '../../src/torch/grad/values.js';
-import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
+import { passesForModel } from '../../src/torch/module/model-value.js';
 import { attributeUses } from '../../src/torch/module/modules.js';
 import { isFloating, kindOf } from '../../src/torch/tensor/tensor.js';
 import { passOf } from '../../src/torch/training/training-loop.js';
 import { definitionCalled } from './called.js';
+import { asksForGradient, type Given, isLoader, isLoss } from './inputs.js';
 import { isSetting } from './shared.js';
 
 const MAX_DEPTH = 24;
-const LOADER: Maker = { gives: (path) => path === DATA_LOADER, isClass: () => 'no', outlivesOthers: false };
 /** Hand on the elements of what they are given. */
 const PASSES: ReadonlySet<string> = new Set([
   'enumerate',
@@ -46,9 +46,6 @@ const PASSES: ReadonlySet<string> = new Set([
   'sorted',
   'map',
 ]);
-
-/** The parameters of a function that is being looked into, by what its call gives them. */
-type Given = ReadonlyMap<string, Elsewhere> | undefined;
 
 /** Whether values carry a graph, apart from one that leads to networks which nobody trains. */
 export class Graphless {
@@ -182,36 +179,11 @@ export class Graphless {
   ): GradDoubt | undefined {
     const loop = target.closest('for_statement', 'for_in_clause');
     const data = loop === undefined ? iterable : (passOf(module, loop)?.data ?? iterable);
-    if (!this.#isLoader(module, data, given, depth)) return this.#of(module, data, given, depth + 1);
+    if (!isLoader(module, data, given, depth)) return this.#of(module, data, given, depth + 1);
     // A dataset of tensors that are trained themselves.
     return module.mentions(/TensorDataset/) && module.mentions(/requires_grad|Parameter\(/)
       ? unknown(`that \`${shown(data)}\` gives nothing that needs a gradient`)
       : undefined;
-  }
-
-  #isLoader(module: PyModule, data: PyNode, given: Given, depth: number): boolean {
-    const node = unparenthesized(data);
-    if (depth > MAX_DEPTH) return false;
-    if (node.type === 'call' && builtin(node.field('function')?.text ?? '') !== undefined)
-      return (
-        argumentsOf(node).length > 0 &&
-        argumentsOf(node).every((each) => this.#isLoader(module, each, given, depth + 1))
-      );
-    if (madeBy(module, node, LOADER) === 'yes') return true;
-    const scope = node.type === 'identifier' ? module.resolve(node) : undefined;
-    const [only, ...others] = scope === undefined ? [] : module.writes(scope, node.text);
-    if (only === undefined || others.length > 0) return false;
-    const definition = definitionOf(only);
-    if (definition.kind === 'value') return this.#isLoader(module, definition.value, given, depth + 1);
-    if (definition.kind !== 'parameter') return false;
-    const known = given?.get(only.text);
-    const owner = enclosingFunction(only);
-    const values = known === undefined ? owner && valuesGiven(module, owner, only) : [known];
-    return (
-      values !== undefined &&
-      values.length > 0 &&
-      values.every((each) => this.#isLoader(each.module, each.node, undefined, depth + 1))
-    );
   }
 
   #attribute(module: PyModule, node: PyNode, given: Given, depth: number): GradDoubt | undefined {
@@ -248,6 +220,11 @@ export class Graphless {
         return { answer: 'no', words: `\`${shown(call)}\` needs a gradient` };
       return row(path)?.graph === 'cut' ? undefined : all();
     }
+    const network = this.#networkRun(callee);
+    if (network !== undefined) {
+      this.relied.set(network.text, network);
+      return all();
+    }
     const found = definitionCalled(module, call);
     if (found !== undefined && found.node.type === 'function_definition')
       return this.#returned(found, module, call, given, depth);
@@ -258,11 +235,6 @@ export class Graphless {
     )
       return builtin(callee.text)?.graph === 'cut' ? undefined : all();
     if (isLoss(module, callee)) return all();
-    const network = this.#networkRun(callee);
-    if (network !== undefined) {
-      this.relied.set(network.text, network);
-      return all();
-    }
     return this.#method(module, call, given, depth);
   }
 
@@ -290,14 +262,28 @@ export class Graphless {
         return cutsGraph(name)
           ? undefined
           : { answer: 'no', words: `the gradient of \`${shown(call)}\`, which is trained, would be lost` };
-    if (receiver === undefined || ofTensor(name) === undefined || isRedefined(module, name))
-      return unknown(`that \`${shown(call)}\` needs no gradient`);
+    const isOfTensor = receiver !== undefined && kindOf(module, receiver).endsWith('tensor');
+    if (!isOfTensor && (receiver === undefined || ofTensor(name) === undefined || isRedefined(module, name)))
+      return this.#unknownCall(module, call, given, depth);
     if (name === 'requires_grad_' && argumentsOf(call)[0]?.type !== 'false')
       return { answer: 'no', words: `\`${shown(call)}\` needs a gradient` };
     if (cutsGraph(name)) return undefined;
     // The form, the device or the type of what it is likened to, and no value of it.
     const operands = /^to$|_as$|^type$/.test(name) ? [receiver] : [receiver, ...argumentsOf(call)];
     return first(operands, (each) => this.#of(module, each, given, depth + 1));
+  }
+
+  /** What is called is not known: a network mostly hands on a gradient, and so does what gets a value that needs one. */
+  #unknownCall(module: PyModule, call: PyNode, given: Given, depth: number): GradDoubt | undefined {
+    const callee = call.field('function') ?? call;
+    const owner = callee.type === 'attribute' ? callee.field('object') : undefined;
+    if ([callee, owner].some((each) => each !== undefined && passesForModel(module, each) !== 'no'))
+      return {
+        answer: 'no',
+        words: `the gradient of \`${shown(call)}\`, which may be trained, would be lost`,
+      };
+    const doubt = first(argumentsOf(call), (each) => this.#of(module, each, given, depth + 1));
+    return doubt?.answer === 'no' ? doubt : unknown(`that \`${shown(call)}\` needs no gradient`);
   }
 
   /** What a function of the project hands back, given what it is given. */
@@ -339,26 +325,4 @@ function first<T>(all: readonly T[], look: (each: T) => GradDoubt | undefined): 
     found ??= doubt;
   }
   return found;
-}
-
-/** `x.requires_grad_()`, `x.requires_grad = True`, anywhere in the scope of the variable. */
-function asksForGradient(module: PyModule, name: PyNode): boolean {
-  const scope = module.resolve(name);
-  return (
-    scope !== undefined &&
-    module.reads(scope, name.text).some((read) => {
-      const attribute = read.parent?.type === 'attribute' ? read.parent : undefined;
-      const asked = attribute?.field('attribute')?.text;
-      if (attribute?.field('object') !== read || (asked !== 'requires_grad' && asked !== 'requires_grad_'))
-        return false;
-      const user = attribute.parent;
-      const value = user?.type === 'call' ? argumentsOf(user)[0] : user?.field('right');
-      return (value?.field('value') ?? value)?.type !== 'false';
-    })
-  );
-}
-
-/** `nn.MSELoss()(a, b)`, `criterion(a, b)` with `criterion = nn.MSELoss()`: it has no weights. */
-function isLoss(module: PyModule, callee: PyNode): boolean {
-  return row(makerOf(module, callee) ?? '')?.is === 'loss';
 }

@@ -1,4 +1,5 @@
-import { classBehind, methodsOf } from '../../src/semantic/definitions.js';
+import { walksModule } from '../../src/library/library.js';
+import { ancestryOf, classAround, classBehind, methodsOf } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -9,6 +10,9 @@ import {
   argumentsOf,
   decoratorsOf,
   enclosingFunction,
+  methodName,
+  receiverOf,
+  statementOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
@@ -19,12 +23,13 @@ import { isPlainParameter } from '../../src/torch/grad/parts.js';
 import { isModel } from '../../src/torch/module/model-value.js';
 import { attributeUses } from '../../src/torch/module/modules.js';
 import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { walkedFor } from './walked.js';
 
 /** What an instance of a class of the project may share with other networks: what it is given, and what the class has for all. */
 export function* sharedBy(made: Elsewhere, module: PyModule, call: PyNode): Generator<string> {
   const name = made.node.field('name')?.text ?? '';
   if (decoratorsOf(made.node).length > 0) yield `that each \`${name}(…)\` makes a network of its own`;
-  for (const { module: there, node } of [made, ...lineageOf(made.module, made.node).elsewhere])
+  for (const { module: there, node } of classesOf(made))
     for (const shared of there.memo(sharedByAll, node))
       yield `that \`${shared}\`, which every \`${name}\` has, is not trained elsewhere`;
   const init = methodsOf(made.node).find((each) => each.field('name')?.text === '__init__');
@@ -36,6 +41,37 @@ export function* sharedBy(made: Elsewhere, module: PyModule, call: PyNode): Gene
     if (init !== undefined && parameter !== undefined && isNumberIn(made.module, init, parameter)) continue;
     yield `that \`${shown(value)}\`, which \`${name}(…)\` gets, is no network that is trained`;
   }
+}
+
+/** A class and those of the project that it inherits from. */
+function classesOf(made: Elsewhere): readonly Elsewhere[] {
+  return [made, ...lineageOf(made.module, made.node).elsewhere].flatMap(({ module, node }) =>
+    ancestryOf(module, node).classes.map((each) => ({ module, node: each })),
+  );
+}
+
+/** The attributes by which instances of a class hold an optimizer of their own parameters; `*` where something else takes them. */
+export function ownOptimizers(made: Elsewhere): readonly string[] {
+  return classesOf(made).flatMap(({ module, node }) => module.memo(findOwnOptimizers, node));
+}
+
+function findOwnOptimizers(module: PyModule, classNode: PyNode): readonly string[] {
+  return module.atWithin('parameters(', classNode).flatMap((node): readonly string[] => {
+    const call = node.parent?.parent;
+    const receiver = call?.type === 'call' ? receiverOf(call) : undefined;
+    if (
+      call === undefined ||
+      receiver?.text !== classAround(node)?.self ||
+      !walksModule(methodName(call) ?? '')
+    )
+      return [];
+    const walked = walkedFor(module, call);
+    if (walked === 'plain' || walked === 'frozen') return [];
+    const assignment = statementOf(call).named[0];
+    const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
+    const isOwn = walked === 'trained' && target?.field('object')?.text === receiver?.text;
+    return [(isOwn ? target?.field('attribute')?.text : undefined) ?? '*'];
+  });
 }
 
 /** Objects that all instances of a class use: variables of the class or of the module that may be networks. */
@@ -96,12 +132,23 @@ function isNoNetwork(module: PyModule, expression: PyNode, depth: number): boole
     case 'attribute':
       return none(node.field('object')) || isPlainAttribute(module, node, none);
     case 'identifier':
-      return isPlainVariable(module, node, none);
+      return isPlainVariable(module, node, none, depth);
     case 'call':
       return isPlainCall(module, node);
     default:
       return false;
   }
+}
+
+/** A parameter that every call in the project gives such. */
+function isGivenPlain(module: PyModule, parameter: PyNode, depth: number): boolean {
+  const owner = enclosingFunction(parameter);
+  const given = owner && valuesGiven(module, owner, parameter);
+  return (
+    given !== undefined &&
+    given.length > 0 &&
+    given.every((each) => isNoNetwork(each.module, each.node, depth + 1))
+  );
 }
 
 /** `self.width`, which is only given such. */
@@ -122,6 +169,7 @@ function isPlainVariable(
   module: PyModule,
   name: PyNode,
   none: (inner: PyNode | undefined) => boolean,
+  depth: number,
 ): boolean {
   if (qualifiedName(module, name) !== undefined) return true;
   const scope = module.resolve(name);
@@ -132,7 +180,8 @@ function isPlainVariable(
       const definition = definitionOf(write);
       // A class or a function is no network yet.
       if (/^(?:def|class)$/.test(roleOf(write))) return true;
-      if (definition.kind === 'parameter') return isPlainParameter(write) || isSetting(module, name);
+      if (definition.kind === 'parameter')
+        return isPlainParameter(write) || isGivenPlain(module, write, depth);
       return (definition.kind === 'value' || definition.kind === 'part') && none(definition.value);
     })
   );
@@ -203,22 +252,39 @@ const TAKES_NUMBERS = /^(?:torch\.[a-z]\w*|random\.\w+|numpy\.(?:\w+\.)*\w+|math
 
 /** A parameter of a constructor that only goes to layers of torch and into arithmetic: a module there would raise. */
 function isNumberIn(module: PyModule, init: PyNode, parameter: string): boolean {
-  const reads = module.reads(module.scopeOf(init), parameter);
-  return reads.every((read) => {
-    let at = read;
-    while (/^(?:keyword_argument|subscript|parenthesized_expression)$/.test(at.parent?.type ?? ''))
-      at = at.parent ?? at;
-    const holder = at.parent;
-    if (/^(?:binary_operator|comparison_operator|not_operator)$/.test(holder?.type ?? '')) return true;
-    const callee = holder?.type === 'argument_list' ? holder.parent?.field('function') : undefined;
-    if (callee === undefined) return false;
-    if (callee.type === 'identifier' && module.resolve(callee) === undefined)
-      return NUMBERS.test(callee.text);
-    const path = qualifiedName(module, callee) ?? '';
-    if (TAKES_NUMBERS.test(path)) return true;
-    return (
-      isModuleClass(path) &&
-      !/(?:Sequential|ModuleList|ModuleDict|DataParallel|Transformer\w*coder)$/.test(path)
-    );
-  });
+  return module.reads(module.scopeOf(init), parameter).every((read) => isNumericUse(module, read, 0));
+}
+
+function isNumericUse(module: PyModule, use: PyNode, depth: number): boolean {
+  let at = use;
+  while (
+    /^(?:keyword_argument|subscript|parenthesized_expression|unary_operator)$/.test(at.parent?.type ?? '')
+  )
+    at = at.parent ?? at;
+  const holder = at.parent;
+  if (/^(?:binary_operator|comparison_operator|not_operator)$/.test(holder?.type ?? '')) return true;
+  if (holder?.type === 'assignment') return depth === 0 && isNumericAttribute(module, holder.field('left'));
+  const callee = holder?.type === 'argument_list' ? holder.parent?.field('function') : undefined;
+  if (callee === undefined) return at !== use && at.type === 'unary_operator';
+  if (callee.type === 'identifier' && module.resolve(callee) === undefined) return NUMBERS.test(callee.text);
+  const path = qualifiedName(module, callee) ?? '';
+  if (TAKES_NUMBERS.test(path)) return true;
+  return (
+    isModuleClass(path) &&
+    !/(?:Sequential|ModuleList|ModuleDict|DataParallel|Transformer\w*coder)$/.test(path)
+  );
+}
+
+/** `self.limit = limit`, and only numbers have such uses: `torch.tanh(x) * self.limit`. */
+function isNumericAttribute(module: PyModule, target: PyNode | undefined): boolean {
+  const owner =
+    target?.type === 'attribute' ? classBehind(module, target.field('object') ?? target) : undefined;
+  const name = target?.field('attribute')?.text;
+  return (
+    owner !== undefined &&
+    name !== undefined &&
+    attributeUses(module, owner, name).every(
+      ({ kind, node }) => kind !== 'read' || isNumericUse(module, node, 1),
+    )
+  );
 }

@@ -6,6 +6,7 @@ import { isRedefined } from '../../src/semantic/project-names.js';
 import {
   argumentsOf,
   enclosingFunction,
+  keywordArgument,
   methodName,
   receiverOf,
   statementOf,
@@ -117,6 +118,8 @@ function aloneAt(
   const inner = statement.type === 'expression_statement' ? statement.named[0] : undefined;
   const isAssignment = /^(?:augmented_)?assignment$/.test(inner?.type ?? '');
   const value = isAssignment ? inner?.field('right') : (backward?.value ?? inner ?? statement.named[0]);
+  // `y[done] = 0.0` writes into it, with or without a graph.
+  if (inner?.field('left')?.type === 'subscript' && inner.field('left')?.contains(read)) return undefined;
   if (value === undefined || !value.contains(read)) {
     return /^(?:if|while|assert|delete)_statement$|^elif_clause$/.test(statement.type)
       ? undefined
@@ -179,7 +182,7 @@ function readsOfReturned(module: PyModule, functionNode: PyNode | undefined): re
   return uses.length > 0 || unread !== undefined ? undefined : calls.flatMap((call) => call ?? []);
 }
 
-/** A network that an optimizer trains certainly has a part in the value, with its graph. */
+/** A network that an optimizer trains, or a tensor that needs a gradient, certainly has a part in the value, with its graph. */
 function mixes(
   module: PyModule,
   value: PyNode,
@@ -211,11 +214,18 @@ function mixes(
       const callee = node.field('function');
       const path = callee && qualifiedName(module, callee);
       if (path !== undefined && row(path)?.graph === 'cut') return false;
+      if (asksForGradient(node)) return true;
       return isTrained(module, callee, networks) || [...argumentsOf(node), receiverOf(node)].some(inside);
     }
     default:
       return node.named.some(inside);
   }
+}
+
+/** `torch.zeros(3, requires_grad=True)`, `x.requires_grad_()` */
+function asksForGradient(call: PyNode): boolean {
+  if (methodName(call) === 'requires_grad_') return argumentsOf(call).length === 0;
+  return keywordArgument(call, 'requires_grad')?.field('value')?.type === 'true';
 }
 
 const MAX_DEPTH = 16;

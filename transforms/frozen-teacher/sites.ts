@@ -128,12 +128,12 @@ function valueAt(place: PyNode): PyNode | undefined {
   return definition?.kind === 'value' ? definition.value : undefined;
 }
 
-/** `Net` of `Net(3).to(device)`. */
+/** `Net` of `Net(3).to(device)`; what a function makes may be anything. */
 function makerOf(value: PyNode): PyNode | undefined {
   let call = value;
   for (let inner = receiverOf(call); inner?.type === 'call'; inner = receiverOf(call)) call = inner;
   const callee = call.type === 'call' ? call.field('function') : undefined;
-  return callee !== undefined && isPlainPath(callee) ? callee : undefined;
+  return callee !== undefined && /(?:^|\.)[A-Z]\w*$/.test(callee.text) ? callee : undefined;
 }
 
 /** The name that gets what a call makes, perhaps moved. */

@@ -27,6 +27,8 @@ export abstract class NetworkUses {
   isFrozen = false;
   readonly doubts: GradDoubt[] = [];
   readonly #used = new Set<string>();
+  /** Its attributes that the project reads by the network: `net.optimizer`. */
+  protected readonly parts = new Set<string>();
   /** Functions that make the network, or are given it, and hand it back. */
   protected readonly factories = new Set<PyNode>();
 
@@ -186,6 +188,7 @@ export abstract class NetworkUses {
   #part(module: PyModule, attribute: PyNode, hops: number): undefined {
     const name = attribute.field('attribute')?.text ?? '';
     if (name === 'module') return this.#use(module, attribute, hops);
+    this.parts.add(name);
     if (isPlainAttribute(name)) return;
     const holder = attribute.parent;
     if (holder?.type === 'assignment' && holder.field('left') === attribute) {
