@@ -23,7 +23,7 @@ import type { GradDoubt } from '../../src/torch/grad/doubts.js';
 import { valuesGiven } from '../../src/torch/grad/origins.js';
 import { attributeUses } from '../../src/torch/module/modules.js';
 import { definitionCalled } from './called.js';
-import { ownOptimizers, sharedBy } from './shared.js';
+import { ownOptimizers, sharedBy } from './sharing.js';
 import { NetworkUses } from './uses.js';
 
 /** Who has a network, and its parameters, as far as the project shows. */

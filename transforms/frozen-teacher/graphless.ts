@@ -31,7 +31,7 @@ import { isFloating, kindOf } from '../../src/torch/tensor/tensor.js';
 import { passOf } from '../../src/torch/training/training-loop.js';
 import { definitionCalled } from './called.js';
 import { asksForGradient, type Given, isLoader, isLoss } from './inputs.js';
-import { isSetting } from './shared.js';
+import { isSetting } from './sharing.js';
 
 const MAX_DEPTH = 24;
 /** Hand on the elements of what they are given. */
