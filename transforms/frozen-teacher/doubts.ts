@@ -1,5 +1,10 @@
 import type { PyModule } from '../../src/semantic/module.js';
-import { contextManagers, enclosingFunction, enclosingWiths } from '../../src/semantic/statements.js';
+import {
+  argumentsOf,
+  contextManagers,
+  enclosingFunction,
+  enclosingWiths,
+} from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { shown } from '../../src/torch/gate.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
@@ -26,11 +31,10 @@ export function doubtsAboutRun(module: PyModule, run: TeacherRun): readonly Grad
 function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
   yield* doubtsOfPlace(module, run.statement);
   const { teachers, trained } = networksIn(module);
-  const graphless = new Graphless(teachers, trained);
-  const input = graphless.doubt(module, run.value);
-  const networks = [
-    ...new Map([...run.networks.map((each) => [each.text, each] as const), ...graphless.relied]).values(),
-  ];
+  const graphless = new Graphless(module, teachers, trained);
+  const input = graphless.doubt(run.value);
+  const own = run.networks.map((each) => [`${each.text} ${enclosingFunction(each)?.start}`, each] as const);
+  const networks = [...new Map([...own, ...graphless.relied]).values()];
   const fates = networks.map((network) => ({ network, fate: fateOf(module, network) }));
   const frozen = fates.every(({ fate }) => fate.isFrozen);
   if (frozen && input === undefined)
@@ -44,9 +48,14 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
   if (!isDetached) {
     for (const { fate } of fates) yield* fate.doubts;
     if (input !== undefined) yield input;
+    const asked = gradientAsked(module, run.statement);
+    if (asked !== undefined)
+      yield unknown(
+        `that \`${shown(asked)}\` is not about what \`${shown(run.networks[0] ?? run.value)}\` gets`,
+      );
     yield* differentiatedAlone(module, run, new Set(networks.map(({ text }) => text)));
   }
-  for (const { network } of fates) yield* doubtsOfForward(module, network);
+  for (const { network, fate } of fates) yield* doubtsOfForward(module, network, fate);
 }
 
 /** Nobody reads the result with its graph, but the network may be trained: what else its forward leaves behind counts. */
@@ -74,7 +83,11 @@ function* doubtsIfShared(
 }
 
 /** What running the network without gradients would change in the forward itself. */
-function* doubtsOfForward(module: PyModule, network: PyNode): Generator<GradDoubt> {
+function* doubtsOfForward(module: PyModule, network: PyNode, { compiler }: Fate): Generator<GradDoubt> {
+  if (compiler !== undefined)
+    yield unknown(
+      `that other rounding is fine: \`${compiler}\` may make another program of it without gradients`,
+    );
   const suspect = differentiatingNetwork(module, network);
   if (suspect !== undefined)
     yield unknown(
@@ -100,4 +113,20 @@ function* doubtsOfPlace(module: PyModule, statement: PyNode): Generator<GradDoub
 
 function unknown(words: string): GradDoubt {
   return { answer: 'unknown', words };
+}
+
+/** `batch["x"].requires_grad_()` of the same function: in place, so that what has the tensor by another name sees it. */
+function gradientAsked(module: PyModule, statement: PyNode): PyNode | undefined {
+  const owner = enclosingFunction(statement) ?? module.root;
+  return module.atWithin('requires_grad', owner).flatMap((node) => {
+    const attribute = node.parent?.type === 'attribute' ? node.parent : undefined;
+    const user = attribute?.parent;
+    if (attribute?.field('attribute') !== node || user === undefined) return [];
+    const isCall = user.type === 'call' && user.field('function') === attribute;
+    const isSet = user.type === 'assignment' && user.field('left') === attribute;
+    const mode = isCall ? argumentsOf(user)[0] : user.field('right');
+    const isOff = (mode?.field('value') ?? mode)?.type === 'false';
+    const isFresh = attribute.field('object')?.type === 'call';
+    return (isCall || isSet) && !isOff && !isFresh ? [user] : [];
+  })[0];
 }

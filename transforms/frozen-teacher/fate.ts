@@ -32,6 +32,8 @@ export interface Fate {
   readonly isTrained: boolean;
   /** Its gradients are switched off for good. */
   readonly isFrozen: boolean;
+  /** What compiles it, for the grad mode in which it runs. */
+  readonly compiler: string | undefined;
   /** What speaks against saying that nobody trains it, nor reads the gradients of its parameters. */
   readonly doubts: readonly GradDoubt[];
 }
@@ -48,11 +50,13 @@ const MAX_HOPS = 8;
 const DEEP_COPY = 'copy.deepcopy';
 /** What it gives has the parts of what it is given. */
 const SHARES = /^copy\.copy$|^torchvision\.models\.feature_extraction\.|\.convert_sync_batchnorm$/;
+const COMPILED = /^torch\.(?:compile|jit\.\w+)$/;
 /** Each call gives an object of its own, whatever it is given. */
 const MAKES = /^torch\.(?:load|jit\.load|hub\.load)$/;
 
 /** Follows a network to where it was made, and to all that the project does with it. */
 class Follower extends NetworkUses implements Fate {
+  compiler: string | undefined;
   readonly #made = new Set<string>();
   /** What is open where a function that others may import is given the network. */
   #outer: string | undefined;
@@ -160,6 +164,7 @@ class Follower extends NetworkUses implements Fate {
     const name = callee?.type === 'attribute' ? (callee.field('attribute')?.text ?? '') : '';
     const isOfOther =
       path !== undefined && (WRAPS_MODULE.has(path) || SHARES.test(path) || isPeftModelMaker(path));
+    if (COMPILED.test(path ?? '')) this.compiler ??= path;
     if (isOfOther) return this.object(module, argumentsOf(call)[0], hops + 1);
     if (path === DEEP_COPY || MAKES.test(path ?? '') || isLibraryModel(path ?? '')) return;
     if (path !== undefined && isModuleClass(path)) {

@@ -1,6 +1,6 @@
 import { builtin, cutsGraph, ofTensor, row } from '../../src/library/library.js';
 import { classBehind } from '../../src/semantic/definitions.js';
-import type { Elsewhere } from '../../src/semantic/elsewhere.js';
+import { boundElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -17,13 +17,13 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { DATA_LOADER, NUMPY, TORCH } from '../../src/torch/catalog.js';
+import { DATA_LOADER, isModuleClass, NUMPY, TORCH } from '../../src/torch/catalog.js';
 import { shown } from '../../src/torch/gate.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
 import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
 import { isOwnMember } from '../../src/torch/grad/instance.js';
 import { valuesGiven } from '../../src/torch/grad/origins.js';
-import { isPlainParameter } from '../../src/torch/grad/parts.js';
+import { isPlainParameter, valuesPutInto } from '../../src/torch/grad/parts.js';
 import { isPlainAttribute } from '../../src/torch/grad/values.js';
 import { passesForModel } from '../../src/torch/module/model-value.js';
 import { attributeUses } from '../../src/torch/module/modules.js';
@@ -31,29 +31,24 @@ import { isFloating, kindOf } from '../../src/torch/tensor/tensor.js';
 import { passOf } from '../../src/torch/training/training-loop.js';
 import { definitionCalled } from './called.js';
 import { asksForGradient, type Given, isLoader, isLoss } from './inputs.js';
-import { isSetting } from './sharing.js';
+import { isSetting, isSettingPath } from './sharing.js';
 
 const MAX_DEPTH = 24;
-/** Hand on the elements of what they are given. */
-const PASSES: ReadonlySet<string> = new Set([
-  'enumerate',
-  'zip',
-  'iter',
-  'next',
-  'list',
-  'tuple',
-  'reversed',
-  'sorted',
-  'map',
-]);
+const MAX_STEPS = 3000;
+/** Of torch, what may give anything. */
+const LEADS_ON = /^torch\.(?:load|hub|jit|compile|func|vmap|distributions|autograd\.(?!Variable$))/;
+const HANDS_ON = /^(?:random\.(?:sample|choice|choices)|collections\.deque|copy\.\w+|itertools\.\w+)$/;
 
 /** Whether values carry a graph, apart from one that leads to networks which nobody trains. */
 export class Graphless {
   /** The networks that were taken to be trained by nobody. */
   readonly relied = new Map<string, PyNode>();
   readonly #open = new Set<PyNode>();
+  #steps = 0;
 
   constructor(
+    /** The file of the statement. */
+    private readonly module: PyModule,
     /** The networks, as written, that may be so. */
     private readonly networks: ReadonlySet<string>,
     /** Those that are trained, as written: what they compute certainly has a graph. */
@@ -61,14 +56,15 @@ export class Graphless {
   ) {}
 
   /** Why a value may carry a graph; undefined where it does not. */
-  doubt(module: PyModule, value: PyNode): GradDoubt | undefined {
-    return this.#of(module, value, undefined, 0);
+  doubt(value: PyNode): GradDoubt | undefined {
+    return this.#of(this.module, value, undefined, 0);
   }
 
   #of(module: PyModule, expression: PyNode | undefined, given: Given, depth: number): GradDoubt | undefined {
     if (expression === undefined) return unknown('that its input needs no gradient');
     const node = unparenthesized(expression);
-    if (depth > MAX_DEPTH) return unknown(`that \`${shown(node)}\` needs no gradient`);
+    if (depth > MAX_DEPTH || ++this.#steps > MAX_STEPS)
+      return unknown(`that \`${shown(node)}\` needs no gradient`);
     // A value that depends on itself is as good as its other origins.
     if (this.#open.has(node) || isSetting(module, node)) return undefined;
     this.#open.add(node);
@@ -138,7 +134,18 @@ export class Graphless {
     if (definitions.length === 0) return unknown(`that \`${name.text}\` needs no gradient`);
     if (asksForGradient(module, name))
       return { answer: 'no', words: `\`${name.text}\` is asked for its gradient` };
-    return first(definitions, (each) => this.#defined(module, each, given, depth));
+    const puts = scope === undefined ? [] : module.occurrences(scope, name.text).flatMap(valuesPutInto);
+    return (
+      first(definitions, (each) => this.#defined(module, each, given, depth)) ??
+      this.#put(module, puts, given, depth)
+    );
+  }
+
+  /** What is put into an object: `batch["x"] = net(z)`, `found.append(net(z))`. */
+  #put(module: PyModule, values: readonly PyNode[], given: Given, depth: number): GradDoubt | undefined {
+    return first(values, (each) =>
+      recordsNoGraph(module, each) ? undefined : this.#of(module, each, given, depth + 1),
+    );
   }
 
   #defined(module: PyModule, definition: Definition, given: Given, depth: number): GradDoubt | undefined {
@@ -190,15 +197,31 @@ export class Graphless {
     const name = node.field('attribute')?.text ?? '';
     const object = node.field('object');
     if (isPlainAttribute(name) && !isOwnMember(module, object, name)) return undefined;
-    if (qualifiedName(module, node) !== undefined) return undefined;
+    const path = qualifiedName(module, node);
+    if (path !== undefined) return this.#ofModule(module, node, path, depth);
     const classNode = object && classBehind(module, object);
     if (classNode === undefined) return this.#of(module, object, given, depth + 1);
-    const writes = attributeUses(module, classNode, name).filter(({ kind }) => kind !== 'read');
+    const uses = attributeUses(module, classNode, name);
+    const writes = uses.filter(({ kind }) => kind !== 'read');
+    const puts = uses.flatMap(({ node: use }) => valuesPutInto(use));
     const values = writes.map(({ node: write }) =>
       write.parent?.field('left') === write ? write.parent.field('right') : undefined,
     );
     if (values.length === 0) return unknown(`that \`${shown(node)}\` needs no gradient`);
-    return first(values, (each) => this.#of(module, each, undefined, depth + 1));
+    return (
+      first(values, (each) => this.#of(module, each, undefined, depth + 1)) ??
+      this.#put(module, puts, undefined, depth)
+    );
+  }
+
+  /** `torch.float32`, `settings.SCALE`. */
+  #ofModule(module: PyModule, node: PyNode, path: string, depth: number): GradDoubt | undefined {
+    const bound = boundElsewhere(module, path);
+    if (bound?.node.type === 'assignment')
+      return this.#of(bound.module, bound.node.field('right'), undefined, depth + 1);
+    return path.startsWith(TORCH) || isSettingPath(path)
+      ? undefined
+      : unknown(`that \`${shown(node)}\` needs no gradient`);
   }
 
   #call(module: PyModule, call: PyNode, given: Given, depth: number): GradDoubt | undefined {
@@ -216,25 +239,23 @@ export class Graphless {
         return asked.type === 'true'
           ? { answer: 'no', words: `\`${shown(call)}\` needs a gradient` }
           : unknown(`that \`${shown(call)}\` needs no gradient`);
-      if (/^torch\.nn\.Parameter$/.test(path))
+      if (path.endsWith('.Parameter') || (isModuleClass(path) && row(path)?.is !== 'loss'))
         return { answer: 'no', words: `\`${shown(call)}\` needs a gradient` };
+      if (LEADS_ON.test(path)) return unknown(`that \`${shown(call)}\` needs no gradient`);
       return row(path)?.graph === 'cut' ? undefined : all();
     }
-    const network = this.#networkRun(callee);
+    const network = module === this.module ? this.#networkRun(callee) : undefined;
     if (network !== undefined) {
-      this.relied.set(network.text, network);
+      this.relied.set(`${network.text} ${enclosingFunction(network)?.start}`, network);
       return all();
     }
     const found = definitionCalled(module, call);
     if (found !== undefined && found.node.type === 'function_definition')
       return this.#returned(found, module, call, given, depth);
     const isFree = callee.type === 'identifier' && module.resolve(callee) === undefined;
-    if (
-      isFree &&
-      (builtin(callee.text)?.graph === 'cut' || PASSES.has(callee.text) || builtin(callee.text) !== undefined)
-    )
+    if (isFree && builtin(callee.text) !== undefined)
       return builtin(callee.text)?.graph === 'cut' ? undefined : all();
-    if (isLoss(module, callee)) return all();
+    if (isLoss(module, callee) || HANDS_ON.test(path ?? '')) return all();
     return this.#method(module, call, given, depth);
   }
 

@@ -195,7 +195,12 @@ function isPlainCall(module: PyModule, call: PyNode): boolean {
 }
 
 /** Packages that know no tensors of torch. */
-const WITHOUT_TENSORS = /^(?:argparse|gym|gymnasium|json|os|math|numpy|random|yaml|torch\.device)(?:\.|$)/;
+const WITHOUT_TENSORS =
+  /^(?:argparse|gym|gymnasium|json|os|math|numpy|random(?!\.(?:sample|choice|choices|shuffle)$)|yaml|torch\.device)(?:\.|$)/;
+
+export function isSettingPath(path: string): boolean {
+  return WITHOUT_TENSORS.test(path);
+}
 
 /** What comes from the command line, a file of settings, an environment or numpy: it holds neither networks nor graphs. */
 export function isSetting(module: PyModule, expression: PyNode, depth = 0): boolean {

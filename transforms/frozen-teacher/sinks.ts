@@ -19,16 +19,19 @@ import { shown } from '../../src/torch/gate.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
 import { gradUseElsewhere } from '../../src/torch/grad/elsewhere.js';
+import { gradUseReached } from '../../src/torch/grad/grad.js';
 import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
 import { usesOf } from '../../src/torch/grad/mode.js';
 import { traceGraph } from '../../src/torch/module/networks.js';
+import { definitionCalled } from './called.js';
 import { fateOf } from './fate.js';
 import { Graphless } from './graphless.js';
+import { isLoss } from './inputs.js';
 import type { TeacherRun } from './sites.js';
 
 /** Whether the graph of what the statement computes is cut off wherever the value is read. */
 export function isOnlyReadDetached(module: PyModule, run: TeacherRun): boolean {
-  if (new Graphless(new Set(), new Set()).doubt(module, run.value) === undefined) return true;
+  if (new Graphless(module, new Set(), new Set()).doubt(run.value) === undefined) return true;
   return run.targets.length > 0 && readsOf(module, run).every((read) => isCutWhereRead(module, read));
 }
 
@@ -54,7 +57,8 @@ function isCutWhereRead(module: PyModule, read: PyNode): boolean {
     if (parent.type === 'comparison_operator' || parent.type === 'interpolation') return true;
     if (parent.type === 'attribute' && parent.field('object') === at) {
       const name = parent.field('attribute')?.text ?? '';
-      if (ofTensor(name) === undefined || isRedefined(module, name)) return false;
+      if (ofTensor(name) === undefined || ofTensor(name)?.asksGraph || isRedefined(module, name))
+        return false;
       if (cutsGraph(name)) return true;
       const call = parent.parent;
       at = call?.type === 'call' && call.field('function') === parent ? call : parent;
@@ -111,6 +115,8 @@ function aloneAt(
 ): GradDoubt | undefined {
   const statement = statementOf(read);
   const name = shown(read);
+  if (asksForGraph(module, read))
+    return unknown(`that nobody differentiates or asks for the graph of \`${name}\``);
   const backward = within(
     backwards(module).map(({ call, value }) => ({ start: call.start, end: call.end, value })),
     statement,
@@ -125,15 +131,14 @@ function aloneAt(
       ? undefined
       : unknown(`that nobody differentiates \`${name}\` by itself`);
   }
-  if (mixes(module, value, networks)) return undefined;
+  const caller = callBehind(value, read);
+  if (caller !== undefined && differentiatesInside(module, caller))
+    return unknown(`that \`${shown(caller)}\` does not differentiate \`${name}\` by itself`);
+  if (mixes(module, value, networks)) return reentrant(module, caller, name);
   if (backward !== undefined)
     return isTrainedSomehow(module, value, networks)
       ? unknown(`that \`${shown(value)}\` hangs on more than that`)
       : { answer: 'no', words: `\`${shown(value)}\`, which is differentiated, may hang on nothing else` };
-  const caller = callBehind(value, read);
-  const used = caller && gradUseElsewhere(module, caller.field('function') ?? caller);
-  if (used !== undefined)
-    return unknown(`that \`${shown(caller ?? read)}\` does not differentiate \`${name}\` by itself`);
   if (isAssignment) {
     const reads = readsOfTarget(module, inner?.field('left'));
     if (reads !== undefined && follow(reads)) return undefined;
@@ -147,6 +152,47 @@ function aloneAt(
 
 function unknown(words: string): GradDoubt {
   return { answer: 'unknown', words };
+}
+
+/** `torch.autograd.grad(loss, y)`, `y.requires_grad`, `y.retain_grad()`, `y.register_hook(f)`. */
+function asksForGraph(module: PyModule, read: PyNode): boolean {
+  const name = read.parent?.type === 'attribute' ? (read.parent.field('attribute')?.text ?? '') : '';
+  if (/^(?:requires_grad_?|grad|grad_fn|is_leaf|retain_grad|register_hook|retains_grad)$/.test(name))
+    return true;
+  for (const around of read.ancestors()) {
+    if (around.type === 'block' || around.type === 'module') return false;
+    const callee = around.type === 'call' ? around.field('function') : undefined;
+    const path = callee && qualifiedName(module, callee);
+    if (path !== undefined && row(path)?.differentiates === true) return true;
+    if (around.type === 'keyword_argument' && around.field('name')?.text === 'inputs') return true;
+  }
+  return false;
+}
+
+/** A function of the project that uses gradients itself. */
+function differentiatesInside(module: PyModule, call: PyNode): boolean {
+  const found = definitionCalled(module, call);
+  if (found === undefined) return gradUseElsewhere(module, call.field('function') ?? call) !== undefined;
+  return gradUseReached(found.module, found.node) !== undefined;
+}
+
+/** A reentrant checkpoint records nothing where none of its inputs has a graph: a network that gets the value may have one. */
+function reentrant(module: PyModule, call: PyNode | undefined, name: string): GradDoubt | undefined {
+  const callee = call?.field('function');
+  if (callee === undefined || qualifiedName(module, callee) !== undefined || isLoss(module, callee))
+    return undefined;
+  return module.memo(namesCheckpoint, module)
+    ? unknown(`that no reentrant checkpoint in \`${shown(callee)}\` needs the graph of \`${name}\``)
+    : undefined;
+}
+
+function namesCheckpoint(module: PyModule): boolean {
+  const elsewhere = module.around.summaries({ word: 'checkpoint', beside: [] }, importsCheckpoint);
+  return importsCheckpoint(module) || elsewhere === undefined || elsewhere.includes(true);
+}
+
+function importsCheckpoint(module: PyModule): boolean {
+  return module.mentions(/utils\.checkpoint|gradient_checkpointing/);
 }
 
 /** The call whose argument a read is. */
