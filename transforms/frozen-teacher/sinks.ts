@@ -131,10 +131,10 @@ function aloneAt(
       ? undefined
       : unknown(`that nobody differentiates \`${name}\` by itself`);
   }
-  const caller = callBehind(value, read);
-  if (caller !== undefined && differentiatesInside(module, caller))
+  const caller = callsAround(value, read).find((each) => differentiatesInside(module, each));
+  if (caller !== undefined)
     return unknown(`that \`${shown(caller)}\` does not differentiate \`${name}\` by itself`);
-  if (mixes(module, value, networks)) return reentrant(module, caller, name);
+  if (mixes(module, value, networks)) return reentrant(module, value, read);
   if (backward !== undefined)
     return isTrainedSomehow(module, value, networks)
       ? unknown(`that \`${shown(value)}\` hangs on more than that`)
@@ -177,12 +177,12 @@ function differentiatesInside(module: PyModule, call: PyNode): boolean {
 }
 
 /** A reentrant checkpoint records nothing where none of its inputs has a graph: a network that gets the value may have one. */
-function reentrant(module: PyModule, call: PyNode | undefined, name: string): GradDoubt | undefined {
-  const callee = call?.field('function');
-  if (callee === undefined || qualifiedName(module, callee) !== undefined || isLoss(module, callee))
-    return undefined;
-  return module.memo(namesCheckpoint, module)
-    ? unknown(`that no reentrant checkpoint in \`${shown(callee)}\` needs the graph of \`${name}\``)
+function reentrant(module: PyModule, value: PyNode, read: PyNode): GradDoubt | undefined {
+  const [callee] = callsAround(value, read)
+    .map((call) => call.field('function') ?? call)
+    .filter((each) => qualifiedName(module, each) === undefined && !isLoss(module, each));
+  return callee !== undefined && module.memo(namesCheckpoint, module)
+    ? unknown(`that no reentrant checkpoint in \`${shown(callee)}\` needs the graph of \`${shown(read)}\``)
     : undefined;
 }
 
@@ -195,13 +195,12 @@ function importsCheckpoint(module: PyModule): boolean {
   return module.mentions(/utils\.checkpoint|gradient_checkpointing/);
 }
 
-/** The call whose argument a read is. */
-function callBehind(value: PyNode, read: PyNode): PyNode | undefined {
-  for (const around of read.ancestors()) {
-    if (around.type === 'call' && around.field('arguments')?.contains(read)) return around;
-    if (around === value) return undefined;
-  }
-  return undefined;
+/** The calls among whose arguments a read is, the innermost first. */
+function callsAround(value: PyNode, read: PyNode): readonly PyNode[] {
+  return [...read.ancestors()].filter(
+    (around) =>
+      value.contains(around) && around.type === 'call' && around.field('arguments')?.contains(read) === true,
+  );
 }
 
 function readsOfTarget(module: PyModule, target: PyNode | undefined): readonly PyNode[] | undefined {

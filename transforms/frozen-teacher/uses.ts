@@ -15,7 +15,7 @@ import { attributeUses, familyOf, moduleKind } from '../../src/torch/module/modu
 import { reflectionIn } from '../../src/torch/module/reflection.js';
 import { definitionCalled, parameterGetting } from './called.js';
 import { givesParameters } from './gives-parameters.js';
-import { walkedFor } from './walked.js';
+import { trainedIn, walkedFor } from './walked.js';
 
 const MAX_HOPS = 8;
 const DEEP_COPY = 'copy.deepcopy';
@@ -201,6 +201,7 @@ export abstract class NetworkUses {
       /^(?:comparison_operator|interpolation|binary_operator|expression_statement)$/.test(holder?.type ?? '')
     )
       return;
+    if (trainedIn(module, attribute)) return this.doubt('no', `an optimizer gets \`${shown(attribute)}\``);
     this.unknown(`what becomes of \`${shown(attribute)}\`, a part of \`${this.name}\``);
   }
 

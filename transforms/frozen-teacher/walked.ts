@@ -43,7 +43,7 @@ export function walkedFor(module: PyModule, call: PyNode): Walked {
 }
 
 /** `[{"params": net.parameters()}]`, `list(a.parameters()) + list(b.parameters())` inside the optimizer's own parentheses. */
-function trainedIn(module: PyModule, call: PyNode): boolean {
+export function trainedIn(module: PyModule, call: PyNode): boolean {
   const statement = statementOf(call);
   for (const around of call.ancestors()) {
     if (around === statement) return false;
@@ -53,7 +53,7 @@ function trainedIn(module: PyModule, call: PyNode): boolean {
   return false;
 }
 
-export function isOptimizerClass(module: PyModule, callee: PyNode): boolean {
+function isOptimizerClass(module: PyModule, callee: PyNode): boolean {
   const path = qualifiedName(module, callee) ?? '';
   return path.startsWith(OPTIMIZERS) && /^torch\.optim\.(?:\w+\.)?[A-Z]\w*$/.test(path);
 }
