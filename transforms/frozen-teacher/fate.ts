@@ -39,7 +39,18 @@ export interface Fate {
 }
 
 export function fateOf(module: PyModule, network: PyNode): Fate {
-  return module.memo(findFate, network);
+  return module.memo(findFate, holderOf(module, network));
+}
+
+/** One node for all places where the same variable or attribute stands. */
+function holderOf(module: PyModule, network: PyNode): PyNode {
+  if (network.type === 'identifier') {
+    const scope = module.resolve(network);
+    return (scope && module.writes(scope, network.text)[0]) ?? network;
+  }
+  const owner = network.type === 'attribute' && classBehind(module, network.field('object') ?? network);
+  const [first] = owner ? attributeUses(module, owner, network.field('attribute')?.text ?? '') : [];
+  return first?.node ?? network;
 }
 
 function findFate(module: PyModule, network: PyNode): Fate {
