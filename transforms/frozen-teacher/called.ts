@@ -21,7 +21,7 @@ export function definitionCalled(module: PyModule, call: PyNode): Elsewhere | un
   if (callee?.type === 'identifier' && module.resolve(callee) === undefined)
     return starredDefinition(module, callee.text);
   const object = callee?.type === 'attribute' ? callee.field('object') : undefined;
-  const made = object && classOf(module, object, 0);
+  const made = object && classOf(module, object);
   const method = made && methodNamed(made.module, made.node, callee?.field('attribute')?.text ?? '');
   return made === undefined || method === undefined ? undefined : { module: made.module, node: method };
 }
@@ -29,7 +29,7 @@ export function definitionCalled(module: PyModule, call: PyNode): Elsewhere | un
 const MAX_HOPS = 4;
 
 /** The one class of the project that made an object, wherever it was made. */
-function classOf(module: PyModule, object: PyNode | undefined, hops: number): Elsewhere | undefined {
+export function classOf(module: PyModule, object: PyNode | undefined, hops = 0): Elsewhere | undefined {
   const node = object && unparenthesized(object);
   if (node === undefined || hops > MAX_HOPS) return undefined;
   if (node.type === 'call') {

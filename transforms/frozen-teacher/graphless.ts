@@ -29,8 +29,8 @@ import { passesForModel } from '../../src/torch/module/model-value.js';
 import { attributeUses } from '../../src/torch/module/modules.js';
 import { isFloating, kindOf } from '../../src/torch/tensor/tensor.js';
 import { passOf } from '../../src/torch/training/training-loop.js';
-import { definitionCalled } from './called.js';
-import { asksForGradient, type Given, isLoader, isLoss } from './inputs.js';
+import { classOf, definitionCalled } from './called.js';
+import { asksForGradient, first, type Given, isLoader, isLoss, unknown } from './inputs.js';
 import { isSetting, isSettingPath } from './sharing.js';
 
 const MAX_DEPTH = 24;
@@ -199,9 +199,11 @@ export class Graphless {
     if (isPlainAttribute(name) && !isOwnMember(module, object, name)) return undefined;
     const path = qualifiedName(module, node);
     if (path !== undefined) return this.#ofModule(module, node, path, depth);
-    const classNode = object && classBehind(module, object);
-    if (classNode === undefined) return this.#of(module, object, given, depth + 1);
-    const uses = attributeUses(module, classNode, name);
+    const own = object && classBehind(module, object);
+    const made = own === undefined ? classOf(module, object) : { module, node: own };
+    const uses = made === undefined ? [] : attributeUses(made.module, made.node, name);
+    if (made === undefined || (own === undefined && uses.length === 0))
+      return this.#of(module, object, given, depth + 1);
     const writes = uses.filter(({ kind }) => kind !== 'read');
     const puts = uses.flatMap(({ node: use }) => valuesPutInto(use));
     const values = writes.map(({ node: write }) =>
@@ -209,8 +211,8 @@ export class Graphless {
     );
     if (values.length === 0) return unknown(`that \`${shown(node)}\` needs no gradient`);
     return (
-      first(values, (each) => this.#of(module, each, undefined, depth + 1)) ??
-      this.#put(module, puts, undefined, depth)
+      first(values, (each) => this.#of(made.module, each, undefined, depth + 1)) ??
+      this.#put(made.module, puts, undefined, depth)
     );
   }
 
@@ -332,18 +334,4 @@ export class Graphless {
       (each) => this.#of(there, each, plain, depth + 1),
     );
   }
-}
-
-function unknown(words: string): GradDoubt {
-  return { answer: 'unknown', words };
-}
-
-function first<T>(all: readonly T[], look: (each: T) => GradDoubt | undefined): GradDoubt | undefined {
-  let found: GradDoubt | undefined;
-  for (const each of all) {
-    const doubt = look(each);
-    if (doubt?.answer === 'no') return doubt;
-    found ??= doubt;
-  }
-  return found;
 }

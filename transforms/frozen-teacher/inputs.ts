@@ -5,6 +5,7 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, enclosingFunction, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { DATA_LOADER } from '../../src/torch/catalog.js';
+import type { GradDoubt } from '../../src/torch/grad/doubts.js';
 import { valuesGiven } from '../../src/torch/grad/origins.js';
 import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
 
@@ -60,4 +61,19 @@ export function asksForGradient(module: PyModule, name: PyNode): boolean {
 /** `nn.MSELoss()(a, b)`, `criterion(a, b)` with `criterion = nn.MSELoss()`: it has no weights. */
 export function isLoss(module: PyModule, callee: PyNode): boolean {
   return row(makerOf(module, callee) ?? '')?.is === 'loss';
+}
+
+export function unknown(words: string): GradDoubt {
+  return { answer: 'unknown', words };
+}
+
+/** The first that speaks against it; a refusal before a doubt. */
+export function first<T>(all: readonly T[], look: (each: T) => GradDoubt | undefined): GradDoubt | undefined {
+  let found: GradDoubt | undefined;
+  for (const each of all) {
+    const doubt = look(each);
+    if (doubt?.answer === 'no') return doubt;
+    found ??= doubt;
+  }
+  return found;
 }

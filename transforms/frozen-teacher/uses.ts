@@ -4,7 +4,11 @@ import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, enclosingFunction, keywordArgument } from '../../src/semantic/statements.js';
-import { attributeUsesElsewhere, usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
+import {
+  attributeUsesElsewhere,
+  type UseElsewhere,
+  usesElsewhere,
+} from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass } from '../../src/torch/catalog.js';
 import { isModelMaker } from '../../src/torch/catalog-modules.js';
@@ -27,6 +31,8 @@ export abstract class NetworkUses {
   isFrozen = false;
   readonly doubts: GradDoubt[] = [];
   readonly #used = new Set<string>();
+  /** Whether the use that is looked at is one of this network, and not of another that goes by the same name. */
+  #isCertain = true;
   /** Its attributes that the project reads by the network: `net.optimizer`. */
   protected readonly parts = new Set<string>();
   /** Functions that make the network, or are given it, and hand it back. */
@@ -38,7 +44,8 @@ export abstract class NetworkUses {
   abstract object(module: PyModule, expression: PyNode | undefined, hops: number): undefined;
 
   protected doubt(answer: GradDoubt['answer'], words: string): undefined {
-    if (!this.doubts.some((each) => each.words === words)) this.doubts.push({ answer, words });
+    const certain = this.#isCertain ? answer : 'unknown';
+    if (!this.doubts.some((each) => each.words === words)) this.doubts.push({ answer: certain, words });
   }
 
   protected unknown(words: string): undefined {
@@ -86,8 +93,16 @@ export abstract class NetworkUses {
       const assignment = each.node.parent;
       if (assignment?.type === 'assignment' && assignment.field('left') === each.node)
         this.object(each.module, assignment.field('right'), hops + 1);
-      else this.#use(each.module, each.node, hops + 1);
+      else this.#perhaps(each, hops + 1);
     }
+  }
+
+  /** A use by an object that may be another one. */
+  #perhaps({ module, node, isCertain }: UseElsewhere, hops: number): undefined {
+    const before = this.#isCertain;
+    this.#isCertain &&= isCertain;
+    this.#use(module, node, hops);
+    this.#isCertain = before;
   }
 
   /** One place where the network stands. */
@@ -161,7 +176,8 @@ export abstract class NetworkUses {
         ? attribute.parent
         : undefined;
     if (call === undefined) return this.#part(module, attribute, hops);
-    if (name === 'requires_grad_' && argumentsOf(call)[0]?.type === 'false' && !isPart) this.isFrozen = true;
+    if (name === 'requires_grad_' && argumentsOf(call)[0]?.type === 'false' && !isPart && this.#isCertain)
+      this.isFrozen = true;
     if (name === 'state_dict' && keywordArgument(call, 'keep_vars') !== undefined)
       return this.unknown(`what becomes of the parameters that \`${shown(call)}\` gives`);
     if (walksModule(name)) return this.#walked(module, call, isPart);
@@ -178,8 +194,8 @@ export abstract class NetworkUses {
 
   #walked(module: PyModule, call: PyNode, isPart: boolean): undefined {
     const found = walkedFor(module, call);
-    if (found === 'frozen' && !isPart) this.isFrozen = true;
-    if (found === 'trained') this.isTrained = true;
+    if (found === 'frozen' && !isPart && this.#isCertain) this.isFrozen = true;
+    if (found === 'trained' && this.#isCertain) this.isTrained = true;
     if (found === 'trained') this.doubt('no', `an optimizer gets \`${shown(call)}\``);
     if (found === 'taken') this.doubt('no', `\`${shown(call)}\` is used, for what does not show`);
   }
