@@ -25,6 +25,7 @@ import evidence from './evidence.json' with { type: 'json' };
 import { explicitDetachItem } from './explicit-detach-item.js';
 import { explicitRetainGraph } from './explicit-retain-graph.js';
 import { factoryDevice } from './factory-device.js';
+import { frozenTeacher } from './frozen-teacher.js';
 import { fsdpCpuOffload } from './fsdp-cpu-offload.js';
 import { fsdpOffloadAccumulation } from './fsdp-offload-accumulation.js';
 import { fusedOptimizer } from './fused-optimizer.js';
@@ -92,6 +93,7 @@ export const transforms: readonly Transform[] = withEvidence(
     explicitDetachItem,
     explicitRetainGraph,
     factoryDevice,
+    frozenTeacher,
     fsdpCpuOffload,
     fsdpOffloadAccumulation,
     fusedOptimizer,

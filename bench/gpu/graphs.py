@@ -20,6 +20,7 @@ from workload import (
     gpt,
     language_loss,
     llama,
+    sized,
     tokens,
 )
 
@@ -97,6 +98,77 @@ def evaluation_total(after):
         return val_loss
 
     return evaluate
+
+
+@case("frozen-teacher", what="distillation step", setup=f"teacher and student: {GPT_TRAINING}")
+def distillation_step(after):
+    student, teacher, (x, y) = gpt(), gpt().eval(), tokens()
+    optimizer = adamw(student)
+
+    def step():
+        logits = student(x)
+        with torch.no_grad() if after else contextlib.nullcontext():
+            wanted = teacher(x)
+        loss = language_loss(logits, y) + nn.functional.mse_loss(logits, wanted)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    return step
+
+
+@case(
+    "frozen-teacher",
+    what="distillation step whose targets are detached already",
+    setup=f"teacher and student: {GPT_TRAINING}",
+)
+def detached_distillation_step(after):
+    student, teacher, (x, y) = gpt(), gpt().eval(), tokens()
+    optimizer = adamw(student)
+
+    def step():
+        with torch.no_grad() if after else contextlib.nullcontext():
+            wanted = teacher(x)
+        logits = student(x)
+        loss = language_loss(logits, y) + nn.functional.mse_loss(logits, wanted.detach())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    return step
+
+
+def convolutions(*channels):
+    pairs = zip(channels, channels[1:])
+    return nn.Sequential(*[each for pair in pairs for each in (nn.Conv2d(*pair, 3, padding=1), nn.ReLU())])
+
+
+@case(
+    "frozen-teacher",
+    what="perceptual loss: the features of the target image only",
+    setup="features of 8 convolutions of 64 channels, generator of 3, batch 16 × 3 × 256 × 256, fp32, AdamW",
+)
+def perceptual_step(after):
+    size = sized(256, 16)
+    with torch.device(DEVICE):
+        features = convolutions(3, *[64] * 8).eval()
+        generator = convolutions(3, 64, 64, 3)
+        low, high = torch.randn(2, 16, 3, size, size)
+    optimizer = adamw(generator)
+
+    def step():
+        made = features(generator(low))
+        with torch.no_grad() if after else contextlib.nullcontext():
+            real = features(high)
+        loss = nn.functional.l1_loss(made, real)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    return step
 
 
 @case("detach-accumulated-loss", what="`total += loss` in a loop without backward", setup=GPT_SETUP, steps=5)

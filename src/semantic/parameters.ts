@@ -12,12 +12,14 @@ export function argumentsByParameter(
   module: PyModule,
   functionNode: PyNode,
   call: PyNode,
+  /** A decorator that leaves the arguments as they are. */
+  passes: (decorator: PyNode) => boolean = ({ text }) => text === 'staticmethod',
 ): ReadonlyMap<string, PyNode> | undefined {
   const object = call.field('function')?.field('object');
   const isOfClass =
     object?.type === 'identifier' && definitionNamed(module, object)?.type === 'class_definition';
   const parameters = functionNode.field('parameters')?.named ?? [];
-  if (decoratorsOf(functionNode).some(({ text }) => text !== 'staticmethod')) return undefined;
+  if (!decoratorsOf(functionNode).every(passes)) return undefined;
   if (isOfClass || hasSplat(call) || call.field('arguments')?.type !== 'argument_list') return undefined;
   if (parameters.some(({ type }) => type.endsWith('_splat_pattern'))) return undefined;
   const names = parameters.filter(({ type }) => !type.endsWith('_separator')).map(nameOf);

@@ -1,4 +1,4 @@
-import { row } from '../../library/library.js';
+import { givesModule, row } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { definitionBehind, methodNamed } from '../../semantic/definitions.js';
 import { boundElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
@@ -6,12 +6,15 @@ import { definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
+import { isRedefined } from '../../semantic/project-names.js';
 import { starredDefinition } from '../../semantic/star-imports.js';
 import {
   argumentsOf,
   enclosingClass,
   enclosingFunction,
+  methodName,
   ownNodes,
+  receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
@@ -82,6 +85,11 @@ export class Origins {
     const callee = call.field('function');
     const path = callee && qualifiedName(module, callee);
     if (path === PARTIAL) return this.of(module, argumentsOf(call)[0], hops + 1);
+    const receiver = path === undefined ? receiverOf(call) : undefined;
+    const name = methodName(call) ?? '';
+    // `Net().to(device)` is the network itself.
+    if (receiver !== undefined && givesModule(name) && !isRedefined(module, name))
+      return this.of(module, receiver, hops + 1);
     const definition = callee && this.#definition(module, callee);
     if (definition !== undefined) {
       if (definition.node.type === 'class_definition') return this.#instance(definition);
@@ -209,7 +217,7 @@ function worst(answers: readonly Answer[]): Answer {
 }
 
 /** What the calls of a function that the project shows give to one of its parameters; undefined where that does not show. */
-function valuesGiven(
+export function valuesGiven(
   module: PyModule,
   functionNode: PyNode,
   parameter: PyNode,

@@ -39,7 +39,13 @@ function doubt(otherwise: string): Gate {
 const REFLECTS = /\b(?:getattr|attrgetter|getmembers|__dict__|vars|dir|case)\b|\bcopy\b/;
 
 /** The place in a file that may read the attribute without naming it as one. */
-function reflectionIn(module: PyModule, name: string, family: readonly PyNode[]): PyNode | undefined {
+export function reflectionIn(
+  module: PyModule,
+  name: string,
+  family: readonly PyNode[],
+  /** Whether a shallow copy counts, which has the same attributes. */
+  copies = true,
+): PyNode | undefined {
   const dynamic = module.at('getattr').find((hit) => {
     const call = hit.parent;
     if (hit.text !== 'getattr' || call?.type !== 'call' || call.field('function') !== hit) return false;
@@ -59,7 +65,8 @@ function reflectionIn(module: PyModule, name: string, family: readonly PyNode[])
       return object !== undefined && mayBeOf(module, object, family);
     }),
   )[0];
-  const copied = [...module.at('copy'), ...module.at('.copy')].find((hit) => {
+  const copying = copies ? [...module.at('copy'), ...module.at('.copy')] : [];
+  const copied = copying.find((hit) => {
     const callee = hit.parent?.field('attribute') === hit ? hit.parent : hit;
     const isCalled = callee.parent?.type === 'call' && callee.parent.field('function') === callee;
     return isCalled && qualifiedName(module, callee) === SHALLOW_COPY;

@@ -1,0 +1,123 @@
+/**
+ *   t_logits = teacher(x)                   with torch.no_grad():
+ *                                               t_logits = teacher(x)
+ *
+ * A network that nobody trains, in a step that trains another: the teacher of a distillation, the target network of an
+ * agent, the reference of a preference loss, the features of a target image. With gradients on, its activations are kept
+ * until the backward, which then fills `.grad` of all its parameters. Whether it is in evaluation mode does not matter: the
+ * running statistics of batch norm change without gradients too.
+ * Safe where the graph can reach nothing: the parameters are in no optimizer and nobody reads their `.grad`, nothing that the
+ * statement gets carries a graph, no module is shared with a network that is trained, and what is differentiated later
+ * hangs on a trained network as well (or it would raise). Or where the result is only read detached.
+ */
+import {
+  hasInferenceFastPath,
+  importsTorch,
+  isTestFile,
+  NO_GRAD,
+  Proof,
+  type Site,
+  type Transform,
+} from '../src/toolkit/index.js';
+import { doubtsAboutRun } from './frozen-teacher/doubts.js';
+import { type TeacherRun, type TeacherSite, teacherSites } from './frozen-teacher/sites.js';
+
+interface Found extends Site {
+  readonly site: TeacherSite;
+}
+
+export const frozenTeacher: Transform<Found> = {
+  meta: {
+    id: 'frozen-teacher',
+    summary: 'Run a network that nobody trains under `torch.no_grad()` inside a training step',
+    symptom: 'peak',
+    moments: ['forward', 'backward'],
+    safety: 'safe',
+    numerics: 'bit-identical',
+    group: 'default',
+    options: {},
+    requires: { torch: '0.4' },
+    docs: {
+      why: 'A teacher, a target network or a reference model records a graph like any other network. Its activations are kept until the backward of the student, and that backward computes and keeps a gradient for every parameter of it, which no optimizer ever reads: as much memory as its weights.',
+      does: 'Puts `with torch.no_grad():` around the statements that run it, one step further in, with the alias the file has for torch. Calls through which a gradient flows to a trained network stay as they are: of a perceptual loss, only the features of the target image are wrapped.',
+      refuses: [
+        'an optimizer gets the parameters, or something takes them for what does not show',
+        'what the statement gets was computed by a network that is trained: the gradient flows through the teacher to its input (style transfer, adversarial losses)',
+        'an input is asked for its gradient (`requires_grad_()`)',
+        'what is differentiated later may hang on nothing else: without the graph it would raise',
+        'the parameters are frozen (`requires_grad_(False)`) and so are the inputs: nothing is recorded',
+        'the statement also runs what needs its graph: `loss = criterion(student(x), teacher(x))`',
+      ],
+      limits: [
+        'The network is followed to where it was made and to everything the project does with it: variables, attributes, parameters and their callers, factories. Where that ends, the fix is unsafe, with the open question: a network that is a part of a module (whose `parameters()` an optimizer may get, and whose gradients `DistributedDataParallel` waits for), one that code outside the project hands in, one that an unknown function gets, one that may share a part with a trained network, one with hooks.',
+        'Inputs are followed to a `DataLoader`, to numpy, to detached values, or to other such networks; what else they are makes the fix unsafe.',
+        'Where every use of the result is detached already, nothing about the network need be proven, and the forward no longer keeps what the `.detach()` throws away.',
+        '`nn.MultiheadAttention` and `nn.TransformerEncoder` take a faster path in evaluation mode without gradients, which rounds differently; where the file, or one that it imports from the project, names them the fix is unsafe.',
+        'Looked at are networks that the file puts into evaluation mode, copies (`deepcopy`, `load_state_dict(….state_dict())`) or makes by the same class as one that it trains, where the function, or one of the file that runs it, differentiates. What Lightning or a `Trainer` differentiates is not seen.',
+        'A result that is asked for its gradient, a network that `torch.compile` or TorchScript compiles, and a reentrant checkpoint that gets the result make the fix unsafe.',
+      ],
+    },
+    evidence: {
+      verdict:
+        'Real by execution on small networks: the graph of the teacher is gone, and so are the gradients that its parameters had for nothing, with the same student to the bit. What that frees at a real size has yet to be measured.',
+      measurements: [],
+      gpu: { notMeasured: 'the transform is new, and its cases in `bench/gpu/graphs.py` have yet to run' },
+    },
+    origin: [{ document: 'GPU memory audit report (Fourier LS-LoRA)', section: '4', fidelity: 'inspired' }],
+    example: 'fix-distillation',
+  },
+
+  skipsTests: true,
+  asksProject: true,
+  prefilter: ['backward(', ['.eval()', '.train(', '.load_state_dict(', 'deepcopy(']],
+
+  *detect(module) {
+    if (isTestFile(module.path, module.text) || importsTorch(module) === 'no') return;
+    for (const site of teacherSites(module)) {
+      const [node] = site.runs.flatMap(({ networks }) => networks);
+      if (node === undefined) continue;
+      const names = new Set(site.runs.flatMap(({ networks }) => networks.map(({ text }) => `\`${text}\``)));
+      yield {
+        node,
+        site,
+        message: `${[...names].join(' and ')} ${names.size > 1 ? 'run' : 'runs'} with gradients on beside a backward that has no use for them: all activations are kept for nothing`,
+      };
+    }
+  },
+
+  fix({ site }, edit, module) {
+    const proof = new Proof();
+    const kept: TeacherRun[] = [];
+    let refusal: string | undefined;
+    for (const run of site.runs) {
+      const doubts = doubtsAboutRun(module, run);
+      const no = doubts.find(({ answer }) => answer === 'no');
+      refusal ??= no?.words;
+      if (no !== undefined) continue;
+      kept.push(run);
+      for (const { answer, words } of doubts) proof.require(answer, words);
+    }
+    if (kept.length === 0) return edit.refuse(refusal ?? 'nothing of it can be wrapped');
+    for (const [first, last] of stretches(site.runs, kept))
+      edit.nestUnder(`with ${edit.name(NO_GRAD, first.statement)}()`, first.statement, last.statement);
+    return edit.done(
+      'Run it under `torch.no_grad()`',
+      proof,
+      hasInferenceFastPath(module) ? { numerics: 'rounding' } : {},
+    );
+  },
+};
+
+/** The first and the last of those that follow one another. */
+function stretches(
+  runs: readonly TeacherRun[],
+  kept: readonly TeacherRun[],
+): readonly (readonly [TeacherRun, TeacherRun])[] {
+  const found: [TeacherRun, TeacherRun][] = [];
+  for (const run of kept) {
+    const last = found.at(-1);
+    if (last !== undefined && runs.indexOf(last[1]) === runs.indexOf(run) - 1) last[1] = run;
+    else found.push([run, run]);
+  }
+  return found;
+}

@@ -1,0 +1,132 @@
+import type { PyModule } from '../../src/semantic/module.js';
+import {
+  argumentsOf,
+  contextManagers,
+  enclosingFunction,
+  enclosingWiths,
+} from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { shown } from '../../src/torch/gate.js';
+import type { GradDoubt } from '../../src/torch/grad/doubts.js';
+import { classAskingForModeAround } from '../../src/torch/grad/elsewhere.js';
+import { hasInferenceFastPath } from '../../src/torch/grad/fast-path.js';
+import { hookElsewhere } from '../../src/torch/grad/forward.js';
+import { stateOfForward } from '../../src/torch/grad/kept-state.js';
+import { compilerOf, importsTorch } from '../../src/torch/grad/roles.js';
+import { differentiatingNetwork, suspectInWords } from '../../src/torch/grad/unknown-code.js';
+import { type Fate, fateOf } from './fate.js';
+import { Graphless } from './graphless.js';
+import { differentiatedAlone, isOnlyReadDetached } from './sinks.js';
+import { networksIn, type TeacherRun } from './sites.js';
+
+/**
+ * All that speaks against computing this statement without gradients, refusals first. Two proofs: nobody reads what it
+ * computes with its graph; or the graph leads to nothing but parameters that nobody trains and whose gradients nobody reads.
+ */
+export function doubtsAboutRun(module: PyModule, run: TeacherRun): readonly GradDoubt[] {
+  const found = [...doubtsOf(module, run)];
+  return [...found.filter(({ answer }) => answer === 'no'), ...found.filter(({ answer }) => answer !== 'no')];
+}
+
+function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
+  yield* doubtsOfPlace(module, run.statement);
+  const { teachers, trained } = networksIn(module);
+  const graphless = new Graphless(module, teachers, trained);
+  const input = graphless.doubt(run.value);
+  const own = run.networks.map((each) => [`${each.text} ${enclosingFunction(each)?.start}`, each] as const);
+  const networks = [...new Map([...own, ...graphless.relied]).values()];
+  const fates = networks.map((network) => ({ network, fate: fateOf(module, network) }));
+  const frozen = fates.every(({ fate }) => fate.isFrozen);
+  if (frozen && input === undefined)
+    yield {
+      answer: 'no',
+      words: `the parameters of \`${shown(networks[0] ?? run.value)}\` need no gradient: nothing is recorded`,
+    };
+  const isDetached = isOnlyReadDetached(module, run);
+  const isOwn = fates.every(({ fate }) => fate.doubts.length === 0);
+  if (isDetached && !isOwn) yield* doubtsIfShared(module, run, fates);
+  if (!isDetached) {
+    for (const { fate } of fates) yield* fate.doubts;
+    if (input !== undefined) yield input;
+    const asked = gradientAsked(module, run.statement);
+    if (asked !== undefined)
+      yield unknown(
+        `that \`${shown(asked)}\` is not about what \`${shown(run.networks[0] ?? run.value)}\` gets`,
+      );
+    yield* differentiatedAlone(module, run, new Set(networks.map(({ text }) => text)));
+  }
+  for (const { network, fate } of fates) yield* doubtsOfForward(module, network, fate);
+}
+
+/** Nobody reads the result with its graph, but the network may be trained: what else its forward leaves behind counts. */
+function* doubtsIfShared(
+  module: PyModule,
+  { statement }: TeacherRun,
+  fates: readonly { readonly network: PyNode; readonly fate: Fate }[],
+): Generator<GradDoubt> {
+  const owner = enclosingFunction(statement) ?? module.root;
+  const hook = hookElsewhere(module, owner);
+  if (hook !== undefined) yield unknown(`that nobody differentiates what ${hook} keeps`);
+  const state = stateOfForward(module);
+  if (state !== undefined)
+    yield unknown(
+      `that nobody differentiates what the forward of \`${state.owner}\` leaves in \`${state.attribute}\``,
+    );
+  const isCast = enclosingWiths(statement)
+    .flatMap(contextManagers)
+    .some(({ text }) => text.includes('autocast'));
+  const [first] = fates.find(({ fate }) => fate.doubts.length > 0)?.fate.doubts ?? [];
+  if (isCast && first !== undefined)
+    yield unknown(
+      `that torch is newer than 2.9, whose \`autocast\` loses the gradients of what runs here, or ${first.words}`,
+    );
+}
+
+/** What running the network without gradients would change in the forward itself. */
+function* doubtsOfForward(module: PyModule, network: PyNode, { compiler }: Fate): Generator<GradDoubt> {
+  if (compiler !== undefined)
+    yield unknown(
+      `that other rounding is fine: \`${compiler}\` may make another program of it without gradients`,
+    );
+  const suspect = differentiatingNetwork(module, network);
+  if (suspect !== undefined)
+    yield unknown(
+      `that \`${shown(network)}\` ${suspect.isHeld ? 'does not run' : 'is not'} ${suspectInWords(suspect)}`,
+    );
+  const asking = classAskingForModeAround(module);
+  if (asking !== undefined)
+    yield unknown(`that \`${asking}\`, which asks whether gradients are on, computes the same without`);
+  if (hasInferenceFastPath(module))
+    yield unknown(
+      'that other rounding is fine: attention modules, here or in a file that is imported, take another path without gradients',
+    );
+}
+
+function* doubtsOfPlace(module: PyModule, statement: PyNode): Generator<GradDoubt> {
+  const owner = enclosingFunction(statement);
+  const compiler = owner && compilerOf(module, owner);
+  if (compiler === 'jit' || compiler === 'foreign')
+    yield { answer: 'no', words: 'another compiler takes the function' };
+  if (importsTorch(module) !== 'yes')
+    yield unknown('that this is torch, which nothing at the top of this file imports');
+}
+
+function unknown(words: string): GradDoubt {
+  return { answer: 'unknown', words };
+}
+
+/** `batch["x"].requires_grad_()` of the same function: in place, so that what has the tensor by another name sees it. */
+function gradientAsked(module: PyModule, statement: PyNode): PyNode | undefined {
+  const owner = enclosingFunction(statement) ?? module.root;
+  return module.atWithin('requires_grad', owner).flatMap((node) => {
+    const attribute = node.parent?.type === 'attribute' ? node.parent : undefined;
+    const user = attribute?.parent;
+    if (attribute?.field('attribute') !== node || user === undefined) return [];
+    const isCall = user.type === 'call' && user.field('function') === attribute;
+    const isSet = user.type === 'assignment' && user.field('left') === attribute;
+    const mode = isCall ? argumentsOf(user)[0] : user.field('right');
+    const isOff = (mode?.field('value') ?? mode)?.type === 'false';
+    const isFresh = attribute.field('object')?.type === 'call';
+    return (isCall || isSet) && !isOff && !isFresh ? [user] : [];
+  })[0];
+}

@@ -1,0 +1,220 @@
+import { givesModule } from '../../src/library/library.js';
+import { classBehind } from '../../src/semantic/definitions.js';
+import { boundElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
+import { definitionOf } from '../../src/semantic/flow.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { importedPath, roleOf } from '../../src/semantic/names.js';
+import { isProgram } from '../../src/semantic/program.js';
+import {
+  argumentsOf,
+  decoratorsOf,
+  enclosingFunction,
+  isAsync,
+  ownNodes,
+  receiverOf,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { isModuleClass, isPeftModelMaker } from '../../src/torch/catalog.js';
+import { CONTAINERS, isLibraryModel, WRAPS_MODULE } from '../../src/torch/catalog-modules.js';
+import { placeOf, shown } from '../../src/torch/gate.js';
+import type { GradDoubt } from '../../src/torch/grad/doubts.js';
+import { valuesGiven } from '../../src/torch/grad/origins.js';
+import { attributeUses } from '../../src/torch/module/modules.js';
+import { definitionCalled } from './called.js';
+import { ownOptimizers, sharedBy } from './sharing.js';
+import { NetworkUses } from './uses.js';
+
+/** Who has a network, and its parameters, as far as the project shows. */
+export interface Fate {
+  /** An optimizer of torch certainly gets its parameters. */
+  readonly isTrained: boolean;
+  /** Its gradients are switched off for good. */
+  readonly isFrozen: boolean;
+  /** What compiles it, for the grad mode in which it runs. */
+  readonly compiler: string | undefined;
+  /** What speaks against saying that nobody trains it, nor reads the gradients of its parameters. */
+  readonly doubts: readonly GradDoubt[];
+}
+
+export function fateOf(module: PyModule, network: PyNode): Fate {
+  return module.memo(findFate, holderOf(module, network));
+}
+
+/** One node for all places where the same variable or attribute stands. */
+function holderOf(module: PyModule, network: PyNode): PyNode {
+  if (network.type === 'identifier') {
+    const scope = module.resolve(network);
+    return (scope && module.writes(scope, network.text)[0]) ?? network;
+  }
+  const owner = network.type === 'attribute' && classBehind(module, network.field('object') ?? network);
+  const [first] = owner ? attributeUses(module, owner, network.field('attribute')?.text ?? '') : [];
+  return first?.node ?? network;
+}
+
+function findFate(module: PyModule, network: PyNode): Fate {
+  return new Follower(shown(network)).follow(module, network);
+}
+
+const MAX_HOPS = 8;
+const DEEP_COPY = 'copy.deepcopy';
+/** What it gives has the parts of what it is given. */
+const SHARES = /^copy\.copy$|^torchvision\.models\.feature_extraction\.|\.convert_sync_batchnorm$/;
+const COMPILED = /^torch\.(?:compile|jit\.\w+)$/;
+/** Each call gives an object of its own, whatever it is given. */
+const MAKES = /^torch\.(?:load|jit\.load|hub\.load)$/;
+
+/** Follows a network to where it was made, and to all that the project does with it. */
+class Follower extends NetworkUses implements Fate {
+  compiler: string | undefined;
+  readonly #made = new Set<string>();
+  /** What is open where a function that others may import is given the network. */
+  #outer: string | undefined;
+  #isOfProgram = false;
+  /** Attributes by which it holds optimizers of its own parameters. */
+  readonly #own = new Set<string>();
+
+  /** The network as it is known at one place. */
+  follow(module: PyModule, network: PyNode): this {
+    this.object(module, network, 0);
+    if (this.#outer !== undefined && !this.#isOfProgram) this.unknown(this.#outer);
+    const own = [...this.#own].find((each) => this.parts.has(each));
+    if (own !== undefined) this.isTrained = true;
+    if (own !== undefined)
+      this.doubt('no', `\`${this.name}.${own}\` is an optimizer of its parameters, and is used`);
+    if (this.#own.has('*'))
+      this.unknown(
+        `what the class of \`${this.name}\` does with its own parameters, and that nobody trains them`,
+      );
+    return this;
+  }
+
+  /** What an expression gives: where it comes from, and who else has it. */
+  object(module: PyModule, expression: PyNode | undefined, hops: number): undefined {
+    const node = expression && unparenthesized(expression);
+    if (node === undefined || hops > MAX_HOPS)
+      return this.unknown(`where \`${this.name}\` comes from, which is not trained there`);
+    switch (node.type) {
+      case 'none':
+        return;
+      case 'identifier':
+        return this.#variable(module, node, hops);
+      case 'attribute':
+        return this.#attribute(module, node, hops);
+      case 'call':
+        return this.#call(module, node, hops);
+      case 'conditional_expression':
+        this.object(module, node.named[0], hops + 1);
+        return this.object(module, node.named[2], hops + 1);
+      default:
+        return this.unknown(`that nobody trains \`${shown(node)}\``);
+    }
+  }
+
+  #variable(module: PyModule, name: PyNode, hops: number): undefined {
+    const scope = module.resolve(name);
+    const key = `${module.path} ${scope?.node.start} ${scope?.kind} ${name.text}`;
+    if (this.#made.has(key)) return;
+    this.#made.add(key);
+    const writes = scope === undefined ? [] : module.writes(scope, name.text);
+    if (writes.length === 0) return this.unknown(`where \`${name.text}\` comes from`);
+    for (const write of writes) this.#origin(module, write, hops);
+    this.usesOf(module, name, hops);
+  }
+
+  #origin(module: PyModule, write: PyNode, hops: number): undefined {
+    const definition = definitionOf(write);
+    if (definition.kind === 'value') return this.object(module, definition.value, hops + 1);
+    if (definition.kind === 'parameter') return this.#given(module, write, hops);
+    const path = roleOf(write) === 'import' ? importedPath(write) : undefined;
+    const bound = path === undefined ? undefined : boundElsewhere(module, path);
+    if (bound?.node.type === 'assignment')
+      return this.object(bound.module, bound.node.field('left'), hops + 1);
+    this.unknown(`where \`${write.text}\` comes from`);
+  }
+
+  #given(module: PyModule, parameter: PyNode, hops: number): undefined {
+    const owner = enclosingFunction(parameter);
+    const name = owner?.field('name')?.text;
+    const given = owner && valuesGiven(module, owner, parameter);
+    if (owner === undefined || given === undefined || given.length === 0)
+      return this.unknown(
+        `that whoever runs \`${name}\` does not train the \`${parameter.text}\` that it gives`,
+      );
+    this.#outer ??= `that nobody but this project runs \`${name}\`, with a \`${parameter.text}\` that is trained`;
+    this.#isOfProgram ||= [module, ...given.map((each) => each.module)].some(isProgram);
+    for (const each of given) this.object(each.module, each.node, hops + 1);
+  }
+
+  #attribute(module: PyModule, node: PyNode, hops: number): undefined {
+    const name = node.field('attribute')?.text ?? '';
+    const object = node.field('object');
+    if (name === 'module') return this.object(module, object, hops + 1);
+    const classNode = object && classBehind(module, object);
+    // A part of a network is trained where the whole is.
+    if (classNode === undefined) return this.object(module, object, hops + 1);
+    const key = `${module.path} ${classNode.start} .${name}`;
+    if (this.#made.has(key)) return;
+    this.#made.add(key);
+    for (const use of attributeUses(module, classNode, name)) {
+      if (use.kind === 'read') continue;
+      const assignment = use.node.parent;
+      const value = assignment?.field('left') === use.node ? assignment.field('right') : undefined;
+      if (use.kind === 'write' && value !== undefined) this.object(module, value, hops + 1);
+      else this.unknown(`what \`${shown(use.node)}\` becomes`);
+    }
+    this.usesOfAttribute(module, classNode, name, hops);
+  }
+
+  /** What made it: an object of its own, unless it is given a part of another. */
+  #call(module: PyModule, call: PyNode, hops: number): undefined {
+    const callee = call.field('function');
+    const path = callee && qualifiedName(module, callee);
+    const receiver = receiverOf(call);
+    const name = callee?.type === 'attribute' ? (callee.field('attribute')?.text ?? '') : '';
+    const isOfOther =
+      path !== undefined && (WRAPS_MODULE.has(path) || SHARES.test(path) || isPeftModelMaker(path));
+    if (COMPILED.test(path ?? '')) this.compiler ??= path;
+    if (isOfOther) return this.object(module, argumentsOf(call)[0], hops + 1);
+    if (path === DEEP_COPY || MAKES.test(path ?? '') || isLibraryModel(path ?? '')) return;
+    if (path !== undefined && isModuleClass(path)) {
+      if (CONTAINERS.has(path)) for (const each of argumentsOf(call)) this.object(module, each, hops + 1);
+      return;
+    }
+    const found = definitionCalled(module, call);
+    if (!found && receiver !== undefined && givesModule(name)) return this.object(module, receiver, hops + 1);
+    if (callee !== undefined && isOfTorchvision(module, callee)) return;
+    if (!found) return this.unknown(`that \`${shown(callee ?? call)}\` makes a network of its own`);
+    if (found.node.type === 'class_definition') {
+      for (const name of ownOptimizers(found)) this.#own.add(name);
+      for (const words of sharedBy(found, module, call)) this.unknown(words);
+      return;
+    }
+    this.#factory(found, hops);
+  }
+
+  #factory({ module, node }: Elsewhere, hops: number): undefined {
+    const own = [...ownNodes(node)];
+    const returned = own.filter(({ type }) => type === 'return_statement');
+    const isPlain =
+      decoratorsOf(node).length === 0 && !isAsync(node) && !own.some(({ type }) => type === 'yield');
+    if (!isPlain || returned.length === 0)
+      return this.unknown(`that ${placeOf(module, node)} makes a network of its own`);
+    this.factories.add(node);
+    for (const each of returned) this.object(module, each.named[0], hops + 1);
+  }
+}
+
+/** `models.__dict__[name](…)`, `getattr(models, name)(…)` of `torchvision.models`. */
+function isOfTorchvision(module: PyModule, callee: PyNode): boolean {
+  const dictionary = callee.type === 'subscript' ? callee.field('value') : undefined;
+  const isGot = callee.type === 'call' && callee.field('function')?.text === 'getattr';
+  const holder =
+    dictionary?.type === 'attribute' && dictionary.field('attribute')?.text === '__dict__'
+      ? dictionary.field('object')
+      : isGot
+        ? argumentsOf(callee)[0]
+        : undefined;
+  return holder !== undefined && /^torchvision\.models(?:\.|$)/.test(qualifiedName(module, holder) ?? '');
+}

@@ -1,0 +1,337 @@
+import { builtin, cutsGraph, ofTensor, row } from '../../src/library/library.js';
+import { classBehind } from '../../src/semantic/definitions.js';
+import { boundElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
+import { type Definition, definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { argumentsByParameter } from '../../src/semantic/parameters.js';
+import { isRedefined } from '../../src/semantic/project-names.js';
+import {
+  argumentsOf,
+  decoratorsOf,
+  enclosingFunction,
+  keywordArgument,
+  methodName,
+  ownNodes,
+  receiverOf,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { DATA_LOADER, isModuleClass, NUMPY, TORCH } from '../../src/torch/catalog.js';
+import { shown } from '../../src/torch/gate.js';
+import type { GradDoubt } from '../../src/torch/grad/doubts.js';
+import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
+import { isOwnMember } from '../../src/torch/grad/instance.js';
+import { valuesGiven } from '../../src/torch/grad/origins.js';
+import { isPlainParameter, valuesPutInto } from '../../src/torch/grad/parts.js';
+import { isPlainAttribute } from '../../src/torch/grad/values.js';
+import { passesForModel } from '../../src/torch/module/model-value.js';
+import { attributeUses } from '../../src/torch/module/modules.js';
+import { isFloating, kindOf } from '../../src/torch/tensor/tensor.js';
+import { passOf } from '../../src/torch/training/training-loop.js';
+import { classOf, definitionCalled } from './called.js';
+import { asksForGradient, first, type Given, isLoader, isLoss, unknown } from './inputs.js';
+import { isSetting, isSettingPath } from './sharing.js';
+
+const MAX_DEPTH = 24;
+const MAX_STEPS = 3000;
+/** Of torch, what may give anything. */
+const LEADS_ON = /^torch\.(?:load|hub|jit|compile|func|vmap|distributions|autograd\.(?!Variable$))/;
+const HANDS_ON = /^(?:random\.(?:sample|choice|choices)|collections\.deque|copy\.\w+|itertools\.\w+)$/;
+
+/** Whether values carry a graph, apart from one that leads to networks which nobody trains. */
+export class Graphless {
+  /** The networks that were taken to be trained by nobody. */
+  readonly relied = new Map<string, PyNode>();
+  readonly #open = new Set<PyNode>();
+  #steps = 0;
+
+  constructor(
+    /** The file of the statement. */
+    private readonly module: PyModule,
+    /** The networks, as written, that may be so. */
+    private readonly networks: ReadonlySet<string>,
+    /** Those that are trained, as written: what they compute certainly has a graph. */
+    private readonly trained: ReadonlySet<string>,
+  ) {}
+
+  /** Why a value may carry a graph; undefined where it does not. */
+  doubt(value: PyNode): GradDoubt | undefined {
+    return this.#of(this.module, value, undefined, 0);
+  }
+
+  #of(module: PyModule, expression: PyNode | undefined, given: Given, depth: number): GradDoubt | undefined {
+    if (expression === undefined) return unknown('that its input needs no gradient');
+    const node = unparenthesized(expression);
+    if (depth > MAX_DEPTH || ++this.#steps > MAX_STEPS)
+      return unknown(`that \`${shown(node)}\` needs no gradient`);
+    // A value that depends on itself is as good as its other origins.
+    if (this.#open.has(node) || isSetting(module, node)) return undefined;
+    this.#open.add(node);
+    const found = this.#find(module, node, given, depth);
+    this.#open.delete(node);
+    return found;
+  }
+
+  #find(module: PyModule, node: PyNode, given: Given, depth: number): GradDoubt | undefined {
+    const of = (inner: PyNode | undefined): GradDoubt | undefined =>
+      this.#of(module, inner, given, depth + 1);
+    switch (node.type) {
+      case 'string':
+      case 'concatenated_string':
+      case 'integer':
+      case 'float':
+      case 'none':
+      case 'true':
+      case 'false':
+      case 'comparison_operator':
+      case 'not_operator':
+      case 'slice':
+      case 'ellipsis':
+        return undefined;
+      case 'list':
+      case 'tuple':
+      case 'set':
+      case 'dictionary':
+      case 'expression_list':
+      case 'boolean_operator':
+      case 'list_splat':
+      case 'dictionary_splat':
+        return first(node.named, of);
+      case 'pair':
+      case 'keyword_argument':
+      case 'subscript':
+      case 'named_expression':
+        return of(node.field('value'));
+      case 'unary_operator':
+        return of(node.field('argument'));
+      case 'binary_operator':
+        return first([node.field('left'), node.field('right')], of);
+      case 'conditional_expression':
+        return first([node.named[0], node.named[2]], of);
+      case 'list_comprehension':
+      case 'set_comprehension':
+      case 'dictionary_comprehension':
+      case 'generator_expression':
+        return of(node.field('body'));
+      case 'identifier':
+        return this.#name(module, node, given, depth);
+      case 'attribute':
+        return this.#attribute(module, node, given, depth);
+      case 'call':
+        return this.#call(module, node, given, depth);
+      default:
+        return unknown(`that \`${shown(node)}\` needs no gradient`);
+    }
+  }
+
+  #name(module: PyModule, name: PyNode, given: Given, depth: number): GradDoubt | undefined {
+    if (kindOf(module, name) === 'number' || isFloating(module, name) === 'no') return undefined;
+    const scope = module.resolve(name);
+    const definitions =
+      reachingDefinitions(module, name) ??
+      (scope === undefined ? [] : module.writes(scope, name.text).map(definitionOf));
+    if (definitions.length === 0) return unknown(`that \`${name.text}\` needs no gradient`);
+    if (asksForGradient(module, name))
+      return { answer: 'no', words: `\`${name.text}\` is asked for its gradient` };
+    const puts = scope === undefined ? [] : module.occurrences(scope, name.text).flatMap(valuesPutInto);
+    return (
+      first(definitions, (each) => this.#defined(module, each, given, depth)) ??
+      this.#put(module, puts, given, depth)
+    );
+  }
+
+  /** What is put into an object: `batch["x"] = net(z)`, `found.append(net(z))`. */
+  #put(module: PyModule, values: readonly PyNode[], given: Given, depth: number): GradDoubt | undefined {
+    return first(values, (each) =>
+      recordsNoGraph(module, each) ? undefined : this.#of(module, each, given, depth + 1),
+    );
+  }
+
+  #defined(module: PyModule, definition: Definition, given: Given, depth: number): GradDoubt | undefined {
+    const { node } = definition;
+    if (definition.kind !== 'parameter' && recordsNoGraph(module, node)) return undefined;
+    switch (definition.kind) {
+      case 'value':
+      case 'part':
+      case 'update':
+        return this.#of(module, definition.value, given, depth + 1);
+      case 'loop':
+        return this.#element(module, node, definition.iterable, given, depth);
+      case 'parameter':
+        return this.#parameter(module, node, given, depth);
+      default:
+        return unknown(`that \`${node.text}\` needs no gradient`);
+    }
+  }
+
+  #parameter(module: PyModule, node: PyNode, given: Given, depth: number): GradDoubt | undefined {
+    if (isPlainParameter(node)) return undefined;
+    const known = given?.get(node.text);
+    if (known !== undefined) return this.#of(known.module, known.node, undefined, depth + 1);
+    const owner = enclosingFunction(node);
+    const values = owner && valuesGiven(module, owner, node);
+    const words = `that the \`${node.text}\` that \`${owner?.field('name')?.text}\` is given needs no gradient`;
+    if (values === undefined || values.length === 0) return unknown(words);
+    return first(values, (each) => this.#of(each.module, each.node, undefined, depth + 1));
+  }
+
+  /** What a loop gives: batches of a loader, or the elements of something that is followed. */
+  #element(
+    module: PyModule,
+    target: PyNode,
+    iterable: PyNode,
+    given: Given,
+    depth: number,
+  ): GradDoubt | undefined {
+    const loop = target.closest('for_statement', 'for_in_clause');
+    const data = loop === undefined ? iterable : (passOf(module, loop)?.data ?? iterable);
+    if (!isLoader(module, data, given, depth)) return this.#of(module, data, given, depth + 1);
+    // A dataset of tensors that are trained themselves.
+    return module.mentions(/TensorDataset/) && module.mentions(/requires_grad|Parameter\(/)
+      ? unknown(`that \`${shown(data)}\` gives nothing that needs a gradient`)
+      : undefined;
+  }
+
+  #attribute(module: PyModule, node: PyNode, given: Given, depth: number): GradDoubt | undefined {
+    const name = node.field('attribute')?.text ?? '';
+    const object = node.field('object');
+    if (isPlainAttribute(name) && !isOwnMember(module, object, name)) return undefined;
+    const path = qualifiedName(module, node);
+    if (path !== undefined) return this.#ofModule(module, node, path, depth);
+    const own = object && classBehind(module, object);
+    const made = own === undefined ? classOf(module, object) : { module, node: own };
+    const uses = made === undefined ? [] : attributeUses(made.module, made.node, name);
+    if (made === undefined || (own === undefined && uses.length === 0))
+      return this.#of(module, object, given, depth + 1);
+    const writes = uses.filter(({ kind }) => kind !== 'read');
+    const puts = uses.flatMap(({ node: use }) => valuesPutInto(use));
+    const values = writes.map(({ node: write }) =>
+      write.parent?.field('left') === write ? write.parent.field('right') : undefined,
+    );
+    if (values.length === 0) return unknown(`that \`${shown(node)}\` needs no gradient`);
+    return (
+      first(values, (each) => this.#of(made.module, each, undefined, depth + 1)) ??
+      this.#put(made.module, puts, undefined, depth)
+    );
+  }
+
+  /** `torch.float32`, `settings.SCALE`. */
+  #ofModule(module: PyModule, node: PyNode, path: string, depth: number): GradDoubt | undefined {
+    const bound = boundElsewhere(module, path);
+    if (bound?.node.type === 'assignment')
+      return this.#of(bound.module, bound.node.field('right'), undefined, depth + 1);
+    return path.startsWith(TORCH) || isSettingPath(path)
+      ? undefined
+      : unknown(`that \`${shown(node)}\` needs no gradient`);
+  }
+
+  #call(module: PyModule, call: PyNode, given: Given, depth: number): GradDoubt | undefined {
+    const callee = call.field('function');
+    const all = (): GradDoubt | undefined =>
+      first(argumentsOf(call), (each) => this.#of(module, each, given, depth + 1));
+    if (callee === undefined) return unknown(`that \`${shown(call)}\` needs no gradient`);
+    if (kindOf(module, call) === 'number') return undefined;
+    const path = qualifiedName(module, callee);
+    if (path?.startsWith(NUMPY)) return undefined;
+    if (path === DATA_LOADER) return undefined;
+    if (path?.startsWith(TORCH)) {
+      const asked = keywordArgument(call, 'requires_grad')?.field('value');
+      if (asked !== undefined && asked.type !== 'false')
+        return asked.type === 'true'
+          ? { answer: 'no', words: `\`${shown(call)}\` needs a gradient` }
+          : unknown(`that \`${shown(call)}\` needs no gradient`);
+      if (path.endsWith('.Parameter') || (isModuleClass(path) && row(path)?.is !== 'loss'))
+        return { answer: 'no', words: `\`${shown(call)}\` needs a gradient` };
+      if (LEADS_ON.test(path)) return unknown(`that \`${shown(call)}\` needs no gradient`);
+      return row(path)?.graph === 'cut' ? undefined : all();
+    }
+    const network = module === this.module ? this.#networkRun(callee) : undefined;
+    if (network !== undefined) {
+      this.relied.set(`${network.text} ${enclosingFunction(network)?.start}`, network);
+      return all();
+    }
+    const found = definitionCalled(module, call);
+    if (found !== undefined && found.node.type === 'function_definition')
+      return this.#returned(found, module, call, given, depth);
+    const isFree = callee.type === 'identifier' && module.resolve(callee) === undefined;
+    if (isFree && builtin(callee.text) !== undefined)
+      return builtin(callee.text)?.graph === 'cut' ? undefined : all();
+    if (isLoss(module, callee) || HANDS_ON.test(path ?? '')) return all();
+    return this.#method(module, call, given, depth);
+  }
+
+  /** `teacher` of `teacher(x)`, `teacher.encode(x)` and `teacher.module(x)`. */
+  #networkRun(callee: PyNode): PyNode | undefined {
+    for (
+      let at: PyNode | undefined = callee;
+      at !== undefined;
+      at = at.type === 'attribute' ? at.field('object') : undefined
+    )
+      if (this.networks.has(at.text)) return at;
+    return undefined;
+  }
+
+  #method(module: PyModule, call: PyNode, given: Given, depth: number): GradDoubt | undefined {
+    const callee = call.field('function') ?? call;
+    const receiver = receiverOf(call);
+    const name = methodName(call) ?? '';
+    for (
+      let at: PyNode | undefined = callee;
+      at !== undefined;
+      at = at.type === 'attribute' ? at.field('object') : undefined
+    )
+      if (this.trained.has(at.text))
+        return cutsGraph(name)
+          ? undefined
+          : { answer: 'no', words: `the gradient of \`${shown(call)}\`, which is trained, would be lost` };
+    const isOfTensor = receiver !== undefined && kindOf(module, receiver).endsWith('tensor');
+    if (!isOfTensor && (receiver === undefined || ofTensor(name) === undefined || isRedefined(module, name)))
+      return this.#unknownCall(module, call, given, depth);
+    if (name === 'requires_grad_' && argumentsOf(call)[0]?.type !== 'false')
+      return { answer: 'no', words: `\`${shown(call)}\` needs a gradient` };
+    if (cutsGraph(name)) return undefined;
+    // The form, the device or the type of what it is likened to, and no value of it.
+    const operands = /^to$|_as$|^type$/.test(name) ? [receiver] : [receiver, ...argumentsOf(call)];
+    return first(operands, (each) => this.#of(module, each, given, depth + 1));
+  }
+
+  /** What is called is not known: a network mostly hands on a gradient, and so does what gets a value that needs one. */
+  #unknownCall(module: PyModule, call: PyNode, given: Given, depth: number): GradDoubt | undefined {
+    const callee = call.field('function') ?? call;
+    const owner = callee.type === 'attribute' ? callee.field('object') : undefined;
+    if ([callee, owner].some((each) => each !== undefined && passesForModel(module, each) !== 'no'))
+      return {
+        answer: 'no',
+        words: `the gradient of \`${shown(call)}\`, which may be trained, would be lost`,
+      };
+    const doubt = first(argumentsOf(call), (each) => this.#of(module, each, given, depth + 1));
+    return doubt?.answer === 'no' ? doubt : unknown(`that \`${shown(call)}\` needs no gradient`);
+  }
+
+  /** What a function of the project hands back, given what it is given. */
+  #returned(
+    found: Elsewhere,
+    module: PyModule,
+    call: PyNode,
+    given: Given,
+    depth: number,
+  ): GradDoubt | undefined {
+    const { module: there, node } = found;
+    const decorators = decoratorsOf(node).filter(({ text }) => text !== 'staticmethod');
+    const inside = argumentsByParameter(module, node, call);
+    const returned = [...ownNodes(node)].filter(
+      ({ type }) => type === 'return_statement' || type === 'yield',
+    );
+    if (inside === undefined || decorators.length > 0 || returned.length === 0)
+      return unknown(`that \`${shown(call)}\` needs no gradient`);
+    const doubt = first([...inside.values()], (each) => this.#of(module, each, given, depth + 1));
+    if (doubt !== undefined) return doubt;
+    // What it is given carries no graph: its own values may still.
+    const plain = new Map([...inside].map(([name, value]) => [name, { module, node: value }]));
+    return first(
+      returned.flatMap(({ named }) => named),
+      (each) => this.#of(there, each, plain, depth + 1),
+    );
+  }
+}

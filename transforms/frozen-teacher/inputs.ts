@@ -1,0 +1,79 @@
+import { builtin, row } from '../../src/library/library.js';
+import { type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
+import { definitionOf } from '../../src/semantic/flow.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { argumentsOf, enclosingFunction, unparenthesized } from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { DATA_LOADER } from '../../src/torch/catalog.js';
+import type { GradDoubt } from '../../src/torch/grad/doubts.js';
+import { valuesGiven } from '../../src/torch/grad/origins.js';
+import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
+
+/** The parameters of a function that is being looked into, by what its call gives them. */
+export type Given = ReadonlyMap<string, Elsewhere> | undefined;
+
+const MAX_DEPTH = 24;
+const LOADER: Maker = { gives: (path) => path === DATA_LOADER, isClass: () => 'no', outlivesOthers: false };
+
+/** A `DataLoader`, wherever it was made, or what hands on its batches. */
+export function isLoader(module: PyModule, data: PyNode, given: Given, depth: number): boolean {
+  const node = unparenthesized(data);
+  if (depth > MAX_DEPTH) return false;
+  if (node.type === 'call' && builtin(node.field('function')?.text ?? '') !== undefined)
+    return (
+      argumentsOf(node).length > 0 &&
+      argumentsOf(node).every((each) => isLoader(module, each, given, depth + 1))
+    );
+  if (madeBy(module, node, LOADER) === 'yes') return true;
+  const scope = node.type === 'identifier' ? module.resolve(node) : undefined;
+  const [only, ...others] = scope === undefined ? [] : module.writes(scope, node.text);
+  if (only === undefined || others.length > 0) return false;
+  const definition = definitionOf(only);
+  if (definition.kind === 'value') return isLoader(module, definition.value, given, depth + 1);
+  if (definition.kind !== 'parameter') return false;
+  const known = given?.get(only.text);
+  const owner = enclosingFunction(only);
+  const values = known === undefined ? owner && valuesGiven(module, owner, only) : [known];
+  return (
+    values !== undefined &&
+    values.length > 0 &&
+    values.every((each) => isLoader(each.module, each.node, undefined, depth + 1))
+  );
+}
+
+/** `x.requires_grad_()`, `x.requires_grad = True`, anywhere in the scope of the variable. */
+export function asksForGradient(module: PyModule, name: PyNode): boolean {
+  const scope = module.resolve(name);
+  return (
+    scope !== undefined &&
+    module.reads(scope, name.text).some((read) => {
+      const attribute = read.parent?.type === 'attribute' ? read.parent : undefined;
+      const asked = attribute?.field('attribute')?.text;
+      if (attribute?.field('object') !== read || (asked !== 'requires_grad' && asked !== 'requires_grad_'))
+        return false;
+      const user = attribute.parent;
+      const value = user?.type === 'call' ? argumentsOf(user)[0] : user?.field('right');
+      return (value?.field('value') ?? value)?.type !== 'false';
+    })
+  );
+}
+
+/** `nn.MSELoss()(a, b)`, `criterion(a, b)` with `criterion = nn.MSELoss()`: it has no weights. */
+export function isLoss(module: PyModule, callee: PyNode): boolean {
+  return row(makerOf(module, callee) ?? '')?.is === 'loss';
+}
+
+export function unknown(words: string): GradDoubt {
+  return { answer: 'unknown', words };
+}
+
+/** The first that speaks against it; a refusal before a doubt. */
+export function first<T>(all: readonly T[], look: (each: T) => GradDoubt | undefined): GradDoubt | undefined {
+  let found: GradDoubt | undefined;
+  for (const each of all) {
+    const doubt = look(each);
+    if (doubt?.answer === 'no') return doubt;
+    found ??= doubt;
+  }
+  return found;
+}

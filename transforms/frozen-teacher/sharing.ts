@@ -1,0 +1,295 @@
+import { walksModule } from '../../src/library/library.js';
+import { ancestryOf, classAround, classBehind, methodsOf } from '../../src/semantic/definitions.js';
+import { definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
+import { type Definition, definitionOf } from '../../src/semantic/flow.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { roleOf } from '../../src/semantic/names.js';
+import { argumentsByParameter } from '../../src/semantic/parameters.js';
+import {
+  argumentsOf,
+  decoratorsOf,
+  enclosingFunction,
+  methodName,
+  receiverOf,
+  statementOf,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { isModuleClass } from '../../src/torch/catalog.js';
+import { shown } from '../../src/torch/gate.js';
+import { valuesGiven } from '../../src/torch/grad/origins.js';
+import { isPlainParameter } from '../../src/torch/grad/parts.js';
+import { isModel } from '../../src/torch/module/model-value.js';
+import { attributeUses } from '../../src/torch/module/modules.js';
+import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { walkedFor } from './walked.js';
+
+/** What an instance of a class of the project may share with other networks: what it is given, and what the class has for all. */
+export function* sharedBy(made: Elsewhere, module: PyModule, call: PyNode): Generator<string> {
+  const name = made.node.field('name')?.text ?? '';
+  if (decoratorsOf(made.node).length > 0) yield `that each \`${name}(…)\` makes a network of its own`;
+  for (const { module: there, node } of classesOf(made))
+    for (const shared of there.memo(sharedByAll, node))
+      yield `that \`${shared}\`, which every \`${name}\` has, is not trained elsewhere`;
+  const init = methodsOf(made.node).find((each) => each.field('name')?.text === '__init__');
+  const given = init && argumentsByParameter(module, init, call);
+  for (const argument of argumentsOf(call)) {
+    const value = argument.type === 'keyword_argument' ? argument.field('value') : argument;
+    if (value === undefined || isNoNetwork(module, value, 0)) continue;
+    const parameter = given && [...given].find(([, each]) => each === value)?.[0];
+    if (init !== undefined && parameter !== undefined && isNumberIn(made.module, init, parameter)) continue;
+    yield `that \`${shown(value)}\`, which \`${name}(…)\` gets, is no network that is trained`;
+  }
+}
+
+/** A class and those of the project that it inherits from. */
+function classesOf(made: Elsewhere): readonly Elsewhere[] {
+  return [made, ...lineageOf(made.module, made.node).elsewhere].flatMap(({ module, node }) =>
+    ancestryOf(module, node).classes.map((each) => ({ module, node: each })),
+  );
+}
+
+/** The attributes by which instances of a class hold an optimizer of their own parameters; `*` where something else takes them. */
+export function ownOptimizers(made: Elsewhere): readonly string[] {
+  return classesOf(made).flatMap(({ module, node }) => module.memo(findOwnOptimizers, node));
+}
+
+function findOwnOptimizers(module: PyModule, classNode: PyNode): readonly string[] {
+  return module.atWithin('parameters(', classNode).flatMap((node): readonly string[] => {
+    const call = node.parent?.parent;
+    const receiver = call?.type === 'call' ? receiverOf(call) : undefined;
+    if (
+      call === undefined ||
+      receiver?.text !== classAround(node)?.self ||
+      !walksModule(methodName(call) ?? '')
+    )
+      return [];
+    const walked = walkedFor(module, call);
+    if (walked === 'plain' || walked === 'frozen') return [];
+    const assignment = statementOf(call).named[0];
+    const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
+    const isOwn = walked === 'trained' && target?.field('object')?.text === receiver?.text;
+    return [(isOwn ? target?.field('attribute')?.text : undefined) ?? '*'];
+  });
+}
+
+/** Objects that all instances of a class use: variables of the class or of the module that may be networks. */
+function sharedByAll(module: PyModule, classNode: PyNode): readonly string[] {
+  const found = new Set<string>();
+  const mayBeNetwork = (value: PyNode): boolean =>
+    value.type === 'call' && !isNoNetwork(module, value, 0) && isModel(module, value) !== 'no';
+  const body = classNode.field('body');
+  for (const statement of body?.named ?? []) {
+    const assignment = statement.named[0];
+    const value = assignment?.type === 'assignment' ? assignment.field('right') : undefined;
+    if (value !== undefined && mayBeNetwork(value)) found.add(assignment?.field('left')?.text ?? '');
+  }
+  for (const method of methodsOf(classNode)) {
+    if (method.field('name')?.text === '__new__') found.add('__new__');
+    for (const node of method.walk()) {
+      if (node.type !== 'identifier' || roleOf(node) !== 'read' || module.resolve(node) !== module.scope)
+        continue;
+      for (const write of module.writes(module.scope, node.text)) {
+        const definition = definitionOf(write);
+        if (definition.kind === 'value' && mayBeNetwork(definition.value)) found.add(node.text);
+      }
+    }
+  }
+  return [...found];
+}
+
+const MAX_DEPTH = 6;
+const NUMBERS = /^(?:int|float|str|bool|len|max|min|sum|round|abs|range|tuple|list|sorted|dict)$/;
+
+/** Certainly no module, nor anything that holds one: a number, a text, a setting of the command line. */
+function isNoNetwork(module: PyModule, expression: PyNode, depth: number): boolean {
+  const node = unparenthesized(expression);
+  const none = (inner: PyNode | undefined): boolean =>
+    inner !== undefined && isNoNetwork(module, inner, depth + 1);
+  if (depth > MAX_DEPTH) return false;
+  if (kindOf(module, node) === 'number') return true;
+  switch (node.type) {
+    case 'integer':
+    case 'float':
+    case 'string':
+    case 'concatenated_string':
+    case 'true':
+    case 'false':
+    case 'none':
+    case 'comparison_operator':
+    case 'not_operator':
+    case 'unary_operator':
+    case 'binary_operator':
+      return true;
+    case 'list':
+    case 'tuple':
+      return node.named.every(none);
+    case 'conditional_expression':
+      return none(node.named[0]) && none(node.named[2]);
+    case 'subscript':
+      return none(node.field('value'));
+    case 'attribute':
+      return none(node.field('object')) || isPlainAttribute(module, node, none);
+    case 'identifier':
+      return isPlainVariable(module, node, none, depth);
+    case 'call':
+      return isPlainCall(module, node);
+    default:
+      return false;
+  }
+}
+
+/** A parameter that every call in the project gives such. */
+function isGivenPlain(module: PyModule, parameter: PyNode, depth: number): boolean {
+  const owner = enclosingFunction(parameter);
+  const given = owner && valuesGiven(module, owner, parameter);
+  return (
+    given !== undefined &&
+    given.length > 0 &&
+    given.every((each) => isNoNetwork(each.module, each.node, depth + 1))
+  );
+}
+
+/** `self.width`, which is only given such. */
+function isPlainAttribute(
+  module: PyModule,
+  attribute: PyNode,
+  none: (inner: PyNode | undefined) => boolean,
+): boolean {
+  const owner = classBehind(module, attribute.field('object') ?? attribute);
+  if (owner === undefined) return false;
+  const writes = attributeUses(module, owner, attribute.field('attribute')?.text ?? '').filter(
+    ({ kind }) => kind !== 'read',
+  );
+  return writes.length > 0 && writes.every(({ node }) => none(node.parent?.field('right')));
+}
+
+function isPlainVariable(
+  module: PyModule,
+  name: PyNode,
+  none: (inner: PyNode | undefined) => boolean,
+  depth: number,
+): boolean {
+  if (qualifiedName(module, name) !== undefined) return true;
+  const scope = module.resolve(name);
+  const writes = scope === undefined ? [] : module.writes(scope, name.text);
+  return (
+    writes.length > 0 &&
+    writes.every((write) => {
+      const definition = definitionOf(write);
+      // A class or a function is no network yet.
+      if (/^(?:def|class)$/.test(roleOf(write))) return true;
+      if (definition.kind === 'parameter')
+        return isPlainParameter(write) || isGivenPlain(module, write, depth);
+      return (definition.kind === 'value' || definition.kind === 'part') && none(definition.value);
+    })
+  );
+}
+
+/** `len(classes)`, `max(a, b)`, a setting. */
+function isPlainCall(module: PyModule, call: PyNode): boolean {
+  const callee = call.field('function');
+  if (callee?.type === 'identifier' && module.resolve(callee) === undefined) return NUMBERS.test(callee.text);
+  return isSetting(module, call);
+}
+
+/** Packages that know no tensors of torch. */
+const WITHOUT_TENSORS =
+  /^(?:argparse|gym|gymnasium|json|os|math|numpy|random(?!\.(?:sample|choice|choices|shuffle)$)|yaml|torch\.device)(?:\.|$)/;
+
+export function isSettingPath(path: string): boolean {
+  return WITHOUT_TENSORS.test(path);
+}
+
+/** What comes from the command line, a file of settings, an environment or numpy: it holds neither networks nor graphs. */
+export function isSetting(module: PyModule, expression: PyNode, depth = 0): boolean {
+  const node = unparenthesized(expression);
+  if (depth > MAX_DEPTH) return false;
+  const inner = (each: PyNode | undefined): boolean =>
+    each !== undefined && isSetting(module, each, depth + 1);
+  if (node.type === 'attribute') return inner(node.field('object')) && !isSetHere(module, node);
+  if (node.type === 'subscript') return inner(node.field('value'));
+  if (node.type === 'call') {
+    const callee = node.field('function');
+    const path = callee && qualifiedName(module, callee);
+    if (path !== undefined) return WITHOUT_TENSORS.test(path) && definedElsewhere(module, path) === undefined;
+    return callee?.type === 'attribute' && inner(callee.field('object'));
+  }
+  if (node.type !== 'identifier') return false;
+  const scope = module.resolve(node);
+  const writes = scope === undefined ? [] : module.writes(scope, node.text);
+  return (
+    writes.length > 0 && writes.every((write) => isSettingDefined(module, definitionOf(write), inner, depth))
+  );
+}
+
+/** `args.net = Net()`: somebody puts more into it. */
+function isSetHere(module: PyModule, attribute: PyNode): boolean {
+  const name = attribute.field('attribute')?.text ?? '';
+  return module.wordsSet(`.${name}`).some(({ text, parent }) => {
+    const assignment = parent?.parent;
+    if (text !== name || assignment?.type !== 'assignment' || assignment.field('left') !== parent)
+      return false;
+    return !/^(?:integer|float|string|true|false|none)$/.test(assignment.field('right')?.type ?? '');
+  });
+}
+
+function isSettingDefined(
+  module: PyModule,
+  definition: Definition,
+  inner: (each: PyNode | undefined) => boolean,
+  depth: number,
+): boolean {
+  if (definition.kind === 'value' || definition.kind === 'part') return inner(definition.value);
+  if (definition.kind !== 'parameter') return false;
+  const owner = enclosingFunction(definition.node);
+  const given = owner && valuesGiven(module, owner, definition.node);
+  return (
+    given !== undefined &&
+    given.length > 0 &&
+    given.every((each) => isSetting(each.module, each.node, depth + 1))
+  );
+}
+
+/** Functions that raise where they are given a module. */
+const TAKES_NUMBERS = /^(?:torch\.[a-z]\w*|random\.\w+|numpy\.(?:\w+\.)*\w+|math\.\w+)$/;
+
+/** A parameter of a constructor that only goes to layers of torch and into arithmetic: a module there would raise. */
+function isNumberIn(module: PyModule, init: PyNode, parameter: string): boolean {
+  return module.reads(module.scopeOf(init), parameter).every((read) => isNumericUse(module, read, 0));
+}
+
+function isNumericUse(module: PyModule, use: PyNode, depth: number): boolean {
+  let at = use;
+  while (
+    /^(?:keyword_argument|subscript|parenthesized_expression|unary_operator)$/.test(at.parent?.type ?? '')
+  )
+    at = at.parent ?? at;
+  const holder = at.parent;
+  if (/^(?:binary_operator|comparison_operator|not_operator)$/.test(holder?.type ?? '')) return true;
+  if (holder?.type === 'assignment') return depth === 0 && isNumericAttribute(module, holder.field('left'));
+  const callee = holder?.type === 'argument_list' ? holder.parent?.field('function') : undefined;
+  if (callee === undefined) return at !== use && at.type === 'unary_operator';
+  if (callee.type === 'identifier' && module.resolve(callee) === undefined) return NUMBERS.test(callee.text);
+  const path = qualifiedName(module, callee) ?? '';
+  if (TAKES_NUMBERS.test(path)) return true;
+  return (
+    isModuleClass(path) &&
+    !/(?:Sequential|ModuleList|ModuleDict|DataParallel|Transformer\w*coder)$/.test(path)
+  );
+}
+
+/** `self.limit = limit`, and only numbers have such uses: `torch.tanh(x) * self.limit`. */
+function isNumericAttribute(module: PyModule, target: PyNode | undefined): boolean {
+  const owner =
+    target?.type === 'attribute' ? classBehind(module, target.field('object') ?? target) : undefined;
+  const name = target?.field('attribute')?.text;
+  return (
+    owner !== undefined &&
+    name !== undefined &&
+    attributeUses(module, owner, name).every(
+      ({ kind, node }) => kind !== 'read' || isNumericUse(module, node, 1),
+    )
+  );
+}

@@ -1,0 +1,347 @@
+import { builtin, cutsGraph, ofTensor, row } from '../../src/library/library.js';
+import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { isRedefined } from '../../src/semantic/project-names.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  keywordArgument,
+  methodName,
+  receiverOf,
+  statementOf,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
+import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { within } from '../../src/syntax/within.js';
+import { shown } from '../../src/torch/gate.js';
+import { backwards } from '../../src/torch/grad/backward-calls.js';
+import type { GradDoubt } from '../../src/torch/grad/doubts.js';
+import { gradUseElsewhere } from '../../src/torch/grad/elsewhere.js';
+import { gradUseReached } from '../../src/torch/grad/grad.js';
+import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
+import { usesOf } from '../../src/torch/grad/mode.js';
+import { traceGraph } from '../../src/torch/module/networks.js';
+import { definitionCalled } from './called.js';
+import { fateOf } from './fate.js';
+import { Graphless } from './graphless.js';
+import { isLoss } from './inputs.js';
+import type { TeacherRun } from './sites.js';
+
+/** Whether the graph of what the statement computes is cut off wherever the value is read. */
+export function isOnlyReadDetached(module: PyModule, run: TeacherRun): boolean {
+  if (new Graphless(module, new Set(), new Set()).doubt(run.value) === undefined) return true;
+  return run.targets.length > 0 && readsOf(module, run).every((read) => isCutWhereRead(module, read));
+}
+
+/** `net(x).detach()` */
+function isCut(module: PyModule, value: PyNode): boolean {
+  const node = unparenthesized(value);
+  const name = node.type === 'call' ? (methodName(node) ?? '') : '';
+  return cutsGraph(name) && receiverOf(node) !== undefined && !isRedefined(module, name);
+}
+
+/** The places that may see what the statement gives its variables, or its function's callers. */
+function readsOf(module: PyModule, { targets }: TeacherRun): readonly PyNode[] {
+  return targets.flatMap((target) => {
+    const scope = module.resolve(target);
+    return scope === undefined ? [] : readsReached(module, scope, target.text, [target]);
+  });
+}
+
+/** `y.detach()`, `y[0].mean().item()`, `y.shape`, `y == z`. */
+function isCutWhereRead(module: PyModule, read: PyNode): boolean {
+  for (let at = read; at.parent !== undefined; ) {
+    const { parent } = at;
+    if (parent.type === 'comparison_operator' || parent.type === 'interpolation') return true;
+    if (parent.type === 'attribute' && parent.field('object') === at) {
+      const name = parent.field('attribute')?.text ?? '';
+      if (ofTensor(name) === undefined || ofTensor(name)?.asksGraph || isRedefined(module, name))
+        return false;
+      if (cutsGraph(name)) return true;
+      const call = parent.parent;
+      at = call?.type === 'call' && call.field('function') === parent ? call : parent;
+    } else if (
+      /^(?:binary_operator|unary_operator|parenthesized_expression)$/.test(parent.type) ||
+      (parent.type === 'subscript' && parent.field('value') === at)
+    )
+      at = parent;
+    else return isShown(module, at);
+  }
+  return false;
+}
+
+/** `print(y)`, `float(y)`. */
+function isShown(module: PyModule, value: PyNode): boolean {
+  const callee = value.parent?.type === 'argument_list' ? value.parent.parent?.field('function') : undefined;
+  if (callee?.type !== 'identifier' || module.resolve(callee) !== undefined) return false;
+  return callee.text === 'print' || builtin(callee.text)?.graph === 'cut';
+}
+
+const MAX_HOPS = 6;
+
+/**
+ * Where a value is differentiated that hangs on nothing but the network: without its graph, that would raise. A value that
+ * a network which is trained has a part in may be differentiated as before.
+ */
+export function* differentiatedAlone(
+  module: PyModule,
+  run: TeacherRun,
+  networks: ReadonlySet<string>,
+): Generator<GradDoubt> {
+  const seen = new Set<PyNode>();
+  const pending: { readonly read: PyNode; readonly hops: number }[] =
+    run.targets.length > 0
+      ? readsOf(module, run).map((read) => ({ read, hops: 0 }))
+      : [{ read: run.value, hops: 0 }];
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    const { read, hops } = at;
+    if (seen.has(read) || isCutWhereRead(module, read)) continue;
+    seen.add(read);
+    const doubt = aloneAt(module, read, networks, (more) => {
+      for (const each of more) pending.push({ read: each, hops: hops + 1 });
+      return hops < MAX_HOPS;
+    });
+    if (doubt !== undefined) yield doubt;
+  }
+}
+
+function aloneAt(
+  module: PyModule,
+  read: PyNode,
+  networks: ReadonlySet<string>,
+  follow: (reads: readonly PyNode[]) => boolean,
+): GradDoubt | undefined {
+  const statement = statementOf(read);
+  const name = shown(read);
+  if (asksForGraph(module, read))
+    return unknown(`that nobody differentiates or asks for the graph of \`${name}\``);
+  const backward = within(
+    backwards(module).map(({ call, value }) => ({ start: call.start, end: call.end, value })),
+    statement,
+  ).find(({ value }) => value.contains(read));
+  const inner = statement.type === 'expression_statement' ? statement.named[0] : undefined;
+  const isAssignment = /^(?:augmented_)?assignment$/.test(inner?.type ?? '');
+  const value = isAssignment ? inner?.field('right') : (backward?.value ?? inner ?? statement.named[0]);
+  // `y[done] = 0.0` writes into it, with or without a graph.
+  if (inner?.field('left')?.type === 'subscript' && inner.field('left')?.contains(read)) return undefined;
+  if (value === undefined || !value.contains(read)) {
+    return /^(?:if|while|assert|delete)_statement$|^elif_clause$/.test(statement.type)
+      ? undefined
+      : unknown(`that nobody differentiates \`${name}\` by itself`);
+  }
+  const caller = callsAround(value, read).find((each) => differentiatesInside(module, each));
+  if (caller !== undefined)
+    return unknown(`that \`${shown(caller)}\` does not differentiate \`${name}\` by itself`);
+  if (mixes(module, value, networks)) return reentrant(module, value, read);
+  if (backward !== undefined)
+    return isTrainedSomehow(module, value, networks)
+      ? unknown(`that \`${shown(value)}\` hangs on more than that`)
+      : { answer: 'no', words: `\`${shown(value)}\`, which is differentiated, may hang on nothing else` };
+  if (isAssignment) {
+    const reads = readsOfTarget(module, inner?.field('left'));
+    if (reads !== undefined && follow(reads)) return undefined;
+  }
+  if (statement.type === 'return_statement') {
+    const reads = readsOfReturned(module, enclosingFunction(statement));
+    if (reads !== undefined && follow(reads)) return undefined;
+  }
+  return unknown(`that nobody differentiates \`${name}\` by itself`);
+}
+
+function unknown(words: string): GradDoubt {
+  return { answer: 'unknown', words };
+}
+
+/** `torch.autograd.grad(loss, y)`, `y.requires_grad`, `y.retain_grad()`, `y.register_hook(f)`. */
+function asksForGraph(module: PyModule, read: PyNode): boolean {
+  const name = read.parent?.type === 'attribute' ? (read.parent.field('attribute')?.text ?? '') : '';
+  if (/^(?:requires_grad_?|grad|grad_fn|is_leaf|retain_grad|register_hook|retains_grad)$/.test(name))
+    return true;
+  for (const around of read.ancestors()) {
+    if (around.type === 'block' || around.type === 'module') return false;
+    const callee = around.type === 'call' ? around.field('function') : undefined;
+    const path = callee && qualifiedName(module, callee);
+    if (path !== undefined && row(path)?.differentiates === true) return true;
+    if (around.type === 'keyword_argument' && around.field('name')?.text === 'inputs') return true;
+  }
+  return false;
+}
+
+/** A function of the project that uses gradients itself. */
+function differentiatesInside(module: PyModule, call: PyNode): boolean {
+  const found = definitionCalled(module, call);
+  if (found === undefined) return gradUseElsewhere(module, call.field('function') ?? call) !== undefined;
+  return gradUseReached(found.module, found.node) !== undefined;
+}
+
+/** A reentrant checkpoint records nothing where none of its inputs has a graph: a network that gets the value may have one. */
+function reentrant(module: PyModule, value: PyNode, read: PyNode): GradDoubt | undefined {
+  const [callee] = callsAround(value, read)
+    .map((call) => call.field('function') ?? call)
+    .filter((each) => qualifiedName(module, each) === undefined && !isLoss(module, each));
+  return callee !== undefined && module.memo(namesCheckpoint, module)
+    ? unknown(`that no reentrant checkpoint in \`${shown(callee)}\` needs the graph of \`${shown(read)}\``)
+    : undefined;
+}
+
+function namesCheckpoint(module: PyModule): boolean {
+  const elsewhere = module.around.summaries({ word: 'checkpoint', beside: [] }, importsCheckpoint);
+  return importsCheckpoint(module) || elsewhere === undefined || elsewhere.includes(true);
+}
+
+function importsCheckpoint(module: PyModule): boolean {
+  return module.mentions(/utils\.checkpoint|gradient_checkpointing/);
+}
+
+/** The calls among whose arguments a read is, the innermost first. */
+function callsAround(value: PyNode, read: PyNode): readonly PyNode[] {
+  return [...read.ancestors()].filter(
+    (around) =>
+      value.contains(around) && around.type === 'call' && around.field('arguments')?.contains(read) === true,
+  );
+}
+
+function readsOfTarget(module: PyModule, target: PyNode | undefined): readonly PyNode[] | undefined {
+  const names = target === undefined ? [] : /pattern|tuple|list/.test(target.type) ? target.named : [target];
+  if (names.length === 0 || names.some(({ type }) => type !== 'identifier')) return undefined;
+  return names.flatMap((each) => {
+    const scope = module.resolve(each);
+    return scope === undefined ? [] : readsReached(module, scope, each.text, [each]);
+  });
+}
+
+/** The calls of a function, where all of them are in the file. */
+function readsOfReturned(module: PyModule, functionNode: PyNode | undefined): readonly PyNode[] | undefined {
+  const name = functionNode?.field('name');
+  if (functionNode === undefined || name === undefined) return undefined;
+  const calls = usesOf(module, functionNode).map((use) => {
+    const callee = use.parent?.field('attribute') === use ? use.parent : use;
+    return callee.parent?.type === 'call' && callee.parent.field('function') === callee
+      ? callee.parent
+      : undefined;
+  });
+  if (calls.length === 0 || calls.includes(undefined)) return undefined;
+  const { uses, unread } = usesElsewhere(module, name, { may: () => true, byName: true });
+  return uses.length > 0 || unread !== undefined ? undefined : calls.flatMap((call) => call ?? []);
+}
+
+/** A network that an optimizer trains, or a tensor that needs a gradient, certainly has a part in the value, with its graph. */
+function mixes(
+  module: PyModule,
+  value: PyNode,
+  networks: ReadonlySet<string>,
+  open: readonly PyNode[] = [],
+): boolean {
+  const node = unparenthesized(value);
+  if (open.includes(node) || open.length > MAX_DEPTH) return false;
+  const inside = (inner: PyNode | undefined): boolean =>
+    inner !== undefined && mixes(module, inner, networks, [...open, node]);
+  switch (node.type) {
+    case 'identifier':
+      return isMixed(module, node, inside);
+    case 'attribute':
+      return inside(node.field('object'));
+    case 'subscript':
+    case 'keyword_argument':
+    case 'pair':
+      return inside(node.field('value'));
+    case 'conditional_expression':
+      return inside(node.named[0]) && inside(node.named[2]);
+    case 'comparison_operator':
+    case 'not_operator':
+    case 'boolean_operator':
+    case 'lambda':
+      return false;
+    case 'call': {
+      if (isCut(module, node) || recordsNoGraph(module, node)) return false;
+      const callee = node.field('function');
+      const path = callee && qualifiedName(module, callee);
+      if (path !== undefined && row(path)?.graph === 'cut') return false;
+      if (asksForGradient(node)) return true;
+      return isTrained(module, callee, networks) || [...argumentsOf(node), receiverOf(node)].some(inside);
+    }
+    default:
+      return node.named.some(inside);
+  }
+}
+
+/** `torch.zeros(3, requires_grad=True)`, `x.requires_grad_()` */
+function asksForGradient(call: PyNode): boolean {
+  if (methodName(call) === 'requires_grad_') return argumentsOf(call).length === 0;
+  return keywordArgument(call, 'requires_grad')?.field('value')?.type === 'true';
+}
+
+const MAX_DEPTH = 16;
+
+/** Whichever way a variable got its value. What is added to it leaves it in the sum. */
+function isMixed(module: PyModule, name: PyNode, inside: (inner: PyNode | undefined) => boolean): boolean {
+  const definitions = reachingDefinitions(module, name) ?? [];
+  return (
+    definitions.length > 0 &&
+    definitions.every((found) => {
+      if (recordsNoGraph(module, found.node)) return false;
+      if (found.kind === 'update') return inside(found.value) || inside(found.node);
+      return (found.kind === 'value' || found.kind === 'part') && inside(found.value);
+    })
+  );
+}
+
+/** `net` of `net(x)`, `net.encode(x)`: an optimizer of torch has its parameters. */
+function isTrained(module: PyModule, callee: PyNode | undefined, networks: ReadonlySet<string>): boolean {
+  const owner = callee?.type === 'attribute' ? callee.field('object') : undefined;
+  return [callee, owner].some((each) => {
+    if (each === undefined || networks.has(each.text) || qualifiedName(module, each) !== undefined)
+      return false;
+    const isName = each.type === 'identifier' && module.resolve(each) !== undefined;
+    if (!isName && each.type !== 'attribute') return false;
+    const fate = fateOf(module, each);
+    return fate.isTrained && !fate.isFrozen;
+  });
+}
+
+/** Another network may have: it is called, and nothing shows that it is not trained. */
+function isTrainedSomehow(module: PyModule, value: PyNode, networks: ReadonlySet<string>): boolean {
+  return networksIn(module, value, networks).length > 0;
+}
+
+/** What is called on the way to a value and may be a network, other than those in question. */
+function networksIn(module: PyModule, value: PyNode, networks: ReadonlySet<string>): readonly PyNode[] {
+  const found: PyNode[] = [];
+  traceGraph(module, value, {
+    call: (call) => {
+      const callee = call.field('function');
+      if (callee === undefined || qualifiedName(module, callee) !== undefined) return;
+      if (recordsNoGraph(module, call) || isCutAbove(module, call)) return;
+      // A method of a tensor.
+      if (ofTensor(methodName(call) ?? '') !== undefined) return;
+      const owner = callee.type === 'attribute' ? callee.field('object') : undefined;
+      for (const each of [callee, owner]) {
+        if (each === undefined || networks.has(each.text)) continue;
+        const isName = each.type === 'identifier' && module.resolve(each) !== undefined;
+        if (isName || each.type === 'attribute') found.push(each);
+      }
+    },
+  });
+  return found;
+}
+
+/** `torch.argmax(net(x))`, `net(x) > 0`: what comes of it in the same statement has no graph. */
+function isCutAbove(module: PyModule, call: PyNode): boolean {
+  const statement = statementOf(call);
+  for (const around of call.ancestors()) {
+    if (around === statement) return false;
+    if (around.type === 'comparison_operator') return true;
+    const callee = around.type === 'call' ? around.field('function') : undefined;
+    const path = callee && qualifiedName(module, callee);
+    if (path !== undefined && row(path)?.graph === 'cut') return true;
+    if (
+      callee !== undefined &&
+      cutsGraph(methodName(around) ?? '') &&
+      !argumentsOf(around).some((each) => each.contains(call))
+    )
+      return true;
+  }
+  return false;
+}

@@ -1,0 +1,147 @@
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { argumentsOf, methodName, receiverOf, statementOf } from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { OPTIMIZERS } from '../../src/torch/catalog.js';
+import { isPlainAttribute } from '../../src/torch/grad/values.js';
+
+/**
+ * What becomes of the parameters or the parts that a walk over a network gives. `plain`: they are counted, copied or
+ * averaged. `frozen`: their gradients are switched off for good. `trained`: an optimizer of torch gets them. `taken`: something
+ * else does.
+ */
+export type Walked = 'plain' | 'frozen' | 'trained' | 'taken';
+
+/** What hands its arguments on one by one. */
+const PASSES = /^(?:zip|enumerate|list|tuple|iter|sorted|reversed|set)$/;
+
+/** What becomes of `net.parameters()`, `net.named_modules()` and the like. */
+export function walkedFor(module: PyModule, call: PyNode): Walked {
+  let at = call;
+  let position: number | undefined;
+  for (;;) {
+    const holder = at.parent;
+    const outer = holder?.type === 'argument_list' ? holder.parent : undefined;
+    const callee = outer?.field('function');
+    if (outer === undefined || callee === undefined) break;
+    if (isOptimizerClass(module, callee)) return 'trained';
+    if (!isBuiltin(module, callee)) return 'taken';
+    if (callee.text === 'next') return isLookedAt(outer) ? 'plain' : 'taken';
+    if (!PASSES.test(callee.text)) return callee.text === 'len' ? 'plain' : 'taken';
+    if (callee.text === 'zip') position = argumentsOf(outer).indexOf(at);
+    at = outer;
+  }
+  const loop = at.parent;
+  if (!/^for_(?:statement|in_clause)$/.test(loop?.type ?? '') || loop?.field('right') !== at) {
+    return trainedIn(module, call) ? 'trained' : 'taken';
+  }
+  const target = loop.field('left');
+  const targets = target === undefined ? [] : targetsAt(target, position);
+  const place = loop.type === 'for_statement' ? loop.field('body') : loop.parent;
+  if (place === undefined || targets.length === 0) return 'taken';
+  return worst(targets.map((each) => fateOf(module, each, place)));
+}
+
+/** `[{"params": net.parameters()}]`, `list(a.parameters()) + list(b.parameters())` inside the optimizer's own parentheses. */
+export function trainedIn(module: PyModule, call: PyNode): boolean {
+  const statement = statementOf(call);
+  for (const around of call.ancestors()) {
+    if (around === statement) return false;
+    const callee = around.type === 'call' ? around.field('function') : undefined;
+    if (callee !== undefined && isOptimizerClass(module, callee)) return true;
+  }
+  return false;
+}
+
+function isOptimizerClass(module: PyModule, callee: PyNode): boolean {
+  const path = qualifiedName(module, callee) ?? '';
+  return path.startsWith(OPTIMIZERS) && /^torch\.optim\.(?:\w+\.)?[A-Z]\w*$/.test(path);
+}
+
+function isBuiltin(module: PyModule, callee: PyNode): boolean {
+  return callee.type === 'identifier' && module.resolve(callee) === undefined;
+}
+
+/** `next(net.parameters()).device` */
+function isLookedAt(value: PyNode): boolean {
+  const attribute = value.parent;
+  return attribute?.type === 'attribute' && isPlainAttribute(attribute.field('attribute')?.text ?? '');
+}
+
+/** The names that a loop gives what stands at this place of a `zip`; all of them where that does not show. */
+function targetsAt(target: PyNode, position: number | undefined): readonly PyNode[] {
+  const inner =
+    position === undefined || !/pattern|tuple/.test(target.type) ? target : target.named[position];
+  return inner === undefined ? [] : [...inner.walk()].filter(({ type }) => type === 'identifier');
+}
+
+function worst(found: readonly Walked[]): Walked {
+  const order: readonly Walked[] = ['trained', 'taken', 'frozen', 'plain'];
+  return order.find((each) => found.includes(each)) ?? 'plain';
+}
+
+function fateOf(module: PyModule, name: PyNode, place: PyNode): Walked {
+  const scope = module.resolve(name);
+  if (scope === undefined) return 'taken';
+  const reads = module.reads(scope, name.text).filter((read) => place.contains(read));
+  return worst(reads.map((read) => fateOfRead(module, read)));
+}
+
+/** One use of a parameter or a part that a loop gives. */
+function fateOfRead(module: PyModule, read: PyNode): Walked {
+  const holder = read.parent;
+  switch (holder?.type) {
+    case 'attribute':
+      return fateOfAttribute(module, holder);
+    case 'binary_operator':
+    case 'comparison_operator':
+    case 'not_operator':
+    case 'interpolation':
+      return 'plain';
+    case 'argument_list':
+      return isHarmlessCall(module, holder.parent) ? 'plain' : 'taken';
+    case 'if_statement':
+    case 'if_clause':
+      return 'plain';
+    default:
+      return 'taken';
+  }
+}
+
+/** `p.data`, `p.numel()`, `p.requires_grad = False`, `p.copy_(…)`, `m.eval()`; not `p.grad`. */
+function fateOfAttribute(module: PyModule, attribute: PyNode): Walked {
+  const name = attribute.field('attribute')?.text ?? '';
+  const above = attribute.parent;
+  if (name === 'requires_grad') {
+    const isSet = above?.type === 'assignment' && above.field('left') === attribute;
+    return isSet && above.field('right')?.type === 'false' ? 'frozen' : 'plain';
+  }
+  if (name === 'requires_grad_' && above?.type === 'call') {
+    const [mode] = argumentsOf(above);
+    return (mode?.field('value') ?? mode)?.type === 'false' ? 'frozen' : 'plain';
+  }
+  if (/^(?:weight|bias)$/.test(name) && above?.type === 'attribute') return fateOfAttribute(module, above);
+  if (name !== 'data' && /grad|hook|parameters|modules|children|weight|bias/.test(name)) return 'taken';
+  // Its value is changed, read or copied: who gets that gets no parameter.
+  if (name === 'data' || isPlainAttribute(name)) return 'plain';
+  if (above?.type === 'call' && above.field('function') === attribute) return 'plain';
+  if (above?.type === 'assignment' && above.field('left') === attribute)
+    return /^(?:true|false|none|integer|float|string)$/.test(above.field('right')?.type ?? '')
+      ? 'plain'
+      : 'taken';
+  return module.mentions(/\.grad\b/) ? 'taken' : 'plain';
+}
+
+/** `isinstance(m, nn.BatchNorm2d)`, `target.data.copy_(p)`, `torch.lerp(a, b, tau)`. */
+function isHarmlessCall(module: PyModule, call: PyNode | undefined): boolean {
+  const callee = call?.field('function');
+  if (call === undefined || callee === undefined) return false;
+  if (isBuiltin(module, callee))
+    return /^(?:isinstance|print|len|type|str|repr|hasattr|id)$/.test(callee.text);
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) return /^torch\.[a-z]\w*$/.test(path);
+  return (
+    /^(?:copy_|mul_|add_|lerp_|sub_|set_|fill_)$/.test(methodName(call) ?? '') &&
+    receiverOf(call) !== undefined
+  );
+}
