@@ -68,7 +68,6 @@ export const frozenTeacher: Transform<Found> = {
   },
 
   skipsTests: true,
-  asksProject: true,
   prefilter: ['backward(', ['.eval()', '.train(', '.load_state_dict(', 'deepcopy(']],
 
   *detect(module) {

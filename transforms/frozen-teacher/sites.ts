@@ -17,7 +17,7 @@ import { backwards } from '../../src/torch/grad/backward-calls.js';
 import { isPlainPath, networkOf, SWITCHES, switchesToEvaluation } from '../../src/torch/grad/evaluation.js';
 import { gradModeOf } from '../../src/torch/grad/gradient.js';
 import { isGradOff, onlyRunsGradOff, switchesGradOff, usesOf } from '../../src/torch/grad/mode.js';
-import { isForward, runsNetwork } from '../../src/torch/grad/runs.js';
+import { isForward, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
 import { walkedFor } from './walked.js';
 
 /** A statement of a training step that runs networks which are not trained there, and gives the result to variables. */
@@ -161,7 +161,7 @@ export function teacherSites(module: PyModule): readonly TeacherSite[] {
       if (call === undefined || !mayRun(call, text) || !isInTraining(module, call)) continue;
       if (isGradOff(module, call) || isGradOn(module, call) || isTestCode(module, call)) continue;
       // A method asks the project: last.
-      if (!isForward(call, text) && !runsNetwork(module, call, text)) continue;
+      if (!isForward(call, text) && !runsNetwork(module, call, text, isPartInProject)) continue;
       const statement = statementOf(call);
       const known = runs.get(statement);
       if (known === undefined) runs.set(statement, [network]);
