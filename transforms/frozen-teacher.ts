@@ -10,16 +10,8 @@
  * statement gets carries a graph, no module is shared with a network that is trained, and what is differentiated later
  * hangs on a trained network as well (or it would raise). Or where the result is only read detached.
  */
-import {
-  hasInferenceFastPath,
-  importsTorch,
-  isTestFile,
-  NO_GRAD,
-  Proof,
-  type Site,
-  type Transform,
-} from '../src/toolkit/index.js';
-import { doubtsAboutRun } from './frozen-teacher/doubts.js';
+import { importsTorch, isTestFile, NO_GRAD, Proof, type Site, type Transform } from '../src/toolkit/index.js';
+import { doubtsAboutRun, mayRoundOtherwise } from './frozen-teacher/doubts.js';
 import { type TeacherRun, type TeacherSite, teacherSites } from './frozen-teacher/sites.js';
 
 interface Found extends Site {
@@ -102,7 +94,7 @@ export const frozenTeacher: Transform<Found> = {
     return edit.done(
       'Run it under `torch.no_grad()`',
       proof,
-      hasInferenceFastPath(module) ? { numerics: 'rounding' } : {},
+      kept.some((run) => mayRoundOtherwise(module, run)) ? { numerics: 'rounding' } : {},
     );
   },
 };

@@ -28,6 +28,11 @@ export function doubtsAboutRun(module: PyModule, run: TeacherRun): readonly Grad
   return [...found.filter(({ answer }) => answer === 'no'), ...found.filter(({ answer }) => answer !== 'no')];
 }
 
+/** Without gradients, other kernels or another program may run. */
+export function mayRoundOtherwise(module: PyModule, { networks }: TeacherRun): boolean {
+  return hasInferenceFastPath(module) || networks.some((each) => fateOf(module, each).compiler !== undefined);
+}
+
 function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
   yield* doubtsOfPlace(module, run.statement);
   const { teachers, trained } = networksIn(module);
