@@ -65,6 +65,11 @@ export class Versions {
     return pins.length > 0 && pins.every((pin) => startsAt(pin, version)) ? 'yes' : 'unknown';
   }
 
+  /** A line that decides and allows older ones too. */
+  allowingOlder(name: string, version: string): Pin | undefined {
+    return this.decisive(name).find((pin) => !startsAt(pin, version));
+  }
+
   /**
    * The line that keeps a package below `version`: of any file, unless the user names a version. One that does so only on
    * some systems needs the others to agree.

@@ -65,7 +65,11 @@ export function standingOf(module: PyModule, name: string, version: string): Sta
       (decisive === undefined || each.isAtImport),
   );
   if (used !== undefined) return yes(`${module.path}:${used.line} uses \`${used.what}\``);
-  if (decisive !== undefined) return { answer: 'unknown', doubt: doubtIn(versions.decisive(name)) };
+  if (decisive !== undefined)
+    return {
+      answer: 'unknown',
+      doubt: doubtIn(versions.decisive(name), versions.allowingOlder(name, version)),
+    };
   const floor = floorOf(module, name);
   if (floor !== undefined && compareVersions(floor, version) >= 0)
     return yes(`nothing pins ${name}: ${floor} or newer is assumed`, floor);
@@ -77,8 +81,8 @@ function words(name: string, { source, text, authority }: Pin): string {
   return authority === 'environment' ? `${source} has ${name} ${text}` : `${source} says \`${name} ${text}\``;
 }
 
-function doubtIn(pins: readonly Pin[]): string {
-  const [pin] = pins;
+function doubtIn(pins: readonly Pin[], older: Pin | undefined): string {
+  const pin = older ?? pins[0];
   const frozen = pins.find(({ isFrozen, from }) => isFrozen === true && from === undefined);
   if (frozen !== undefined) return `${frozen.source} takes one revision of it`;
   return pin === undefined ? '' : `${pin.source} says \`${pin.text}\``;

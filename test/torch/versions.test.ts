@@ -24,6 +24,16 @@ function proven(text: string, asked = '>=1.0'): string | undefined {
   );
 }
 
+test('a doubt names the line that allows older versions', () => {
+  const pins = [pinOf('==2.4.0', 'lock:1'), pinOf('>=1.0', 'asked:2')];
+  const around = { ...ALONE, versions: new Versions(new Map([['torch', pins]])) };
+  const module = new PyModule('a.py', 'x\n', parser.parse('x\n'), around);
+  expect(standingOf(module, 'torch', '2.1')).toMatchObject({
+    answer: 'unknown',
+    doubt: 'asked:2 says `>=1.0`',
+  });
+});
+
 describe('what a file uses', () => {
   test.each([
     ['step = torch.compile(step)', '2.0'],

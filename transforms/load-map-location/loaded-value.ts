@@ -21,6 +21,7 @@ import {
   takesTensors,
 } from './loaded-use.js';
 import { MovedFlow } from './moved-value.js';
+import { takesSize } from './size-taker.js';
 
 /** What becomes of a loaded value: the `load_state_dict` calls it ends in, and the other places it reaches. */
 export interface Fate {
@@ -301,6 +302,7 @@ class Flow implements Fate {
       this.#bind(receiver, 'mapping');
       return;
     }
+    if (holds !== 'pairs' && takesSize(this.module, call, argument)) return;
     this.#stray(argument, `is handed to \`${name}\``, MAKES_STATE.test(name) ? 'no' : 'unknown');
     this.follow(call, 'mapping');
   }

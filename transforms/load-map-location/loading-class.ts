@@ -90,7 +90,7 @@ function takesNumber(definition: PyNode | undefined, module: PyModule, argument:
 }
 
 /** The parameter that gets an argument of a call, by position or by name. */
-function parameterOf(taker: PyNode, argument: PyNode, skipped: number): string | undefined {
+export function parameterOf(taker: PyNode, argument: PyNode, skipped: number): string | undefined {
   if (argument.type === 'keyword_argument') return argument.field('name')?.text;
   const all = argument.parent?.named ?? [];
   const before = all.slice(0, all.indexOf(argument) + 1);
