@@ -34,7 +34,7 @@ import {
   loggedTensors,
   mayLog,
 } from './detach-logged-tensor/logged-tensor.js';
-import { fatesInMeter, keepsWhatItGets } from './detach-logged-tensor/meter.js';
+import { fatesInMeter, handsOn, keepsWhatItGets } from './detach-logged-tensor/meter.js';
 
 interface LogSite extends Site {
   readonly logged: LoggedTensor;
@@ -128,6 +128,8 @@ export const detachLoggedTensor: Transform<LogSite> = {
       for (const { answer, otherwise } of storeGates(module, root)) proof.require(answer, otherwise);
     if (kind === 'meter' && keepsWhatItGets(module, store) !== 'yes')
       proof.require('unknown', `\`${shown(store)}\` keeps the tensor that it is given`);
+    if (kind === 'meter' && handsOn(module, store))
+      proof.require('unknown', `what \`${shown(store)}\` runs does not ask the tensor for its graph`);
     for (const value of values) edit.appendCall(graphCarrier(module, value), '.detach()');
     return edit.done(`Detach what \`${shown(store)}\` keeps`, proof);
   },

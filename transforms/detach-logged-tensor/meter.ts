@@ -58,6 +58,16 @@ export function fatesInMeter(module: PyModule, store: PyNode): readonly Fate[] |
   return given && fatesOf(given.module, given.node);
 }
 
+/** The `update` gives the tensor to other code, which may ask it for its graph. */
+export function handsOn(module: PyModule, store: PyNode): boolean {
+  const given = updatedBy(module, store);
+  const update = given?.node.closest('function_definition');
+  if (given === undefined || update === undefined) return false;
+  return fatesOf(given.module, given.node).some(
+    ({ kind, node }) => kind === 'escapes' && node.type !== 'attribute' && update.contains(node),
+  );
+}
+
 /** The first parameter of the `update` of the class that made a meter, in whatever file. */
 function updatedBy(module: PyModule, store: PyNode): Elsewhere | undefined {
   const [made, ...others] = makersOf(module, store).map((maker) => classMade(module, maker));

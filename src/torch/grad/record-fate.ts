@@ -171,7 +171,9 @@ class RecordTrace {
       return call.parent?.type === 'expression_statement' ? undefined : call;
     const logs = made === undefined && REPORTING.test(name) && isOfLibrary(this.module, name);
     if (logs) return call.parent?.type === 'expression_statement' ? undefined : call;
-    if (receiver !== undefined && TAKING.has(methodName(call) ?? '')) {
+    // A variable tells whether it is a dictionary; many other objects have an `update`.
+    const isTaken = TAKING.has(name) && (name !== 'update' || receiver?.type === 'identifier');
+    if (receiver !== undefined && isTaken && methodName(call) === name) {
       this.store(receiver);
       return undefined;
     }
