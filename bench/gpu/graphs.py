@@ -100,6 +100,46 @@ def evaluation_total(after):
     return evaluate
 
 
+@case("no-grad-block", what="one forward after each step of training, held through the next", setup=GPT_TRAINING, steps=5)
+def forward_after_step(after):
+    model, (x, y) = gpt(), tokens()
+    optimizer = adamw(model)
+    held = []
+
+    def step():
+        loss = language_loss(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        model.eval()
+        with torch.no_grad() if after else contextlib.nullcontext():
+            logits = model(x)
+        model.train()
+        # The variable keeps its value until the next round of the loop sets it.
+        held[:] = [logits]
+        return language_loss(logits, y).detach()
+
+    return step
+
+
+@case("no-grad-block", what="evaluation by a loop that trains where a flag says so", setup=GPT_SETUP, warmup=1, steps=3)
+def flagged_evaluation(after):
+    model, (x, y) = gpt().eval(), tokens()
+
+    def evaluate(train=False):
+        total = 0.0
+        with torch.set_grad_enabled(bool(train)) if after else contextlib.nullcontext():
+            for _ in range(4):
+                logits = model(x)
+                loss = language_loss(logits, y)
+                if train:
+                    loss.backward()
+                total += loss.item()
+        return total
+
+    return evaluate
+
+
 @case("frozen-teacher", what="distillation step", setup=f"teacher and student: {GPT_TRAINING}")
 def distillation_step(after):
     student, teacher, (x, y) = gpt(), gpt().eval(), tokens()
