@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { root } from '../src/dev/project.js';
 import { isNil, measurementsOf } from '../src/report/evidence.js';
-import { saysNil } from '../src/toolkit/evidence.js';
 import type { TransformMeta } from '../src/toolkit/contract.js';
+import { saysNil } from '../src/toolkit/evidence.js';
 import evidence from '../transforms/evidence.json' with { type: 'json' };
 import { transforms } from '../transforms/index.js';
 
