@@ -157,7 +157,9 @@ class Follower extends NetworkUses implements Fate {
     const key = `${module.path} ${classNode.start} .${name}`;
     if (this.#made.has(key)) return;
     this.#made.add(key);
-    for (const use of attributeUses(module, classNode, name)) {
+    const uses = attributeUses(module, classNode, name);
+    if (uses.every(({ kind }) => kind === 'read')) this.unknown(`where \`${shown(node)}\` comes from`);
+    for (const use of uses) {
       if (use.kind === 'read') continue;
       const assignment = use.node.parent;
       const value = assignment?.field('left') === use.node ? assignment.field('right') : undefined;
