@@ -1,10 +1,6 @@
+import { definitionOf } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import {
-  argumentsOf,
-  contextManagers,
-  enclosingFunction,
-  enclosingWiths,
-} from '../../src/semantic/statements.js';
+import { contextManagers, enclosingFunction, enclosingWiths } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { shown } from '../../src/torch/gate.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
@@ -16,6 +12,7 @@ import { compilerOf, importsTorch } from '../../src/torch/grad/roles.js';
 import { differentiatingNetwork, suspectInWords } from '../../src/torch/grad/unknown-code.js';
 import { type Fate, fateOf } from './fate.js';
 import { Graphless } from './graphless.js';
+import { isAsked } from './inputs.js';
 import { differentiatedAlone, isOnlyReadDetached } from './sinks.js';
 import { networksIn, type TeacherRun } from './sites.js';
 
@@ -120,18 +117,23 @@ function unknown(words: string): GradDoubt {
   return { answer: 'unknown', words };
 }
 
-/** `batch["x"].requires_grad_()` of the same function: in place, so that what has the tensor by another name sees it. */
+/**
+ * `batch["x"].requires_grad_()` of the same function, or of what a loop anywhere in the file goes through: in place, so that
+ * what has the tensor by another name sees it.
+ */
 function gradientAsked(module: PyModule, statement: PyNode): PyNode | undefined {
   const owner = enclosingFunction(statement) ?? module.root;
-  return module.atWithin('requires_grad', owner).flatMap((node) => {
-    const attribute = node.parent?.type === 'attribute' ? node.parent : undefined;
-    const user = attribute?.parent;
-    if (attribute?.field('attribute') !== node || user === undefined) return [];
-    const isCall = user.type === 'call' && user.field('function') === attribute;
-    const isSet = user.type === 'assignment' && user.field('left') === attribute;
-    const mode = isCall ? argumentsOf(user)[0] : user.field('right');
-    const isOff = (mode?.field('value') ?? mode)?.type === 'false';
-    const isFresh = attribute.field('object')?.type === 'call';
-    return (isCall || isSet) && !isOff && !isFresh ? [user] : [];
-  })[0];
+  return module.at('requires_grad').find((node) => {
+    const object = node.parent?.type === 'attribute' ? node.parent.field('object') : undefined;
+    if (object === undefined || node.parent?.field('attribute') !== node || !isAsked(object)) return false;
+    if (owner.contains(node)) return object.type !== 'call';
+    const scope = object.type === 'identifier' ? module.resolve(object) : undefined;
+    return (
+      scope !== undefined &&
+      module.writes(scope, object.text).some((write) => {
+        const definition = definitionOf(write);
+        return definition.kind === 'loop' && !/parameters\(/.test(definition.iterable.text);
+      })
+    );
+  })?.parent;
 }

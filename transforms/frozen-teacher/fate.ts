@@ -22,8 +22,9 @@ import { placeOf, shown } from '../../src/torch/gate.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
 import { valuesGiven } from '../../src/torch/grad/origins.js';
 import { attributeUses } from '../../src/torch/module/modules.js';
-import { definitionCalled } from './called.js';
-import { ownOptimizers, sharedBy } from './sharing.js';
+import { classOf, definitionCalled } from './called.js';
+import { doubtsOfInstances, ownOptimizers } from './instances.js';
+import { sharedBy } from './sharing.js';
 import { NetworkUses } from './uses.js';
 
 /** Who has a network, and its parameters, as far as the project shows. */
@@ -157,7 +158,9 @@ class Follower extends NetworkUses implements Fate {
     const key = `${module.path} ${classNode.start} .${name}`;
     if (this.#made.has(key)) return;
     this.#made.add(key);
-    for (const use of attributeUses(module, classNode, name)) {
+    const uses = attributeUses(module, classNode, name);
+    if (uses.every(({ kind }) => kind === 'read')) this.unknown(`where \`${shown(node)}\` comes from`);
+    for (const use of uses) {
       if (use.kind === 'read') continue;
       const assignment = use.node.parent;
       const value = assignment?.field('left') === use.node ? assignment.field('right') : undefined;
@@ -177,7 +180,13 @@ class Follower extends NetworkUses implements Fate {
       path !== undefined && (WRAPS_MODULE.has(path) || SHARES.test(path) || isPeftModelMaker(path));
     if (COMPILED.test(path ?? '')) this.compiler ??= path;
     if (isOfOther) return this.object(module, argumentsOf(call)[0], hops + 1);
-    if (path === DEEP_COPY || MAKES.test(path ?? '') || isLibraryModel(path ?? '')) return;
+    if (path === DEEP_COPY) {
+      const copied = classOf(module, argumentsOf(call)[0]);
+      if (copied !== undefined) this.#instance(copied);
+      else if (copiesItsOwnWay(module)) this.unknown(`that \`${shown(call)}\` makes a network of its own`);
+      return;
+    }
+    if (MAKES.test(path ?? '') || isLibraryModel(path ?? '')) return;
     if (path !== undefined && isModuleClass(path)) {
       if (CONTAINERS.has(path)) for (const each of argumentsOf(call)) this.object(module, each, hops + 1);
       return;
@@ -187,11 +196,17 @@ class Follower extends NetworkUses implements Fate {
     if (callee !== undefined && isOfTorchvision(module, callee)) return;
     if (!found) return this.unknown(`that \`${shown(callee ?? call)}\` makes a network of its own`);
     if (found.node.type === 'class_definition') {
-      for (const name of ownOptimizers(found)) this.#own.add(name);
+      this.#instance(found);
       for (const words of sharedBy(found, module, call)) this.unknown(words);
       return;
     }
     this.#factory(found, hops);
+  }
+
+  /** What a class does with each of its instances. */
+  #instance(made: Elsewhere): undefined {
+    for (const name of ownOptimizers(made)) this.#own.add(name);
+    for (const words of doubtsOfInstances(made)) this.unknown(words);
   }
 
   #factory({ module, node }: Elsewhere, hops: number): undefined {
@@ -217,4 +232,18 @@ function isOfTorchvision(module: PyModule, callee: PyNode): boolean {
         ? argumentsOf(callee)[0]
         : undefined;
   return holder !== undefined && /^torchvision\.models(?:\.|$)/.test(qualifiedName(module, holder) ?? '');
+}
+
+/** A class of the project says itself what a copy of it is, or hooks are copied with it that look at gradients. */
+function copiesItsOwnWay(module: PyModule): boolean {
+  return SPECIAL.some((word) => {
+    const elsewhere = module.around.summaries({ word, beside: [] }, names);
+    return names(module, word) || elsewhere === undefined || elsewhere.includes(true);
+  });
+}
+
+const SPECIAL: readonly string[] = ['__deepcopy__', 'register_full_backward_hook', 'register_backward_hook'];
+
+function names(module: PyModule, word: string): boolean {
+  return module.words(word).length > 0;
 }

@@ -30,7 +30,7 @@ import { attributeUses } from '../../src/torch/module/modules.js';
 import { isFloating, kindOf } from '../../src/torch/tensor/tensor.js';
 import { passOf } from '../../src/torch/training/training-loop.js';
 import { classOf, definitionCalled } from './called.js';
-import { asksForGradient, first, type Given, isLoader, isLoss, unknown } from './inputs.js';
+import { asksForGradient, first, type Given, isAsked, isLoader, isLoss, unknown } from './inputs.js';
 import { isSetting, isSettingPath } from './sharing.js';
 
 const MAX_DEPTH = 24;
@@ -204,6 +204,8 @@ export class Graphless {
     const uses = made === undefined ? [] : attributeUses(made.module, made.node, name);
     if (made === undefined || (own === undefined && uses.length === 0))
       return this.#of(module, object, given, depth + 1);
+    if (uses.some((use) => isAsked(use.node)))
+      return { answer: 'no', words: `\`${shown(node)}\` is asked for its gradient` };
     const writes = uses.filter(({ kind }) => kind !== 'read');
     const puts = uses.flatMap(({ node: use }) => valuesPutInto(use));
     const values = writes.map(({ node: write }) =>

@@ -44,18 +44,23 @@ export function isLoader(module: PyModule, data: PyNode, given: Given, depth: nu
 /** `x.requires_grad_()`, `x.requires_grad = True`, anywhere in the scope of the variable. */
 export function asksForGradient(module: PyModule, name: PyNode): boolean {
   const scope = module.resolve(name);
-  return (
-    scope !== undefined &&
-    module.reads(scope, name.text).some((read) => {
-      const attribute = read.parent?.type === 'attribute' ? read.parent : undefined;
-      const asked = attribute?.field('attribute')?.text;
-      if (attribute?.field('object') !== read || (asked !== 'requires_grad' && asked !== 'requires_grad_'))
-        return false;
-      const user = attribute.parent;
-      const value = user?.type === 'call' ? argumentsOf(user)[0] : user?.field('right');
-      return (value?.field('value') ?? value)?.type !== 'false';
-    })
-  );
+  return scope !== undefined && module.reads(scope, name.text).some(isAsked);
+}
+
+/** What stands here, or an element of it, is asked for its gradient. */
+export function isAsked(place: PyNode): boolean {
+  let at = place;
+  while (at.parent?.type === 'subscript' && at.parent.field('value') === at) at = at.parent;
+  const attribute =
+    at.parent?.type === 'attribute' && at.parent.field('object') === at ? at.parent : undefined;
+  const asked = attribute?.field('attribute')?.text;
+  if (asked !== 'requires_grad' && asked !== 'requires_grad_') return false;
+  const user = attribute?.parent;
+  const isSet = user?.type === 'assignment' && user.field('left') === attribute;
+  const isCalled = user?.type === 'call' && user.field('function') === attribute;
+  if (!isSet && !isCalled) return false;
+  const mode = isCalled ? argumentsOf(user)[0] : user?.field('right');
+  return (mode?.field('value') ?? mode)?.type !== 'false';
 }
 
 /** `nn.MSELoss()(a, b)`, `criterion(a, b)` with `criterion = nn.MSELoss()`: it has no weights. */

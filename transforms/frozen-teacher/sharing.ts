@@ -1,6 +1,5 @@
-import { walksModule } from '../../src/library/library.js';
-import { ancestryOf, classAround, classBehind, methodsOf } from '../../src/semantic/definitions.js';
-import { definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
+import { classBehind, methodsOf } from '../../src/semantic/definitions.js';
+import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -10,9 +9,6 @@ import {
   argumentsOf,
   decoratorsOf,
   enclosingFunction,
-  methodName,
-  receiverOf,
-  statementOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
@@ -20,18 +16,13 @@ import { isModuleClass } from '../../src/torch/catalog.js';
 import { shown } from '../../src/torch/gate.js';
 import { valuesGiven } from '../../src/torch/grad/origins.js';
 import { isPlainParameter } from '../../src/torch/grad/parts.js';
-import { isModel } from '../../src/torch/module/model-value.js';
 import { attributeUses } from '../../src/torch/module/modules.js';
 import { kindOf } from '../../src/torch/tensor/tensor.js';
-import { walkedFor } from './walked.js';
 
-/** What an instance of a class of the project may share with other networks: what it is given, and what the class has for all. */
+/** What an instance of a class of the project may share with other networks by what it is given. */
 export function* sharedBy(made: Elsewhere, module: PyModule, call: PyNode): Generator<string> {
   const name = made.node.field('name')?.text ?? '';
   if (decoratorsOf(made.node).length > 0) yield `that each \`${name}(…)\` makes a network of its own`;
-  for (const { module: there, node } of classesOf(made))
-    for (const shared of there.memo(sharedByAll, node))
-      yield `that \`${shared}\`, which every \`${name}\` has, is not trained elsewhere`;
   const init = methodsOf(made.node).find((each) => each.field('name')?.text === '__init__');
   const given = init && argumentsByParameter(module, init, call);
   for (const argument of argumentsOf(call)) {
@@ -43,67 +34,11 @@ export function* sharedBy(made: Elsewhere, module: PyModule, call: PyNode): Gene
   }
 }
 
-/** A class and those of the project that it inherits from. */
-function classesOf(made: Elsewhere): readonly Elsewhere[] {
-  return [made, ...lineageOf(made.module, made.node).elsewhere].flatMap(({ module, node }) =>
-    ancestryOf(module, node).classes.map((each) => ({ module, node: each })),
-  );
-}
-
-/** The attributes by which instances of a class hold an optimizer of their own parameters; `*` where something else takes them. */
-export function ownOptimizers(made: Elsewhere): readonly string[] {
-  return classesOf(made).flatMap(({ module, node }) => module.memo(findOwnOptimizers, node));
-}
-
-function findOwnOptimizers(module: PyModule, classNode: PyNode): readonly string[] {
-  return module.atWithin('parameters(', classNode).flatMap((node): readonly string[] => {
-    const call = node.parent?.parent;
-    const receiver = call?.type === 'call' ? receiverOf(call) : undefined;
-    if (
-      call === undefined ||
-      receiver?.text !== classAround(node)?.self ||
-      !walksModule(methodName(call) ?? '')
-    )
-      return [];
-    const walked = walkedFor(module, call);
-    if (walked === 'plain' || walked === 'frozen') return [];
-    const assignment = statementOf(call).named[0];
-    const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
-    const isOwn = walked === 'trained' && target?.field('object')?.text === receiver?.text;
-    return [(isOwn ? target?.field('attribute')?.text : undefined) ?? '*'];
-  });
-}
-
-/** Objects that all instances of a class use: variables of the class or of the module that may be networks. */
-function sharedByAll(module: PyModule, classNode: PyNode): readonly string[] {
-  const found = new Set<string>();
-  const mayBeNetwork = (value: PyNode): boolean =>
-    value.type === 'call' && !isNoNetwork(module, value, 0) && isModel(module, value) !== 'no';
-  const body = classNode.field('body');
-  for (const statement of body?.named ?? []) {
-    const assignment = statement.named[0];
-    const value = assignment?.type === 'assignment' ? assignment.field('right') : undefined;
-    if (value !== undefined && mayBeNetwork(value)) found.add(assignment?.field('left')?.text ?? '');
-  }
-  for (const method of methodsOf(classNode)) {
-    if (method.field('name')?.text === '__new__') found.add('__new__');
-    for (const node of method.walk()) {
-      if (node.type !== 'identifier' || roleOf(node) !== 'read' || module.resolve(node) !== module.scope)
-        continue;
-      for (const write of module.writes(module.scope, node.text)) {
-        const definition = definitionOf(write);
-        if (definition.kind === 'value' && mayBeNetwork(definition.value)) found.add(node.text);
-      }
-    }
-  }
-  return [...found];
-}
-
 const MAX_DEPTH = 6;
 const NUMBERS = /^(?:int|float|str|bool|len|max|min|sum|round|abs|range|tuple|list|sorted|dict)$/;
 
 /** Certainly no module, nor anything that holds one: a number, a text, a setting of the command line. */
-function isNoNetwork(module: PyModule, expression: PyNode, depth: number): boolean {
+export function isNoNetwork(module: PyModule, expression: PyNode, depth: number): boolean {
   const node = unparenthesized(expression);
   const none = (inner: PyNode | undefined): boolean =>
     inner !== undefined && isNoNetwork(module, inner, depth + 1);

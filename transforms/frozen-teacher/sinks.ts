@@ -1,4 +1,5 @@
 import { builtin, cutsGraph, ofTensor, row } from '../../src/library/library.js';
+import { classAround } from '../../src/semantic/definitions.js';
 import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -292,8 +293,8 @@ function isMixed(module: PyModule, name: PyNode, inside: (inner: PyNode | undefi
 function isTrained(module: PyModule, callee: PyNode | undefined, networks: ReadonlySet<string>): boolean {
   const owner = callee?.type === 'attribute' ? callee.field('object') : undefined;
   return [callee, owner].some((each) => {
-    if (each === undefined || networks.has(each.text) || qualifiedName(module, each) !== undefined)
-      return false;
+    if (each === undefined || networks.has(each.text) || each.text === classAround(each)?.self) return false;
+    if (qualifiedName(module, each) !== undefined) return false;
     const isName = each.type === 'identifier' && module.resolve(each) !== undefined;
     if (!isName && each.type !== 'attribute') return false;
     const fate = fateOf(module, each);
@@ -318,7 +319,7 @@ function networksIn(module: PyModule, value: PyNode, networks: ReadonlySet<strin
       if (ofTensor(methodName(call) ?? '') !== undefined) return;
       const owner = callee.type === 'attribute' ? callee.field('object') : undefined;
       for (const each of [callee, owner]) {
-        if (each === undefined || networks.has(each.text)) continue;
+        if (each === undefined || networks.has(each.text) || each.text === classAround(call)?.self) continue;
         const isName = each.type === 'identifier' && module.resolve(each) !== undefined;
         if (isName || each.type === 'attribute') found.push(each);
       }

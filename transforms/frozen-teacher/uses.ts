@@ -3,6 +3,7 @@ import { classBehind } from '../../src/semantic/definitions.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { subclassesElsewhere } from '../../src/semantic/project-names.js';
 import { argumentsOf, enclosingFunction, keywordArgument } from '../../src/semantic/statements.js';
 import {
   attributeUsesElsewhere,
@@ -79,6 +80,9 @@ export abstract class NetworkUses {
         `that \`DistributedDataParallel\` does not wait for gradients of \`${name}\` in \`${owner}\``,
       );
     }
+    const subclasses = subclassesElsewhere(module, owner);
+    if (subclasses?.every(({ bases }) => bases.length === 1) !== true)
+      this.unknown(`that no subclass of \`${owner}\` is a module, with \`${name}\` as a part`);
     const reflected = reflectionIn(module, name, familyOf(module, classNode), false);
     if (reflected !== undefined)
       this.unknown(`that \`${shown(reflected)}\` does not reach \`.${name}\` of \`${owner}\``);
