@@ -13,62 +13,108 @@ export type { Answer } from '../semantic/answer.js';
 export { all, any, not } from '../semantic/answer.js';
 export type { Assigned } from '../semantic/assigned.js';
 export { assignedBy } from '../semantic/assigned.js';
-export { callsNamed, type NamedCall } from '../semantic/called-name.js';
+export { callsNamed } from '../semantic/called-name.js';
 export { caughtHere } from '../semantic/catching.js';
+export { asksForNone, type DefaultedOption, defaultedOption, fallbackOf } from '../semantic/command-line.js';
 export {
-  asksForNone,
-  type DefaultedOption,
-  defaultedOption,
-  fallbackOf,
-  shadowingOption,
-} from '../semantic/command-line.js';
-export * from '../semantic/definitions.js';
-export type { Definition } from '../semantic/flow.js';
-export { definitionOf, reachingDefinitions } from '../semantic/flow.js';
+  ancestryOf,
+  calledDefinition,
+  classAround,
+  classBehind,
+  definitionBehind,
+  hasParameter,
+  methodNamed,
+  selfName,
+} from '../semantic/definitions.js';
+export { reachingDefinitions } from '../semantic/flow.js';
 export { freeName } from '../semantic/free-name.js';
 export {
-  arrives,
   filesOf,
   type Given,
   givenAcross,
   givenBy,
   givenIn,
   isGivenBeside,
-  type SettingsDict,
   siblingOf,
   spreadsMore,
 } from '../semantic/given.js';
 export { hydraSetting, hydraSources } from '../semantic/hydra.js';
-export {
-  hasStarImport,
-  importsPackage,
-  nameFor,
-  qualifiedName,
-} from '../semantic/imports.js';
+export { importsPackage, nameFor, qualifiedName } from '../semantic/imports.js';
 export { onlyUse, type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
 export { frameReader, neededAfter } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
-export { binds, roleOf } from '../semantic/names.js';
+export { roleOf } from '../semantic/names.js';
 export { lacksParameter } from '../semantic/parameters.js';
 export { isOlderBranch, isPrivate, isProgram, lastOfImports } from '../semantic/program.js';
 export { settersElsewhere } from '../semantic/project-names.js';
-export { type Repetition, repetitionOf } from '../semantic/repetition.js';
+export { repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
-export * from '../semantic/statements.js';
+export {
+  argumentsOf,
+  contextManagers,
+  enclosingClass,
+  enclosingFunction,
+  enclosingLoops,
+  enclosingWiths,
+  hasSplat,
+  isInExpressionScope,
+  keywordArgument,
+  methodName,
+  receiverOf,
+  statementOf,
+  swallowsErrors,
+  unparenthesized,
+} from '../semantic/statements.js';
 export { plainString } from '../semantic/strings.js';
 export type { NamedFile } from '../semantic/surroundings.js';
 export { swallowingManager } from '../semantic/swallowing.js';
 export { isTestCode, isTestFile } from '../semantic/test-code.js';
 export { attributeUsesElsewhere } from '../semantic/uses-elsewhere.js';
-export type { Versions } from '../semantic/versions.js';
 export { hasWhole } from '../semantic/word-places.js';
 export { behindBracket, linesOf, methodsBehind, withoutSubscripts } from '../syntax/code-text.js';
 export type { Glimpse } from '../syntax/glimpse.js';
-export { endsItsLine, ownsItsLines, startsItsLine } from '../syntax/layout.js';
+export { ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
 export { copyOf, onOneLine, standalone, textBetween } from '../syntax/written.js';
 export { readYaml, type YamlScalar, type YamlSection } from '../syntax/yaml.js';
-export * from '../torch/catalog.js';
+export {
+  ADAMW,
+  AMP_NAMES,
+  BFLOAT16,
+  BITS_AND_BYTES_CONFIG,
+  CHECKPOINT,
+  CHECKPOINT_SEQUENTIAL,
+  COLLECT_GARBAGE,
+  CONTEXT_MANAGER,
+  CPU_OFFLOAD_NAME,
+  CUDA,
+  CURRENT_DEVICE,
+  DEEPCOPY,
+  DETECT_ANOMALY,
+  DISTRIBUTED,
+  EMPTY_CACHE,
+  ENVIRONMENT,
+  FLOAT16,
+  FLOAT32,
+  FSDP_NAME,
+  isCheckpointWrapper,
+  isDatasetClass,
+  isKbitPreparation,
+  LOAD,
+  MATMUL,
+  NEW_AMP,
+  NN_MODULE,
+  NO_GRAD,
+  OLD_AMP,
+  PARAMETER,
+  PARTIAL,
+  PLAIN_BASES,
+  RECORD_HISTORY,
+  SET_GRAD_ENABLED,
+  STACK,
+  TENSOR_BACKWARD,
+  VARIABLE,
+} from '../torch/catalog.js';
 export { placeOf, shown } from '../torch/gate.js';
 export { type Backward, backwards } from '../torch/grad/backward-calls.js';
 export { callerGates } from '../torch/grad/callers.js';
@@ -87,9 +133,22 @@ export { differentiatingCaller, differentiatingReader } from '../torch/grad/mode
 export { mayRunForNumbers, NUMBERS, numericRuns } from '../torch/grad/numeric-runs.js';
 export { fatesAt } from '../torch/grad/record-fate.js';
 export { compilerOf, importsTorch, mayMeanTorch } from '../torch/grad/roles.js';
-export { spendingBackward } from '../torch/grad/spent-graph.js';
 export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';
-export * from '../torch/huggingface/huggingface.js';
+export {
+  type ArgumentsCall,
+  argumentsCall,
+  argumentsCalls,
+  argumentsTakers,
+  isDefault,
+  isTrainerClass,
+  libraryOf,
+  mayMakeArguments,
+  SETTINGS_OF_A_MODULE,
+  setsField,
+  showsTraining,
+  takesLibraryKeyword,
+  usesDeepSpeed,
+} from '../torch/huggingface/huggingface.js';
 export {
   isPipeline,
   type ModelLoad,
@@ -98,7 +157,16 @@ export {
   modelLoad,
   placesModel,
 } from '../torch/huggingface/pretrained.js';
-export * from '../torch/module/checkpointing.js';
+export {
+  CHECKPOINTING,
+  CHECKPOINTING_ENABLE,
+  CHECKPOINTING_KWARGS,
+  checkpointCall,
+  dictGates,
+  formGates,
+  NOT_REENTRANT,
+  surroundingGates,
+} from '../torch/module/checkpointing.js';
 export { hookGates, staysNotReentrant } from '../torch/module/checkpointing-again.js';
 export { mayLearnMore } from '../torch/module/frozen-parts.js';
 export { isModel, nameSaysModel } from '../torch/module/model-value.js';
@@ -147,12 +215,33 @@ export {
   matrixProduct,
 } from '../torch/tensor/low-rank.js';
 export { isProvenTensor } from '../torch/tensor/proven-tensor.js';
-export type { TensorKind } from '../torch/tensor/tensor.js';
-export { isFloating, kindOf } from '../torch/tensor/tensor.js';
-export * from '../torch/training/fsdp.js';
-export * from '../torch/training/optimizer-call.js';
+export { kindOf } from '../torch/tensor/tensor.js';
+export {
+  accumulatingElsewhere,
+  accumulatingLoops,
+  cpuOffloads,
+  isOptimizerAbove,
+  optimizersOver,
+  shardings,
+} from '../torch/training/fsdp.js';
+export {
+  type AdamCall,
+  adamArguments,
+  adamCalls,
+  isMadeOnGpu,
+  optimizerDoes,
+  otherEngine,
+} from '../torch/training/optimizer-call.js';
 export { type TrainedModel, trainedModels, trainingForwards } from '../torch/training/trained-model.js';
-export * from '../torch/training/training-loop.js';
+export {
+  isOptimizer,
+  mayTrain,
+  ownCounter,
+  passOf,
+  stepCounter,
+  type TrainingLoop,
+  trainingLoops,
+} from '../torch/training/training-loop.js';
 export { isTraced, tracedElsewhere, wrappingGates } from '../torch/training/wrapping.js';
 export { isAtLeast, isInstalled } from '../torch/versions.js';
 export type * from './contract.js';
