@@ -16,9 +16,6 @@ export const NN_MODULE = 'torch.nn.Module';
 /** Functions that take tensors first. */
 export const TENSOR_FUNCTIONS = 'torch.nn.functional.';
 
-/** Where functions on tensors live; what is behind the prefix is also the name of the method. */
-const TENSOR_NAMESPACES: readonly string[] = ['torch.nn.functional.', 'torch.linalg.', 'torch.'];
-
 export const TENSOR_TYPES: ReadonlySet<string> = new Set([
   'torch.Tensor',
   'torch.FloatTensor',
