@@ -67,7 +67,7 @@ test('fixes that are rejected one after the other are never applied, whatever te
   const path = join(fixturesFolder, 'del-step-tensors/keep-finally-and-closure/input.py');
   const file = sourceFile(readFileSync(path));
   const decided: Decided[] = [];
-  const isSame = ({ transform }: Offer) => transform === 'periodic-cache-cleanup';
+  const isSame = ({ transform }: Offer) => transform === 'memory-logging';
   for (let round = 0; round < 5; round++) {
     const { offers, applied } = await planned(file, decided);
     expect(offers.filter(({ fate }) => fate === 'taken')).toHaveLength(applied);
