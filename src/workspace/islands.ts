@@ -31,7 +31,8 @@ export class Islands {
   readonly #lines = new Map<string, readonly Imported[]>();
   #words: ReadonlyMap<Candidate, Signature> | undefined;
   #sizes: ReadonlyMap<string, number> | undefined;
-  readonly #counts = new Map<string, number>();
+  #least: ReadonlyMap<string, number> | undefined;
+  #hasFolders = false;
 
   /** `names`: what lies in a folder of the project, whatever it is. */
   constructor(
@@ -69,24 +70,16 @@ export class Islands {
     return this.#root(dirname(path));
   }
 
-  /** How many files the package around a file has at least, going by folders alone. */
+  /** How many files that part has at least, going by folders alone: nothing is read for it. */
   leastAround(path: string): number {
-    let top = dirname(path);
-    while (this.#isPackage(top) && this.#isPackage(dirname(top))) top = dirname(top);
-    return this.#isPackage(top) ? this.#below(top) : 1;
-  }
-
-  #below(folder: string): number {
-    const known = this.#counts.get(folder);
-    if (known !== undefined) return known;
-    let count = 0;
-    for (const path of this.#files.keys()) if (path.startsWith(`${folder}/`)) count++;
-    this.#counts.set(folder, count);
-    return count;
+    this.#joinFolders();
+    this.#least ??= this.#sizesOfParts();
+    return this.#files.has(path) ? (this.#least.get(this.#root(dirname(path))) ?? 0) : this.#files.size;
   }
 
   /** How many files that part has, or the whole project. */
   sizeOf(part: string | undefined): number {
+    this.#look();
     this.#sizes ??= this.#sizesOfParts();
     return part === undefined ? this.#files.size : (this.#sizes.get(part) ?? 0);
   }
@@ -94,7 +87,7 @@ export class Islands {
   #sizesOfParts(): ReadonlyMap<string, number> {
     const sizes = new Map<string, number>();
     for (const path of this.#files.keys()) {
-      const part = this.partOf(path) ?? '';
+      const part = this.#root(dirname(path));
       sizes.set(part, (sizes.get(part) ?? 0) + 1);
     }
     return sizes;
@@ -111,13 +104,20 @@ export class Islands {
     return this.#words;
   }
 
-  #joinAll(): ReadonlyMap<Candidate, Signature> {
+  /** By what lies in them: packages, `conftest.py`, notebooks. */
+  #joinFolders(): void {
+    if (this.#hasFolders) return;
+    this.#hasFolders = true;
     for (const folder of this.#folders) {
       if (this.#files.has(below(folder, '__init__.py')) && this.#isPackage(dirname(folder)))
         this.#join(folder, dirname(folder));
       if (this.#files.has(below(folder, 'conftest.py'))) this.#joinBelow(folder);
     }
     for (const folder of this.notebooks) this.#joinBelow(folder);
+  }
+
+  #joinAll(): ReadonlyMap<Candidate, Signature> {
+    this.#joinFolders();
     const words = new Map<Candidate, Signature>();
     const reader = new Reader();
     for (const [path, candidate] of this.#files) {

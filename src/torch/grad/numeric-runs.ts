@@ -21,8 +21,16 @@ const INSIDE = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+(?:forward|__call__)\b/;
  */
 export function mayRunForNumbers(code: string): boolean {
   if (INSIDE.test(code) || DECIDES.test(code)) return false;
-  for (const [, name = ''] of code.matchAll(CALLED)) if (nameSaysModel(name) === 'yes') return true;
+  for (const [, name = ''] of code.matchAll(CALLED)) if (isCalledLikeNetwork(name)) return true;
   return false;
+}
+
+/** `load_model(…)` is called like something that is done, `model(…)` like what does it. */
+const DONE =
+  /^_*(?:add|build|check|compile|convert|copy|create|evaluate|export|fit|freeze|from|get|has|init|is|load|log|make|prepare|print|register|remove|reset|run|save|select|set|setup|switch|test|to|train|update|validate|wrap)_/;
+
+function isCalledLikeNetwork(name: string): boolean {
+  return !DONE.test(name) && nameSaysModel(name) === 'yes';
 }
 
 /**
@@ -70,7 +78,7 @@ function isNetwork(module: PyModule, callee: PyNode): boolean {
     isPlainPath(callee) &&
     !/^[A-Z]/.test(name) &&
     qualifiedName(module, callee) === undefined &&
-    nameSaysModel(name) === 'yes' &&
+    isCalledLikeNetwork(name) &&
     isModel(module, callee) !== 'no'
   );
 }

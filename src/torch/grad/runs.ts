@@ -26,7 +26,8 @@ export function runsNetwork(
   if (isForward(call, model)) return true;
   if (callee.text.startsWith(`${model}.`) && model !== 'self')
     return mayBePart(partNamed(callee)) && isPart(module, partNamed(callee));
-  const definition = depth < MAX_CALLS ? calledDefinition(module, call) : undefined;
+  if (depth >= MAX_CALLS || !mayGet(call, model)) return false;
+  const definition = calledDefinition(module, call);
   if (definition?.type !== 'function_definition' || isGradOff(module, definition)) return false;
   const inside = nameInside(module, definition, call, model);
   return (
@@ -51,6 +52,12 @@ function partNamed(callee: PyNode): string {
 export function isForward(call: PyNode, model: string): boolean {
   const callee = call.field('function')?.text;
   return callee === model || callee === `${model}.forward`;
+}
+
+/** Whether a call may hand the network on, or is one of the object that has it. */
+function mayGet(call: PyNode, model: string): boolean {
+  if (model.startsWith('self.') && call.field('function')?.text.startsWith('self.') === true) return true;
+  return call.field('arguments')?.text.includes(model) === true;
 }
 
 /** What the network is called in a function of the file that a call runs. */
