@@ -23,9 +23,8 @@ export const HUGGINGFACE_ROWS: readonly Group[] = [
     'trl.',
     {
       is: 'arguments',
-      defaults: {
-        gradient_checkpointing: [{ is: 'False' }, { since: '0.22', is: 'True' }],
-        // Set by the configuration or the trainer itself, where nothing is given.
+      defaults: { gradient_checkpointing: [{ is: 'False' }, { since: '0.22', is: 'True' }] },
+      settles: {
         gradient_checkpointing_kwargs: [{ is: 'None' }, { since: '0.27', is: '{"use_reentrant": False}' }],
       },
     },

@@ -80,6 +80,8 @@ export interface Facts {
   readonly accepts?: readonly string[];
   /** Defaults by the version that brought them, oldest first. */
   readonly defaults?: Readonly<Record<string, readonly Default[]>>;
+  /** What the trainer of these arguments puts where nothing is given, by the version. */
+  readonly settles?: Readonly<Record<string, readonly Default[]>>;
   /** The first version of the package without it. */
   readonly until?: string;
 }

@@ -432,6 +432,9 @@ def check_keywords(row, owner):
     for name in row.get("accepts", []):
         if name not in parameters and not loose:
             raise Wrong(f"does not accept {name}")
+    for name in row.get("settles", {}):
+        if name not in parameters:
+            raise Wrong(f"does not accept {name}")
     for name, values in row.get("defaults", {}).items():
         if name not in parameters:
             raise Wrong(f"does not accept {name}")

@@ -84,7 +84,8 @@ export function isDefault({ module, call, own }: ArgumentsCall, field: string, v
   const path = callee && qualifiedName(module, callee);
   const bases = own === undefined ? [] : ancestryOf(module, own).imported;
   const known = [path ?? '', ...bases].find((each) => row(each)?.is === 'arguments');
-  const defaults = known === undefined ? undefined : row(known)?.defaults?.[field];
+  const facts = known === undefined ? undefined : row(known);
+  const defaults = facts?.settles?.[field] ?? facts?.defaults?.[field];
   const at = defaults?.findIndex((each) => each.is === value) ?? -1;
   const [library = ''] = known?.split('.') ?? [];
   if (defaults === undefined || at < 0) return 'unknown';
