@@ -18,7 +18,7 @@ export function neededAfter(module: PyModule, body: PyNode, name: string): strin
   const owner = enclosingFunction(body) ?? module.root;
   if (scope.node !== owner) return `\`${name}\` is a member of a class`;
   if (module.lookup(name, scope) !== scope) return `\`${name}\` belongs to code outside the function`;
-  const reflection = module.alone.memo(reflectionIn, owner);
+  const reflection = module.alone.memo(readerOfVariables, owner);
   if (reflection !== undefined) return `\`${reflection.text}\` looks at all variables`;
   const uses = module.occurrences(scope, name).filter((use) => roleOf(use) !== 'declare');
   if (!uses.every((use) => isAtOnce(module, use, scope))) return `code that may run later uses \`${name}\``;
@@ -71,17 +71,17 @@ function isHandlerName(use: PyNode): boolean {
 
 const MAY_REFLECT = /(?<![\w.\u0080-\uffff])(?:dir|eval|exec|globals|locals|vars)(?![\w\u0080-\uffff])/g;
 
-/** Found by its word: a function may be long. */
-function reflectionIn(module: PyModule, owner: PyNode): PyNode | undefined {
+/** The call in a function, or at the top of a module, that reads its variables by their names: `locals()`. Found by its word: a function may be long. */
+export function readerOfVariables(module: PyModule, owner: PyNode): PyNode | undefined {
   for (const { index } of owner.text.matchAll(MAY_REFLECT)) {
     const call = module.root.descendantAt(owner.start + index).parent;
-    if (call !== undefined && isOwnNode(owner, call) && isReflection(module, call)) return call;
+    if (call !== undefined && isOwnNode(owner, call) && readsVariables(module, call)) return call;
   }
   return undefined;
 }
 
 /** `locals()`, `eval(…)`; `vars(x)` and `dir(x)` look at `x` alone. */
-function isReflection(module: PyModule, node: PyNode): boolean {
+export function readsVariables(module: PyModule, node: PyNode): boolean {
   const callee = node.type === 'call' ? node.field('function') : undefined;
   if (callee?.type !== 'identifier') return false;
   const looks =

@@ -197,3 +197,16 @@ function withOthers<T>(
   const others = module.around.summaries({ word, beside: [] }, look);
   return others && [...look(module.alone, word), ...others.flat()];
 }
+
+/** Whether other files may read a variable of a script: `train.out`, `from train import out`. */
+export function mayBeReadElsewhere(module: PyModule, name: string): boolean {
+  return module.around.summaries({ word: name, beside: [] }, namesMember)?.includes(true) ?? true;
+}
+
+function namesMember(alone: PyModule, name: string): boolean {
+  return alone.words(name).some(({ parent }) => {
+    if (parent?.type === 'attribute')
+      return parent.field('attribute')?.text === name && parent.field('object')?.text !== 'self';
+    return parent !== undefined && /import|dotted_name/.test(parent.type);
+  });
+}

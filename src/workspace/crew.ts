@@ -124,10 +124,11 @@ export class Crew {
   /** The main thread takes no more files: threads do those that wait for it, and leave none. */
   abandon(): void {
     Atomics.store(this.#waiting, 0, MOST_LEFT);
-    const waiting = [...this.#forMain.splice(0), ...this.#orphans.splice(0)];
-    const isNobodyThere = this.#members.size === 0 && this.#left > 0 && this.#fault === undefined;
-    if (this.setting !== undefined && (waiting.length > 0 || isNobodyThere))
-      this.#start(this.setting, waiting);
+    // Threads that end at no file in particular would do so for ever.
+    if (this.setting === undefined || this.#fault !== undefined) return;
+    const isWanted = this.#forMain.length + this.#orphans.length > 0;
+    if (isWanted || (this.#members.size === 0 && this.untaken > 0))
+      this.#start(this.setting, [...this.#forMain.splice(0), ...this.#orphans.splice(0)]);
   }
 
   /** So many threads at least, where threads can be had. */

@@ -1,5 +1,7 @@
 import { definitionOf } from '../../src/semantic/flow.js';
+import { readerOfVariables } from '../../src/semantic/liveness.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { mayBeReadElsewhere } from '../../src/semantic/project-names.js';
 import { contextManagers, enclosingFunction, enclosingWiths } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { shown } from '../../src/torch/gate.js';
@@ -44,6 +46,9 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
       answer: 'no',
       words: `the parameters of \`${shown(networks[0] ?? run.value)}\` need no gradient: nothing is recorded`,
     };
+  const open = openTo(module, run);
+  if (open !== undefined)
+    yield unknown(`that nobody differentiates \`${shown(open)}\`, which code elsewhere may read`);
   const isDetached = isOnlyReadDetached(module, run);
   const isOwn = fates.every(({ fate }) => fate.doubts.length === 0);
   if (isDetached && !isOwn) yield* doubtsIfShared(module, run, fates);
@@ -136,4 +141,12 @@ function gradientAsked(module: PyModule, statement: PyNode): PyNode | undefined 
       })
     );
   })?.parent;
+}
+
+/** A variable of the statement that is not the function's own, or what reads all of its variables. */
+function openTo(module: PyModule, { statement, targets }: TeacherRun): PyNode | undefined {
+  const owner = enclosingFunction(statement);
+  if (owner === undefined) return targets.find(({ text }) => mayBeReadElsewhere(module, text));
+  const scope = module.scopeOf(owner);
+  return targets.find((target) => module.resolve(target) !== scope) ?? readerOfVariables(module, owner);
 }

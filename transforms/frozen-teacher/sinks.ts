@@ -77,7 +77,7 @@ function isCutWhereRead(module: PyModule, read: PyNode): boolean {
 function isShown(module: PyModule, value: PyNode): boolean {
   const callee = value.parent?.type === 'argument_list' ? value.parent.parent?.field('function') : undefined;
   if (callee?.type !== 'identifier' || module.resolve(callee) !== undefined) return false;
-  return callee.text === 'print' || builtin(callee.text)?.graph === 'cut';
+  return callee.text === 'print' || /^(?:number|plain)$/.test(builtin(callee.text)?.gives ?? '');
 }
 
 const MAX_HOPS = 6;

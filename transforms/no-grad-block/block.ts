@@ -1,8 +1,10 @@
 import { ofTensor } from '../../src/library/library.js';
 import { makerOf } from '../../src/semantic/elsewhere.js';
 import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
+import { readerOfVariables } from '../../src/semantic/liveness.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
+import { mayBeReadElsewhere } from '../../src/semantic/project-names.js';
 import {
   contextManagers,
   enclosingFunction,
@@ -226,7 +228,7 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
   const followed = new Set<PyNode>();
   for (const name of changedIn(module, run)) {
     const isOpen = owner === module.root && module.writes(module.scope, name).some(isInside);
-    if (isOpen && mayHoldGraph(part, name) && isReadElsewhere(module, name))
+    if (isOpen && mayHoldGraph(part, name) && mayBeReadElsewhere(module, name))
       yield { answer: 'unknown', words: `that no other file differentiates \`${name}\`` };
     for (const read of module.reads(module.scopeOf(owner), name)) {
       if (isInside(read) || !comesFrom(module, run, read, name)) continue;
@@ -240,6 +242,9 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
       if (called !== undefined) yield called;
     }
   }
+  const reader = owner === module.root ? undefined : readerOfVariables(module, owner);
+  if (reader !== undefined)
+    yield { answer: 'unknown', words: `that nobody differentiates what \`${shown(reader)}\` gives` };
   // What is done with the values there may need their graph.
   for (const statement of followed) {
     yield* refusals(module, statement, []);
@@ -287,19 +292,6 @@ function asksAboutGraph(read: PyNode, statement: PyNode): boolean {
     if (name !== undefined && ofTensor(name)?.asksGraph === true) return true;
   }
   return false;
-}
-
-/** Whether other files may read a variable of a script: `train.out`, `from train import out`. */
-function isReadElsewhere(module: PyModule, name: string): boolean {
-  return module.around.summaries({ word: name, beside: [] }, namesMember)?.includes(true) ?? true;
-}
-
-function namesMember(alone: PyModule, name: string): boolean {
-  return alone.words(name).some(({ parent }) => {
-    if (parent?.type === 'attribute')
-      return parent.field('attribute')?.text === name && parent.field('object')?.text !== 'self';
-    return parent !== undefined && /import|dotted_name/.test(parent.type);
-  });
 }
 
 const MAX_HOPS = 4;

@@ -3,6 +3,7 @@ import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
+import { readsVariables } from '../../semantic/liveness.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
@@ -265,6 +266,7 @@ export class GradTrace {
   #given(call: PyNode, callee: PyNode): Trace {
     const path = qualifiedName(this.module, callee);
     const given = givenTo(call);
+    if (readsVariables(this.module, call)) return 'graph';
     if (callee.type === 'identifier' && this.module.resolve(callee) === undefined) {
       const fact = builtin(callee.text);
       if (fact?.graph === 'cut') return 'plain';
