@@ -94,7 +94,7 @@ export const allocatorConfig: Transform<AllocatorSite> = {
     ['ALLOC_CONF', '__name__', 'parse_args('],
     ['ALLOC_CONF', 'cuda', 'Accelerator(', 'Trainer(', 'device_map'],
   ],
-  cue: (text, path) => speaksOfAllocator(text) || (worksOnGpu(text) && isProgram({ path, text })),
+  cue: (text, path) => speaksOfAllocator(text) || (worksOnGpu(text) && isProgram({ path, text, code: text })),
 
   *detect(module) {
     for (const late of allocatorSettings(module)) {
