@@ -93,11 +93,12 @@ export class Project {
     return repositoryRoot(folder) ?? (isInside(folder, cwd) ? cwd : folder);
   }
 
-  /** What lies around the files, up to the root of the repository. */
+  /** What lies around the files, up to the root of the repository, or to where the config says that the project ends. */
   get neighbourhood(): Neighbourhood {
+    const { root } = this.config;
     this.#neighbourhood ??= new Neighbourhood(
       this.request.cwd,
-      this.root,
+      root !== undefined && isInside(this.folder, root) ? root : this.root,
       this.#premises,
       this.ground,
       this.isLeft,
@@ -264,13 +265,15 @@ function stricter(config: Config, ground: Ground): Config {
     ...(config.unsafeFixes ? ['`unsafe-fixes`'] : []),
     ...(config.extendSelect.length > 0 ? ['`extend-select`'] : []),
     ...(config.options.size > 0 ? ['`transforms`'] : []),
+    ...(config.root !== undefined ? ['`root`'] : []),
   ];
   if (dropped.length > 0 && config.path !== undefined)
     ground.refuses(
       config.path,
       `it is read without ${dropped.join(', ')}: the config of a repository may only make things stricter`,
     );
-  return { ...config, unsafeFixes: false, extendSelect: [], options: new Map() };
+  const { root: _, ...rest } = config;
+  return { ...rest, unsafeFixes: false, extendSelect: [], options: new Map() };
 }
 
 function configFor(request: Request, vocabulary: Vocabulary, ground: Ground): Config {
