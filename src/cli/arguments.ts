@@ -148,7 +148,10 @@ export class Arguments {
     const given = (['changed', 'staged', 'since'] as const).filter((name) => this.values[name] !== undefined);
     const [kind, another] = given;
     if (another !== undefined) throw this.misuse(`\`--${kind}\` and \`--${another}\` cannot be combined.`);
-    if (kind === 'since') return { kind, revision: this.text('since') ?? '' };
+    const wholeFiles = this.flag('whole-files');
+    if (wholeFiles && kind !== 'since')
+      throw this.misuse('`--whole-files` goes with `--since`, which else looks at changed lines only.');
+    if (kind === 'since') return { kind, revision: this.text('since') ?? '', wholeFiles };
     return kind === undefined ? undefined : { kind };
   }
 }

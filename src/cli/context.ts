@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { printable } from '../report/cells.js';
 import type { Paint } from '../report/paint.js';
 import { type Report, remarks, type View } from '../report/report.js';
-import { ERASE_LINE, forTerminal } from '../report/terminal.js';
+import { ERASE_LINE, forTerminal, withoutMarks } from '../report/terminal.js';
 import type { Catalogue } from '../workspace/catalogue.js';
 import type { Crash } from '../workspace/examine.js';
 import { Failure, reasonOf } from '../workspace/failure.js';
@@ -56,6 +56,16 @@ export class Context {
         'Give `--output` a file in a folder that exists and that you may write to.',
       );
     }
+  }
+
+  /** A text that may be long: through a pager where git would use one. */
+  async show(text: string): Promise<void> {
+    if (this.args.text('output') === undefined && this.args.choice('pager') !== false) {
+      const { page, pagerFor } = await import('./pager.js');
+      const pager = pagerFor(withoutMarks(text), this.io);
+      if (pager !== undefined && (await page(pager, forTerminal(text), this.io.env))) return;
+    }
+    this.out(text);
   }
 
   /** Summaries and other words for a person, which `-q` silences. */

@@ -138,10 +138,23 @@ export async function lookThrough(
     const seen = await visit(look.discovery, means, { signal, progress: show });
     nameForeign(context, seen);
     if (cache !== undefined) await keep(context, look, { ...means, cache });
-    return seen;
+    return onNewLines(project, seen);
   } finally {
     progress.clear();
   }
+}
+
+/** Without what was found on old lines, where only new ones are asked for. */
+function onNewLines({ newLines }: Project, seen: Visit): Visit {
+  if (newLines === undefined) return seen;
+  const scans = seen.scans.map((scan) => newLines.among(scan));
+  const outcomes = seen.outcomes.map((outcome, index) => {
+    const keys = new Set(scans[index]?.findings.map(({ key }) => key));
+    const { remaining } = outcome;
+    const findings = remaining.findings.filter(({ key }) => keys.has(key));
+    return { ...outcome, remaining: { ...remaining, findings } };
+  });
+  return { ...seen, scans, outcomes };
 }
 
 function nameForeign(context: Context, { foreign }: Visit): void {

@@ -43,7 +43,8 @@ export const OPTIONS = {
   },
   changed: files('only files with changes since the last commit, new ones included'),
   staged: files('only files with staged changes'),
-  since: { ...files('only files that changed since the branch left REF'), type: 'string', value: 'REF' },
+  since: { ...files('only lines that changed since the branch left REF'), type: 'string', value: 'REF' },
+  'whole-files': files('with --since: all lines of the files that changed'),
   'stdin-filename': {
     ...files('the name that the text on standard input goes by'),
     type: 'string',
@@ -68,7 +69,7 @@ export const OPTIONS = {
   'allow-no-vcs': writing('also write files outside a git repository'),
   yes: { ...writing('answer yes to any question; for scripts'), short: 'y' },
   'output-format': {
-    ...output('full (default), concise or json'),
+    ...output('how findings are shown'),
     type: 'string',
     value: 'FORMAT',
   },
@@ -119,7 +120,13 @@ export const OPTIONS = {
     summary: 'remember results in DIR instead of your state folder',
     heading: 'Other',
   },
-  strict: { type: 'boolean', summary: 'treat a skipped file as an error', heading: 'Other' },
+  strict: {
+    type: 'boolean',
+    summary: 'count advice as findings, and a skipped file as an error',
+    heading: 'Other',
+  },
+  pager: { ...output('print long output at once'), shown: 'no-pager' },
+  fix: writing('apply the safe fixes, as `memfix apply` does'),
   dtype: budgeted(
     'Model',
     'TYPE',

@@ -46,6 +46,13 @@ export function headline(meta: TransformMeta): string | undefined {
   return `${figure.what}: ${changeText(figure, EXPECTED[meta.symptom])} (${shortMachine(gpu.machine)}, ${figure.setup})`;
 }
 
+/** The share of what its symptom is about by which it fell, in the figure that comes first; 0 where it did not. */
+export function gainOf(meta: TransformMeta): number {
+  const [figure] = figuresOf(meta);
+  const expected = EXPECTED[meta.symptom];
+  return figure !== undefined && fell(figure, expected) ? Number(changeOf(figure, expected).toFixed(3)) : 0;
+}
+
 /** What exactly it was measured with and how to measure it again, or why it was not measured. */
 export function howMeasured(meta: TransformMeta): string | undefined {
   const { gpu } = meta.evidence;

@@ -70,17 +70,20 @@ function frameLines({ frames }: Located, { paint, width }: Style): string[] {
   const shown = own.slice(-FRAMES);
   if (shown.length === 0) return [];
   const cut = own.length - shown.length;
-  const rows = shown.map(({ number, frame, spot }) => [
+  const last = frames.at(-1);
+  const failed = last === undefined || shown.includes(last) ? [] : [last];
+  const rows = [...shown, ...failed].map(({ number, frame, spot }) => [
     { text: `${number}`, paint: paint.dim, align: 'right' as const },
     spot === undefined
-      ? { text: clipStart(`${frame.path}:${frame.line}`, width / 2), paint: paint.dim }
+      ? { text: clipStart(`${withoutPackages(frame.path)}:${frame.line}`, width / 2), paint: paint.dim }
       : { text: clipStart(`${spot.file}:${spot.line ?? `(was ${frame.line})`}`, width / 2) },
     { text: printable(frame.name), paint: paint.bold },
     { text: clip(frame.source ?? '', width / 2), paint: paint.dim },
   ]);
+  const library = failed.length === 0 ? '' : ', and the one of a library';
   return [
     '',
-    `${MARGIN}frames of your code${cut === 0 ? '' : `, without the outermost ${cut}`}; it ran out in the last:`,
+    `${MARGIN}frames of your code${cut === 0 ? '' : `, without the outermost ${cut}`}${library}; it ran out in the last:`,
     ...table(rows).map((line) => MARGIN + MARGIN + line),
     '',
   ];
@@ -114,6 +117,11 @@ function siteRow({ frame, bytes, spot }: Site, live: number, { paint, width }: S
     { text: clipStart(place, width / 2), ...(spot === undefined && { paint: paint.dim }) },
     { text: printable(frame.name), paint: paint.bold },
   ];
+}
+
+/** Where packages are installed says nothing. */
+function withoutPackages(path: string): string {
+  return path.replace(/^.*\/(?:site|dist)-packages\//, '');
 }
 
 /** The end of a path says most. */

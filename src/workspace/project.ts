@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Engine } from '../engine/engine.js';
-import type { Decide, Scan } from '../engine/outcome.js';
+import type { Decide, Finding, Scan, SourceFile } from '../engine/outcome.js';
 import type { PythonParser } from '../syntax/parser.js';
 import type { Options } from '../toolkit/contract.js';
 import type { Catalogue } from './catalogue.js';
@@ -13,6 +13,7 @@ import { Failure } from './failure.js';
 import { changedFiles, type Since } from './git.js';
 import { Ground } from './ground.js';
 import { Neighbourhood } from './neighbourhood.js';
+import { NewLines } from './new-lines.js';
 import { commonFolder, isFolder, isInside, isVendored, repositoryRoot, shownFrom } from './places.js';
 import { Vocabulary } from './selection.js';
 
@@ -50,6 +51,7 @@ export class Project {
   readonly #fixable: ReadonlySet<string>;
   readonly ground: Ground;
   #neighbourhood: Neighbourhood | undefined;
+  #newLines: { readonly found: NewLines | undefined } | undefined;
   readonly #options = new Map<string, Options>();
 
   constructor(
@@ -93,11 +95,12 @@ export class Project {
     return repositoryRoot(folder) ?? (isInside(folder, cwd) ? cwd : folder);
   }
 
-  /** What lies around the files, up to the root of the repository. */
+  /** What lies around the files, up to the root of the repository, or to where the config says that the project ends. */
   get neighbourhood(): Neighbourhood {
+    const { root } = this.config;
     this.#neighbourhood ??= new Neighbourhood(
       this.request.cwd,
-      this.root,
+      root !== undefined && isInside(this.folder, root) ? root : this.root,
       this.#premises,
       this.ground,
       this.isLeft,
@@ -113,6 +116,12 @@ export class Project {
       ...(environments && { environments }),
       ...(isTarget && { isTarget }),
     };
+  }
+
+  /** Where only findings on new lines are asked for. */
+  get newLines(): NewLines | undefined {
+    this.#newLines ??= { found: NewLines.of(this.request) };
+    return this.#newLines.found;
   }
 
   isFixable(id: string): boolean {
@@ -179,13 +188,24 @@ export class Project {
       repair: async (file, decide, known) => {
         // A scan that went through here says nothing about the fixes of what may not be fixed.
         const isWhole = known?.findings.every(({ transform }) => this.isFixable(transform));
+        const isNew = this.#isNew(engineFor(file.path), file, known);
         const ask: Decide = (finding, preview) =>
-          this.isFixable(finding.transform) ? decide(finding, preview) : { kind: 'skip' };
+          this.isFixable(finding.transform) && isNew(finding) ? decide(finding, preview) : { kind: 'skip' };
         const outcome = await engineFor(file.path).repair(file, ask, isWhole ? known : undefined);
         if (outcome.kind === 'skipped') return outcome;
         return { ...outcome, remaining: this.#withFixable(outcome.remaining) };
       },
     };
+  }
+
+  /** Whether a finding of any pass is among those that the file has on new lines, as it is. */
+  #isNew(engine: Engine, file: SourceFile, known: Scan | undefined): (finding: Finding) => boolean {
+    const { newLines } = this;
+    if (newLines === undefined) return () => true;
+    const scan = known ?? engine.scan(file);
+    if (scan.kind !== 'scan') return () => false;
+    const keys = new Set(newLines.among({ ...scan, file }).findings.map(({ key }) => key));
+    return ({ key }) => keys.has(key);
   }
 
   #withFixable(scan: Scan): Scan {
@@ -264,13 +284,15 @@ function stricter(config: Config, ground: Ground): Config {
     ...(config.unsafeFixes ? ['`unsafe-fixes`'] : []),
     ...(config.extendSelect.length > 0 ? ['`extend-select`'] : []),
     ...(config.options.size > 0 ? ['`transforms`'] : []),
+    ...(config.root !== undefined ? ['`root`'] : []),
   ];
   if (dropped.length > 0 && config.path !== undefined)
     ground.refuses(
       config.path,
       `it is read without ${dropped.join(', ')}: the config of a repository may only make things stricter`,
     );
-  return { ...config, unsafeFixes: false, extendSelect: [], options: new Map() };
+  const { root: _, ...rest } = config;
+  return { ...rest, unsafeFixes: false, extendSelect: [], options: new Map() };
 }
 
 function configFor(request: Request, vocabulary: Vocabulary, ground: Ground): Config {

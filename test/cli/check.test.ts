@@ -9,7 +9,7 @@ const concise = ['check', '--output-format', 'concise'] as const;
 
 describe('exit codes', () => {
   test('0 when there is nothing to say', async () => {
-    const cwd = folderWith({ 'a.py': 'x = 1\n', 'b.py': 'fine()\n' });
+    const cwd = folderWith({ 'a.py': 'x = 1\n', 'b.py': 'pass\n' });
     expect(await memfix({ cwd }, 'check')).toMatchObject({
       code: 0,
       stdout: '',
@@ -30,7 +30,7 @@ describe('exit codes', () => {
       ].join('\n'),
     });
     expect(answer.stderr).toMatch(
-      /^3 findings \(1 safe, 1 unsafe, 1 advice\) in 1 file: 2 free memory, 1 saves time\. /,
+      /^3 findings \(1 safe, 1 unsafe, 1 advice\) in 1 file: 2 free memory, 1 saves time; 1 suspicious site \(1 leak\) left alone \(`-v`\)\. /,
     );
   });
 
@@ -51,7 +51,7 @@ describe('output', () => {
   const cwd = () => folderWith({ 'a.py': 'hold()\nhold()\n', 'b.py': 'risk()\nfine()\n' });
 
   test('full shows the frame and the change', async () => {
-    const { stdout } = await memfix({ cwd: cwd() }, 'check');
+    const { stdout } = await memfix({ cwd: cwd() }, 'check', '--output-format', 'full');
     expect(stdout).toContain('a.py:1:1  drop-hold  safe');
     expect(stdout).toContain('  +release()');
   });
@@ -151,7 +151,7 @@ describe('selection', () => {
     ],
     [
       ['--extend-select', 'documented'],
-      ['drop-hold', 'calm-risk', 'told-tale', 'hear-hint'],
+      ['drop-hold', 'told-tale', 'calm-risk', 'hear-hint'],
     ],
   ])('%j', async (flags, ids) => {
     const { stdout } = await memfix({ cwd: folderWith(files) }, ...concise, ...flags);
@@ -180,7 +180,28 @@ describe('selection', () => {
     git(cwd, 'add', 'a.py');
     expect(await paths('--staged')).toEqual(['a.py']);
     commit(cwd);
-    expect(await paths('--since', 'HEAD~1')).toEqual(['a.py', 'sub/b.py']);
+    expect(await paths('--since', 'HEAD~1', '--whole-files')).toEqual(['a.py', 'sub/b.py']);
+  });
+
+  test('with --since, only what stands on changed lines, or is changed there', async () => {
+    const cwd = repositoryWith({ 'a.py': 'hold()\nx = 1\nrisk()\n', 'b.py': 'hold()\n' });
+    git(cwd, 'tag', 'start');
+    put(cwd, { 'a.py': 'hold()\nx = 1\ny = 2\nhold(y)\nrisk()\n', 'new.py': 'hold()\n' });
+    const found = async (...flags: readonly string[]) =>
+      (await memfix({ cwd }, ...concise, ...flags)).stdout.match(/^[^ ]+(?=: )/gm);
+    expect(await found('--since', 'start')).toEqual(['a.py:4:1', 'new.py:1:1']);
+    expect(await found('--since', 'start', '--whole-files')).toEqual([
+      ...['a.py:1:1', 'a.py:4:1', 'new.py:1:1', 'a.py:5:1'],
+    ]);
+    expect((await memfix({ cwd }, 'check', '--whole-files')).stderr).toContain('goes with `--since`');
+    commit(cwd);
+    const { code, stdout, stderr } = await memfix({ cwd }, 'apply', '--since', 'start');
+    expect([code, stdout]).toEqual([
+      0,
+      'fixed  a.py:4    drop-hold  Change hold\nfixed  new.py:1  drop-hold  Change hold\n',
+    ]);
+    expect(stderr).toContain('Nothing else was found.');
+    expect(read(cwd, 'a.py')).toBe('hold()\nx = 1\ny = 2\nrelease(y)\nrisk()\n');
   });
 
   test('vendored folders are passed over, unless they are named', async () => {

@@ -11,7 +11,7 @@ export async function list(context: Context): Promise<number> {
   vocabulary.check(args.operands, '`memfix list`');
   const metas = vocabulary.metas.filter((meta) => isNamed(meta, args.operands));
   const isJson = args.oneOf('output-format', FORMATS, 'full') === 'json';
-  context.out(isJson ? `${JSON.stringify(metas, undefined, 2)}\n` : renderCatalogue(metas, view));
+  await context.show(isJson ? `${JSON.stringify(metas, undefined, 2)}\n` : renderCatalogue(metas, view));
   return EXIT.clean;
 }
 
