@@ -243,8 +243,7 @@ export const OPTIONS = {
   },
   verify: {
     ...runs(
-      'apply: take what a run of this shell command shows to be right; init: one that must succeed in the fixed tree, ' +
-        '`compileall`, or `memfix prove -- …`',
+      'apply: take what a run of this shell command shows to be right; init: it must succeed in the fixed tree',
     ),
     type: 'string',
     value: 'COMMAND',
