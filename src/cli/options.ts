@@ -242,9 +242,7 @@ export const OPTIONS = {
     value: 'TIME',
   },
   verify: {
-    ...runs(
-      'apply: take what a run of this shell command shows to be right; init: it must succeed in the fixed tree',
-    ),
+    ...runs('apply: take what its run shows to be right; init: it must succeed in the fixed tree'),
     type: 'string',
     value: 'COMMAND',
   },
