@@ -11,6 +11,7 @@
  */
 import type { Options, PyModule, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   ENVIRONMENT,
   freeName,
   importsPackage,
@@ -131,7 +132,10 @@ export const allocatorConfig: Transform<AllocatorSite> = {
         .forbid(statement.parent !== module.root, 'it stands in a block, and may not always run')
         .forbid(!/^[^=(]*[=(][^()]*\)?$/.test(statement.text), 'its value is computed')
         .forbid(hasOs === undefined, '`os` is not certain to be imported above')
-        .require('unknown', `that nothing between there and here depends on \`${name.text}\` being unset`);
+        .require(
+          'unknown',
+          ask('set-earlier')`May \`${name.text}\` be set before all that runs between there and here?`,
+        );
       if (proof.refuted !== undefined) return edit.done('', proof);
       edit.removeStatement(statement);
       edit.insertStatementAfter(place, ['', statement.text]);

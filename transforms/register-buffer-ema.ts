@@ -113,8 +113,7 @@ export const registerBufferEma: Transform<StatisticSite> = {
       const start = startOf(module, statistic);
       if (start === undefined)
         return edit.refuse(`\`self.${statistic.name}\` does not start as a new tensor`);
-      for (const { answer, otherwise } of inPlaceGates(module, statistic).gates)
-        proof.require(answer, otherwise);
+      proof.meet(...inPlaceGates(module, statistic).gates);
       const kept = persistent ? '' : ', persistent=False';
       edit.replaceStatement(start.statement, [
         `self.register_buffer("${statistic.name}", ${start.factory.text}${kept})`,

@@ -87,7 +87,7 @@ function headLines(
     ...wrap(finding.message, Math.min(width, TEXT_WIDTH), { first: '', rest: '' }),
   ];
   const say = (label: string, text: string) => lines.push(...entry(label, text, LABEL, width, paint.dim));
-  for (const gate of finding.unproven) say('not proven', gate);
+  for (const { text } of finding.questions) say('?', text);
   if (finding.alternativeTo !== undefined)
     say('opposite', `of ${finding.alternativeTo.join(', ')}, which runs too`);
   for (const premise of finding.premises ?? []) say('counts on', premiseSentence(premise));

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { ask } from '../semantic/question.js';
 import { exportedName } from './docs-index.js';
 import { root } from './project.js';
 
@@ -45,10 +46,12 @@ function source(name: string): string {
  * Leaves alone: … because …
  */
 import {
+  ask,
   EMPTY_CACHE,
   Proof,
   type PyNode,
   qualifiedName,
+  shown,
   type Site,
   type Transform,
 } from '../src/toolkit/index.js';
@@ -99,7 +102,7 @@ export const ${exportedName(name)}: Transform<Found> = {
 
   fix({ statement }, edit) {
     // A condition that the code proves is \`yes\`; \`no\` refuses the site; \`unknown\` makes the finding unsafe and names it.
-    const proof = new Proof().require('unknown', 'that nothing needs the memory back');
+    const proof = new Proof().require('unknown', ask('cache-unneeded')\`Does the code after \${shown(statement)} do without the memory that it gives back?\`);
     edit.removeStatement(statement);
     return edit.done('Remove the call', proof);
   },

@@ -1,4 +1,5 @@
 import type { PyModule } from '../semantic/module.js';
+import { ask } from '../semantic/question.js';
 import { statementOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import type { Finding } from './outcome.js';
@@ -8,8 +9,9 @@ interface Found {
   readonly finding: Finding;
 }
 
-const DOUBT =
-  'that a statement may change while one beside it, which is alike and not proven, stays as it is';
+const DOUBT = ask(
+  'alike',
+)`May this statement change while the one beside it, which is alike and has an open question, stays as it is?`;
 
 /**
  * Statements in a row that call the same are fixed together or not at all: of three loads, two that are changed look like a
@@ -28,7 +30,7 @@ export function asOne(module: PyModule, found: readonly Found[]): readonly Findi
   return found.map((each) => {
     const { finding } = each;
     if (!doubtful.has(each) || !isSafe(each)) return finding;
-    return { ...finding, safety: 'unsafe', unproven: [...finding.unproven, DOUBT] };
+    return { ...finding, safety: 'unsafe', questions: [...finding.questions, DOUBT] };
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Edit, FileEdits } from '../edit/edit.js';
+import type { Question } from '../semantic/question.js';
 import type { Relied } from '../semantic/surroundings.js';
 import type { Premise } from '../semantic/versions.js';
 import type { SourceText } from '../text/decode.js';
@@ -40,8 +41,8 @@ export interface Finding {
   readonly message: string;
   readonly safety: Safety;
   readonly numerics: Numerics;
-  /** The gates that the code does not prove; why the finding is not safer. */
-  readonly unproven: readonly string[];
+  /** What the code does not prove; why the finding is not safer. */
+  readonly questions: readonly Question[];
   /** Transforms of this run that do the opposite: the fix is one to choose, not one to apply with theirs. */
   readonly alternativeTo?: readonly string[];
   /** The versions that the fix counts on, and what says that they are there. */

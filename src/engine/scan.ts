@@ -195,16 +195,16 @@ function findingFor(
       : edit.refuse(floor.refusal);
   });
   if (result.kind === 'refusal') {
-    return { ...common, safety: 'advice', numerics: meta.numerics, unproven: [], refusal: result.reason };
+    return { ...common, safety: 'advice', numerics: meta.numerics, questions: [], refusal: result.reason };
   }
   if (result.kind === 'advice') {
-    return { ...common, safety: 'advice', numerics: meta.numerics, unproven: [], advice: result.next };
+    return { ...common, safety: 'advice', numerics: meta.numerics, questions: [], advice: result.next };
   }
   const imports = result.imports.map((wanted) => `import ${wanted.module}`);
   const importing = importEdit(module, imports);
   // A gate of the fix may have asked the same, and knows what is at stake.
   const doubts = floor.doubts.filter(
-    (doubt) => !result.unproven.some((gate) => gate.startsWith(doubt.slice(0, doubt.indexOf(':')))),
+    ({ text }) => !result.questions.some((each) => each.text.startsWith(text.slice(0, text.indexOf('(')))),
   );
   const premises = [...floor.premises, ...result.premises].filter(
     (each, index, all) => all.findIndex(({ because }) => because === each.because) === index,
@@ -213,7 +213,7 @@ function findingFor(
     ...common,
     safety: doubts.length > 0 && result.safety === 'safe' ? 'unsafe' : result.safety,
     numerics: result.numerics,
-    unproven: [...result.unproven, ...doubts],
+    questions: [...result.questions, ...doubts],
     ...(premises.length > 0 && { premises }),
     fix: {
       title: result.title,

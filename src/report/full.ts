@@ -74,6 +74,7 @@ function findingBlock(
     ...heading(file.path, finding, view),
     ...(ranked === undefined ? [] : prose(ranked.because, rankLabel(ranked), view, view.paint.magenta)),
     ...prose(finding.message, '', view),
+    ...finding.questions.flatMap(({ text }) => prose(text, '? ', view, view.paint.yellow, view.paint.bold)),
     '',
     ...frame(lines, finding.span, { paint: view.paint, width: view.width, tone }),
   ];
@@ -121,15 +122,20 @@ function verdict(finding: Finding, view: View): string[] {
     ...(finding.alternativeTo === undefined
       ? []
       : prose(alternativeSentence(finding.alternativeTo), 'alternative: ', view, paint.yellow)),
-    ...finding.unproven.flatMap((gate) => prose(gate, 'not proven: ', view, paint.yellow)),
     ...(view.verbose ? (finding.premises ?? []) : []).flatMap((premise) =>
       prose(premiseSentence(premise), 'counts on: ', view, paint.dim),
     ),
   ];
 }
 
-function prose(text: string, label: string, { width }: View, paintLabel = (text: string) => text): string[] {
+function prose(
+  text: string,
+  label: string,
+  { width }: View,
+  paintLabel = (text: string) => text,
+  paintText = (text: string) => text,
+): string[] {
   const first = MARGIN + label;
   const [head = '', ...rest] = wrap(text, width, { first, rest: ' '.repeat(first.length) });
-  return [MARGIN + paintLabel(label) + head.slice(first.length), ...rest];
+  return [MARGIN + paintLabel(label) + paintText(head.slice(first.length)), ...rest.map(paintText)];
 }

@@ -1,5 +1,6 @@
 import { byPosition, type Edit } from '../edit/edit.js';
 import type { Scan } from '../engine/outcome.js';
+import { aboutWhat } from '../semantic/question.js';
 import { Lines, type Position } from '../text/lines.js';
 import type { Numerics, Safety } from '../toolkit/contract.js';
 import type { Effect } from '../toolkit/effect.js';
@@ -44,7 +45,10 @@ export interface JsonFinding {
   readonly safety: Safety;
   readonly numerics: Numerics;
   readonly message: string;
-  /** The gates that the code does not prove. */
+  /** What a person has to answer with yes before the fix is right; the first, where there are several. */
+  readonly question: string | null;
+  readonly questions: readonly JsonQuestion[];
+  /** The texts of `questions`. */
   readonly unproven: readonly string[];
   /** Transforms of this run that do the opposite: `apply` leaves the choice to a person. */
   readonly alternativeTo: readonly string[];
@@ -61,6 +65,12 @@ export interface JsonFinding {
   readonly because: string | null;
   /** What `memfix prove` measured for its transform, with `--evidence`. */
   readonly measured: string | null;
+}
+
+export interface JsonQuestion {
+  readonly text: string;
+  /** What `assume` of the configuration names it by. */
+  readonly key: string;
 }
 
 export interface JsonPremise {
@@ -179,7 +189,12 @@ function findingJson({ scan, finding, ranked }: Shown, lines: Lines, { proven }:
     safety: finding.safety,
     numerics: finding.numerics,
     message: finding.message,
-    unproven: finding.unproven,
+    question: finding.questions[0]?.text ?? null,
+    questions: finding.questions.map((each) => ({
+      text: each.text,
+      key: `${finding.transform}/${aboutWhat(each)}`,
+    })),
+    unproven: finding.questions.map(({ text }) => text),
     alternativeTo: finding.alternativeTo ?? [],
     premises: (finding.premises ?? []).map((premise) => ({ ...premise, assumed: premise.assumed ?? null })),
     refusal: finding.refusal ?? null,

@@ -232,12 +232,12 @@ export class EditBuilder {
       edits: together(merged(this.#edits)),
       imports: this.#imports,
       beside: [...this.#beside.values()],
-      unproven: proof.unproven,
+      questions: proof.questions,
       premises: proof.premises,
       safety: strictest(
         this.meta.safety,
         stricter.safety ?? 'safe',
-        proof.unproven.length > 0 ? 'unsafe' : 'safe',
+        proof.questions.length > 0 ? 'unsafe' : 'safe',
       ),
       numerics: stricter.numerics ?? this.meta.numerics,
     };
