@@ -156,7 +156,12 @@ export const allocatorConfig: Transform<AllocatorSite> = {
         hasOs === undefined && !freeName(module, 'os', module.scope),
         '`os` is not certain to be imported above',
       );
-    requireVersion(proof, module, 'torch', '2.1', '`expandable_segments` stops the program');
+    requireVersion(proof, module, 'torch', '2.1', '`expandable_segments` stops the program').require(
+      'unknown',
+      ask(
+        'one-setting',
+      )`May \`${'PYTORCH_CUDA_ALLOC_CONF'}\` be set for all that this program runs, subprocesses included?`,
+    );
     if (script !== undefined && 'edit' in script.setting) {
       edit.changeScript(script.file, script.setting.edit);
       return edit.done(`Export the allocator variable in ${script.file.path}`, proof);

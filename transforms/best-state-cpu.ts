@@ -122,6 +122,10 @@ export const bestStateCpu: Transform<StateSite> = {
         loads.length > 0 ? 'yes' : 'unknown',
         ask('only-loaded')`Is \`${target.text}\` only loaded or saved?`,
       );
+    proof.require(
+      'unknown',
+      ask('host-room')`Does the host have room for the weights of \`${shown(model)}\`?`,
+    );
     edit.replace(value, `{k: v.detach().cpu().clone() for k, v in ${model.text}.state_dict().items()}`);
     return edit.done(
       'Keep the best weights in host memory',

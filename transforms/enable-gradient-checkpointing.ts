@@ -122,7 +122,10 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
   },
 
   fix({ place }, edit, module) {
-    const proof = new Proof();
+    const proof = new Proof().require(
+      'unknown',
+      ask('more-time')`May each step take about a quarter more time for \`${'gradient_checkpointing'}\`?`,
+    );
     const isModel = ({ text }: { readonly text: string }) => ({
       no: `\`${text}\` is no model of transformers`,
       unknown: ask('transformers-model')`Is \`${text}\` a model of transformers?`,

@@ -139,6 +139,12 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
         )`Does \`${shape.schedule?.text.split('\n').at(-1)?.trim()}\` count optimizer steps, of which there will be fewer?`,
       );
     proof.require(
+      'unknown',
+      ask(
+        'fewer-steps',
+      )`May batches of \`${shown(data)}\` make a step of the optimizer together, ${String(steps)} at a time?`,
+    );
+    proof.require(
       reset === undefined ? 'yes' : 'unknown',
       ask('reset-value')`May \`${reset?.name}\` be ${reset?.value} in batches without a step?`,
     );

@@ -158,7 +158,7 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
             no: 'its version of trl does not checkpoint by default, or chooses this form by itself',
             unknown: ask(
               'version',
-            )`Is ${'trl'} 0.22 to 0.26 (older ones do not checkpoint by default, newer ones choose this form by themselves)?`,
+            )`Is ${'trl 0.22 to 0.26'} (older ones do not checkpoint by default, newer ones choose this form by themselves)?`,
           },
         );
     }

@@ -108,6 +108,12 @@ export const lazyDataset: Transform<DatasetSite> = {
           'runs-in-workers',
         )`Does \`${stranger}\` work without a GPU and give the same each time (the workers of a loader will call it)?`,
       )
+      .require(
+        'unknown',
+        ask(
+          'processed-anew',
+        )`May \`${classNode.field('name')?.text}\` process an item anew each time it is asked for?`,
+      )
       .forbid(isTaken(classNode.text, SWITCH) || isTaken(classNode.text, PROCESS), 'the new names are taken')
       .forbid(last === undefined, 'its `__init__` takes no parameter')
       .forbid(!startsItsLine(module, fill), 'the statement shares its line with other code');

@@ -127,7 +127,7 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
     const proof = new Proof()
       .require(not(isNew), {
         no: 'the project asks for a transformers that always loads this way and ignores the keyword',
-        unknown: ask('version')`Is ${'transformers'} older than 4.51 (later ones ignore the keyword)?`,
+        unknown: ask('version')`Is ${'transformers older than 4.51'} (later ones ignore the keyword)?`,
       })
       .forbid(hasSplat(call), 'its arguments are spread, so the keyword may already be among them')
       .forbid(argumentsOf(call).length === 0, 'it names no checkpoint')

@@ -118,6 +118,7 @@ export const matmulAssociation: Transform<ProductSite> = {
         no: 'its factors are not both matrices',
         unknown: ask('matrices')`Are both factors of \`${shown(product)}\` matrices?`,
       })
+      .require('unknown', ask('rounding')`May \`${shown(product)}\` be rounded otherwise?`)
       .forbid(isNested && /[\r\n]/.test(outer.right.text), 'its nested calls span lines')
       .forbid(product.text.includes('\f'), 'a form feed stands between its factors')
       .forbid(opening?.type === 'comment', 'a comment stands before the first factor');

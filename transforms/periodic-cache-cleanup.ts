@@ -131,7 +131,14 @@ export const periodicCacheCleanup: Transform<CleanupSite> = {
 
   fix({ place }, edit, module, options) {
     const every = stepsBetween(options);
-    const proof = new Proof().forbid(every === undefined, 'the option `every` is not a positive number');
+    const proof = new Proof()
+      .forbid(every === undefined, 'the option `every` is not a positive number')
+      .require(
+        'unknown',
+        ask(
+          'worth-the-time',
+        )`Is less reserved memory worth the time that \`${'empty_cache()'}\` takes every ${String(every)} steps?`,
+      );
     if (place.kind === 'arguments') {
       const { call } = place.made;
       proof

@@ -142,7 +142,7 @@ export const rebalanceBatch: Transform<BatchSite> = {
       )
       .require(
         isAtLeast(module, 'transformers', '4.46') === 'yes' ? 'yes' : 'unknown',
-        ask('version')`Is ${'transformers'} 4.46 or newer (before that, tokens of short batches weigh more)?`,
+        ask('version')`Is ${'transformers 4.46 or newer'} (before that, tokens of short batches weigh more)?`,
       );
     for (const each of [given, accumulation])
       requireArrival(requireTrainer(proof, module, each, 'these numbers'), each);

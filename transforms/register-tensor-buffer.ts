@@ -147,6 +147,12 @@ export const registerTensorBuffer: Transform<BufferSite> = {
       isAlwaysMoved(module, reads),
       ask('follows-module')`Is ${self} wanted on the device of the module where it is read without a move?`,
     );
+    proof.require(
+      'unknown',
+      ask(
+        'moves-along',
+      )`May ${self} move, and be cast, with its \`${classNode.field('name')?.text}\` from now on?`,
+    );
     const kept = options['persistent'] === true ? '' : ', persistent=False';
     const receiver = writes[0]?.node.field('object')?.text ?? 'self';
     edit.replaceStatement(statement, [`${receiver}.register_buffer("${name}", ${value.text}${kept})`]);

@@ -115,6 +115,12 @@ export const zeroGradNone: Transform<ZeroGradSite> = {
           'torch-object',
         )`Is \`${receiverOf(call)?.text ?? ''}\` an optimizer or a model of torch?`,
       });
+    proof.require(
+      'unknown',
+      ask(
+        'gradient-may-be-none',
+      )`Does all code that reads gradients of \`${receiverOf(call)?.text ?? ''}\` take \`None\` for one?`,
+    );
     const list = call.field('arguments');
     if (list === undefined || list.childOfType('comment') !== undefined) edit.removeArgument(argument);
     else edit.replace(list, '()');

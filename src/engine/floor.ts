@@ -29,7 +29,7 @@ export function floorIn({ requires }: TransformMeta, module: PyModule): Floor {
       return { refusal, doubts: [], premises: [] };
     }
     if (premise !== undefined) premises.push(premise);
-    if (answer === 'unknown') doubts.push(ask('version')`Is ${name} ${floor} or newer (${doubt})?`);
+    if (answer === 'unknown') doubts.push(ask('version')`Is ${`${name} ${floor} or newer`} (${doubt})?`);
   }
   return { doubts, premises };
 }

@@ -16,13 +16,16 @@ export function aboutWhat({ kind, subject }: Question): string {
   return subject === '' ? kind : `${kind}(${subject})`;
 }
 
+/** Lines move: `train.py:12` is `train.py` to who remembers an answer. */
+const LINE = /(?<=\.\w+):\d+/g;
+
 /** The only way to make one: ``ask('sized')`Does ${code} have a length?` ``. The first value is its subject. */
 export function ask(
   kind: string,
 ): (words: TemplateStringsArray, ...values: readonly (string | undefined)[]) => Question {
   return (words, ...values) => ({
     kind,
-    subject: (values[0] ?? '').replaceAll('`', ''),
+    subject: (values[0] ?? '').replaceAll('`', '').replace(LINE, ''),
     text: words.map((part, at) => part + (values[at] ?? '')).join(''),
   });
 }

@@ -85,6 +85,8 @@ export interface Site {
   readonly node: PyNode;
   /** What is held and what it costs, for this site. */
   readonly message: string;
+  /** Which of several measured cases of its transform this is, by the first words of that figure. */
+  readonly measuredAs?: string;
 }
 
 export interface Import {

@@ -223,7 +223,11 @@ export class EditBuilder {
   }
 
   /** The whole fix, as safe as its proof. A gate that is disproved makes it a refusal. */
-  done(title: string, proof: Proof, stricter: { safety?: Safety; numerics?: Numerics } = {}): Fix | Refusal {
+  done(
+    title: string,
+    proof: Proof,
+    stricter: { safety?: 'advice'; numerics?: Numerics } = {},
+  ): Fix | Refusal {
     const refuted = proof.refuted;
     if (refuted !== undefined) return this.refuse(refuted);
     return {

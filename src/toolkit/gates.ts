@@ -31,7 +31,7 @@ export function requireVersion(
     no: `${pin?.source ?? 'the project'} asks for ${name} ${pin?.text ?? `below ${version}`}, where ${because}`,
     unknown: ask(
       'version',
-    )`Is ${name} ${version} or newer (${doubt === undefined ? '' : `${doubt}, and `}before that, ${because})?`,
+    )`Is ${`${name} ${version} or newer`} (${doubt === undefined ? '' : `${doubt}, and `}before that, ${because})?`,
   });
 }
 

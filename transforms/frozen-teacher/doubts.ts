@@ -95,7 +95,7 @@ function* doubtsIfShared(
     yield unknown(
       ask(
         'version',
-      )`Is ${'torch'} newer than 2.9 (the \`autocast\` of older ones loses the gradients of \`${shown(doubtful.network)}\`, where it is trained as well)?`,
+      )`Is ${'torch newer than 2.9'} (the \`autocast\` of older ones loses the gradients of \`${shown(doubtful.network)}\`, where it is trained as well)?`,
     );
 }
 

@@ -214,7 +214,7 @@ function* doubtsOfRunning(module: PyModule, loop: PyNode): Generator<GradDoubt> 
     yield unknown(
       ask(
         'version',
-      )`Is ${'torch'} newer than 2.9 (it runs inside an \`autocast\` block, whose cache loses gradients before)?`,
+      )`Is ${'torch newer than 2.9'} (it runs inside an \`autocast\` block, whose cache loses gradients before)?`,
     );
 }
 

@@ -195,7 +195,7 @@ function opaqueCall(
   if (path !== undefined && (network !== undefined || call.parent?.type === 'expression_statement'))
     return ask(
       'runs-without-training',
-    )`Does \`${shown(callee)}\`, which is not in this project, run without training ${network === undefined ? 'anything' : `\`${shown(network)}\``}?`;
+    )`Does \`${shown(callee)}\`, which is of another project, run without training ${network === undefined ? 'anything' : `\`${shown(network)}\``}?`;
   if (receiver === undefined || isHeldCallable(module, callee)) {
     const { suspect, functions, isFollowed } = calledValue(module, callee, call);
     if (suspect !== undefined) return other(suspect);
@@ -209,7 +209,7 @@ function opaqueCall(
     if (network !== undefined && isNowhere && !isFollowed)
       return ask(
         'runs-without-training',
-      )`Does \`${shown(callee)}\`, which is not in this file, run without training \`${shown(network)}\`?`;
+      )`Does \`${shown(callee)}\`, which comes from elsewhere, run without training \`${shown(network)}\`?`;
     if (path === undefined) return undefined;
   }
   // A method of a tensor, a list or another plain thing that this function made.
@@ -226,7 +226,7 @@ function opaqueCall(
   if (isOfLibrary && trainsInLibraries(name, given.length))
     return ask(
       'runs-without-training',
-    )`Does \`${shown(callee)}\`, which is not in this file, run without training anything?`;
+    )`Does \`${shown(callee)}\`, which comes from elsewhere, run without training anything?`;
   const base = receiver?.text === self ? foreignBase(module, call) : undefined;
   if (base !== undefined && isOfLibrary)
     return ask(

@@ -115,7 +115,7 @@ export function* doubtsAbout(
     yield unknown(
       ask(
         'version',
-      )`Is ${'torch'} newer than 2.9 (${casting} inside a training \`autocast\` block, whose cache loses gradients before)?`,
+      )`Is ${'torch newer than 2.9'} (${casting} inside a training \`autocast\` block, whose cache loses gradients before)?`,
     );
   }
   const torch = importsTorch(module);

@@ -109,7 +109,7 @@ function fileGates(module: PyModule): readonly Gate[] {
         no: 'this file asks for a transformers older than 4.35, which does not know the keyword',
         unknown: ask(
           'version',
-        )`Is ${'transformers'} 4.35 or newer here, where this file looks at its version?`,
+        )`Is ${'transformers 4.35 or newer'} here, where this file looks at its version?`,
       },
     },
     {
