@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ask } from '../semantic/question.js';
 import { exportedName } from './docs-index.js';
 import { root } from './project.js';
 

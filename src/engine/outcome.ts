@@ -43,6 +43,12 @@ export interface Finding {
   readonly numerics: Numerics;
   /** What the code does not prove; why the finding is not safer. */
   readonly questions: readonly Question[];
+  /** Questions whose yes the configuration assumes; absent where there are none. */
+  readonly assumed?: readonly Question[];
+  /** Keys of findings of this scan that are fixed by the same lines in another way: one of them can be taken. */
+  readonly alternatives?: readonly string[];
+  /** Which of the measured cases of its transform it is, by the first words of that figure. */
+  readonly measuredAs?: string;
   /** Transforms of this run that do the opposite: the fix is one to choose, not one to apply with theirs. */
   readonly alternativeTo?: readonly string[];
   /** The versions that the fix counts on, and what says that they are there. */
