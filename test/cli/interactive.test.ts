@@ -44,7 +44,7 @@ function inTerminal(
 function answers(...keys: readonly string[]) {
   let asked = 0;
   return (text: string, terminal: { type(keys: string): void }) => {
-    const open = [...text.matchAll(/\((\d+)\/\d+\) [^\n]*\]\? /g)].length;
+    const open = [...text.matchAll(/\((\d+)\/\d+\) [^\n]*\?=more /g)].length;
     if (open > asked && asked < keys.length) terminal.type(keys[asked++] ?? '');
   };
 }
