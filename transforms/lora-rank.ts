@@ -127,8 +127,8 @@ export const loraRank: Transform<RankSite> = {
         ask('factor-may-grow')`May the factor \`${'lora_alpha / r'}\` grow?`,
       )
       .require(
-        /resume_from_checkpoint|set_peft_model_state_dict|load_state_dict|load_adapter|load_file/.test(
-          module.text,
+        module.mentions(
+          /resume_from_checkpoint|set_peft_model_state_dict|load_state_dict|load_adapter|load_file/,
         )
           ? 'unknown'
           : 'yes',

@@ -19,7 +19,7 @@ export function* doubtsOfInstances(made: Elsewhere): Generator<Question> {
       yield ask('untrained')`Does \`${shared}\`, which every \`${name}\` has, stay untrained elsewhere?`;
     if (module.memo(handsItselfOut, node))
       yield ask('untrained')`Does a \`${name}\` stay untrained by what it gives itself to?`;
-    if (/\bregister_\w*hook\b/.test(node.text))
+    if (/\bregister_\w*hook\b/.test(module.codeOf(node)))
       yield ask('works-without-graph')`Do the hooks of \`${name}\` work without the graph?`;
   }
 }
