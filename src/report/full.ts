@@ -18,6 +18,7 @@ import {
   SAFETY_TONE,
   type Shown,
   shownFindings,
+  standingOf,
   type View,
 } from './report.js';
 import { shownHunksOf } from './shown-hunks.js';
@@ -131,7 +132,7 @@ function rankLabel({ rank }: Ranked): string {
 /** On one line where it fits; else the place alone, so that a terminal still makes it clickable. */
 function heading(path: string, finding: Finding, { paint, width }: View): string[] {
   const place = `:${finding.at.line}:${finding.at.column}`;
-  const standing = isRefused(finding) ? ['left alone'] : [finding.safety, finding.numerics];
+  const standing = isRefused(finding) ? ['left alone'] : [standingOf(finding), finding.numerics];
   const where = paint.bold(printable(path)) + paint.dim(place);
   const tone = isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety];
   const what = `${paint.bold(finding.transform)}  ${paint[tone](standing.join(' · '))}`;

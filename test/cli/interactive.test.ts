@@ -98,7 +98,7 @@ test.each([
   const cwd = repositoryWith({ 'a.py': 'hold()\nhold()\n' });
   let isStopped = false;
   const ended = await inTerminal(cwd, ['apply', '-i'], (text, terminal) => {
-    if (isStopped || !/\(1\/2\) [^\n]*\]\? /.test(text)) return;
+    if (isStopped || !/\(1\/2\) [^\n]*\?=more /.test(text)) return;
     isStopped = true;
     stop(terminal);
   });
