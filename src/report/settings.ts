@@ -27,7 +27,7 @@ export function renderSettings(settings: Settings, { paint, width }: Pick<View, 
   const lines = [
     `${paint.bold('config')}: ${printable(settings.config ?? 'none')}`,
     `${paint.bold('unsafe fixes')}: ${settings.unsafeFixes ? 'yes' : 'no'}`,
-    `${paint.bold('assume')}: ${settings.assume.length === 0 ? 'nothing' : ''}`.trimEnd(),
+    ...(settings.assume.length === 0 ? [] : [`${paint.bold('assume')}:`]),
     ...settings.assume.map((entry) => MARGIN + printable(entry)),
     ...wrap(`transforms: ${ids}`, width, { first: '', rest: MARGIN }).map((line) =>
       line.replace(/^transforms(?=:)/, paint.bold),

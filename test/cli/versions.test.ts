@@ -160,9 +160,7 @@ describe('a version that nothing pins', () => {
   test('and that a fix needs newer than assumed leaves it unsafe', async () => {
     const { stdout } = await memfix({ cwd: folderWith({ 'a.py': 'oldword()\n' }), transforms: old }, 'check');
     expect(stdout).toContain('new-word  unsafe');
-    expect(stdout).toContain(
-      'not proven: that transformers is 4.46 or newer: nothing in the project says so',
-    );
+    expect(stdout).toContain('? Is transformers 4.46 or newer (nothing in the project says so)?');
   });
 
   test.each([
@@ -279,6 +277,7 @@ versions in apps/new:
       config: null,
       transforms: ['new-word'],
       unsafeFixes: false,
+      assume: [],
       versions: [
         {
           folder: '.',
