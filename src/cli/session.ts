@@ -243,7 +243,7 @@ class Session {
       kin: openOfTransform(this.#review),
       row: likeInARow(this.#review).length,
       alternatives: alternativesOf(this.#review).map((each) => ({
-        title: `${each.transform}: ${this.#files.finding(each).fix?.title}`,
+        title: `${each.transform} (${each.safety}): ${this.#files.finding(each).fix?.title}`,
         isThis: each === item,
       })),
       path: item.path,

@@ -27,7 +27,7 @@ describe.each(SIZES)('in %i columns and %i rows', (cols, rows) => {
     const session = start(folder, { cols, rows });
     const first = await session.asked('1/2');
     expect(first).toContain('1 + one(x)');
-    expect(first).toMatch(/^1 ← {5}this change\n2 {7}toy-two: Call something else than twin$/m);
+    expect(first).toMatch(/^1 ← {5}this change\n2 {7}toy-two \(unsafe\): Call something else than twin$/m);
     session.type('2');
     const second = await session.asked('2/2');
     expect(second).toContain('1 + two(x)');
