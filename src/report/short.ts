@@ -8,6 +8,7 @@ import { EFFECT_WORDS } from './effects.js';
 import { frame } from './frame.js';
 import { rankLabel } from './full.js';
 import { renderDiagnosis } from './oom.js';
+import { premiseSentence } from './premises.js';
 import { plural, wrap } from './prose.js';
 import {
   alternativeSentence,
@@ -113,6 +114,9 @@ function findingBlock(
       ? []
       : labelled(alternativeSentence(finding.alternativeTo), 'alternative: ', view, paint.yellow)),
     ...(finding.advice === undefined ? [] : labelled(finding.advice, 'advice: ', view, paint.bold)),
+    ...(view.verbose ? (finding.premises ?? []) : []).flatMap((premise) =>
+      labelled(premiseSentence(premise), 'counts on: ', view, paint.dim),
+    ),
     ...(measured === undefined ? [] : labelled(measured, 'measured on your run: ', view, paint.bold)),
     ...(finding.fix === undefined
       ? frame(lines, finding.span, {

@@ -128,6 +128,31 @@ export class Project {
     return this.#fixable.has(id);
   }
 
+  /** Transforms that were asked for by name and lack an option, with the table that would set one. */
+  get idle(): readonly { readonly id: string; readonly table: string }[] {
+    const { select = [], extendSelect } = this.request;
+    return [...this.selected].flatMap((id) => {
+      const { aliases = [], options } = this.vocabulary.entry(id);
+      const isNamed = [...select, ...extendSelect].some((name) =>
+        [id, ...aliases].includes(name.toLowerCase()),
+      );
+      const needed = Object.entries(options).filter(([, { needed }]) => needed !== undefined);
+      const [first] = needed;
+      const set = this.#optionsFor(id);
+      const isSet = needed.some(([name, spec]) => set[name] !== spec.default);
+      if (!isNamed || first === undefined || isSet) return [];
+      const [name, spec] = first;
+      return [
+        { id, table: `[tool.memfix.transforms.${id}] ${name} = ${JSON.stringify(spec.needed?.example)}` },
+      ];
+    });
+  }
+
+  /** The options of a transform as they are in force. */
+  optionsOf(id: string): Options {
+    return this.#optionsFor(id);
+  }
+
   /** What `apply` without a person says to a finding. */
   async policy(): Promise<Decide> {
     const { policy } = await import('../engine/engine.js');

@@ -254,6 +254,34 @@ versions in apps/new:
 `);
   });
 
+  test('tells all of a config', async () => {
+    const toml = [
+      ...[
+        'select = ["default", "opt-in"]',
+        'root = true',
+        'unsafe-fixes = true',
+        'exclude = ["legacy/"]',
+        'unfixable = ["hear-hint"]',
+      ],
+      ...['[per-file-ignores]', '"tests/**" = ["drop-hold"]', '[transforms.rare-word]', 'depth = 5', ''],
+    ];
+    const cwd = folderWith({ 'memfix.toml': toml.join('\n'), 'a.py': '' });
+    const { stdout } = await memfix({ cwd }, 'check', '--show-settings');
+    expect(stdout).toBe(`\
+config: memfix.toml
+root: .
+unsafe fixes: yes
+transforms: drop-hold, calm-risk, hear-hint, spare-fine, rare-word
+unfixable: hear-hint
+exclude: legacy/
+per-file-ignores:
+  tests/**: drop-hold
+options:
+  rare-word.depth = 5
+versions in .: none found
+`);
+  });
+
   test('says that there are none', async () => {
     const { stdout } = await memfix(
       { cwd: folderWith({ 'a.py': '' }) },
@@ -262,7 +290,9 @@ versions in apps/new:
       '--select',
       'opt-in',
     );
-    expect(stdout).toBe('config: none\nunsafe fixes: no\ntransforms: rare-word\nversions in .: none found\n');
+    expect(stdout).toBe(
+      'config: none\nunsafe fixes: no\ntransforms: rare-word\noptions:\n  rare-word.depth = 3\nversions in .: none found\n',
+    );
   });
 
   test('as JSON', async () => {
@@ -277,8 +307,13 @@ versions in apps/new:
     expect(JSON.parse(stdout)).toEqual({
       version: 1,
       config: null,
+      root: null,
       transforms: ['new-word'],
       unsafeFixes: false,
+      unfixable: [],
+      exclude: [],
+      perFileIgnores: {},
+      options: {},
       versions: [
         {
           folder: '.',

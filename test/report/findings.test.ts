@@ -239,7 +239,7 @@ describe('json', () => {
       checked: 3,
     };
     expect(JSON.parse(renderJson(report))).toEqual({
-      version: 1,
+      version: 2,
       findings: [
         {
           path: 'a.py',
@@ -271,6 +271,8 @@ describe('json', () => {
           measured: null,
         },
       ],
+      leftAlone: [],
+      applied: null,
       skipped: [
         { path: 'b.py', line: null, column: null, reason: 'it contains NUL bytes' },
         { path: 'c.py', line: 2, column: 5, reason: 'it does not parse' },
@@ -294,7 +296,7 @@ describe('json', () => {
         fixed: null,
       },
     });
-    expect(renderJson(report)).toMatch(/^\{\n {2}"version": 1,\n {2}"findings": \[\n[\s\S]*\}\n$/);
+    expect(renderJson(report)).toMatch(/^\{\n {2}"version": 2,\n {2}"findings": \[\n[\s\S]*\}\n$/);
   });
 
   test('an import that lands where the fix begins comes first', () => {
@@ -311,11 +313,13 @@ describe('json', () => {
 
   test('refused sites are always there and count apart', () => {
     const json = toJson({ ...SAMPLE, fixed: { findings: 2, suppressed: 0, files: 1 } });
-    expect(json.findings.map(({ id, refusal, fix }) => [id, refusal !== null, fix !== null])).toEqual([
+    const told = (all: typeof json.findings) =>
+      all.map(({ id, refusal, fix }) => [id, refusal !== null, fix !== null]);
+    expect(told(json.findings)).toEqual([
       ['detach-accumulated-loss', false, true],
-      ['stack-losses', true, false],
       ['no-grad', false, true],
     ]);
+    expect(told(json.leftAlone)).toEqual([['stack-losses', true, false]]);
     expect(json.summary).toMatchObject({
       findings: 2,
       refused: 1,
@@ -324,7 +328,14 @@ describe('json', () => {
   });
 
   test('nothing found is a document too', () => {
-    expect(toJson(NOTHING)).toMatchObject({ version: 1, findings: [], skipped: [], notes: [] });
+    expect(toJson(NOTHING)).toMatchObject({
+      version: 2,
+      findings: [],
+      leftAlone: [],
+      applied: null,
+      skipped: [],
+      notes: [],
+    });
   });
 });
 
