@@ -1,0 +1,65 @@
+import type { Scan } from '../engine/outcome.js';
+import { now } from './clock.js';
+import type { Candidate } from './discover.js';
+import { Examiner, type Glance } from './examine.js';
+import { attempt } from './limit.js';
+import { Reader } from './read.js';
+import type { Tools } from './tools.js';
+
+/** Milliseconds for one file: what takes longer is for a closer look. */
+const PER_FILE = 200;
+
+const IMPORTS =
+  /^[ \t]*(?:import|from)[ \t]+(torch|transformers|accelerate|peft|trl|diffusers|lightning|pytorch_lightning|deepspeed)\b/gm;
+
+export interface Survey {
+  readonly files: number;
+  /** How many import each of these packages. */
+  readonly packages: ReadonlyMap<string, number>;
+  readonly scans: readonly Scan[];
+  /** Files that may hold more, which only a look at the whole project or more time would tell. */
+  readonly unsettled: number;
+}
+
+/** Which of these packages the files import, as far as so many milliseconds go. */
+export function packagesIn(candidates: readonly Candidate[], time: number): ReadonlyMap<string, number> {
+  const end = now() + time;
+  const reader = new Reader();
+  const packages = new Map<string, number>();
+  for (const candidate of candidates) {
+    if (now() > end) break;
+    const opened = reader.open(candidate);
+    if (opened.kind === 'skipped') continue;
+    const found = new Set(
+      [...opened.bytes.toString('latin1').matchAll(IMPORTS)].map(([, name = '']) => name),
+    );
+    for (const name of found) packages.set(name, (packages.get(name) ?? 0) + 1);
+  }
+  return packages;
+}
+
+/** What files show by themselves, in so many milliseconds. `tools` are of a project that leaves questions about it to others. */
+export async function survey(candidates: readonly Candidate[], tools: Tools, time: number): Promise<Survey> {
+  const end = now() + time;
+  const packages = packagesIn(candidates, time / 2);
+  const examiner = new Examiner(tools, undefined, false);
+  await examiner.prepare();
+  await examiner.prepare();
+  const scans: Scan[] = [];
+  let settled = 0;
+  for (const candidate of candidates) {
+    if (now() > end) break;
+    let glance: Glance | undefined;
+    const outcome = attempt(PER_FILE, () => {
+      glance = examiner.glance({ candidate });
+    });
+    // What it was at is not to be used again.
+    if (outcome === 'cut off') break;
+    if (outcome === 'overdue' || glance?.kind !== 'examined') continue;
+    const { sight } = glance.examined;
+    if (sight.kind === 'left') continue;
+    settled++;
+    if (sight.kind === 'scan') scans.push(sight);
+  }
+  return { files: candidates.length, packages, scans, unsettled: candidates.length - settled };
+}
