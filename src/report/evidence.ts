@@ -53,6 +53,22 @@ export function gainOf(meta: TransformMeta): number {
   return figure !== undefined && fell(figure, expected) ? Number(changeOf(figure, expected).toFixed(3)) : 0;
 }
 
+/** The same with its words, where it fell. */
+export function freed(meta: TransformMeta): readonly {
+  readonly what: string;
+  readonly before: string;
+  readonly after: string;
+  readonly share: number;
+}[] {
+  const [figure] = figuresOf(meta);
+  const expected = EXPECTED[meta.symptom];
+  const share = gainOf(meta);
+  if (figure === undefined || share === 0) return [];
+  const { what, before, after } = figure;
+  const told = (side: Quantities) => quantityText(expected, side[expected] ?? 0);
+  return [{ what, before: told(before), after: told(after), share }];
+}
+
 /** What exactly it was measured with and how to measure it again, or why it was not measured. */
 export function howMeasured(meta: TransformMeta): string | undefined {
   const { gpu } = meta.evidence;
