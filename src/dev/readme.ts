@@ -19,12 +19,17 @@ export const OOM_BLOCKS = 5;
 /** What a command line of memfix prints in this repository, in a terminal of that width. */
 export async function printed(words: readonly string[], transforms: readonly Transform[]): Promise<string> {
   let text = '';
-  const outlet = { columns: COLUMNS, write: (data: string | Uint8Array) => (text += String(data)) };
+  const outlet = {
+    isTTY: true,
+    columns: COLUMNS,
+    write: (data: string | Uint8Array) => (text += String(data)),
+  };
   await run(
     words,
     {
       cwd: root,
-      env: {},
+      // Without colours and progress.
+      env: { TERM: 'dumb' },
       stdin: Readable.from([]),
       stdout: outlet,
       stderr: outlet,

@@ -52,7 +52,9 @@ export function apartBlock(apart: readonly Shown[], view: View): string[] {
   return [
     view.paint.bold('Less likely:'),
     ...told.flatMap((shown) => apartLines(shown, view)),
-    ...(untold === 0 ? [] : [`${MARGIN}${told.length === 0 ? '' : 'and '}${more}`]),
+    ...(untold === 0
+      ? []
+      : wrap(`${told.length === 0 ? '' : 'and '}${more}`, view.width, { first: MARGIN, rest: MARGIN })),
   ];
 }
 

@@ -31,8 +31,12 @@ export async function overview(context: Context): Promise<number> {
   }
   const { candidates } = discovery;
   prepareFor(candidates.length * 10_000);
-  const project = new Project(args.request(io.cwd, io.env), catalogue, () => true);
-  const tools = new Tools(project, new ParserOnDemand(io.env['MEMFIX_PARSER'], true));
-  context.out(renderOverview({ folder, ...(await survey(candidates, tools, TIME)) }, view));
+  const toolsOf = (isLeft: () => boolean) =>
+    new Tools(
+      new Project(args.request(io.cwd, io.env), catalogue, isLeft),
+      new ParserOnDemand(io.env['MEMFIX_PARSER'], true),
+    );
+  const both = { tools: toolsOf(() => true), closer: toolsOf(() => false) };
+  context.out(renderOverview({ folder, ...(await survey(candidates, both, TIME)) }, view));
   return EXIT.clean;
 }
