@@ -29,6 +29,7 @@ export function settingsOf({ args, io, catalogue }: Context): Settings {
         return Object.keys(options).length === 0 ? [] : [[id, options]];
       }),
     ),
+    assume: config.assume.map(({ text }) => text),
     versions: [...placesOf(project, folders)].map(([{ pins }, folder]) => ({
       folder: shownFrom(io.cwd, folder),
       packages: [...pins].flatMap(([name, found]) => found.map((pin) => ({ name, ...pin }))),

@@ -19,6 +19,8 @@ export interface Settings {
   readonly perFileIgnores: Readonly<Record<string, readonly string[]>>;
   /** The options of these transforms. */
   readonly options: Readonly<Record<string, Readonly<Record<string, boolean | number | string>>>>;
+  /** Questions whose yes is assumed, as the config writes them. */
+  readonly assume: readonly string[];
   /** For each folder whose files have versions of their own. */
   readonly versions: readonly {
     readonly folder: string;
@@ -55,6 +57,8 @@ export function renderSettings(settings: Settings, { paint, width }: Pick<View, 
         Object.entries(options).map(([name, value]) => `${id}.${name} = ${JSON.stringify(value)}`),
       ),
     ),
+    `${paint.bold('assume')}: ${settings.assume.length === 0 ? 'nothing' : ''}`.trimEnd(),
+    ...settings.assume.map((entry) => MARGIN + printable(entry)),
     ...settings.versions.flatMap(({ folder, packages }) => [
       `${paint.bold('versions')} in ${printable(folder)}:${packages.length === 0 ? ' none found' : ''}`,
       ...table(

@@ -98,7 +98,6 @@ describe('output formats', () => {
       ['calm-risk', 3],
       ['drop-hold', 4],
       ['hear-hint', 5],
-      ['spare-fine', null],
     ]);
     expect(findings[0].because).toBe('in frame 1 of the traceback, `train`');
     expect(oom).toMatchObject({
@@ -147,7 +146,7 @@ describe('which transforms', () => {
   test('what the config ignores stays ignored', async () => {
     const cwd = project();
     put(cwd, { 'memfix.toml': 'select = ["calm-risk"]\nignore = ["drop-hold"]\n' });
-    expect(await ids(cwd, '--oom', 'run.log')).toEqual(['rare-word', 'calm-risk', 'hear-hint', 'spare-fine']);
+    expect(await ids(cwd, '--oom', 'run.log')).toEqual(['rare-word', 'calm-risk', 'hear-hint']);
   });
 });
 

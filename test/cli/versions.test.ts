@@ -160,9 +160,7 @@ describe('a version that nothing pins', () => {
   test('and that a fix needs newer than assumed leaves it unsafe', async () => {
     const { stdout } = await memfix({ cwd: folderWith({ 'a.py': 'oldword()\n' }), transforms: old }, 'check');
     expect(stdout).toContain('new-word  unsafe');
-    expect(stdout).toContain(
-      'not proven: that transformers is 4.46 or newer: nothing in the project says so',
-    );
+    expect(stdout).toContain('? Is transformers 4.46 or newer (nothing in the project says so)?');
   });
 
   test.each([
@@ -245,6 +243,7 @@ describe('--show-settings', () => {
 config: memfix.toml
 unsafe fixes: no
 transforms: new-word
+assume: nothing
 versions in .:
   torch         2.4           \`target-versions\`
   transformers  >=4.40,<4.46  requirements.txt:2
@@ -278,6 +277,7 @@ per-file-ignores:
   tests/**: drop-hold
 options:
   rare-word.depth = 5
+assume: nothing
 versions in .: none found
 `);
   });
@@ -291,7 +291,7 @@ versions in .: none found
       'opt-in',
     );
     expect(stdout).toBe(
-      'config: none\nunsafe fixes: no\ntransforms: rare-word\noptions:\n  rare-word.depth = 3\nversions in .: none found\n',
+      'config: none\nunsafe fixes: no\ntransforms: rare-word\noptions:\n  rare-word.depth = 3\nassume: nothing\nversions in .: none found\n',
     );
   });
 
@@ -313,6 +313,7 @@ versions in .: none found
       unfixable: [],
       exclude: [],
       perFileIgnores: {},
+      assume: [],
       options: {},
       versions: [
         {

@@ -37,6 +37,8 @@ src/train.py:11:9  detach-accumulated-loss  safe · bit-identical
 
 src/train.py:15:1  no-grad  unsafe · bit-identical
   \`validate\` records a graph for every batch that nothing differentiates
+  ? Is what \`validate\` returns only read and never differentiated?
+  ? Do the hooks of \`model\` work without the graph?
 
   15 │ def validate(model, loader):
      │ ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -44,8 +46,6 @@ src/train.py:15:1  no-grad  unsafe · bit-identical
   17 │     for batch in loader:
 
   fix: Run \`validate\` without recording gradients
-  not proven: no caller differentiates what \`validate\` returns
-  not proven: \`model\` has no hook that needs gradients
 
   @@ -12,6 +12,7 @@
        return total_loss / len(loader)
@@ -71,8 +71,8 @@ old/py2.py:7:12: skipped: it does not parse
       '  the epoch ends',
       '',
     ]);
-    expect(lines).toContain('  not proven: no caller differentiates what `validate`');
-    expect(lines).toContain('              returns');
+    expect(lines).toContain('  ? Is what `validate` returns only read and never');
+    expect(lines).toContain('    differentiated?');
     expect(lines.filter((line) => line.length > 60)).toEqual([]);
   });
 
@@ -221,7 +221,7 @@ describe('json', () => {
       id: 'detach-accumulated-loss',
       message: 'held',
       safety: 'unsafe',
-      unproven: ['nobody differentiates it'],
+      questions: [{ kind: 'only-read', subject: 'loss', text: 'Is `loss` only read?' }],
       fix: {
         title: 'Detach it',
         edits: [replaceIn(text, 'loss', 'loss.detach()')],
@@ -253,7 +253,11 @@ describe('json', () => {
           safety: 'unsafe',
           numerics: 'bit-identical',
           message: 'held',
-          unproven: ['nobody differentiates it'],
+          question: 'Is `loss` only read?',
+          questions: [{ text: 'Is `loss` only read?', key: 'detach-accumulated-loss/only-read(loss)' }],
+          unproven: ['Is `loss` only read?'],
+          assumed: [],
+          alternatives: [],
           alternativeTo: [],
           premises: [],
           refusal: null,
