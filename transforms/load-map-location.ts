@@ -32,8 +32,7 @@ import {
   roleOf,
   statementOf,
 } from '../src/toolkit/index.js';
-import { reloadsOptimizer } from './load-map-location/loaded-use.js';
-import type { Fate } from './load-map-location/loaded-value.js';
+import { type Fate, reloadsOptimizer } from './load-map-location/loaded-use.js';
 import { fateOf } from './load-map-location/loaded-value.js';
 import { loadsPlainly } from './load-map-location/loading-class.js';
 import { copiesState } from './load-map-location/state-receiver.js';
@@ -135,7 +134,7 @@ export const loadMapLocation: Transform<LoadSite> = {
             : `that nothing is changed in place by way of ${what}, which ${does}: ${COPY_OR_NOT}`,
       });
     }
-    for (const load of fate.loads) {
+    for (const { module: home, node: load } of fate.loads) {
       const receiver = receiverOf(load);
       const shown = receiver === undefined ? 'the receiver' : `\`${receiver.text}\``;
       proof
@@ -143,14 +142,19 @@ export const loadMapLocation: Transform<LoadSite> = {
           no: '`assign=True` keeps the loaded tensors themselves, which would stay on the CPU',
           unknown: 'that `assign` is not set: the loaded tensors themselves would stay on the CPU',
         })
-        .require(receiver === undefined ? 'unknown' : copiesState(module, receiver), {
+        .require(receiver === undefined ? 'unknown' : copiesState(home, receiver), {
           no: `${shown} keeps what it is given`,
           unknown: `that ${shown}, with all its parts, copies what it loads as torch's modules and optimizers do`,
         });
     }
     proof
       .require(
-        reloadsOptimizer(call, fate.loads) ? 'unknown' : 'yes',
+        reloadsOptimizer(
+          call,
+          fate.loads.map(({ node }) => node),
+        )
+          ? 'unknown'
+          : 'yes',
         'that no optimizer takes this state twice: one on its GPU is trained on in place, one on the CPU stays as it was saved',
       )
       .require(
@@ -229,6 +233,8 @@ function isUnderDevice(call: PyNode): boolean {
 /** Reads of any variable by its name; `eval("models." + name)` begins with the import that it reads. */
 function readsByName(module: PyModule): boolean {
   if (module.mentions(/\b(?:locals|globals|vars)\(\s*\)|(?<![.\w])exec\(/)) return true;
+  // A function of this name that the file has is another one.
+  if (module.scope.has('eval')) return false;
   return [...module.code.matchAll(/(?<![.\w])eval\((?:\s*["'](\w+)\.)?/g)].some(([, root]) => {
     const bound = root === undefined ? [] : module.scope.bindings(root);
     return bound.length === 0 || !bound.every((name) => roleOf(name) === 'import');
