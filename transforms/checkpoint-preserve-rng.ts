@@ -10,6 +10,7 @@
 import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
+  ask,
   CHECKPOINT,
   CHECKPOINT_SEQUENTIAL,
   callsNamed,
@@ -84,23 +85,30 @@ export const checkpointPreserveRng: Transform<RngSite> = {
       const isFree = (): boolean => block !== undefined && isFreeOfRandomness(module, block);
       if (given === undefined && path === CHECKPOINT) {
         const message = 'torch keeps the state of the random generators for the recomputation';
-        yield { node, call, block, given: undefined, message };
+        yield { node, call, block, given: undefined, message, measuredAs: 'training step without dropout' };
       } else if (given !== undefined && isOff && !isFree()) {
         const what = block === undefined ? 'the block' : `\`${shown(block)}\``;
         const message = `${what} is recomputed with other random numbers: with dropout inside its gradients are wrong, and no memory is saved`;
-        yield { node: given.field('name') ?? node, call, block, given, message };
+        const measuredAs = 'training step with dropout';
+        yield { node: given.field('name') ?? node, call, block, given, message, measuredAs };
       }
     }
   },
 
   fix({ call, block, given }, edit, module) {
-    const proof = new Proof();
+    const what = `\`${shown(block ?? call)}\``;
     if (given !== undefined) {
       edit.removeArgument(given);
-      return edit.done('Recompute with the same random numbers', proof);
+      const anew = ask(
+        'gradients-change',
+      )`May the gradients of ${what} change (it is recomputed with the random numbers of its forward pass, as dropout needs)?`;
+      return edit.done('Recompute with the same random numbers', new Proof().require('unknown', anew));
     }
-    const what = block === undefined ? 'the block' : `\`${shown(block)}\``;
-    proof
+    const proof = new Proof()
+      .require(
+        'unknown',
+        ask('no-random-numbers')`Is all that ${what} runs free of random numbers, in other files, too?`,
+      )
       .forbid(hasSplat(call), 'its arguments are spread, so the keyword may already be among them')
       .forbid(
         block === undefined || !isFreeOfRandomness(module, block),

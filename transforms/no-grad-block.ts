@@ -87,6 +87,7 @@ export const noGradBlock: Transform<BlockSite> = {
       yield {
         node,
         run,
+        measuredAs: 'evaluation by a loop that trains',
         message: `this loop trains ${models} only where \`${shown(run.condition)}\`, and runs with gradients on otherwise, too: each forward keeps its activations for a backward that never comes`,
       };
     }
@@ -99,6 +100,7 @@ export const noGradBlock: Transform<BlockSite> = {
       yield {
         node,
         run,
+        ...(first.type === 'for_statement' && { measuredAs: 'evaluation loop of 4 batches' }),
         message: `${what} ${models} in evaluation mode with gradients on: each forward keeps its activations for a backward that never comes`,
       };
     }
@@ -106,9 +108,9 @@ export const noGradBlock: Transform<BlockSite> = {
 
   fix({ run }, edit, module) {
     const proof = new Proof();
-    for (const { answer, words } of doubtsAboutBlock(module, run)) {
-      if (answer === 'no') return edit.refuse(words);
-      proof.require(answer, words);
+    for (const doubt of doubtsAboutBlock(module, run)) {
+      if (doubt.answer === 'no') return edit.refuse(doubt.otherwise);
+      proof.meet(doubt);
     }
     const [first, ...others] = run.wrapped;
     if (first === undefined) return edit.refuse('there is nothing to put under it');

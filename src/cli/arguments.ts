@@ -156,13 +156,30 @@ export class Arguments {
   }
 }
 
+/** What other tools call these. */
+const OTHERS_OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['--diff', 'memfix diff'],
+  ['--show-fixes', 'memfix diff'],
+  ['--format', '--output-format'],
+  ['-f', '--output-format'],
+  ['--patch', 'apply --interactive'],
+  ['-p', 'apply --interactive'],
+  ['--cached', '--staged'],
+]);
+
 function misspelt(error: unknown, command: CommandName, names: readonly OptionName[]): Error {
   if (!(error instanceof Error) || codeOf(error)?.startsWith('ERR_PARSE_ARGS') !== true) throw error;
   const next = `Run \`memfix ${command} --help\` to see what there is.`;
   const typed = /^Unknown option '(-[^']*)'/.exec(error.message)?.[1];
   if (typed !== undefined) {
     const known = names.map((name) => `--${name}`);
-    const hint = typed.startsWith('--') ? didYouMean(typed, known) : '';
+    const own = OTHERS_OPTIONS.get(typed);
+    const hint =
+      own === undefined
+        ? typed.startsWith('--')
+          ? didYouMean(typed, known)
+          : ''
+        : ` Did you mean \`${own}\`?`;
     return new Failure('Unknown option', `\`${typed}\` is no option of \`memfix ${command}\`.${hint}`, next);
   }
   const [sentence = error.message] = error.message.split('\n');

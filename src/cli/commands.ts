@@ -160,7 +160,7 @@ export const COMMANDS = {
   },
   budget: {
     summary: 'what a training run needs on a GPU, and how to make it fit',
-    operands: '<7B | config.json>',
+    operands: '<7B | name | config.json>',
     about:
       'Adds up weights, gradients, optimizer state and activations, says which GPUs hold that, and names what the sum\n' +
       'takes for granted. With `--fit`, the smallest set of changes that reaches a size, those that change the training\n' +
@@ -184,7 +184,8 @@ export const COMMANDS = {
       ...['example', 'output-format', 'output', ...EVERYWHERE],
     ] as readonly OptionName[],
     examples: [
-      ['memfix budget 7B --batch 4 --fit 24GB', 'full fine-tuning, and what it takes to fit'],
+      ['memfix budget 7B --batch 4 --fit 4090', 'full fine-tuning, and what it takes to fit'],
+      ['memfix budget llama-3.1-8b --lora-rank 16', 'a model by its name'],
       ['memfix budget config.json --lora-rank 64 --dtype int4', 'adapters on a model in 4 bits'],
       ['memfix budget 13B --gpus 2 --parallel sharded --output-format json', 'for a program'],
       ['memfix budget --example 13b', 'a budget done by hand, and what is wrong in it'],

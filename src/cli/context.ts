@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { printable } from '../report/cells.js';
 import type { Paint } from '../report/paint.js';
+import { wrap } from '../report/prose.js';
 import { type Report, remarks, type View } from '../report/report.js';
 import { ERASE_LINE, forTerminal, withoutMarks } from '../report/terminal.js';
 import type { Catalogue } from '../workspace/catalogue.js';
@@ -70,7 +71,13 @@ export class Context {
 
   /** Summaries and other words for a person, which `-q` silences. */
   say(text: string): void {
-    if (!this.isQuiet && text !== '') this.io.stderr.write(`${redacted(text)}\n`);
+    if (this.isQuiet || text === '') return;
+    const { stderr } = this.io;
+    const lines =
+      stderr.isTTY === true && !/^\s/.test(text)
+        ? wrap(redacted(text), widthOf(stderr), { first: '', rest: '' })
+        : [redacted(text)];
+    stderr.write(`${lines.join('\n')}\n`);
   }
 
   /** What must be heard. */

@@ -195,6 +195,8 @@ function toolsFor(context: Context, project: Project, files: number): Tools {
 }
 
 function sayWhatRuns(context: Context, project: Project): void {
+  for (const { id, table } of project.idle)
+    context.say(`\`${id}\` does nothing before its option is set: ${table} (\`memfix explain ${id}\`).`);
   if (context.isVerbose) {
     context.say(`config: ${project.config.path ?? 'none'}`);
     context.say(`transforms: ${[...project.selected].join(', ') || 'none'}`);

@@ -157,7 +157,11 @@ export const OPTIONS = {
     'data (default: each holds everything), sharded (FSDP, ZeRO-3) or model (layers)',
   ),
   offload: budgeted('GPUs', 'WHAT', 'to host memory: none (default), optimizer or all'),
-  fit: budgeted('GPUs', 'SIZE', 'propose the gentlest changes that fit a GPU of this size, such as 24GB'),
+  fit: budgeted(
+    'GPUs',
+    'SIZE',
+    'propose the gentlest changes that fit a GPU of this size or name: 24GB, 4090, A100',
+  ),
   activations: budgeted('Figures of your own', 'SIZE', 'activations, instead of the estimate'),
   adapters: budgeted('Figures of your own', 'SIZE', 'adapters'),
   gradients: budgeted('Figures of your own', 'SIZE', 'gradients'),

@@ -31,10 +31,11 @@ export function sayAssumed(context: Context, report: Report): void {
   for (const sentence of assumptionSentences(assumptionsOf(report))) context.say(sentence);
 }
 
-/** With what the catalogue knows of its transforms. */
-export function withLeaks({ catalogue }: Context, report: Report): Report {
+/** With what the catalogue knows of its transforms, and what was asked for. */
+export function withLeaks({ catalogue, args }: Context, report: Report): Report {
   const leaks = catalogue.entries.filter(({ symptom }) => symptom === 'leak').map(({ id }) => id);
-  return { ...report, leaks: new Set(leaks) };
+  const onlyChanged = args.given.some((name) => name === 'changed' || name === 'staged' || name === 'since');
+  return { ...report, leaks: new Set(leaks), onlyChanged };
 }
 
 async function sayWorth(context: Context, report: Report): Promise<void> {

@@ -49,10 +49,7 @@ async function dispatch(
   loadCatalogue: () => Promise<Catalogue>,
 ): Promise<number> {
   const [first, ...rest] = words;
-  if (first === undefined) {
-    io.stderr.write((await import('./help.js')).overview());
-    return EXIT.error;
-  }
+  if (first === undefined) return alone(io, loadCatalogue);
   if (first === '--version' || first === '-V') return print(io, `memfix ${ownVersion()}\n`);
   if (first === '--help' || first === '-h' || first === 'help')
     return print(io, await helpAbout(rest[0], io));
@@ -71,6 +68,18 @@ async function dispatch(
     io.signal.throwIfAborted();
   }
   return code;
+}
+
+/** A person hears about the folder; a script that calls memfix without a word has made a mistake. */
+async function alone(io: Io, loadCatalogue: () => Promise<Catalogue>): Promise<number> {
+  if (io.stdout.isTTY !== true) {
+    io.stderr.write((await import('./help.js')).overview());
+    return EXIT.error;
+  }
+  const { Arguments } = await import('./arguments.js');
+  const { Context } = await import('./context.js');
+  const { overview } = await import('./commands/overview.js');
+  return overview(new Context(io, Arguments.parse('check', []), await loadCatalogue()));
 }
 
 /** `fix` and `check --fix` are what others call `apply`. */
@@ -118,6 +127,16 @@ async function helpAbout(name: string | undefined, io: Io): Promise<string> {
   return helpFor(command);
 }
 
+/** What other tools call these. */
+const OTHERS_WORDS: ReadonlyMap<string, string> = new Map([
+  ['lint', 'check'],
+  ['rule', 'explain'],
+  ['rules', 'list'],
+  ['patch', 'diff'],
+  ['revert', 'undo'],
+  ['config', 'check --show-settings'],
+]);
+
 function unknownCommand(word: string, io: Io): Failure {
   const known = Object.keys(COMMANDS);
   if (word.startsWith('-')) {
@@ -128,9 +147,10 @@ function unknownCommand(word: string, io: Io): Failure {
     );
   }
   const isPath = existsSync(resolve(io.cwd, word));
+  const own = isPath ? `check ${word}` : OTHERS_WORDS.get(word);
   return new Failure(
     'Unknown command',
-    `\`${word}\` is no command.${isPath ? ` Did you mean \`memfix check ${word}\`?` : didYouMean(word, known)}`,
+    `\`${word}\` is no command.${own === undefined ? didYouMean(word, known) : ` Did you mean \`memfix ${own}\`?`}`,
     `Start with one of ${known.join(', ')}; \`memfix --help\` says what they do.`,
   );
 }

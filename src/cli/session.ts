@@ -1,6 +1,5 @@
 import type { Engine } from '../engine/engine.js';
 import type { Decision, Outcome, Preview, Scan, SourceFile } from '../engine/outcome.js';
-import { terminalPage } from '../report/explain.js';
 import { plural } from '../report/prose.js';
 import { forTerminal } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
@@ -9,21 +8,27 @@ import type { Written } from '../workspace/write.js';
 import { Ask, REDRAW, type Terminal } from './ask.js';
 import { editText } from './editor.js';
 import {
+  alternativesOf,
   CTRL_C,
   current,
   type Item,
+  likeInARow,
+  openOfTransform,
   press,
   type Review,
   rescanned,
   resume,
   rewrite,
   suppress,
+  take,
 } from './keys.js';
-import { helpText, type Look, lookOf, noteText, promptText, type Question, questionText } from './screen.js';
+import { type Card, cardText, helpText, lookOf, noteText, promptText } from './screen.js';
+import { explanation, SCROLLS, scrolled } from './session-card.js';
 import { forEditor, fromEditor, tryOut } from './session-edit.js';
 import { ReviewedFiles } from './session-files.js';
 import { Memory } from './session-memory.js';
-import { type Landed, land, pathsToWrite } from './session-write.js';
+import { covers, type Remember, reachMeant, reachQuestion } from './session-remember.js';
+import { type Landed, land, leftOpen, pathsToWrite } from './session-write.js';
 
 export interface ReviewInput {
   readonly engine: Engine;
@@ -34,6 +39,8 @@ export interface ReviewInput {
   /** What the file holds on disk now. */
   reread(path: string): SourceFile | undefined;
   readonly state: State;
+  /** Writes a yes into the configuration. */
+  readonly remember: Remember;
   /** Take up the answers that an earlier session left. */
   readonly resume: boolean;
   readonly terminal: Terminal;
@@ -74,9 +81,11 @@ class Session {
   #review: Review;
   /** What the terminal shows, so that a question is printed once. */
   #onScreen: string | undefined;
+  /** The row of its change that is the first in view, where the person has scrolled. */
+  #from: number | undefined;
 
   constructor(private readonly input: ReviewInput) {
-    this.#files = new ReviewedFiles(input.engine, input.scans, input.reread);
+    this.#files = new ReviewedFiles(input.engine, input.scans, input.reread, input.metas);
     this.#memory = new Memory(input.state, input.resume, this.#files);
     this.#review = this.#memory.begin();
     this.#ask = new Ask(input.terminal);
@@ -111,12 +120,13 @@ class Session {
     const { mode } = this.#review;
     if (mode === 'edit') return this.#edit();
     if (mode === 'suppress') return this.#suppress();
+    if (mode === 'remember') return this.#remember();
     if (mode === 'asking') return this.#question();
     const look = lookOf(this.input.terminal);
     const page = await this.#page();
     if (mode === 'help') this.#print(helpText(look));
     if (mode === 'explain') this.#print(explanation(page, look));
-    if (mode === 'print') this.#print(questionText(page, look, true));
+    if (mode === 'print') this.#print(cardText(page, { ...look, height: Infinity }).text);
     this.#review = resume(this.#review);
   }
 
@@ -125,12 +135,20 @@ class Session {
     if (this.#refresh(item.path)) return;
     const page = await this.#page();
     const look = lookOf(this.input.terminal);
-    if (this.#onScreen !== item.ref) this.#print(questionText(page, look, false));
+    if (this.#onScreen !== item.ref) this.#from = undefined;
+    let drawn = cardText(page, look, this.#from);
+    if (this.#onScreen !== item.ref) this.#print(drawn.text);
     this.#onScreen = item.ref;
     for (const note of [this.#review.note, this.#memory.news()]) {
       if (note !== undefined) this.#print(noteText(note, look));
     }
-    const key = await this.#ask.key(promptText(page, look));
+    let key = await this.#ask.key(promptText(page, look));
+    while (SCROLLS.has(key) && drawn.length > drawn.room) {
+      this.#from = scrolled(drawn, this.#from, key);
+      drawn = cardText(page, look, this.#from);
+      this.#print(drawn.text);
+      key = await this.#ask.key(promptText(page, look));
+    }
     if (key === REDRAW) this.#onScreen = undefined;
     else if (key === CTRL_C || key === 'q' || !this.#refresh(item.path)) this.#take(press(this.#review, key));
   }
@@ -172,9 +190,14 @@ class Session {
   async #suppress(): Promise<void> {
     const item = current(this.#review);
     this.#print(noteText('Type a reason, or Enter for none.', lookOf(this.input.terminal)));
-    const reason = (await this.#ask.line('#', `memfix: ignore[${item.transform}]`))?.trim();
+    const line = await this.#ask.line('#', `memfix: ignore[${item.transform}]`);
     this.#onScreen = undefined;
-    if (reason === undefined) return this.#take(press(this.#review, CTRL_C));
+    if (line.kind === 'interrupted') return this.#take(press(this.#review, CTRL_C));
+    if (line.kind === 'cancelled') {
+      this.#review = resume(this.#review, 'Nothing was suppressed.');
+      return;
+    }
+    const reason = line.text.trim();
     if (this.#refresh(item.path)) return;
     const answer: Decision = reason === '' ? { kind: 'suppress' } : { kind: 'suppress', reason };
     const file = this.#files.file(item.path);
@@ -184,7 +207,32 @@ class Session {
     } else this.#take(suppress(this.#review, reason));
   }
 
-  async #page(): Promise<Question> {
+  /** Asks how far the yes reaches, writes it down, and accepts the fix. */
+  async #remember(): Promise<void> {
+    const item = current(this.#review);
+    const { questions } = this.#files.finding(item);
+    if (questions.length === 0) {
+      this.#take(take(resume(this.#review), 'There was no question to remember a yes for.'));
+      return;
+    }
+    this.#print(noteText(reachQuestion(questions.length), lookOf(this.input.terminal)));
+    const line = await this.#ask.line('?', 'this, file or all');
+    this.#onScreen = undefined;
+    if (line.kind === 'interrupted') return this.#take(press(this.#review, CTRL_C));
+    const reach = line.kind === 'line' ? reachMeant(line.text) : undefined;
+    if (reach === undefined) {
+      this.#review = resume(this.#review, 'Nothing was remembered, and nothing answered.');
+      return;
+    }
+    if (this.#refresh(item.path)) return;
+    const about = [item.transform, questions, item.path, reach] as const;
+    const { isWritten, note } = this.input.remember(...about);
+    this.#take(take(resume(this.#review), note));
+    if (isWritten)
+      this.#review = { ...this.#review, items: this.#files.assume(this.#review.items, covers(...about)) };
+  }
+
+  async #page(): Promise<Card> {
     const item = current(this.#review);
     const file = this.#files.file(item.path);
     const finding = this.#files.finding(item);
@@ -192,6 +240,12 @@ class Session {
     return {
       position: this.#review.cursor + 1,
       total: this.#review.items.length,
+      kin: openOfTransform(this.#review),
+      row: likeInARow(this.#review).length,
+      alternatives: alternativesOf(this.#review).map((each) => ({
+        title: `${each.transform} (${each.safety}): ${this.#files.finding(each).fix?.title}`,
+        isThis: each === item,
+      })),
       path: item.path,
       finding,
       meta: this.input.metas.get(item.transform),
@@ -259,6 +313,8 @@ class Session {
       ...(unanswered > 0 ? [`${unanswered} left open`] : []),
     ];
     this.#print(`\n${look.paint.bold(counts.join(', '))}.\n`);
+    const left = leftOpen(this.#review, landed, this.#files);
+    if (unanswered > 0 && left !== '') this.#print(noteText(`Left open: ${left}.`, look));
     if (mode === 'finished' && !interrupted && this.#failed.length === 0) this.#memory.forget();
     else if (unanswered > 0) this.#print(noteText(this.#farewell(interrupted), look));
     return { applied, suppressed, declined, unanswered, files, failed: this.#failed, interrupted };
@@ -277,11 +333,4 @@ class Session {
   #print(text: string): void {
     this.input.terminal.output.write(forTerminal(text));
   }
-}
-
-/** The transform's page, with the person's own code as its example. */
-function explanation({ finding, meta, preview }: Question, look: Look): string {
-  return meta === undefined
-    ? noteText(`There is no page about ${finding.transform}.`, look)
-    : terminalPage(meta, preview, look);
 }

@@ -17,10 +17,23 @@ export function labelled(
   label: string,
   { width }: Pick<View, 'width'>,
   paintLabel = (text: string) => text,
+  paintText = (text: string) => text,
 ): string[] {
   const first = MARGIN + label;
   const [head = '', ...rest] = wrap(text, width, { first, rest: ' '.repeat(first.length) });
-  return [MARGIN + paintLabel(label) + head.slice(first.length), ...rest];
+  return [MARGIN + paintLabel(label) + paintText(head.slice(first.length)), ...rest.map(paintText)];
+}
+
+/** The open questions of a finding, which are what a reader must see, and what is taken for answered. */
+export function doubtLines(
+  { assumed = [] }: Finding,
+  questions: Finding['questions'],
+  { paint, width }: Pick<View, 'paint' | 'width'>,
+): string[] {
+  return [
+    ...questions.flatMap(({ text }) => labelled(text, '? ', { width }, paint.yellow, paint.bold)),
+    ...assumed.flatMap(({ text }) => labelled(text, 'assumed: ', { width }, paint.green)),
+  ];
 }
 
 /** On one line where it fits; else the place alone, so that a terminal still makes it clickable. */
@@ -52,7 +65,9 @@ export function apartBlock(apart: readonly Shown[], view: View): string[] {
   return [
     view.paint.bold('Less likely:'),
     ...told.flatMap((shown) => apartLines(shown, view)),
-    ...(untold === 0 ? [] : [`${MARGIN}${told.length === 0 ? '' : 'and '}${more}`]),
+    ...(untold === 0
+      ? []
+      : wrap(`${told.length === 0 ? '' : 'and '}${more}`, view.width, { first: MARGIN, rest: MARGIN })),
   ];
 }
 

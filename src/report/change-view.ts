@@ -1,139 +1,131 @@
-import { cellsOf, clip } from './cells.js';
-import type { Hunk, HunkLine } from './diff.js';
+import type { BesideChange } from '../engine/outcome.js';
+import { cellsOf, printable } from './cells.js';
+import { changedWords, type Hunk, type HunkLine, type Stretch } from './diff.js';
 import type { Paint } from './paint.js';
-import { plural } from './prose.js';
+import { shownHunks } from './shown-hunks.js';
 
-export interface ChangeStyle {
-  readonly paint: Paint;
-  /** Columns of the terminal, margin included. */
-  readonly width: number;
-  readonly margin: string;
-  /** Lines that are shown at most. */
-  readonly most: number;
-}
-
-/** Unchanged lines around a change. */
-const CONTEXT = 2;
-/** Columns below which nothing is cut further. */
-const NARROWEST = 20;
-
-interface Row {
-  readonly kind: HunkLine['kind'];
-  /** In the old text; of a line that is added there is none. */
-  readonly number: number | undefined;
+/** One row of a terminal. */
+export interface ChangeRow {
   readonly text: string;
-  /** What differs from the line that it replaces, or that replaces it. */
-  readonly strong: readonly [start: number, end: number];
+  /** It shows a removed or an added line, and not only what is around it. */
+  readonly isChange: boolean;
 }
+
+/** A line longer than this is cut off: a file may hold its data in one. */
+const LONGEST_LINE = 2_000;
 
 /**
- * A change for eyes, with the line numbers of the old text and without the indentation that all of its lines share. Changed lines
- * are folded, never cut; where there are too many, the rest is counted.
+ * A change for a person to judge: line numbers, removed and added lines with the words that differ marked, and no row wider
+ * than the terminal.
  */
-export function changeView(hunks: readonly Hunk[], { paint, width, margin, most }: ChangeStyle): string[] {
-  const rows = hunks.map((hunk) => withStrong(rowsOf(hunk)));
-  const all = rows.flat();
-  const indent = sharedIndent(all);
-  const digits = `${Math.max(...all.map(({ number = 0 }) => number))}`.length;
-  const room = Math.max(NARROWEST, width - margin.length - digits - 5);
-  const output: string[] = [];
-  let shown = 0;
-  for (const [index, part] of rows.entries()) {
-    if (shown >= most) break;
-    if (index > 0) output.push(paint.dim(`${margin}${' '.repeat(digits)} ┆`));
-    for (const row of part) {
-      if (shown++ >= most) break;
-      const gutter = (number: string) => paint.dim(`${margin}${number.padStart(digits)} │`);
-      const lines = painted(row, indent, room, paint);
-      output.push(
-        ...lines.map((line, at) => gutter(at === 0 ? `${row.number ?? ''}` : '') + (line && ` ${line}`)),
-      );
-    }
-  }
-  const left = all.slice(most).filter(({ kind }) => kind !== ' ').length;
-  if (left > 0)
-    output.push(
-      paint.dim(`${margin}${' '.repeat(digits)} ┆ and ${plural(left, 'more changed line')}: memfix diff`),
-    );
-  return output;
+export function changeRows(
+  change: { readonly before: string; readonly after: string; readonly beside?: readonly BesideChange[] },
+  paint: Paint,
+  width: number,
+): readonly ChangeRow[] {
+  return [
+    ...rowsOf(change, paint, width),
+    ...(change.beside ?? []).flatMap((other) => [
+      { text: paint.bold(`and in ${printable(other.path)}:`), isChange: false },
+      ...rowsOf(other, paint, width),
+    ]),
+  ];
 }
 
-/** With at most two unchanged lines before and behind the change. */
-function rowsOf(hunk: Hunk): Row[] {
-  const isChange = ({ kind }: HunkLine) => kind !== ' ';
-  const first = Math.max(0, hunk.lines.findIndex(isChange) - CONTEXT);
-  const last = hunk.lines.findLastIndex(isChange) + CONTEXT;
-  let number = hunk.oldStart;
-  const rows = hunk.lines.map(({ kind, text }): Row => {
-    const own = kind === '+' ? undefined : number++;
-    return { kind, number: own, text: text.replace(/\n$/, ''), strong: [0, 0] };
+function rowsOf(
+  { before, after }: { readonly before: string; readonly after: string },
+  paint: Paint,
+  width: number,
+) {
+  const hunks = shownHunks(before, after);
+  const last = hunks.at(-1);
+  const digits = String((last?.oldStart ?? 0) + (last?.lines.length ?? 0)).length;
+  return hunks.flatMap((hunk, at) => [
+    ...(at === 0 ? [] : [{ text: paint.dim(`${' '.repeat(digits)} ⋮`), isChange: false }]),
+    ...hunkRows(hunk, digits, paint, width),
+  ]);
+}
+
+function hunkRows(hunk: Hunk, digits: number, paint: Paint, width: number): readonly ChangeRow[] {
+  let [old, now] = [hunk.oldStart, hunk.newStart];
+  const marked = markedLines(hunk.lines);
+  return hunk.lines.flatMap((line, at) => {
+    const number = line.kind === '+' ? now : old;
+    if (line.kind !== '+') old++;
+    if (line.kind !== '-') now++;
+    return lineRows(line.kind, marked[at] ?? [], String(number).padStart(digits), paint, width);
   });
-  const cut = rows.slice(first, last + 1);
-  const isBlank = (row: Row | undefined) => row?.kind === ' ' && row.text.trim() === '';
-  while (isBlank(cut.at(-1))) cut.pop();
-  while (isBlank(cut[0])) cut.shift();
-  return cut;
 }
 
-/** Lines that are replaced by as many others are compared one by one. */
-function withStrong(rows: readonly Row[]): readonly Row[] {
-  const result = [...rows];
-  for (let at = 0; at < rows.length; at++) {
-    if (rows[at]?.kind !== '-') continue;
-    let middle = at;
-    while (rows[middle]?.kind === '-') middle++;
-    let end = middle;
-    while (rows[end]?.kind === '+') end++;
-    if (end - middle === middle - at) {
-      for (let line = at; line < middle; line++) {
-        const [before, after] = [rows[line] as Row, rows[line + middle - at] as Row];
-        const { head, tail } = alike(before.text, after.text);
-        result[line] = { ...before, strong: [head, before.text.length - tail] };
-        result[line + middle - at] = { ...after, strong: [head, after.text.length - tail] };
+function lineRows(
+  kind: HunkLine['kind'],
+  stretches: readonly Stretch[],
+  number: string,
+  paint: Paint,
+  width: number,
+): readonly ChangeRow[] {
+  const room = Math.max(width - number.length - 3, 8);
+  const tone = kind === '-' ? paint.red : kind === '+' ? paint.green : (text: string) => text;
+  const rows = folded(stretches, kind === ' ' ? undefined : paint.inverse, room, kind === ' ');
+  return rows.map((content, at) => {
+    const gutter = at === 0 ? paint.dim(number) : ' '.repeat(number.length);
+    return { text: `${gutter} ${tone(`${kind} ${content}`)}`.trimEnd(), isChange: kind !== ' ' };
+  });
+}
+
+/** The stretches in rows of `room` columns; what is only context gets one row. */
+export function folded(
+  stretches: readonly Stretch[],
+  strong: ((text: string) => string) | undefined,
+  room: number,
+  isContext: boolean,
+): readonly string[] {
+  const rows: string[] = [''];
+  let used = 0;
+  let column = 0;
+  for (const { text, isChanged } of stretches) {
+    let part = '';
+    const flush = () => {
+      rows[rows.length - 1] += isChanged && strong !== undefined ? strong(part) : part;
+      part = '';
+    };
+    for (const cell of cellsOf(text, 0, column)) {
+      column = cell.column + cell.width;
+      if (used + cell.width > room) {
+        flush();
+        if (isContext) return [`${rows[0]?.slice(0, -1)}…`];
+        rows.push('');
+        used = 0;
       }
+      part += cell.text;
+      used += cell.width;
     }
-    at = end - 1;
+    flush();
   }
-  return result;
+  return rows;
 }
 
-function alike(one: string, other: string): { readonly head: number; readonly tail: number } {
-  const shorter = Math.min(one.length, other.length);
-  let head = 0;
-  while (head < shorter && one[head] === other[head]) head++;
-  let tail = 0;
-  while (tail < shorter - head && one.at(-1 - tail) === other.at(-1 - tail)) tail++;
-  return { head, tail };
-}
-
-function sharedIndent(rows: readonly Row[]): number {
-  const indents = rows.flatMap(({ text }) => (text.trim() === '' ? [] : [/^ */.exec(text)?.[0].length ?? 0]));
-  return indents.length === 0 ? 0 : Math.min(...indents);
-}
-
-function painted({ kind, text, strong }: Row, indent: number, room: number, paint: Paint): readonly string[] {
-  if (kind === ' ') return [`  ${clip(text.slice(indent), room)}`.trimEnd()];
-  const tone = kind === '-' ? paint.red : paint.green;
-  const lines: string[] = [];
-  let [plain, bold, used] = ['', '', 0];
-  const settle = () => {
-    plain += paint.bold(bold);
-    bold = '';
-  };
-  for (const cell of cellsOf(text.slice(indent), indent)) {
-    if (used + cell.width > room) {
-      settle();
-      lines.push(plain);
-      [plain, used] = ['', 0];
+/** Removed lines and the added ones right after them are compared one by one. */
+export function markedLines(lines: readonly HunkLine[]): readonly (readonly Stretch[])[] {
+  const texts = lines.map(({ text }) => text.replace(/\n$/, '').slice(0, LONGEST_LINE));
+  const marked: (readonly Stretch[])[] = texts.map((text) => [{ text, isChanged: false }]);
+  for (let at = 0; at < lines.length; ) {
+    const removed = runLength(lines, at, '-');
+    const added = runLength(lines, at + removed, '+');
+    for (let pair = 0; pair < Math.min(removed, added); pair++) {
+      const [from, to] = [at + pair, at + removed + pair];
+      const words = changedWords(texts[from] ?? '', texts[to] ?? '');
+      if (words === undefined) continue;
+      marked[from] = words.before;
+      marked[to] = words.after;
     }
-    if (cell.offset >= strong[0] && cell.offset < strong[1]) bold += cell.text;
-    else {
-      settle();
-      plain += cell.text;
-    }
-    used += cell.width;
+    at += Math.max(removed + added, 1);
   }
-  settle();
-  lines.push(plain);
-  return lines.map((line, index) => tone(`${index === 0 ? kind : ' '} ${line}`.trimEnd()));
+  return marked;
+}
+
+function runLength(lines: readonly HunkLine[], from: number, kind: HunkLine['kind']): number {
+  let length = 0;
+  while (lines[from + length]?.kind === kind) length++;
+  return length;
 }

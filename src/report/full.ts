@@ -2,7 +2,7 @@ import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
 import { ownEdits } from '../engine/preview.js';
 import type { Ranked } from '../oom/rank.js';
 import { Lines } from '../text/lines.js';
-import { apartBlock, apartFrom, blockText, headingOf, labelled, MARGIN } from './blocks.js';
+import { apartBlock, apartFrom, blockText, doubtLines, headingOf, labelled, MARGIN } from './blocks.js';
 import { printable } from './cells.js';
 import { diffView } from './diff-view.js';
 import { frame } from './frame.js';
@@ -16,6 +16,7 @@ import {
   remarks,
   SAFETY_TONE,
   shownFindings,
+  standingOf,
   type View,
 } from './report.js';
 import { shownHunksOf } from './shown-hunks.js';
@@ -30,7 +31,9 @@ export function renderFull(report: Report, view: View): string {
     const lines = linesOf.get(scan) ?? new Lines(scan.file.source.text);
     linesOf.set(scan, lines);
     const measured = report.proven?.measured(finding.transform);
-    blocks.push(blockText(findingBlock(scan.file, lines, finding, view, { ranked, measured })));
+    blocks.push(
+      blockText(findingBlock(scan.file, lines, finding, view, { ranked, measured, others: scan.findings })),
+    );
   }
   const apart = apartFrom(report, shown);
   if (apart.length > 0) blocks.push(blockText(apartBlock(apart, view)));
@@ -39,22 +42,47 @@ export function renderFull(report: Report, view: View): string {
   return blocks.join('');
 }
 
+/** What is told with a finding. */
+interface Beside {
+  readonly ranked: Ranked | undefined;
+  readonly measured: string | undefined;
+  /** The findings of its file. */
+  readonly others: readonly Finding[];
+}
+
+/** The fixes that would change the same lines in another way, by name. */
+export function otherWays(finding: Finding, others: readonly Finding[], view: View): string[] {
+  const group = others.filter(({ key }) => key === finding.key || finding.alternatives?.includes(key));
+  if (group.length < 2) return [];
+  const named = group
+    .filter((each) => each !== finding)
+    .map(({ transform, fix, safety }) => `\`${transform}\` (${safety}): ${fix?.title}`);
+  const label = `${group.indexOf(finding) + 1} of ${group.length} ways: `;
+  return labelled(
+    `or ${named.join('; or ')}; \`apply --interactive\` lets you choose`,
+    label,
+    view,
+    view.paint.yellow,
+  );
+}
+
 function findingBlock(
   file: SourceFile,
   lines: Lines,
   finding: Finding,
   view: View,
-  { ranked, measured }: { readonly ranked: Ranked | undefined; readonly measured: string | undefined },
+  { ranked, measured, others }: Beside,
 ): string[] {
   const tone = isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety];
   const block = [
-    ...headingOf(file.path, finding, standingOf(finding), view),
+    ...headingOf(file.path, finding, standingWords(finding), view),
     ...(ranked === undefined ? [] : labelled(ranked.because, rankLabel(ranked), view, view.paint.magenta)),
     ...labelled(finding.message, '', view),
+    ...doubtLines(finding, finding.questions, view),
     '',
     ...frame(lines, finding.span, { paint: view.paint, width: view.width, tone }),
   ];
-  const remarks = verdict(finding, view);
+  const remarks = [...verdict(finding, view), ...otherWays(finding, others, view)];
   if (measured !== undefined && !isRefused(finding))
     remarks.push(...labelled(measured, 'measured on your run: ', view, view.paint.bold));
   if (remarks.length > 0) block.push('', ...remarks);
@@ -73,8 +101,8 @@ function findingBlock(
   return block;
 }
 
-function standingOf(finding: Finding): readonly string[] {
-  return isRefused(finding) ? ['left alone'] : [finding.safety, finding.numerics];
+function standingWords(finding: Finding): readonly string[] {
+  return isRefused(finding) ? ['left alone'] : [standingOf(finding), finding.numerics];
 }
 
 export function rankLabel({ rank }: Ranked): string {
@@ -90,7 +118,6 @@ function verdict(finding: Finding, view: View): string[] {
     ...(finding.alternativeTo === undefined
       ? []
       : labelled(alternativeSentence(finding.alternativeTo), 'alternative: ', view, paint.yellow)),
-    ...finding.unproven.flatMap((gate) => labelled(gate, 'not proven: ', view, paint.yellow)),
     ...(view.verbose ? (finding.premises ?? []) : []).flatMap((premise) =>
       labelled(premiseSentence(premise), 'counts on: ', view, paint.dim),
     ),

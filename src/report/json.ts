@@ -1,11 +1,12 @@
 import { byPosition, type Edit } from '../edit/edit.js';
 import type { Scan } from '../engine/outcome.js';
+import { aboutWhat, type Question } from '../semantic/question.js';
 import { Lines, type Position } from '../text/lines.js';
 import type { Numerics, Safety } from '../toolkit/contract.js';
 import type { Effect } from '../toolkit/effect.js';
 import { diagnosisJson, type JsonOutOfMemory } from './oom.js';
 import { type Assumption, assumptionsOf } from './premises.js';
-import { inOrder, type Report, type Shown } from './report.js';
+import { inOrder, isRefused, type Report, type Shown } from './report.js';
 import { type BySafety, tally } from './tally.js';
 
 /**
@@ -15,9 +16,13 @@ import { type BySafety, tally } from './tally.js';
  * What is absent is `null`, never missing.
  */
 export interface JsonReport {
-  readonly version: 1;
-  /** In order of path as scanned, then of place; of rank where there is one. Sites that were left alone are among them, with their `refusal`. */
+  readonly version: 2;
+  /** In order of path as scanned, then of place; of rank where there is one. As many as the summary says. */
   readonly findings: readonly JsonFinding[];
+  /** Sites that were seen and left alone, each with its `refusal`. */
+  readonly leftAlone: readonly JsonFinding[];
+  /** What `apply` fixed; `null` for a command that writes nothing. Places are those of the text before. */
+  readonly applied: readonly JsonApplied[] | null;
   readonly skipped: readonly JsonSkipped[];
   /** Suppression comments that silence nothing or name no transform. */
   readonly notes: readonly JsonNote[];
@@ -44,13 +49,20 @@ export interface JsonFinding {
   readonly safety: Safety;
   readonly numerics: Numerics;
   readonly message: string;
-  /** The gates that the code does not prove. */
+  /** What a person has to answer with yes before the fix is right; the first, where there are several. */
+  readonly question: string | null;
+  readonly questions: readonly JsonQuestion[];
+  /** The texts of `questions`. */
   readonly unproven: readonly string[];
+  /** Questions whose yes the config assumes: the fix is safe by assumption where nothing else is asked. */
+  readonly assumed: readonly JsonQuestion[];
+  /** Keys of findings that are fixed by the same lines in another way: one of them can be taken. */
+  readonly alternatives: readonly string[];
   /** Transforms of this run that do the opposite: `apply` leaves the choice to a person. */
   readonly alternativeTo: readonly string[];
   /** The versions that the fix counts on, and what says that they are there. */
   readonly premises: readonly JsonPremise[];
-  /** Why the site was left alone; such a site counts as no finding. */
+  /** Why the site was left alone; `null` for a finding. */
   readonly refusal: string | null;
   readonly fix: JsonFix | null;
   /** What a person should do, for advice without a fix. */
@@ -61,6 +73,20 @@ export interface JsonFinding {
   readonly because: string | null;
   /** What `memfix prove` measured for its transform, with `--evidence`. */
   readonly measured: string | null;
+}
+
+export interface JsonApplied {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+  readonly id: string;
+  readonly title: string;
+}
+
+export interface JsonQuestion {
+  readonly text: string;
+  /** What `assume` of the configuration names it by. */
+  readonly key: string;
 }
 
 export interface JsonPremise {
@@ -133,9 +159,15 @@ export function toJson(report: Report): JsonReport {
     known.set(scan, lines);
     return lines;
   };
+  const told = (all: readonly Shown[]) => all.map((shown) => findingJson(shown, linesOf(shown.scan), report));
   return {
-    version: 1,
-    findings: inOrder(report).map((shown) => findingJson(shown, linesOf(shown.scan), report)),
+    version: 2,
+    findings: told(inOrder(report).filter(({ finding }) => !isRefused(finding))),
+    leftAlone: told(inOrder(report).filter(({ finding }) => isRefused(finding))),
+    applied:
+      report.taken?.map(({ path, finding: { at, transform, fix } }) => ({
+        ...{ path, line: at.line, column: at.column, id: transform, title: fix?.title ?? '' },
+      })) ?? null,
     skipped: report.skipped.map(({ path, at, reason }) => ({
       path,
       line: at?.line ?? null,
@@ -179,7 +211,11 @@ function findingJson({ scan, finding, ranked }: Shown, lines: Lines, { proven }:
     safety: finding.safety,
     numerics: finding.numerics,
     message: finding.message,
-    unproven: finding.unproven,
+    question: finding.questions[0]?.text ?? null,
+    questions: finding.questions.map((each) => questionJson(finding.transform, each)),
+    unproven: finding.questions.map(({ text }) => text),
+    assumed: (finding.assumed ?? []).map((each) => questionJson(finding.transform, each)),
+    alternatives: finding.alternatives ?? [],
     alternativeTo: finding.alternativeTo ?? [],
     premises: (finding.premises ?? []).map((premise) => ({ ...premise, assumed: premise.assumed ?? null })),
     refusal: finding.refusal ?? null,
@@ -199,6 +235,10 @@ function findingJson({ scan, finding, ranked }: Shown, lines: Lines, { proven }:
     because: ranked?.because ?? null,
     measured: proven?.measured(finding.transform) ?? null,
   };
+}
+
+function questionJson(transform: string, question: Question): JsonQuestion {
+  return { text: question.text, key: `${transform}/${aboutWhat(question)}` };
 }
 
 function editJson({ start, end, text }: Edit, lines: Lines): JsonEdit {

@@ -1,10 +1,11 @@
 import type { Diagnosis, Located, Site } from '../oom/diagnosis.js';
 import { isFragmented, sizeOf } from '../oom/message.js';
 import type { Ranked } from '../oom/rank.js';
-import { clip, printable } from './cells.js';
+import { clip, printable, widthOf } from './cells.js';
 import { plural, wrap } from './prose.js';
 import type { View } from './report.js';
 import { GAP, table } from './table.js';
+import { withoutMarks } from './terminal.js';
 
 type Style = Pick<View, 'paint' | 'width'>;
 
@@ -14,6 +15,8 @@ const TOLD = 3;
 /** Frames of a traceback that are shown: the innermost. */
 const FRAMES = 12;
 const SITES = 8;
+/** Columns below which a line of source says nothing. */
+const NARROWEST = 12;
 
 /** What the log and the snapshot say, before any finding. */
 export function renderDiagnosis(diagnosis: Diagnosis, style: Style): string[][] {
@@ -72,19 +75,28 @@ function frameLines({ frames }: Located, { paint, width }: Style): string[] {
   const cut = own.length - shown.length;
   const last = frames.at(-1);
   const failed = last === undefined || shown.includes(last) ? [] : [last];
-  const rows = [...shown, ...failed].map(({ number, frame, spot }) => [
+  const all = [...shown, ...failed];
+  const rows = all.map(({ number, frame, spot }) => [
     { text: `${number}`, paint: paint.dim, align: 'right' as const },
     spot === undefined
       ? { text: clipStart(`${withoutPackages(frame.path)}:${frame.line}`, width / 2), paint: paint.dim }
       : { text: clipStart(`${spot.file}:${spot.line ?? `(was ${frame.line})`}`, width / 2) },
     { text: printable(frame.name), paint: paint.bold },
-    { text: clip(frame.source ?? '', width / 2), paint: paint.dim },
   ]);
+  const used = Math.max(...table(rows).map((line) => widthOf(withoutMarks(line))));
+  const room = width - used - 2 * MARGIN.length - GAP.length;
+  const full = rows.map((row, index) =>
+    room < NARROWEST ? row : [...row, { text: clip(all[index]?.frame.source ?? '', room), paint: paint.dim }],
+  );
   const library = failed.length === 0 ? '' : ', and the one of a library';
   return [
     '',
-    `${MARGIN}frames of your code${cut === 0 ? '' : `, without the outermost ${cut}`}${library}; it ran out in the last:`,
-    ...table(rows).map((line) => MARGIN + MARGIN + line),
+    ...wrap(
+      `frames of your code${cut === 0 ? '' : `, without the outermost ${cut}`}${library}; it ran out in the last:`,
+      width,
+      { first: MARGIN, rest: MARGIN },
+    ),
+    ...table(full).map((line) => MARGIN + MARGIN + line),
     '',
   ];
 }

@@ -14,6 +14,8 @@ export interface Report {
   readonly skipped: readonly Skipped[];
   /** Files looked at, also those that needed no scan. */
   readonly checked: number;
+  /** Only files that changed were asked for. */
+  readonly onlyChanged?: boolean;
   readonly fixed?: Fixed;
   /** The findings that `apply` fixed. */
   readonly taken?: readonly Taken[];
@@ -84,6 +86,11 @@ export function shownFindings(report: Report, view: View): readonly Shown[] {
 /** Transforms may phrase a refusal with or without its first words; the reader always gets the whole sentence. */
 export function refusalSentence(reason: string): string {
   return `left alone because ${reason.replace(/^(?:left alone )?(?:because )?/, '')}`;
+}
+
+/** How safe a fix is, and whether that rests on what the config assumes. */
+export function standingOf({ safety, assumed }: Finding): string {
+  return assumed === undefined || safety !== 'safe' ? safety : 'safe by assumption';
 }
 
 /** Why `apply` leaves a fix that does the opposite of another to a person. */

@@ -1,13 +1,14 @@
 import type { Finding, Scan } from '../engine/outcome.js';
 import { ownEdits } from '../engine/preview.js';
 import { Lines } from '../text/lines.js';
-import { apartBlock, apartFrom, blockText, headingOf, labelled, MARGIN } from './blocks.js';
+import { apartBlock, apartFrom, blockText, doubtLines, headingOf, labelled, MARGIN } from './blocks.js';
 import { printable } from './cells.js';
-import { changeView } from './change-view.js';
+import { changeBlock } from './change-block.js';
 import { EFFECT_WORDS } from './effects.js';
 import { frame } from './frame.js';
-import { rankLabel } from './full.js';
+import { otherWays, rankLabel } from './full.js';
 import { renderDiagnosis } from './oom.js';
+import { premiseSentence } from './premises.js';
 import { plural, wrap } from './prose.js';
 import {
   alternativeSentence,
@@ -18,6 +19,7 @@ import {
   SAFETY_TONE,
   type Shown,
   shownFindings,
+  standingOf,
   type View,
 } from './report.js';
 import { shownHunksOf } from './shown-hunks.js';
@@ -94,17 +96,18 @@ function moreLines(others: readonly Shown[], { paint, width }: View): string[] {
 
 /** `before`: the one above, whose words are not said again. */
 function findingBlock(
-  { scan: { file }, finding, ranked }: Shown,
+  { scan, finding, ranked }: Shown,
   lines: Lines,
   view: View,
   report: Report,
   before: Shown | undefined,
 ): string[] {
   const { paint, width } = view;
+  const { file } = scan;
   const isSaid = before?.scan.file === file && before.finding.message === finding.message;
   const measured = isRefused(finding) ? undefined : report.proven?.measured(finding.transform);
   return [
-    ...headingOf(file.path, finding, standingOf(finding, report), view),
+    ...headingOf(file.path, finding, standingWords(finding, report), view),
     ...(ranked === undefined ? [] : labelled(ranked.because, rankLabel(ranked), view, paint.magenta)),
     ...(isSaid ? [] : labelled(finding.message, '', view)),
     ...(finding.refusal === undefined ? [] : labelled(refusalSentence(finding.refusal), '', view)),
@@ -112,7 +115,11 @@ function findingBlock(
     ...(finding.alternativeTo === undefined
       ? []
       : labelled(alternativeSentence(finding.alternativeTo), 'alternative: ', view, paint.yellow)),
+    ...otherWays(finding, scan.findings, view),
     ...(finding.advice === undefined ? [] : labelled(finding.advice, 'advice: ', view, paint.bold)),
+    ...(view.verbose ? (finding.premises ?? []) : []).flatMap((premise) =>
+      labelled(premiseSentence(premise), 'counts on: ', view, paint.dim),
+    ),
     ...(measured === undefined ? [] : labelled(measured, 'measured on your run: ', view, paint.bold)),
     ...(finding.fix === undefined
       ? frame(lines, finding.span, {
@@ -124,20 +131,21 @@ function findingBlock(
   ];
 }
 
-function standingOf(finding: Finding, { leaks }: Report): readonly string[] {
+function standingWords(finding: Finding, { leaks }: Report): readonly string[] {
   if (isRefused(finding)) return ['left alone'];
   return [
-    finding.safety,
+    standingOf(finding),
     leaks?.has(finding.transform) === true ? 'leak' : EFFECT_WORDS[finding.effect],
     ...(finding.numerics === 'bit-identical' ? [] : [finding.numerics]),
   ];
 }
 
-function doubts({ unproven }: Finding, view: View): string[] {
-  const shown = view.verbose ? unproven : unproven.slice(0, MOST_DOUBTS);
-  const left = unproven.length - shown.length;
-  const lines = shown.flatMap((gate) => labelled(gate, 'not proven: ', view, view.paint.yellow));
-  if (left > 0) lines.push(MARGIN + view.paint.yellow(`and ${left} more: -v`));
+function doubts(finding: Finding, view: View): string[] {
+  const { questions } = finding;
+  const shown = view.verbose ? questions : questions.slice(0, MOST_DOUBTS);
+  const left = questions.length - shown.length;
+  const lines = doubtLines(finding, shown, view);
+  if (left > 0) lines.push(MARGIN + view.paint.yellow(`and ${plural(left, 'more question')}: -v`));
   return lines;
 }
 
@@ -145,10 +153,10 @@ function changeOf(fix: NonNullable<Finding['fix']>, lines: Lines, { paint, width
   const style = { paint, width, margin: MARGIN, most: MOST_LINES };
   const hunks = shownHunksOf(lines, ownEdits(fix));
   return [
-    ...(hunks.length === 0 ? [] : changeView(hunks, style)),
+    ...(hunks.length === 0 ? [] : changeBlock(hunks, style)),
     ...(fix.beside ?? []).flatMap(({ path, text, edits }) => [
       MARGIN + paint.bold(printable(path)),
-      ...changeView(shownHunksOf(new Lines(text), edits), style),
+      ...changeBlock(shownHunksOf(new Lines(text), edits), style),
     ]),
   ];
 }

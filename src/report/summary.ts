@@ -32,7 +32,10 @@ function found(counts: Tally, report: Report): string {
   const remain = report.fixed === undefined ? '' : counts.findings === 1 ? ' remains' : ' remain';
   if (counts.findings === 0) {
     if (counts.refused > 0) return `No ${remain === '' ? 'fixes' : 'findings remain'}. ${leftAlone(counts)}`;
-    if (report.checked === 0) return 'There were no Python files to look at';
+    if (report.checked === 0)
+      return report.onlyChanged === true
+        ? 'No Python file has changed'
+        : 'There were no Python files to look at';
     return remain === '' ? `No findings in ${plural(report.checked, 'file')}` : 'No findings remain';
   }
   const kinds = SAFETIES.filter((safety) => counts.bySafety[safety] > 0);

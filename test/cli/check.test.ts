@@ -61,16 +61,74 @@ describe('output', () => {
     put(folder, { 'bad.py': 'hold(:\n' });
     const { stdout } = await memfix({ cwd: folder }, 'check', '--output-format=json');
     expect(JSON.parse(stdout)).toMatchObject({
-      version: 1,
-      findings: [
-        { path: 'a.py', id: 'drop-hold' },
-        { line: 2 },
-        { id: 'calm-risk' },
-        { refusal: 'the caller needs it' },
-      ],
+      version: 2,
+      findings: [{ path: 'a.py', id: 'drop-hold' }, { line: 2 }, { id: 'calm-risk' }],
+      leftAlone: [{ refusal: 'the caller needs it' }],
+      applied: null,
       skipped: [{ path: 'bad.py', line: 1 }],
       summary: { findings: 3, checked: 3 },
     });
+  });
+
+  test('statistics are JSON where that is asked for', async () => {
+    const { stdout, stderr } = await memfix(
+      { cwd: cwd() },
+      'check',
+      '--statistics',
+      '--output-format',
+      'json',
+    );
+    expect(JSON.parse(stdout)).toEqual({
+      version: 1,
+      transforms: [
+        { id: 'drop-hold', effect: 'frees-memory', findings: 2, safe: 2, unsafe: 0, advice: 0, refused: 0 },
+        { id: 'calm-risk', effect: 'frees-memory', findings: 1, safe: 0, unsafe: 1, advice: 0, refused: 0 },
+        { id: 'spare-fine', effect: 'frees-memory', findings: 0, safe: 0, unsafe: 0, advice: 0, refused: 1 },
+      ],
+      summary: { checked: 2, findings: 3, safe: 2, unsafe: 1, advice: 0, refused: 1 },
+    });
+    expect(stderr).toMatch(/^3 findings /);
+  });
+
+  test('advice alone is no failure, unless --strict says so', async () => {
+    const folder = folderWith({ 'a.py': 'hint()\n' });
+    expect((await memfix({ cwd: folder }, 'check')).code).toBe(0);
+    expect((await memfix({ cwd: folder }, 'check', '--strict')).code).toBe(1);
+  });
+
+  test('more than five like findings of a file are told together', async () => {
+    const folder = folderWith({ 'a.py': 'hold()\n'.repeat(9), 'b.py': 'hold()\n'.repeat(5) });
+    const { stdout } = await memfix({ cwd: folder }, 'check');
+    expect(stdout).toContain('\n  and 7 more like this, lines 3, 4, 5, 6, 7, 8, 9\n');
+    expect(stdout.match(/^\w\.py:\d+/gm)).toEqual([
+      ...['a.py:1', 'a.py:2', 'b.py:1', 'b.py:2', 'b.py:3', 'b.py:4', 'b.py:5'],
+    ]);
+    expect(stdout.match(/hold costs memory/g)).toHaveLength(2);
+  });
+
+  test('ends with what is most worth fixing, and how', async () => {
+    const folder = folderWith({ 'a b.py': 'risk()\nhint()\nrisk()\n', 'c.py': 'hold()\n' });
+    const { stderr } = await memfix({ cwd: folder }, 'check');
+    expect(stderr).toMatch(/\nMost worth fixing:\n/);
+    expect(
+      stderr
+        .split('\n')
+        .slice(-4, -1)
+        .map((line) => line.replace(/ +/g, ' ')),
+    ).toEqual([
+      ' c.py:1 safe memfix apply --select drop-hold c.py',
+      " a b.py:1 unsafe memfix apply -i --select calm-risk 'a b.py'",
+      " a b.py:2 advice memfix apply -i --select hear-hint 'a b.py'",
+    ]);
+  });
+
+  test('growing memory that was left alone is shown', async () => {
+    const { code, stdout, stderr } = await memfix({ cwd: folderWith({ 'a.py': 'fine()\n' }) }, 'check');
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      'Memory may grow here too; left alone:\n  a.py:1  spare-fine because the caller needs it\n\n',
+    );
+    expect(stderr).toBe('No fixes. 1 suspicious site was left alone, a leak: `memfix check -v` says why.\n');
   });
 
   test('statistics count', async () => {
@@ -201,7 +259,7 @@ describe('selection', () => {
       'fixed  a.py:4    drop-hold  Change hold\nfixed  new.py:1  drop-hold  Change hold\n',
     ]);
     expect(stderr).toContain('Nothing else was found.');
-    expect(read(cwd, 'a.py')).toBe('hold()\nx = 1\ny = 2\nrelease(y)\nrisk()\n');
+    expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe('hold()\nx = 1\ny = 2\nrelease(y)\nrisk()\n');
   });
 
   test('vendored folders are passed over, unless they are named', async () => {

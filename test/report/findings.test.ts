@@ -37,6 +37,8 @@ src/train.py:11:9  detach-accumulated-loss  safe · bit-identical
 
 src/train.py:15:1  no-grad  unsafe · bit-identical
   \`validate\` records a graph for every batch that nothing differentiates
+  ? Is what \`validate\` returns only read and never differentiated?
+  ? Do the hooks of \`model\` work without the graph?
 
   15 │ def validate(model, loader):
      │ ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -44,8 +46,6 @@ src/train.py:15:1  no-grad  unsafe · bit-identical
   17 │     for batch in loader:
 
   fix: Run \`validate\` without recording gradients
-  not proven: no caller differentiates what \`validate\` returns
-  not proven: \`model\` has no hook that needs gradients
 
   @@ -12,6 +12,7 @@
        return total_loss / len(loader)
@@ -71,8 +71,8 @@ old/py2.py:7:12: skipped: it does not parse
       '  the epoch ends',
       '',
     ]);
-    expect(lines).toContain('  not proven: no caller differentiates what `validate`');
-    expect(lines).toContain('              returns');
+    expect(lines).toContain('  ? Is what `validate` returns only read and never');
+    expect(lines).toContain('    differentiated?');
     expect(lines.filter((line) => line.length > 60)).toEqual([]);
   });
 
@@ -221,7 +221,7 @@ describe('json', () => {
       id: 'detach-accumulated-loss',
       message: 'held',
       safety: 'unsafe',
-      unproven: ['nobody differentiates it'],
+      questions: [{ kind: 'only-read', subject: 'loss', text: 'Is `loss` only read?' }],
       fix: {
         title: 'Detach it',
         edits: [replaceIn(text, 'loss', 'loss.detach()')],
@@ -239,7 +239,7 @@ describe('json', () => {
       checked: 3,
     };
     expect(JSON.parse(renderJson(report))).toEqual({
-      version: 1,
+      version: 2,
       findings: [
         {
           path: 'a.py',
@@ -253,7 +253,11 @@ describe('json', () => {
           safety: 'unsafe',
           numerics: 'bit-identical',
           message: 'held',
-          unproven: ['nobody differentiates it'],
+          question: 'Is `loss` only read?',
+          questions: [{ text: 'Is `loss` only read?', key: 'detach-accumulated-loss/only-read(loss)' }],
+          unproven: ['Is `loss` only read?'],
+          assumed: [],
+          alternatives: [],
           alternativeTo: [],
           premises: [],
           refusal: null,
@@ -271,6 +275,8 @@ describe('json', () => {
           measured: null,
         },
       ],
+      leftAlone: [],
+      applied: null,
       skipped: [
         { path: 'b.py', line: null, column: null, reason: 'it contains NUL bytes' },
         { path: 'c.py', line: 2, column: 5, reason: 'it does not parse' },
@@ -294,7 +300,7 @@ describe('json', () => {
         fixed: null,
       },
     });
-    expect(renderJson(report)).toMatch(/^\{\n {2}"version": 1,\n {2}"findings": \[\n[\s\S]*\}\n$/);
+    expect(renderJson(report)).toMatch(/^\{\n {2}"version": 2,\n {2}"findings": \[\n[\s\S]*\}\n$/);
   });
 
   test('an import that lands where the fix begins comes first', () => {
@@ -311,11 +317,13 @@ describe('json', () => {
 
   test('refused sites are always there and count apart', () => {
     const json = toJson({ ...SAMPLE, fixed: { findings: 2, suppressed: 0, files: 1 } });
-    expect(json.findings.map(({ id, refusal, fix }) => [id, refusal !== null, fix !== null])).toEqual([
+    const told = (all: typeof json.findings) =>
+      all.map(({ id, refusal, fix }) => [id, refusal !== null, fix !== null]);
+    expect(told(json.findings)).toEqual([
       ['detach-accumulated-loss', false, true],
-      ['stack-losses', true, false],
       ['no-grad', false, true],
     ]);
+    expect(told(json.leftAlone)).toEqual([['stack-losses', true, false]]);
     expect(json.summary).toMatchObject({
       findings: 2,
       refused: 1,
@@ -324,7 +332,14 @@ describe('json', () => {
   });
 
   test('nothing found is a document too', () => {
-    expect(toJson(NOTHING)).toMatchObject({ version: 1, findings: [], skipped: [], notes: [] });
+    expect(toJson(NOTHING)).toMatchObject({
+      version: 2,
+      findings: [],
+      leftAlone: [],
+      applied: null,
+      skipped: [],
+      notes: [],
+    });
   });
 });
 
