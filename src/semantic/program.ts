@@ -1,9 +1,14 @@
 import type { PyNode } from '../syntax/node.js';
+import { isNotebookName } from '../text/notebook/notebook.js';
 import type { Answer } from './answer.js';
 import type { PyModule } from './module.js';
 
-/** A program rather than something that others import: it reads its command line, or asks whether it is the program. */
+/**
+ * A program rather than something that others import: it reads its command line, or asks whether it is the program. The
+ * variables of a notebook are there for whoever types the next line.
+ */
 export function isProgram({ path, text }: Pick<PyModule, 'path' | 'text'>): boolean {
+  if (isNotebookName(path)) return false;
   return /\.parse_args\(|\b__name__\s*==|^#!/m.test(text) && !/(?:^|[\\/])__init__\.py$/.test(path);
 }
 
