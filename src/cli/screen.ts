@@ -1,4 +1,5 @@
 import type { Decision, Finding, Preview } from '../engine/outcome.js';
+import { cellTitle, hunksByCell } from '../report/by-cell.js';
 import { printable, widthOf } from '../report/cells.js';
 import { diffView } from '../report/diff-view.js';
 import { headline } from '../report/evidence.js';
@@ -8,6 +9,8 @@ import { plural, wrap } from '../report/prose.js';
 import { SAFETY_TONE } from '../report/report.js';
 import { shownHunks } from '../report/shown-hunks.js';
 import { withoutMarks } from '../report/terminal.js';
+import type { SourceText } from '../text/decode.js';
+import { placeMark } from '../text/place.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { Terminal } from './ask.js';
 import { KEYS } from './keys.js';
@@ -23,6 +26,7 @@ export interface Question {
   readonly position: number;
   readonly total: number;
   readonly path: string;
+  readonly source: SourceText;
   readonly finding: Finding;
   readonly meta: TransformMeta | undefined;
   readonly preview: Preview;
@@ -45,7 +49,7 @@ export function lookOf({ output, color }: Terminal): Look {
 /** One finding with its diff, clipped to the height of the terminal unless all of it is wanted. */
 export function questionText(question: Question, look: Look, whole: boolean): string {
   const head = headLines(question, look);
-  const diff = diffLines(question.preview, look);
+  const diff = diffLines(question, look);
   const room = Math.max(look.height - rowsOf(head, look) - 3, SHORTEST_DIFF);
   return `${[...head, ...(whole ? diff : clipped(diff, room, look))].join('\n')}\n`;
 }
@@ -72,7 +76,7 @@ function headLines(
   look: Look,
 ): string[] {
   const { paint, width } = look;
-  const place = `${printable(path)}:${finding.at.line}:${finding.at.column}`;
+  const place = printable(path) + placeMark(finding.at);
   const title = `── ${position}/${total} ── ${place} `;
   const tags = [
     paint.bold(finding.transform),
@@ -130,10 +134,18 @@ function entry(
 }
 
 /** Long lines are left to the terminal to fold: what changes must not be cut off. */
-function diffLines({ before, after, beside = [] }: Preview, { paint }: Look): string[] {
+function diffLines({ source, preview, finding }: Question, { paint }: Look): string[] {
+  const { before, after, beside = [] } = preview;
   const style = { paint, width: Infinity, margin: '' };
+  const own =
+    source.notebook === undefined
+      ? diffView(shownHunks(before, after), style)
+      : hunksByCell(source, before, after).flatMap((changed) => [
+          ...(changed.cell === finding.at.cell ? [] : [paint.bold(cellTitle(changed))]),
+          ...diffView(changed.hunks, style),
+        ]);
   return [
-    ...diffView(shownHunks(before, after), style),
+    ...own,
     ...beside.flatMap((change) => [
       paint.bold(`and in ${printable(change.path)}:`),
       ...diffView(shownHunks(change.before, change.after), style),

@@ -1,5 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import type { Decision, Outcome, Preview, Scan, SourceFile } from '../engine/outcome.js';
+import { inItsCell } from '../report/by-cell.js';
 import { terminalPage } from '../report/explain.js';
 import { plural } from '../report/prose.js';
 import { forTerminal } from '../report/terminal.js';
@@ -193,6 +194,7 @@ class Session {
       position: this.#review.cursor + 1,
       total: this.#review.items.length,
       path: item.path,
+      source: file.source,
       finding,
       meta: this.input.metas.get(item.transform),
       preview:
@@ -280,8 +282,8 @@ class Session {
 }
 
 /** The transform's page, with the person's own code as its example. */
-function explanation({ finding, meta, preview }: Question, look: Look): string {
+function explanation({ source, finding, meta, preview }: Question, look: Look): string {
   return meta === undefined
     ? noteText(`There is no page about ${finding.transform}.`, look)
-    : terminalPage(meta, preview, look);
+    : terminalPage(meta, inItsCell(source, preview), look);
 }

@@ -7,7 +7,9 @@ import { firstError, pythonProblem, type SyntaxProblem, tokensOutside } from '..
 import { yamlProblem } from '../syntax/yaml.js';
 import { bisect } from '../text/bisect.js';
 import type { Span } from '../text/lines.js';
+import { placeText } from '../text/place.js';
 import { agreeing } from './agreement.js';
+import { problemInCells } from './cells.js';
 import type { EngineSetup } from './engine.js';
 import type {
   BesideChange,
@@ -155,7 +157,7 @@ function applyOnce(
     } else choices.push({ finding, decision, edits });
   }
   const planned = onePerFile(plan(choices, (choice) => choice.edits).taken);
-  const stands = sound(planned, module, setup, (choice, problem) => {
+  const stands = sound(planned, module, setup, scan.file, (choice, problem) => {
     const place = where(scan, choice.finding);
     const who =
       choice.decision.kind === 'edited' ? 'the edited text' : `the fix of ${choice.finding.transform}`;
@@ -232,9 +234,10 @@ function sound(
   choices: readonly Choice[],
   module: PyModule,
   setup: EngineSetup,
+  file: SourceFile,
   drop: (choice: Choice, problem: SyntaxProblem) => void,
 ): readonly Choice[] {
-  const problemOf = (some: readonly Choice[]) => problemAfter(some, module, setup);
+  const problemOf = (some: readonly Choice[]) => problemAfter(some, module, setup, file);
   /** Halves what is not sound until one choice is left: most are. */
   const added = (kept: readonly Choice[], more: readonly Choice[]): readonly Choice[] => {
     const together = [...kept, ...more];
@@ -256,6 +259,7 @@ function problemAfter(
   choices: readonly Choice[],
   module: PyModule,
   setup: EngineSetup,
+  file: SourceFile,
 ): SyntaxProblem | undefined {
   for (const { path, after } of choices.flatMap(besideOf).map(changeOf)) {
     const problem = /\.ya?ml$/i.test(path) ? yamlProblem(after) : undefined;
@@ -264,7 +268,7 @@ function problemAfter(
   const edits = allEdits(module, choices);
   if (edits.length === 0) return undefined;
   const after = applyEdits(module.text, edits);
-  const problem = pythonProblem(after);
+  const problem = pythonProblem(after) ?? problemInCells(file.source, after);
   if (problem !== undefined) return problem;
   const tree = setup.parser.parse(after);
   try {
@@ -316,7 +320,7 @@ function placeOf(finding: Finding, start: number): string {
 }
 
 function where(scan: Scan, finding: Finding): string {
-  return `${scan.file.path}:${finding.at.line}`;
+  return placeText(scan.file.path, finding.at);
 }
 
 function outcomeOf(

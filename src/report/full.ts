@@ -1,7 +1,10 @@
+import { applyEdits } from '../edit/apply.js';
 import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
 import { ownEdits } from '../engine/preview.js';
 import type { Ranked } from '../oom/rank.js';
 import { Lines } from '../text/lines.js';
+import { placeMark } from '../text/place.js';
+import { cellTitle, hunksByCell, linesAround } from './by-cell.js';
 import { printable, widthOf } from './cells.js';
 import { conciseLine } from './concise.js';
 import { diffView } from './diff-view.js';
@@ -70,12 +73,13 @@ function findingBlock(
   { ranked, measured }: { readonly ranked: Ranked | undefined; readonly measured: string | undefined },
 ): string[] {
   const tone = isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety];
+  const shown = linesAround(file.source, lines, finding.span);
   const block = [
     ...heading(file.path, finding, view),
     ...(ranked === undefined ? [] : prose(ranked.because, rankLabel(ranked), view, view.paint.magenta)),
     ...prose(finding.message, '', view),
     '',
-    ...frame(lines, finding.span, { paint: view.paint, width: view.width, tone }),
+    ...frame(shown.lines, shown.span, { paint: view.paint, width: view.width, tone }),
   ];
   const remarks = verdict(finding, view);
   if (measured !== undefined && !isRefused(finding))
@@ -84,8 +88,18 @@ function findingBlock(
   if (finding.fix !== undefined) {
     const { beside = [] } = finding.fix;
     const style = { paint: view.paint, width: view.width, margin: MARGIN };
-    const hunks = shownHunksOf(lines, ownEdits(finding.fix));
-    if (hunks.length > 0) block.push('', ...diffView(hunks, style));
+    if (file.source.notebook === undefined) {
+      const hunks = shownHunksOf(lines, ownEdits(finding.fix));
+      if (hunks.length > 0) block.push('', ...diffView(hunks, style));
+    } else
+      for (const changed of hunksByCell(
+        file.source,
+        lines.text,
+        applyEdits(lines.text, ownEdits(finding.fix)),
+      )) {
+        if (changed.cell !== finding.at.cell) block.push('', MARGIN + view.paint.bold(cellTitle(changed)));
+        block.push(...(changed.cell === finding.at.cell ? [''] : []), ...diffView(changed.hunks, style));
+      }
     for (const { path, text, edits } of beside) {
       block.push('', `${MARGIN}${view.paint.bold(printable(path))}`);
       block.push(...diffView(shownHunksOf(new Lines(text), edits), style));
@@ -102,7 +116,7 @@ function rankLabel({ rank }: Ranked): string {
 
 /** On one line where it fits; else the place alone, so that a terminal still makes it clickable. */
 function heading(path: string, finding: Finding, { paint, width }: View): string[] {
-  const place = `:${finding.at.line}:${finding.at.column}`;
+  const place = placeMark(finding.at);
   const standing = isRefused(finding) ? ['left alone'] : [finding.safety, finding.numerics];
   const where = paint.bold(printable(path)) + paint.dim(place);
   const tone = isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety];

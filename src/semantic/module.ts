@@ -41,6 +41,8 @@ export class PyModule {
     readonly around: Surroundings = ALONE,
     readonly glimpse = new Glimpse(text),
     alone?: PyModule,
+    /** Where the cells of a notebook begin, if they are to be taken as run in any order; else it is a program like others. */
+    readonly cells: readonly number[] = [],
   ) {
     this.alone = alone ?? this;
     this.lines = alone?.lines ?? new Lines(text);
@@ -49,7 +51,7 @@ export class PyModule {
 
   /** The same file as another scan sees it. */
   seenWith(around: Surroundings): PyModule {
-    return new PyModule(this.path, this.text, this.tree, around, this.glimpse, this.alone);
+    return new PyModule(this.path, this.text, this.tree, around, this.glimpse, this.alone, this.cells);
   }
 
   /** Parsed when it is first asked for. */

@@ -100,7 +100,9 @@ export function interpret(
 function ofWholeCells(decoded: Decoded): Decoded {
   if (!decoded.ok || decoded.source.notebook === undefined) return decoded;
   const { text, notebook } = decoded.source;
-  const broken = cellsIn(text).filter(({ start, end }) => pythonProblem(text.slice(start, end)) !== undefined);
+  const broken = cellsIn(text).filter(
+    ({ start, end }) => pythonProblem(text.slice(start, end)) !== undefined,
+  );
   if (broken.length === 0) return decoded;
   const whole = withUnseen(notebook, new Set(broken.map(({ number }) => number)));
   return { ok: true, source: { ...decoded.source, text: whole.program, notebook: whole } };

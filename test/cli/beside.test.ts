@@ -127,7 +127,16 @@ describe('a fix of two files', () => {
     const finding = scan.kind === 'scan' ? scan.findings[0] : undefined;
     if (finding === undefined) throw new Error('nothing was found');
     const look = { width: 80, height: 40, paint: noColor };
-    const common = { position: 1, total: 1, path: 'a.py', finding, meta: undefined, answer: undefined };
+    const { source } = file;
+    const common = {
+      position: 1,
+      total: 1,
+      path: 'a.py',
+      source,
+      finding,
+      meta: undefined,
+      answer: undefined,
+    };
     const preview = engine.preview(file, finding);
     const shown = questionText({ ...common, preview, isEdited: false }, look, true);
     expect(shown).toContain('-old()\n+new()\nand in conf.yaml:\n@@ -1,3 +1,3 @@\n # how\n-fast: no');

@@ -3,7 +3,7 @@ import { relative, resolve } from 'node:path';
 import type { Outcome } from '../../engine/outcome.js';
 import { countByEffect, effectPhrase } from '../../report/effects.js';
 import { noColor } from '../../report/paint.js';
-import { type FileChange, patchOf } from '../../report/patch.js';
+import { type FileChange, patchForEyes, patchOf } from '../../report/patch.js';
 import { assumedBy, assumptionSentences } from '../../report/premises.js';
 import { plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
@@ -33,18 +33,20 @@ export async function diff(context: Context): Promise<number> {
   });
   const targets = changes.map(({ target }) => target);
   const root = changed.length === 0 ? cwd : patchRoot(targets, cwd);
-  const patch = patchOf(
-    changes.map(({ target, ...change }) => ({ ...change, path: slashed(relative(root, target)) })),
-    proven?.summary,
-  );
+  const named = changes.map(({ target, ...change }) => ({
+    ...change,
+    path: slashed(relative(root, target)),
+  }));
+  const patch = patchOf(named, proven?.summary);
   prove(patch, root);
+  const shown = isRead(context) ? patchForEyes(named, proven?.summary) : patch;
   const report = {
     scans: outcomes.map(({ remaining }) => remaining),
     skipped: seen.skipped,
     checked: seen.files,
   };
   const bugs = outcomes.flatMap((outcome) => outcome.bugs);
-  const code = conclude(context, patch, changed, report);
+  const code = conclude(context, shown, changed, report);
   if (changed.length > 0 && root !== context.io.cwd) context.say(`Paths are relative to ${root}.`);
   context.confess(seen.crashes, bugs);
   return seen.crashes.length + bugs.length > 0 ? EXIT.error : code;
@@ -62,7 +64,8 @@ async function diffStdin(context: Context): Promise<number> {
   const target = resolve(io.cwd, outcome.file.path);
   const root = patchRoot([target], io.cwd);
   const name = isInside(target, root) ? slashed(relative(root, target)) : outcome.file.path;
-  const patch = patchOf(changed.map((change) => changeOf(change, name)));
+  const named = changed.map((change) => changeOf(change, name));
+  const patch = isRead(context) ? patchForEyes(named) : patchOf(named);
   const code = conclude(context, patch, changed, { scans: [outcome.remaining], skipped: [], checked: 1 });
   context.confess([], outcome.bugs);
   return outcome.bugs.length > 0 ? EXIT.error : code;
@@ -106,10 +109,15 @@ function prove(patch: Buffer, root: string): void {
   );
 }
 
+/** Whether a person looks at the output. */
+function isRead({ args, io }: Context): boolean {
+  return args.color === 'always' || (args.text('output') === undefined && io.stdout.isTTY === true);
+}
+
 /** Bytes as they are for a program, whatever FORCE_COLOR says; for eyes, colours and the door need characters. */
-function presented(patch: Buffer, { args, io, view: { paint } }: Context): Buffer | string {
-  const isRead = args.color === 'always' || (args.text('output') === undefined && io.stdout.isTTY === true);
-  if (!isRead || paint === noColor) return patch;
+function presented(patch: Buffer, context: Context): Buffer | string {
+  const { paint } = context.view;
+  if (!isRead(context) || paint === noColor) return patch;
   const painted = patch
     .toString()
     .split('\n')

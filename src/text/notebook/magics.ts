@@ -87,6 +87,7 @@ function pythonFor(line: string): string | undefined {
   const assigned = ASSIGNED.exec(line);
   if (assigned !== null) {
     const [, target = '', name, rest = ''] = assigned;
+    if (name === undefined) return `${target} ${HARMLESS}`;
     return `${target} ${name === 'time' && rest !== '' ? rest : UNSEEN}`;
   }
   const plain = SHELL.exec(line) ?? HELP.exec(line) ?? AUTOMATIC.exec(line);
