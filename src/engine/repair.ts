@@ -2,7 +2,6 @@ import { applyEdits } from '../edit/apply.js';
 import { byPosition, type Edit, type FileEdits } from '../edit/edit.js';
 import { plan } from '../edit/plan.js';
 import type { PyModule } from '../semantic/module.js';
-import { importEdit } from '../syntax/import-place.js';
 import { firstError, pythonProblem, type SyntaxProblem, tokensOutside } from '../syntax/soundness.js';
 import { yamlProblem } from '../syntax/yaml.js';
 import { bisect } from '../text/bisect.js';
@@ -22,7 +21,7 @@ import type {
   Skipped,
   SourceFile,
 } from './outcome.js';
-import { changeOf, previewOf, withImports } from './preview.js';
+import { changeOf, previewOf, withNeeded } from './preview.js';
 import { editableLines } from './region.js';
 import { lookAt, notPython, scanOf, withWhole } from './scan.js';
 import { suppressionEdit } from './suppression.js';
@@ -297,11 +296,11 @@ function written(edits: readonly Edit[]): readonly Span[] {
 /** The edits of the choices and one merged edit for their imports. */
 function allEdits(module: PyModule, choices: readonly Choice[]): readonly Edit[] {
   const edits = choices.flatMap((choice) => choice.edits);
-  const wanted = choices.flatMap(({ finding, decision }) =>
-    decision.kind === 'suppress' ? [] : (finding.fix?.imports ?? []),
-  );
-  const importing = importEdit(module, [...new Set(wanted)].sort());
-  return importing === undefined ? edits : withImports(edits, importing);
+  const needs = choices.map(({ finding, decision }) => ({
+    at: (finding.fix?.edits[0] ?? finding.span).start,
+    imports: decision.kind === 'suppress' ? [] : (finding.fix?.imports ?? []),
+  }));
+  return withNeeded(module, edits, needs);
 }
 
 /** Where an offset that no edit covers lies after the edits. */

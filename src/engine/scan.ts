@@ -9,7 +9,7 @@ import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
 import { NotInPieces } from '../syntax/pieces.js';
 import { firstError, isOldPython, pythonProblem } from '../syntax/soundness.js';
-import type { CellPlace } from '../text/notebook/notebook.js';
+import { type CellPlace, cellWith } from '../text/notebook/notebook.js';
 import type { Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import { effectOf } from '../toolkit/effect.js';
@@ -215,7 +215,7 @@ function findingFor(
     return { ...common, safety: 'advice', numerics: meta.numerics, unproven: [], advice: result.next };
   }
   const imports = result.imports.map((wanted) => `import ${wanted.module}`);
-  const importing = importEdit(module, imports);
+  const importing = importEdit(module, imports, cellWith(module.text, result.edits[0]?.start ?? node.start));
   // A gate of the fix may have asked the same, and knows what is at stake.
   const doubts = floor.doubts.filter(
     (doubt) => !result.unproven.some((gate) => gate.startsWith(doubt.slice(0, doubt.indexOf(':')))),

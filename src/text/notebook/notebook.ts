@@ -101,6 +101,11 @@ export function cellAt(cells: readonly CellPlace[], offset: number): CellPlace |
   return cells.findLast(({ start }) => start <= offset);
 }
 
+/** The same for an offset of any program: undefined where that has no cells. */
+export function cellWith(program: string, offset: number): CellPlace | undefined {
+  return cellAt(cellsIn(program), offset);
+}
+
 /** Positions in the program of a notebook are told by cell. */
 export function positionInCells(lines: Lines, cells: readonly CellPlace[]): (at: Position) => Position {
   const firsts = cells.map(({ number, start }) => ({ number, line: lines.lineAt(start) }));
