@@ -73,7 +73,7 @@ function assembled(json: string, cells: readonly CodeCell[], unseen: ReadonlySet
       const shown =
         mask === undefined
           ? content
-          : `${mask.python}${mask.python === '' ? '' : '  '}${mark}magic ${masks.length + 1}`;
+          : `${mask.python}${mask.python === '' ? '' : '  '}${mark}magic ${masks.length + 1}.`;
       if (mask !== undefined) masks.push({ shown, source: content });
       program += shown + (lines.newline(index + 1) ?? '');
     });

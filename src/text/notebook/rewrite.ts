@@ -117,7 +117,7 @@ function piecesOf(
   const pieces: Piece[] = [];
   let [inside, head, isTouched]: [string, number | undefined, boolean] = ['', 0, false];
   const close = (tail: number | undefined) => {
-    if (inside !== '' || !isTouched) pieces.push({ inside, head, tail });
+    if (inside !== '' || !isTouched || !splits) pieces.push({ inside, head, tail });
     [inside, head, isTouched] = ['', tail === undefined ? undefined : tail + 1, false];
   };
   let next = 0;
@@ -134,6 +134,9 @@ function piecesOf(
     for (let change = changes[next]; change && (change.start < end || isLast); change = changes[++next]) {
       inside += kept(at, Math.max(at, change.start));
       isTouched = true;
+      const before = change.start - offset;
+      const isAtLine = before > 0 && json.slice(places[before - 1], places[before]) === '\\n';
+      if (splits && isAtLine && change.text !== '' && change.start === change.end) close(undefined);
       for (const line of linesOf(change.text)) {
         inside += escaped(line, ascii);
         if (splits && line.endsWith('\n')) close(undefined);
