@@ -24,6 +24,7 @@ import {
   type RunningTotal,
   runningTotals,
   shown,
+  undifferentiatedOutside,
 } from '../src/toolkit/index.js';
 
 interface TotalSite extends Site {
@@ -118,7 +119,7 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
     }
     for (const { answer, otherwise } of record.gates) proof.require(answer, otherwise);
     if (total.scope.kind === 'module' && !record.spent)
-      proof.require('unknown', `no other file imports \`${total.name}\` to differentiate it`);
+      proof.require('unknown', undifferentiatedOutside(module, total.name));
     for (const { value } of kept) edit.appendCall(graphCarrier(module, value), '.detach()');
     return edit.done(`Detach what is added to \`${total.name}\``, proof);
   },

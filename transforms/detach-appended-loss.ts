@@ -22,6 +22,7 @@ import {
   isWithoutGrad,
   lossRecord,
   Proof,
+  undifferentiatedOutside,
 } from '../src/toolkit/index.js';
 import type { KeptList } from './detach-appended-loss/kept-list.js';
 import { keptLists, mayKeepList } from './detach-appended-loss/kept-list.js';
@@ -105,7 +106,7 @@ export const detachAppendedLoss: Transform<ListSite> = {
     const proof = new Proof().require(isTorchCode(module), IS_TORCH);
     for (const { answer, otherwise } of record.gates) proof.require(answer, otherwise);
     if (list.scope.kind === 'module' && !record.spent)
-      proof.require('unknown', `no other file imports \`${list.name}\` to differentiate it`);
+      proof.require('unknown', undifferentiatedOutside(module, list.name));
     for (const value of values) edit.appendCall(graphCarrier(module, value), '.detach()');
     return edit.done(`Detach what is appended to \`${list.name}\``, proof);
   },

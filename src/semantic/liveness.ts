@@ -1,10 +1,10 @@
 import type { PyNode } from '../syntax/node.js';
-import { isNotebookName } from '../text/notebook/notebook.js';
 import { controlFlowOf } from './cfg.js';
 import { Events } from './cfg-search.js';
 import { isAtOnce, replaces } from './flow.js';
 import type { PyModule } from './module.js';
 import { binds, roleOf } from './names.js';
+import { isNotebook } from './program.js';
 import { argumentsOf, enclosingFunction, isOwnNode } from './statements.js';
 
 const REFLECTION: ReadonlySet<string> = new Set(['eval', 'exec', 'globals', 'locals']);
@@ -17,7 +17,7 @@ const REFLECTION: ReadonlySet<string> = new Set(['eval', 'exec', 'globals', 'loc
 export function neededAfter(module: PyModule, body: PyNode, name: string): string | undefined {
   const scope = module.scopeAt(body);
   const owner = enclosingFunction(body) ?? module.root;
-  if (owner === module.root && isNotebookName(module.path))
+  if (owner === module.root && isNotebook(module))
     return `whoever has the notebook open may still look at \`${name}\``;
   if (scope.node !== owner) return `\`${name}\` is a member of a class`;
   if (module.lookup(name, scope) !== scope) return `\`${name}\` belongs to code outside the function`;

@@ -8,8 +8,13 @@ import type { PyModule } from './module.js';
  * variables of a notebook are there for whoever types the next line.
  */
 export function isProgram({ path, text }: Pick<PyModule, 'path' | 'text'>): boolean {
-  if (isNotebookName(path)) return false;
+  if (isNotebook({ path })) return false;
   return /\.parse_args\(|\b__name__\s*==|^#!/m.test(text) && !/(?:^|[\\/])__init__\.py$/.test(path);
+}
+
+/** Whether its variables are there for whoever has it open, after every cell. */
+export function isNotebook({ path }: Pick<PyModule, 'path'>): boolean {
+  return isNotebookName(path);
 }
 
 /** Whether names that the file binds are its own affair: `no` where it exports one, `unknown` where others may import it. */

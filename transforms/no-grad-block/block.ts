@@ -4,6 +4,7 @@ import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
 import { readerOfVariables } from '../../src/semantic/liveness.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
+import { isNotebook } from '../../src/semantic/program.js';
 import { mayBeReadElsewhere } from '../../src/semantic/project-names.js';
 import {
   contextManagers,
@@ -34,6 +35,7 @@ import {
   isGradOff,
   onlyRunsGradOff,
   switchesGradOff,
+  undifferentiatedOutside,
 } from '../../src/torch/grad/mode.js';
 import { valuesPutInto } from '../../src/torch/grad/parts.js';
 import { isCalledByTraining, isTrainingByName } from '../../src/torch/grad/roles.js';
@@ -228,7 +230,9 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
   const followed = new Set<PyNode>();
   for (const name of changedIn(module, run)) {
     const isOpen = owner === module.root && module.writes(module.scope, name).some(isInside);
-    if (isOpen && mayHoldGraph(part, name) && mayBeReadElsewhere(module, name))
+    if (isOpen && mayHoldGraph(part, name) && isNotebook(module))
+      yield { answer: 'unknown', words: `that ${undifferentiatedOutside(module, name)}` };
+    else if (isOpen && mayHoldGraph(part, name) && mayBeReadElsewhere(module, name))
       yield { answer: 'unknown', words: `that no other file differentiates \`${name}\`` };
     for (const read of module.reads(module.scopeOf(owner), name)) {
       if (isInside(read) || !comesFrom(module, run, read, name)) continue;

@@ -1,6 +1,7 @@
 import { definitionBehind } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isNotebook } from '../../semantic/program.js';
 import {
   contextManagers,
   decoratorsOf,
@@ -227,4 +228,11 @@ function isInTrainingAutocast(module: PyModule, use: PyNode): boolean {
   const caller = enclosingFunction(use);
   if (cast === undefined) return false;
   return caller === undefined || gradUseReached(module, caller) !== undefined;
+}
+
+/** The condition that nobody outside of what is seen differentiates a variable of a module. */
+export function undifferentiatedOutside(module: PyModule, name: string): string {
+  return isNotebook(module)
+    ? `nobody who has the notebook open differentiates \`${name}\``
+    : `no other file imports \`${name}\` to differentiate it`;
 }
