@@ -14,7 +14,8 @@ interface CellHunks {
 export function hunksByCell(source: SourceText, before: string, after: string): readonly CellHunks[] {
   const now = shownCells(source, after);
   return shownCells(source, before).flatMap(({ number, text }, index) => {
-    const hunks = shownHunks(text, now[index]?.text ?? '');
+    // A cell has no newline at its end, and nobody wants to hear of it.
+    const hunks = shownHunks(`${text}\n`, `${now[index]?.text ?? ''}\n`);
     return hunks.length === 0 ? [] : [{ cell: number, hunks }];
   });
 }
