@@ -7,9 +7,10 @@ import type { PyModule } from './module.js';
  * A program rather than something that others import: it reads its command line, or asks whether it is the program. The
  * variables of a notebook are there for whoever types the next line.
  */
-export function isProgram({ path, text }: Pick<PyModule, 'path' | 'text'>): boolean {
+export function isProgram({ path, text, code }: Pick<PyModule, 'path' | 'text' | 'code'>): boolean {
   if (isNotebook({ path })) return false;
-  return /\.parse_args\(|\b__name__\s*==|^#!/m.test(text) && !/(?:^|[\\/])__init__\.py$/.test(path);
+  const isStarted = text.startsWith('#!') || /\.parse_args\(|\b__name__\s*==/.test(code);
+  return isStarted && !/(?:^|[\\/])__init__\.py$/.test(path);
 }
 
 /** Whether its variables are there for whoever has it open, after every cell. */
