@@ -1,7 +1,7 @@
+import { type Change, changesBetween } from '../changes.js';
 import type { Span } from '../lines.js';
 import { escaped, unitPlaces } from './json.js';
 import { cellsIn, type Masked, type Notebook, stringsOf } from './notebook.js';
-import { type Change, changesBetween } from './unlike.js';
 
 /**
  * The JSON of a notebook whose program has become `program`: every byte is as it was, but for what is written for changed
