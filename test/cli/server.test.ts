@@ -20,7 +20,7 @@ import { put, repositoryWith } from '../workspace/folders.js';
 class Client {
   readonly #published: PublishDiagnosticsParams[] = [];
   readonly errors: string[] = [];
-  #news = () => undefined as void;
+  #news: () => void = () => undefined;
 
   private constructor(
     readonly cwd: string,
@@ -206,7 +206,7 @@ describe('memfix server', () => {
     expect(await hoverAt(0)).toMatchObject({
       contents: {
         kind: 'markdown',
-        value: expect.stringMatching(/\*\*drop-hold\*\* safe[^]*Measured:\* not measured/),
+        value: expect.stringMatching(/\*\*drop-hold\*\* safe[\s\S]*Measured:\* not measured/),
       },
     });
     expect(await hoverAt(1)).toBeNull();

@@ -210,8 +210,11 @@ class Server {
 
   /** The same trouble is told once. */
   #complain(reason: string): void {
-    if (reason !== this.#complaint) this.wire.connection.window.showErrorMessage(`memfix: ${reason}`);
+    if (reason === this.#complaint) return;
     this.#complaint = reason;
+    // A notification: not every editor answers a question about it.
+    const message = { type: 1, message: `memfix: ${reason}` };
+    void this.wire.connection.sendNotification('window/showMessage', message);
   }
 
   async #actions(
