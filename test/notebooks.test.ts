@@ -34,8 +34,15 @@ function engineFor(folder: string) {
   return createEngine({ parser, transforms: chosen, knownIds, optionsFor });
 }
 
-function told({ transform, at, safety, message, unproven, refusal }: Finding) {
-  return { at: placeMark(at).slice(2), transform, safety, message, unproven, refusal };
+function told({ transform, at, safety, message, questions, refusal }: Finding) {
+  return {
+    at: placeMark(at).slice(2),
+    transform,
+    safety,
+    message,
+    questions: questions.map(({ text }) => text),
+    refusal,
+  };
 }
 
 const pythonHasNbformat = spawnSync('python3', ['-c', 'import nbformat']).status === 0;

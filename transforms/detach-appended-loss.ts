@@ -11,7 +11,6 @@
  * summed into a loss are no sites. In real code nearly all such lists hold Python floats, so nothing is said about a value
  * that is not provably a tensor. `.detach()` shares the memory of the tensor, so a change in place is seen as before.
  */
-import type { LossRecord, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   graphCarrier,
   IS_TORCH,
@@ -20,9 +19,13 @@ import {
   isTestCode,
   isTorchCode,
   isWithoutGrad,
+  type LossRecord,
   lossRecord,
+  onlyReadOutside,
   Proof,
-  undifferentiatedOutside,
+  type PyNode,
+  type Site,
+  type Transform,
 } from '../src/toolkit/index.js';
 import type { KeptList } from './detach-appended-loss/kept-list.js';
 import { keptLists, mayKeepList } from './detach-appended-loss/kept-list.js';
@@ -104,9 +107,9 @@ export const detachAppendedLoss: Transform<ListSite> = {
 
   fix({ list, values, record }, edit, module) {
     const proof = new Proof().require(isTorchCode(module), IS_TORCH);
-    for (const { answer, otherwise } of record.gates) proof.require(answer, otherwise);
+    proof.meet(...record.gates);
     if (list.scope.kind === 'module' && !record.spent)
-      proof.require('unknown', undifferentiatedOutside(module, list.name));
+      proof.require('unknown', onlyReadOutside(module, list.name));
     for (const value of values) edit.appendCall(graphCarrier(module, value), '.detach()');
     return edit.done(`Detach what is appended to \`${list.name}\``, proof);
   },

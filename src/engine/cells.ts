@@ -1,22 +1,24 @@
 import { applyEdits } from '../edit/apply.js';
+import { ask } from '../semantic/question.js';
 import type { PyNode } from '../syntax/node.js';
 import type { PythonParser } from '../syntax/parser.js';
 import { pythonProblem, type SyntaxProblem } from '../syntax/soundness.js';
 import { encode, type SourceText } from '../text/decode.js';
 import { Lines } from '../text/lines.js';
 import { type CellPlace, cellAt, cellsIn, positionInCells } from '../text/notebook/notebook.js';
+import { withAssumed } from './assumed.js';
+import type { EngineSetup } from './engine.js';
 import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
 import { ownEdits } from './preview.js';
 
-const IN_ORDER =
-  'that the cells run once, from top to bottom: in another order, or run again, they do not show this';
+const IN_ORDER = ask('cell-order')`Do the cells of the notebook run once, from top to bottom?`;
 
 /**
  * What a scan of a notebook's program comes to for its cells. What is safe only if they run in order waits for a person, as
  * does what changes several of them; a fix that is none within a cell is refused. Places are told by cell.
  */
 export function scanOfCells(
-  parser: PythonParser,
+  setup: EngineSetup,
   file: SourceFile,
   inOrder: Scan | Skipped,
   inAnyOrder: (cells: readonly CellPlace[]) => Scan | Skipped,
@@ -30,7 +32,8 @@ export function scanOfCells(
   const strict = isAsked ? inAnyOrder(cells) : undefined;
   const findings = inOrder.findings.map((finding) => {
     const ordered = strict === undefined ? finding : asSafeAs(finding, strict);
-    return ordered.fix === undefined ? ordered : fixedInCells(parser, file.source, cells, ordered);
+    if (ordered.fix === undefined) return ordered;
+    return withAssumed(setup, fixedInCells(setup.parser, file.source, cells, ordered), file.path);
   });
   const tellAt = <T extends Pick<Finding, 'at'>>(each: T): T => ({ ...each, at: told(each.at) });
   const tell = (finding: Finding): Finding => ({ ...tellAt(finding), end: told(finding.end) });
@@ -49,7 +52,7 @@ function asSafeAs(finding: Finding, strict: Scan | Skipped): Finding {
     transform === finding.transform && span.start === finding.span.start;
   const other = strict.kind === 'scan' ? strict.findings.find(isSame) : undefined;
   if (other?.safety === 'safe' && other.fix !== undefined) return finding;
-  return { ...finding, safety: 'unsafe', unproven: [IN_ORDER, ...(other?.unproven ?? [])] };
+  return { ...finding, safety: 'unsafe', questions: [IN_ORDER, ...(other?.questions ?? [])] };
 }
 
 function fixedInCells(
@@ -60,7 +63,7 @@ function fixedInCells(
 ): Finding {
   const { fix, ...rest } = finding;
   if (fix === undefined) return finding;
-  const refused = (refusal: string): Finding => ({ ...rest, safety: 'advice', unproven: [], refusal });
+  const refused = (refusal: string): Finding => ({ ...rest, safety: 'advice', questions: [], refusal });
   const edits = ownEdits(fix);
   const isWhole = edits.every(({ start, end }) => cellAt(cells, start) === cellAt(cells, end));
   if (!isWhole) return refused('the fix reaches over more than one cell of the notebook');
@@ -73,10 +76,11 @@ function fixedInCells(
   if (changed.length < 2) return finding;
   const numbers = [...new Set(edits.map(({ start }) => cellAt(cells, start)?.number ?? 0))];
   const named = `cells ${numbers.sort((a, b) => a - b).join(' and ')}`;
+  const question = ask('cells-again')`Will ${named}, which it changes, all be run again?`;
   return {
     ...finding,
     safety: finding.safety === 'safe' ? 'unsafe' : finding.safety,
-    unproven: [...finding.unproven, `that ${named}, which it changes, are all run again`],
+    questions: [...finding.questions, question],
   };
 }
 

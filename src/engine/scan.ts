@@ -14,6 +14,8 @@ import type { Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import { effectOf } from '../toolkit/effect.js';
 import { asOne } from './alike.js';
+import { withAlternatives } from './alternatives.js';
+import { withAssumed } from './assumed.js';
 import { scanOfCells } from './cells.js';
 import type { EngineSetup } from './engine.js';
 import { floorIn } from './floor.js';
@@ -56,8 +58,19 @@ export function lookAt(
   return { file, glimpse, candidates: withCue(setup, transforms, file.path, glimpse), isAddressed };
 }
 
-/** What a file has to say. Most have nothing, and are not even parsed. */
+/** What a file has to say, with alternatives told apart. Most have nothing, and are not even parsed. */
 export function scanOf(setup: EngineSetup, look: Look): Scan | Skipped {
+  const scan = plainScanOf(setup, look);
+  if (scan.kind === 'skipped' || scan.findings.length < 2) return scan;
+  const findings = withAlternatives(scan.file, scan.findings, setup.transforms, (file, transform) => {
+    const trial = plainScanOf(setup, lookAt(setup, file, { transforms: [transform], isAddressed: false }));
+    return trial.kind === 'scan' ? trial.findings : [];
+  });
+  return { ...scan, findings };
+}
+
+/** The same of one transform alone, or on paper: each finding by itself. */
+export function plainScanOf(setup: EngineSetup, look: Look): Scan | Skipped {
   const { file, glimpse, candidates } = look;
   const inOrder = scanInOrder(setup, look);
   if (file.source.notebook === undefined) return inOrder;
@@ -65,7 +78,7 @@ export function scanOf(setup: EngineSetup, look: Look): Scan | Skipped {
     const starts = cells.map(({ start }) => start);
     return scanTree(setup, file, candidates, glimpse, setup.parser.parse(glimpse.text), starts);
   };
-  return scanOfCells(setup.parser, file, inOrder, inAnyOrder);
+  return scanOfCells(setup, file, inOrder, inAnyOrder);
 }
 
 function scanInOrder(setup: EngineSetup, { file, glimpse, candidates, isAddressed }: Look): Scan | Skipped {
@@ -178,9 +191,10 @@ function findingsOf(setup: EngineSetup, transform: Transform, module: PyModule):
     const key = createHash('sha1').update(`${words}\0${nth}`).digest('hex').slice(0, 16);
     const made = findingFor(transform, site, key, module, options);
     const isOpposed = made.fix !== undefined && opposites.length > 0;
-    return { node: site.node, finding: isOpposed ? { ...made, alternativeTo: opposites } : made };
+    const standing = withAssumed(setup, made, module.path);
+    return { node: site.node, finding: isOpposed ? { ...standing, alternativeTo: opposites } : standing };
   });
-  return asOne(module, found);
+  return asOne(module, found).map((finding) => withAssumed(setup, finding, module.path));
 }
 
 function findingFor(
@@ -200,6 +214,7 @@ function findingFor(
     at: module.lines.position(node.start),
     end: module.lines.position(node.end),
     message,
+    ...(site.measuredAs !== undefined && { measuredAs: site.measuredAs }),
   };
   const floor = floorIn(meta, module);
   const result = attempt(() => {
@@ -209,16 +224,16 @@ function findingFor(
       : edit.refuse(floor.refusal);
   });
   if (result.kind === 'refusal') {
-    return { ...common, safety: 'advice', numerics: meta.numerics, unproven: [], refusal: result.reason };
+    return { ...common, safety: 'advice', numerics: meta.numerics, questions: [], refusal: result.reason };
   }
   if (result.kind === 'advice') {
-    return { ...common, safety: 'advice', numerics: meta.numerics, unproven: [], advice: result.next };
+    return { ...common, safety: 'advice', numerics: meta.numerics, questions: [], advice: result.next };
   }
   const imports = result.imports.map((wanted) => `import ${wanted.module}`);
   const importing = importEdit(module, imports, cellWith(module.text, result.edits[0]?.start ?? node.start));
   // A gate of the fix may have asked the same, and knows what is at stake.
   const doubts = floor.doubts.filter(
-    (doubt) => !result.unproven.some((gate) => gate.startsWith(doubt.slice(0, doubt.indexOf(':')))),
+    ({ text }) => !result.questions.some((each) => each.text.startsWith(text.slice(0, text.indexOf('(')))),
   );
   const premises = [...floor.premises, ...result.premises].filter(
     (each, index, all) => all.findIndex(({ because }) => because === each.because) === index,
@@ -227,7 +242,7 @@ function findingFor(
     ...common,
     safety: doubts.length > 0 && result.safety === 'safe' ? 'unsafe' : result.safety,
     numerics: result.numerics,
-    unproven: [...result.unproven, ...doubts],
+    questions: [...result.questions, ...doubts],
     ...(premises.length > 0 && { premises }),
     fix: {
       title: result.title,

@@ -2,21 +2,27 @@ import type { SourceText } from '../text/decode.js';
 import type { Position, Span } from '../text/lines.js';
 import { Lines } from '../text/lines.js';
 import { shownCell, shownCells } from '../text/notebook/shown.js';
-import type { Hunk } from './diff.js';
-import { shownHunks } from './shown-hunks.js';
 
-/** What a reader of a notebook sees change: Python, cell by cell. */
-interface CellHunks {
+/** A cell that changes, as its reader knows it. A cell has no newline at its end, and nobody wants to hear of it. */
+interface ChangedCell {
   readonly cell: number;
-  readonly hunks: readonly Hunk[];
+  readonly title: string;
+  readonly before: string;
+  readonly after: string;
 }
 
-export function hunksByCell(source: SourceText, before: string, after: string): readonly CellHunks[] {
+/** The Python that a reader of a notebook sees change, cell by cell; undefined where it is no notebook. */
+export function changedCells(
+  source: SourceText,
+  { before, after }: { readonly before: string; readonly after: string },
+): readonly ChangedCell[] | undefined {
+  if (source.notebook === undefined) return undefined;
   const now = shownCells(source, after);
   return shownCells(source, before).flatMap(({ number, text }, index) => {
-    // A cell has no newline at its end, and nobody wants to hear of it.
-    const hunks = shownHunks(`${text}\n`, `${now[index]?.text ?? ''}\n`);
-    return hunks.length === 0 ? [] : [{ cell: number, hunks }];
+    const changed = now[index]?.text ?? '';
+    return text === changed
+      ? []
+      : [{ cell: number, title: `cell ${number}`, before: `${text}\n`, after: `${changed}\n` }];
   });
 }
 
@@ -25,15 +31,8 @@ export function inItsCell<T extends { readonly before: string; readonly after: s
   source: SourceText,
   preview: T,
 ): T {
-  if (source.notebook === undefined) return preview;
-  const now = shownCells(source, preview.after);
-  const cells = shownCells(source, preview.before);
-  const at = cells.findIndex(({ text }, index) => text !== now[index]?.text);
-  return { ...preview, before: cells[at]?.text ?? '', after: now[at]?.text ?? '' };
-}
-
-export function cellTitle({ cell }: Pick<CellHunks, 'cell'>): string {
-  return `cell ${cell}`;
+  const [first] = changedCells(source, preview) ?? [];
+  return first === undefined ? preview : { ...preview, before: first.before, after: first.after };
 }
 
 /** The lines around a place and the span in them: of a notebook, those of its cell. */

@@ -4,7 +4,7 @@ import { ownEdits } from '../engine/preview.js';
 import type { Ranked } from '../oom/rank.js';
 import { Lines } from '../text/lines.js';
 import { placeMark } from '../text/place.js';
-import { cellTitle, hunksByCell, linesAround } from './by-cell.js';
+import { changedCells, linesAround } from './by-cell.js';
 import { printable, widthOf } from './cells.js';
 import { conciseLine } from './concise.js';
 import { diffView } from './diff-view.js';
@@ -23,7 +23,7 @@ import {
   shownFindings,
   type View,
 } from './report.js';
-import { shownHunksOf } from './shown-hunks.js';
+import { shownHunks, shownHunksOf } from './shown-hunks.js';
 
 const MARGIN = '  ';
 
@@ -37,7 +37,9 @@ export function renderFull(report: Report, view: View): string {
     const lines = linesOf.get(scan) ?? new Lines(scan.file.source.text);
     linesOf.set(scan, lines);
     const measured = report.proven?.measured(finding.transform);
-    blocks.push(textOf(findingBlock(scan.file, lines, finding, view, { ranked, measured })));
+    blocks.push(
+      textOf(findingBlock(scan.file, lines, finding, view, { ranked, measured, others: scan.findings })),
+    );
   }
   const apart = shown.filter(
     ({ ranked }) => ranked !== undefined && report.oom?.related.has(ranked) === false,
@@ -65,12 +67,36 @@ function apartBlock(apart: readonly Shown[], view: View): string[] {
   ];
 }
 
+/** What is told with a finding. */
+interface Beside {
+  readonly ranked: Ranked | undefined;
+  readonly measured: string | undefined;
+  /** The findings of its file. */
+  readonly others: readonly Finding[];
+}
+
+/** The fixes that would change the same lines in another way, by name. */
+function otherWays(finding: Finding, others: readonly Finding[], view: View): string[] {
+  const group = others.filter(({ key }) => key === finding.key || finding.alternatives?.includes(key));
+  if (group.length < 2) return [];
+  const named = group
+    .filter((each) => each !== finding)
+    .map(({ transform, fix, safety }) => `\`${transform}\` (${safety}): ${fix?.title}`);
+  const label = `${group.indexOf(finding) + 1} of ${group.length} ways: `;
+  return prose(
+    `or ${named.join('; or ')}; \`apply --interactive\` lets you choose`,
+    label,
+    view,
+    view.paint.yellow,
+  );
+}
+
 function findingBlock(
   file: SourceFile,
   lines: Lines,
   finding: Finding,
   view: View,
-  { ranked, measured }: { readonly ranked: Ranked | undefined; readonly measured: string | undefined },
+  { ranked, measured, others }: Beside,
 ): string[] {
   const tone = isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety];
   const shown = linesAround(file.source, lines, finding.span);
@@ -78,28 +104,22 @@ function findingBlock(
     ...heading(file.path, finding, view),
     ...(ranked === undefined ? [] : prose(ranked.because, rankLabel(ranked), view, view.paint.magenta)),
     ...prose(finding.message, '', view),
+    ...finding.questions.flatMap(({ text }) => prose(text, '? ', view, view.paint.yellow, view.paint.bold)),
+    ...(finding.assumed ?? []).flatMap(({ text }) => prose(text, 'assumed: ', view, view.paint.green)),
     '',
     ...frame(shown.lines, shown.span, { paint: view.paint, width: view.width, tone }),
   ];
-  const remarks = verdict(finding, view);
+  const remarks = [...verdict(finding, view), ...otherWays(finding, others, view)];
   if (measured !== undefined && !isRefused(finding))
     remarks.push(...prose(measured, 'measured on your run: ', view, view.paint.bold));
   if (remarks.length > 0) block.push('', ...remarks);
   if (finding.fix !== undefined) {
     const { beside = [] } = finding.fix;
     const style = { paint: view.paint, width: view.width, margin: MARGIN };
-    if (file.source.notebook === undefined) {
-      const hunks = shownHunksOf(lines, ownEdits(finding.fix));
-      if (hunks.length > 0) block.push('', ...diffView(hunks, style));
-    } else
-      for (const changed of hunksByCell(
-        file.source,
-        lines.text,
-        applyEdits(lines.text, ownEdits(finding.fix)),
-      )) {
-        if (changed.cell !== finding.at.cell) block.push('', MARGIN + view.paint.bold(cellTitle(changed)));
-        block.push(...(changed.cell === finding.at.cell ? [''] : []), ...diffView(changed.hunks, style));
-      }
+    for (const { title, hunks } of ownHunks(file, lines, finding)) {
+      block.push('', ...(title === undefined ? [] : [MARGIN + view.paint.bold(title)]));
+      block.push(...diffView(hunks, style));
+    }
     for (const { path, text, edits } of beside) {
       block.push('', `${MARGIN}${view.paint.bold(printable(path))}`);
       block.push(...diffView(shownHunksOf(new Lines(text), edits), style));
@@ -108,6 +128,20 @@ function findingBlock(
     while (block.at(-1) === '') block.pop();
   }
   return block;
+}
+
+/** The hunks of a fix in its own file; those of other cells than the finding's with their title. */
+function ownHunks({ source }: SourceFile, lines: Lines, { fix, at }: Finding) {
+  const edits = fix === undefined ? [] : ownEdits(fix);
+  if (source.notebook === undefined) {
+    const hunks = shownHunksOf(lines, edits);
+    return hunks.length === 0 ? [] : [{ title: undefined, hunks }];
+  }
+  const cells = changedCells(source, { before: lines.text, after: applyEdits(lines.text, edits) }) ?? [];
+  return cells.map(({ cell, title, before, after }) => ({
+    title: cell === at.cell ? undefined : title,
+    hunks: shownHunks(before, after),
+  }));
 }
 
 function rankLabel({ rank }: Ranked): string {
@@ -135,15 +169,20 @@ function verdict(finding: Finding, view: View): string[] {
     ...(finding.alternativeTo === undefined
       ? []
       : prose(alternativeSentence(finding.alternativeTo), 'alternative: ', view, paint.yellow)),
-    ...finding.unproven.flatMap((gate) => prose(gate, 'not proven: ', view, paint.yellow)),
     ...(view.verbose ? (finding.premises ?? []) : []).flatMap((premise) =>
       prose(premiseSentence(premise), 'counts on: ', view, paint.dim),
     ),
   ];
 }
 
-function prose(text: string, label: string, { width }: View, paintLabel = (text: string) => text): string[] {
+function prose(
+  text: string,
+  label: string,
+  { width }: View,
+  paintLabel = (text: string) => text,
+  paintText = (text: string) => text,
+): string[] {
   const first = MARGIN + label;
   const [head = '', ...rest] = wrap(text, width, { first, rest: ' '.repeat(first.length) });
-  return [MARGIN + paintLabel(label) + head.slice(first.length), ...rest];
+  return [MARGIN + paintLabel(label) + paintText(head.slice(first.length)), ...rest.map(paintText)];
 }

@@ -1,5 +1,5 @@
 import { encode, type SourceText } from '../text/decode.js';
-import { cellTitle, hunksByCell } from './by-cell.js';
+import { changedCells } from './by-cell.js';
 import { formatHunk, hunksBetween } from './diff.js';
 
 export interface FileChange {
@@ -27,9 +27,10 @@ export function patchForEyes(changes: readonly FileChange[], comments: readonly 
 }
 
 function patchOfCells({ path, source, after, comments = [] }: FileChange): Buffer {
-  const cells = hunksByCell(source, source.text, after).map((changed) => {
-    const name = (side: string) => `${quotePath(`${side}/${path}`)}: ${cellTitle(changed)}`;
-    return `--- ${name('a')}\n+++ ${name('b')}\n${changed.hunks.map(formatHunk).join('')}`;
+  const cells = (changedCells(source, { before: source.text, after }) ?? []).map((cell) => {
+    const name = (side: string) => `${quotePath(`${side}/${path}`)}: ${cell.title}`;
+    const hunks = hunksBetween(cell.before, cell.after);
+    return `--- ${name('a')}\n+++ ${name('b')}\n${hunks.map(formatHunk).join('')}`;
   });
   return Buffer.concat([commentLines(comments), Buffer.from(cells.join(''))]);
 }

@@ -18,7 +18,7 @@ export function diagnosticOf(finding: Finding, range: Range): Diagnostic {
     finding.message,
     ...(finding.fix === undefined ? [] : [`Fix (${finding.safety}): ${finding.fix.title}`]),
     ...(finding.advice === undefined ? [] : [finding.advice]),
-    ...finding.unproven.map((gate) => `Not proven: ${gate}`),
+    ...finding.questions.map(({ text }) => text),
   ];
   return {
     range,
@@ -40,7 +40,8 @@ export function hoverText(finding: Finding, meta: TransformMeta | undefined): st
     ...(figure === undefined ? [] : [figure]),
     ...(finding.fix === undefined ? [] : [`*Fix:* ${quoted(finding.fix.title)}`]),
     ...(finding.advice === undefined ? [] : [quoted(finding.advice)]),
-    ...finding.unproven.map((gate) => `*Not proven:* ${quoted(gate)}`),
+    ...finding.questions.map(({ text }) => `*Open question:* ${quoted(text)}`),
+    ...(finding.assumed ?? []).map(({ text }) => `*Assumed by the config:* ${quoted(text)}`),
     ...(finding.premises ?? []).map((premise) => `*Counts on* ${quoted(premiseSentence(premise))}`),
     `\`memfix explain ${finding.transform}\` has the whole page.`,
   ];

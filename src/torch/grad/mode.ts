@@ -2,6 +2,7 @@ import { definitionBehind } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isNotebook } from '../../semantic/program.js';
+import { ask, type Question } from '../../semantic/question.js';
 import {
   contextManagers,
   decoratorsOf,
@@ -15,7 +16,7 @@ import {
 } from '../../semantic/statements.js';
 import { type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { placeOf } from '../gate.js';
+import { ONLY_READ, placeOf } from '../gate.js';
 import { functionsOf, gradUseReached, gradUsesIn } from './grad.js';
 import { gradModeOf } from './gradient.js';
 import { mayBeInstance } from './instance.js';
@@ -230,9 +231,9 @@ function isInTrainingAutocast(module: PyModule, use: PyNode): boolean {
   return caller === undefined || gradUseReached(module, caller) !== undefined;
 }
 
-/** The condition that nobody outside of what is seen differentiates a variable of a module. */
-export function undifferentiatedOutside(module: PyModule, name: string): string {
+/** The question whether anybody outside of what is seen differentiates a variable of a module. */
+export function onlyReadOutside(module: PyModule, name: string): Question {
   return isNotebook(module)
-    ? `nobody who has the notebook open differentiates \`${name}\``
-    : `no other file imports \`${name}\` to differentiate it`;
+    ? ask('only-read')`Is \`${name}\` ${ONLY_READ} by whoever has the notebook open?`
+    : ask('only-read')`Is \`${name}\` ${ONLY_READ} in files that import it?`;
 }
