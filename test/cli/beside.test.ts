@@ -109,7 +109,9 @@ describe('a fix of two files', () => {
     expect(json.findings[0].fix.files).toEqual([
       {
         path: 'conf.yaml',
-        edits: [{ line: 2, column: 7, endLine: 2, endColumn: 9, start: 13, end: 15, text: 'yes' }],
+        edits: [
+          { cell: null, line: 2, column: 7, endLine: 2, endColumn: 9, start: 13, end: 15, text: 'yes' },
+        ],
       },
     ]);
   });

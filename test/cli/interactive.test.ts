@@ -44,7 +44,7 @@ function inTerminal(
 function answers(...keys: readonly string[]) {
   let asked = 0;
   return (text: string, terminal: { type(keys: string): void }) => {
-    const open = [...text.matchAll(/\((\d+)\/\d+\) [^\n]*\]\? /g)].length;
+    const open = [...text.matchAll(/\((\d+)\/\d+\) [^?]*\?=more /g)].length;
     if (open > asked && asked < keys.length) terminal.type(keys[asked++] ?? '');
   };
 }
@@ -113,7 +113,7 @@ test('a notebook is asked about cell by cell, and its other bytes stay', async (
   const cwd = repositoryWith({ 'a.ipynb': book });
   const ended = await inTerminal(cwd, ['apply', '-i'], answers('y', 'i', 'n'));
   expect(ended.text).toContain('── a.ipynb: cell 1, line 2 ──');
-  expect(ended.text).toContain('@@ -1,2 +1,2 @@\n !ls\n-hold()\n+release()\n');
+  expect(ended.text).toContain('1   !ls\n2 - hold()\n2 + release()\n');
   expect(ended.text).toContain('1 fix applied in 1 file, 1 declined.');
   expect(read(cwd, 'a.ipynb')).toBe(book.replace('hold', 'release'));
 });
