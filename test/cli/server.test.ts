@@ -12,7 +12,7 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
   type TextEdit,
-} from 'vscode-languageserver-protocol/node';
+} from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { put, repositoryWith } from '../workspace/folders.js';
 

@@ -12,7 +12,6 @@ export type {
   InitializeResult,
   Position,
   Range,
-  TextDocumentEdit,
   TextEdit,
   WorkspaceEdit,
 } from 'vscode-languageserver';
