@@ -1,5 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import type { Decide, Decision, Finding, Outcome } from '../engine/outcome.js';
+import { placeText } from '../text/place.js';
 import { contentHash, type Entry } from '../workspace/answers.js';
 import { excludedIn } from '../workspace/changes.js';
 import type { Written } from '../workspace/write.js';
@@ -31,6 +32,22 @@ export function pathsToWrite(review: Review): readonly string[] {
   const finished = finishedPaths(review);
   const onScreen = review.items[review.cursor]?.path;
   return [...touched].filter((path) => finished.has(path) && path !== onScreen);
+}
+
+const MOST_NAMED = 5;
+
+/** The findings that are still there, by name: those without an answer, and in files that could not be written. */
+export function leftOpen(review: Review, landed: readonly Landed[], files: ReviewedFiles): string {
+  const written = new Set(landed.filter(({ failed }) => failed === undefined).map(({ path }) => path));
+  const open = review.items.filter(({ ref, path }) => {
+    const answer = review.answers.get(ref);
+    return answer === undefined || (answer.kind !== 'skip' && !written.has(path));
+  });
+  const named = open
+    .slice(0, MOST_NAMED)
+    .map((item) => `${placeText(item.path, files.finding(item).at)} ${item.transform}`);
+  const more = open.length - named.length;
+  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 }
 
 export async function land(
