@@ -32,12 +32,14 @@ describe('notebooks', () => {
       'a.ipynb: cell 2, line 3: drop-hold [safe] hold costs memory\n' +
         'a.ipynb: cell 3, line 2: calm-risk [unsafe] risk costs memory\n',
     );
-    const full = (await memfix({ cwd }, 'check')).stdout;
+    const short = (await memfix({ cwd }, 'check')).stdout;
+    expect(short).toContain('  1 │   %time\n  2 │   x = 1\n  3 │ - hold("é")\n    │ + release("é")\n');
+    const full = (await memfix({ cwd }, 'check', '--output-format', 'full')).stdout;
     expect(full).toContain('a.ipynb: cell 2, line 3  drop-hold');
     expect(full).toContain('  1 │ %time\n  2 │ x = 1\n  3 │ hold("é")\n');
     expect(full).toContain('  @@ -1,3 +1,3 @@\n   %time\n   x = 1\n  -hold("é")\n  +release("é")\n');
     expect(full).toContain('   !ls\n  -risk()\n  +calm()\n');
-    expect(full).not.toContain('magic');
+    expect(short + full).not.toContain('magic');
   });
 
   test('are told to programs by the lines and offsets of their cells', async () => {
