@@ -284,6 +284,23 @@ export const COMMANDS = {
       ],
     ],
   },
+  server: {
+    summary: 'findings and fixes in an editor, by the Language Server Protocol',
+    operands: '',
+    about:
+      'Speaks the Language Server Protocol on standard input and output, for an editor that starts it: findings as you type,\n' +
+      'fixes, explanations. It looks at texts as they are in the editor, at the files around them as they are on disk, and\n' +
+      'changes nothing by itself. Notebooks are looked at cell by cell. docs/editors.md says how to set up an editor.\n' +
+      'Exits with 0 when the editor hangs up, 2 on an error.',
+    options: [
+      ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes', 'config'],
+      ...['isolated', 'target-version', 'strict-config', ...EVERYWHERE],
+    ] as readonly OptionName[],
+    examples: [
+      ['memfix server', 'what an editor runs'],
+      ['memfix server --select leak', 'only what is never given back'],
+    ],
+  },
   undo: {
     summary: 'take back the last apply',
     operands: '[path]',

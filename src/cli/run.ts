@@ -114,6 +114,8 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
       return (await import('./commands/review.js')).review;
     case 'worker':
       return (await import('./commands/worker.js')).worker;
+    case 'server':
+      return (await import('./commands/server.js')).server;
     case 'undo':
       return (await import('./commands/undo.js')).undo;
   }

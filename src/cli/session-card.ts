@@ -1,13 +1,14 @@
+import { inItsCell } from '../report/by-cell.js';
 import { terminalPage } from '../report/explain.js';
 import { type Card, type Drawn, detailText, type Look, noteText } from './screen.js';
 
 /** All about the finding, and the transform's page with the person's own code as its example. */
 export function explanation(card: Card, look: Look): string {
-  const { finding, meta, preview } = card;
+  const { source, finding, meta, preview } = card;
   const page =
     meta === undefined
       ? noteText(`There is no page about ${finding.transform}.`, look)
-      : terminalPage(meta, preview, look);
+      : terminalPage(meta, inItsCell(source, preview), look);
   return detailText(card, look) + page;
 }
 

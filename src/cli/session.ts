@@ -247,6 +247,7 @@ class Session {
         isThis: each === item,
       })),
       path: item.path,
+      source: file.source,
       finding,
       meta: this.input.metas.get(item.transform),
       preview:

@@ -1,6 +1,7 @@
 import type { Finding, Scan, Skipped } from '../engine/outcome.js';
 import type { Diagnosis } from '../oom/diagnosis.js';
 import type { Ranked } from '../oom/rank.js';
+import { placeMark } from '../text/place.js';
 import type { Safety } from '../toolkit/contract.js';
 import { byEffect } from '../toolkit/effect.js';
 import { printable } from './cells.js';
@@ -102,7 +103,7 @@ export function alternativeSentence(ids: readonly string[]): string {
 /** The lines for files and comments that a reader should know about, in the form compilers use. */
 export function remarks(report: Report, { paint }: View): string[] {
   const place = (path: string, at?: { line: number; column: number }) =>
-    paint.bold(printable(path)) + (at === undefined ? '' : paint.dim(`:${at.line}:${at.column}`));
+    paint.bold(printable(path)) + (at === undefined ? '' : paint.dim(placeMark(at)));
   return [
     ...report.scans.flatMap((scan) =>
       scan.notes.map(

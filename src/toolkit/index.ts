@@ -130,7 +130,11 @@ export {
 } from '../torch/grad/evaluation.js';
 export { hasInferenceFastPath } from '../torch/grad/fast-path.js';
 export { mayCarryGradient, recordsNoGraph } from '../torch/grad/gradient.js';
-export { differentiatingCaller, differentiatingReader } from '../torch/grad/mode.js';
+export {
+  differentiatingCaller,
+  differentiatingReader,
+  onlyReadOutside,
+} from '../torch/grad/mode.js';
 export { mayRunForNumbers, NUMBERS, numericRuns } from '../torch/grad/numeric-runs.js';
 export { fatesAt } from '../torch/grad/record-fate.js';
 export { compilerOf, importsTorch, mayMeanTorch } from '../torch/grad/roles.js';

@@ -4,6 +4,7 @@ import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
 import { readerOfVariables } from '../../src/semantic/liveness.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
+import { isNotebook } from '../../src/semantic/program.js';
 import { mayBeReadElsewhere } from '../../src/semantic/project-names.js';
 import { ask } from '../../src/semantic/question.js';
 import {
@@ -39,6 +40,7 @@ import {
   differentiatingReader,
   entersGradOff,
   isGradOff,
+  onlyReadOutside,
   onlyRunsGradOff,
   switchesGradOff,
 } from '../../src/torch/grad/mode.js';
@@ -233,7 +235,9 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
   const followed = new Set<PyNode>();
   for (const name of changedIn(module, run)) {
     const isOpen = owner === module.root && module.writes(module.scope, name).some(isInside);
-    if (isOpen && mayHoldGraph(part, name) && mayBeReadElsewhere(module, name))
+    if (isOpen && mayHoldGraph(part, name) && isNotebook(module))
+      yield unknown(onlyReadOutside(module, name));
+    else if (isOpen && mayHoldGraph(part, name) && mayBeReadElsewhere(module, name))
       yield unknown(ask('only-read')`Is \`${name}\` ${ONLY_READ} in other files?`);
     for (const read of module.reads(module.scopeOf(owner), name)) {
       if (isInside(read) || !comesFrom(module, run, read, name)) continue;
