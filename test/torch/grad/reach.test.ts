@@ -41,7 +41,9 @@ const SHAPES: readonly (readonly [shape: string, text: string])[] = [
 ];
 
 describe('reaching', () => {
-  it.each(SHAPES)('finds those from which one gets there: %s', (_, text) => agree(moduleOf(text)));
+  it.each(SHAPES)('finds those from which one gets there: %s', (_, text) => {
+    agree(moduleOf(text));
+  });
 
   it('does so in every fixture of what asks for it', () => {
     const folder = join(import.meta.dirname, '../../../fixtures/no-grad');
