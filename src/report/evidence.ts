@@ -77,7 +77,8 @@ export function measuredEffect(meta: TransformMeta, measuredAs?: string): string
   const { gpu } = meta.evidence;
   const figures = figuresOf(meta).filter(({ before }) => before.outcome === undefined);
   const [only, ...others] = figures;
-  if (gpu === undefined || 'notMeasured' in gpu || only === undefined) return 'not measured on a GPU';
+  if (gpu === undefined || 'notMeasured' in gpu || only === undefined)
+    return meta.evidence.verdict.split(/(?<=\.) /)[0] ?? '';
   const machine = shortMachine(gpu.machine).split(',')[0] ?? '';
   const text = (figure: Figure) =>
     `${changeText(figure, EXPECTED[meta.symptom])} (${figure.what}, ${machine})`;

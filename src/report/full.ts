@@ -16,6 +16,7 @@ import {
   remarks,
   SAFETY_TONE,
   shownFindings,
+  standingOf,
   type View,
 } from './report.js';
 import { shownHunksOf } from './shown-hunks.js';
@@ -74,7 +75,7 @@ function findingBlock(
 ): string[] {
   const tone = isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety];
   const block = [
-    ...headingOf(file.path, finding, standingOf(finding), view),
+    ...headingOf(file.path, finding, standingWords(finding), view),
     ...(ranked === undefined ? [] : labelled(ranked.because, rankLabel(ranked), view, view.paint.magenta)),
     ...labelled(finding.message, '', view),
     ...doubtLines(finding, finding.questions, view),
@@ -100,8 +101,8 @@ function findingBlock(
   return block;
 }
 
-function standingOf(finding: Finding): readonly string[] {
-  return isRefused(finding) ? ['left alone'] : [finding.safety, finding.numerics];
+function standingWords(finding: Finding): readonly string[] {
+  return isRefused(finding) ? ['left alone'] : [standingOf(finding), finding.numerics];
 }
 
 export function rankLabel({ rank }: Ranked): string {

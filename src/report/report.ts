@@ -88,6 +88,11 @@ export function refusalSentence(reason: string): string {
   return `left alone because ${reason.replace(/^(?:left alone )?(?:because )?/, '')}`;
 }
 
+/** How safe a fix is, and whether that rests on what the config assumes. */
+export function standingOf({ safety, assumed }: Finding): string {
+  return assumed === undefined || safety !== 'safe' ? safety : 'safe by assumption';
+}
+
 /** Why `apply` leaves a fix that does the opposite of another to a person. */
 export function alternativeSentence(ids: readonly string[]): string {
   const named = ids.map((id) => `\`${id}\``).join(' and ');

@@ -19,6 +19,7 @@ import {
   SAFETY_TONE,
   type Shown,
   shownFindings,
+  standingOf,
   type View,
 } from './report.js';
 import { shownHunksOf } from './shown-hunks.js';
@@ -106,7 +107,7 @@ function findingBlock(
   const isSaid = before?.scan.file === file && before.finding.message === finding.message;
   const measured = isRefused(finding) ? undefined : report.proven?.measured(finding.transform);
   return [
-    ...headingOf(file.path, finding, standingOf(finding, report), view),
+    ...headingOf(file.path, finding, standingWords(finding, report), view),
     ...(ranked === undefined ? [] : labelled(ranked.because, rankLabel(ranked), view, paint.magenta)),
     ...(isSaid ? [] : labelled(finding.message, '', view)),
     ...(finding.refusal === undefined ? [] : labelled(refusalSentence(finding.refusal), '', view)),
@@ -130,10 +131,10 @@ function findingBlock(
   ];
 }
 
-function standingOf(finding: Finding, { leaks }: Report): readonly string[] {
+function standingWords(finding: Finding, { leaks }: Report): readonly string[] {
   if (isRefused(finding)) return ['left alone'];
   return [
-    finding.safety,
+    standingOf(finding),
     leaks?.has(finding.transform) === true ? 'leak' : EFFECT_WORDS[finding.effect],
     ...(finding.numerics === 'bit-identical' ? [] : [finding.numerics]),
   ];

@@ -72,15 +72,22 @@ async function diffStdin(context: Context): Promise<number> {
   return outcome.bugs.length > 0 ? EXIT.error : code;
 }
 
-/** What was measured for the fixes in a file. */
+/** What a person has to answer for the fixes in a file, or has, and what was measured for them. */
 function commentsOn(outcome: Outcome, proven: Proven | undefined): readonly string[] {
-  if (proven === undefined) return [];
-  const applied = appliedIn(outcome).map(({ transform }) => transform);
-  return [...new Set(applied)].map((id) => `${id}: ${proven.measured(id) ?? 'not measured'}`);
+  const applied = appliedIn(outcome);
+  const asked = applied.flatMap(({ transform, at, questions, assumed = [] }) => [
+    ...questions.map(({ text }) => `${transform}, line ${at.line}, is right if yes: ${text}`),
+    ...assumed.map(({ text }) => `${transform}, line ${at.line}, assumed: ${text}`),
+  ]);
+  const ids = new Set(applied.map(({ transform }) => transform));
+  const measured =
+    proven === undefined ? [] : [...ids].map((id) => `${id}: ${proven.measured(id) ?? 'not measured'}`);
+  return [...asked, ...measured];
 }
 
-function changeOf({ file, after }: Outcome, path: string): FileChange {
-  return { path, source: file.source, after };
+function changeOf(outcome: Outcome, path: string): FileChange {
+  const { file, after } = outcome;
+  return { path, source: file.source, after, comments: commentsOn(outcome, undefined) };
 }
 
 async function conclude(
