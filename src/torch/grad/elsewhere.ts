@@ -5,13 +5,8 @@ import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
 import type { PyNode } from '../../syntax/node.js';
 import { classAskingForMode } from './forward.js';
-import {
-  type DifferentiatingModule,
-  differentiatingModule,
-  type GradUse,
-  gradUseReached,
-  reachedFrom,
-} from './grad.js';
+import { type DifferentiatingModule, differentiatingModule, type GradUse, gradUseReached } from './grad.js';
+import { reachedFrom } from './reach.js';
 
 interface UseElsewhere {
   readonly use: GradUse;
