@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { MEASURE } from '../report/blocks.js';
 import { printable } from '../report/cells.js';
 import type { Paint } from '../report/paint.js';
 import { wrap } from '../report/prose.js';
@@ -75,7 +76,7 @@ export class Context {
     const { stderr } = this.io;
     const lines =
       stderr.isTTY === true && !/^\s/.test(text)
-        ? wrap(redacted(text), widthOf(stderr), { first: '', rest: '' })
+        ? wrap(redacted(text), Math.min(widthOf(stderr), MEASURE), { first: '', rest: '' })
         : [redacted(text)];
     stderr.write(`${lines.join('\n')}\n`);
   }

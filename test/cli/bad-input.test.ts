@@ -118,7 +118,7 @@ describe('a word that memfix does not know', () => {
     ],
     [
       ['check', '--output-format', 'jsno'],
-      '`--output-format` cannot be `jsno`: it is one of full, concise, json. Did you mean `json`?',
+      '`--output-format` cannot be `jsno`: it is one of short, full, concise, json. Did you mean `json`?',
     ],
     [['check', '--changed', '--staged'], '`--changed` and `--staged` cannot be combined.'],
     [
