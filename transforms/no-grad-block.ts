@@ -13,10 +13,12 @@
  * behind must not be differentiated: refused where it is, unsafe where the file does not show it. Strings keep their bytes.
  */
 import {
+  type GradlessPart,
   hasInferenceFastPath,
   importsTorch,
   isTestFile,
   linesBeforeForward,
+  mayCallNetwork,
   NO_GRAD,
   Proof,
   SET_GRAD_ENABLED,
@@ -25,11 +27,12 @@ import {
   shown,
   type Transform,
 } from '../src/toolkit/index.js';
-import { doubtsAboutBlock, type EvaluationBlock, evaluationBlocks } from './no-grad-block/block.js';
+import { doubtsAboutBlock, evaluationBlocks } from './no-grad-block/block.js';
 import { type FlaggedLoop, flaggedLoops, mayChooseMode } from './no-grad-block/flag.js';
+import { CUTS, numericBlocks } from './no-grad-block/numbers.js';
 
 interface BlockSite extends Site {
-  readonly run: EvaluationBlock | FlaggedLoop;
+  readonly run: GradlessPart | FlaggedLoop;
 }
 
 export const noGradBlock: Transform<BlockSite> = {
@@ -72,11 +75,12 @@ export const noGradBlock: Transform<BlockSite> = {
   },
 
   skipsTests: true,
-  prefilter: [['.eval()', '.train('], 'torch'],
-  cue: (_text, _path, glimpse) =>
+  prefilter: [['.eval()', '.train(', 'backward('], 'torch'],
+  cue: (text, _path, glimpse) =>
     glimpse
       .stretchesWith(...SWITCHES)
-      .some((code) => linesBeforeForward(code).length > 0 || mayChooseMode(code)),
+      .some((code) => linesBeforeForward(code).length > 0 || mayChooseMode(code)) ||
+    (text.includes('backward(') && glimpse.stretchesWith(...CUTS).some(mayCallNetwork(glimpse))),
 
   *detect(module) {
     if (importsTorch(module) === 'no' || isTestFile(module.path, module.text)) return;
@@ -100,6 +104,17 @@ export const noGradBlock: Transform<BlockSite> = {
         node,
         run,
         message: `${what} ${models} in evaluation mode with gradients on: each forward keeps its activations for a backward that never comes`,
+      };
+    }
+    if (!module.text.includes('backward(')) return;
+    for (const run of numericBlocks(module)) {
+      const node = run.statements[0]?.named[0]?.field('left');
+      if (node === undefined) continue;
+      const models = run.models.map(({ text }) => `\`${text}\``).join(' and ');
+      yield {
+        node,
+        run,
+        message: `this runs ${models} with gradients on, and what comes of it is only read: the activations are kept for a backward that never comes`,
       };
     }
   },

@@ -11,12 +11,13 @@ import { hasInferenceFastPath } from '../../src/torch/grad/fast-path.js';
 import { hookElsewhere } from '../../src/torch/grad/forward.js';
 import { stateOfForward } from '../../src/torch/grad/kept-state.js';
 import { compilerOf, importsTorch } from '../../src/torch/grad/roles.js';
+import { networksIn } from '../../src/torch/grad/teachers.js';
 import { differentiatingNetwork, suspectInWords } from '../../src/torch/grad/unknown-code.js';
 import { type Fate, fateOf } from './fate.js';
 import { Graphless } from './graphless.js';
 import { isAsked } from './inputs.js';
 import { differentiatedAlone, isOnlyReadDetached } from './sinks.js';
-import { networksIn, type TeacherRun } from './sites.js';
+import type { TeacherRun } from './sites.js';
 
 /**
  * All that speaks against computing this statement without gradients, refusals first. Two proofs: nobody reads what it

@@ -129,7 +129,9 @@ export function keepsOnlyNumbers(
   const models = new Set(runs.map(({ model }) => model.text));
   const trace = new GradTrace(module, functionNode, models);
   if (handsBackGraph(functionNode, trace)) return false;
-  if (escapesOf(module, functionNode, trace).next().done !== true) return false;
+  // What it gives back of what it was given is a question to its callers.
+  for (const { into, isDerived } of escapesOf(module, functionNode, trace))
+    if (!isDerived || into !== undefined) return false;
   if (suspicionsOf(module, functionNode, models, trace).length > 0) return false;
   return [...doubtsAbout(module, functionNode, runs)].every(({ answer }) => answer !== 'no');
 }

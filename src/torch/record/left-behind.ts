@@ -1,0 +1,219 @@
+import { ofTensor } from '../../library/library.js';
+import { makerOf } from '../../semantic/elsewhere.js';
+import { reachingDefinitions, readsReached } from '../../semantic/flow.js';
+import { readerOfVariables } from '../../semantic/liveness.js';
+import type { PyModule } from '../../semantic/module.js';
+import { binds, roleOf } from '../../semantic/names.js';
+import { mayBeReadElsewhere } from '../../semantic/project-names.js';
+import { methodName, receiverOf, statementOf } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { within } from '../../syntax/within.js';
+import { LR_SCHEDULERS } from '../catalog-modules.js';
+import { shown } from '../gate.js';
+import { callersElsewhere, partReturned } from '../grad/callers.js';
+import { suspicionsOf, trainingCallReached } from '../grad/calls.js';
+import type { GradDoubt } from '../grad/doubts.js';
+import { differentiatingModuleAround } from '../grad/elsewhere.js';
+import { escapesOf } from '../grad/escapes.js';
+import { switchesToEvaluation } from '../grad/evaluation.js';
+import { asksForGraph } from '../grad/forward.js';
+import { gradUseReached } from '../grad/grad.js';
+import { differentiates, differentiatingReader } from '../grad/mode.js';
+import { valuesPutInto } from '../grad/parts.js';
+import { GradTrace } from '../grad/trace.js';
+import { isReport } from './loss-use.js';
+
+/** Statements of a function or a script that run networks, and could do so without gradients. */
+export interface GradlessPart {
+  /** What is put under the `with`. */
+  readonly wrapped: readonly PyNode[];
+  /** What then runs without gradients: all of it, or what no flag keeps for training. */
+  readonly statements: readonly PyNode[];
+  /** The function around them, or the module. */
+  readonly owner: PyNode;
+  /** The networks that they run. */
+  readonly models: readonly PyNode[];
+}
+
+/** All that the statements do themselves, or leave behind, that needs gradients, refusals first. */
+export function* doubtsOfPart(module: PyModule, run: GradlessPart): Generator<GradDoubt> {
+  for (const statement of run.statements) yield* refusals(module, statement, run.models);
+  yield* leavings(module, run);
+}
+
+/** Whether nothing that they compute is kept, differentiated or handed on with its graph. */
+export function leavesNothing(module: PyModule, run: GradlessPart): boolean {
+  for (const _doubt of leavings(module, run)) return false;
+  return true;
+}
+
+function* leavings(module: PyModule, run: GradlessPart): Generator<GradDoubt> {
+  const models = new Set(run.models.map(({ text }) => text));
+  const trace = new GradTrace(module, run.owner, models);
+  const part = { module, run, models, trace };
+  for (const statement of run.statements) yield* doubtsAboutPart(part, statement);
+  yield* usedBehind(part);
+}
+
+interface Part {
+  readonly module: PyModule;
+  readonly run: GradlessPart;
+  readonly models: ReadonlySet<string>;
+  readonly trace: GradTrace;
+}
+
+function* doubtsAboutPart({ module, run, models, trace }: Part, statement: PyNode): Generator<GradDoubt> {
+  const { owner } = run;
+  const asked = asksForGraph(module, statement, trace);
+  if (asked !== undefined) yield { answer: 'no', words: `it ${asked}` };
+  for (const { kind, words } of suspicionsOf(module, owner, models, trace, statement))
+    yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
+  for (const { into, words, isDerived } of escapesOf(module, owner, trace, statement)) {
+    const reader = into && differentiatingReader(module, owner, into);
+    const name = reader?.field('name')?.text;
+    if (name !== undefined && into !== undefined)
+      yield { answer: 'no', words: `\`${name}\` differentiates \`${shown(into)}\`, which it sets` };
+    if (!isDerived) yield { answer: 'unknown', words };
+  }
+}
+
+function no(words: string): GradDoubt {
+  return { answer: 'no', words };
+}
+
+function* refusals(module: PyModule, loop: PyNode, models: readonly PyNode[]): Generator<GradDoubt> {
+  const reached = gradUseReached(module, loop);
+  if (reached !== undefined) {
+    const via = reached.via?.field('name')?.text;
+    yield no(
+      via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
+    );
+  }
+  const inner = differentiatingModuleAround(module);
+  if (inner !== undefined) yield no(`it may run \`${inner.name}\`, whose forward ${inner.use.words}`);
+  const training = trainingCallReached(module, loop);
+  if (training !== undefined) yield no(training.words);
+  const mode = models.find(({ text }) => [...ownCalls(loop)].some((call) => switchesToTraining(call, text)));
+  if (mode !== undefined) yield no(`\`${mode.text}\` is put back into training mode inside`);
+}
+
+/** The calls of a statement, without those of what it only defines. */
+export function* ownCalls(statement: PyNode): Generator<PyNode> {
+  for (const node of statement.walk(({ type }) => !/_definition$|^lambda$/.test(type)))
+    if (node.type === 'call') yield node;
+}
+
+export function switchesToTraining(call: PyNode, model: string): boolean {
+  return methodName(call) === 'train' && receiverOf(call)?.text === model && !switchesToEvaluation(call);
+}
+
+/** Packages whose objects turn what they are fed into numbers for a report. */
+const METRICS = /^(?:torchmetrics|evaluate|ignite\.metrics|torcheval\.metrics)\./;
+
+function isMetric(module: PyModule, object: PyNode): boolean {
+  return METRICS.test(makerOf(module, object) ?? '');
+}
+
+/** Variables that leave the block with what may hang on a graph, and are used for more than a report. */
+function* usedBehind(part: Part): Generator<GradDoubt> {
+  const { module, run } = part;
+  const { wrapped, owner } = run;
+  const isInside = (node: PyNode) => wrapped.some((each) => each.contains(node));
+  const followed = new Set<PyNode>();
+  for (const name of changedIn(module, run)) {
+    const isOpen = owner === module.root && module.writes(module.scope, name).some(isInside);
+    if (isOpen && mayHoldGraph(part, name) && mayBeReadElsewhere(module, name))
+      yield { answer: 'unknown', words: `that no other file differentiates \`${name}\`` };
+    for (const read of module.reads(module.scopeOf(owner), name)) {
+      if (isInside(read) || !comesFrom(module, run, read, name)) continue;
+      if (isHarmless(part, read, followed, 0)) continue;
+      const answer = differentiates(module, owner, read) ? 'no' : 'unknown';
+      yield answer === 'no'
+        ? { answer, words: `\`${name}\`, which it computes, is differentiated behind it` }
+        : { answer, words: `that nobody differentiates \`${name}\`, which it leaves behind` };
+      const isReturned = statementOf(read).type === 'return_statement' && owner !== module.root;
+      const called = isReturned ? callersElsewhere(module, owner, partReturned(read)).doubt : undefined;
+      if (called !== undefined) yield called;
+    }
+  }
+  const reader = owner === module.root ? undefined : readerOfVariables(module, owner);
+  if (reader !== undefined)
+    yield { answer: 'unknown', words: `that nobody differentiates what \`${shown(reader)}\` gives` };
+  // What is done with the values there may need their graph.
+  for (const statement of followed) {
+    yield* refusals(module, statement, []);
+    yield* doubtsAboutPart(part, statement);
+  }
+}
+
+function mayHoldGraph({ module, run, trace }: Part, name: string): boolean {
+  const writes = module.writes(module.scopeOf(run.owner), name);
+  return writes.some(
+    (write) => run.wrapped.some((each) => each.contains(write)) && trace.mayCarryGraph(write),
+  );
+}
+
+/** The variables that a block binds, or puts something into. */
+function changedIn(module: PyModule, { wrapped, owner }: GradlessPart): ReadonlySet<string> {
+  const scope = module.scopeOf(owner);
+  const changed = new Set<string>();
+  for (const node of wrapped.flatMap((statement) => [...statement.walk()])) {
+    if (node.type !== 'identifier' || module.resolve(node) !== scope) continue;
+    const isFed = valuesPutInto(node).length > 0 && !isMetric(module, node);
+    if (binds(roleOf(node)) || isFed) changed.add(node.text);
+  }
+  return changed;
+}
+
+/** The read may see what the block wrote; where it only puts something into an object, every later read does. */
+function comesFrom(module: PyModule, { wrapped, owner }: GradlessPart, read: PyNode, name: string): boolean {
+  const isInside = (node: PyNode) => wrapped.some((each) => each.contains(node));
+  if (!module.writes(module.scopeOf(owner), name).some(isInside)) return true;
+  const definitions = reachingDefinitions(module, read);
+  return definitions === undefined || definitions.some(({ node }) => isInside(node));
+}
+
+/** `out.requires_grad`, `loss.grad_fn is None`. */
+function asksAboutGraph(read: PyNode, statement: PyNode): boolean {
+  for (const around of read.ancestors()) {
+    if (around === statement) return false;
+    const name = around.type === 'attribute' ? around.field('attribute')?.text : undefined;
+    if (name !== undefined && ofTensor(name)?.asksGraph === true) return true;
+  }
+  return false;
+}
+
+const MAX_HOPS = 4;
+
+/**
+ * The value is printed, compared, turned into a number, or only passed on to names of which the same is true. `followed`
+ * gets the statements that it goes through.
+ */
+function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: number): boolean {
+  const { module, trace } = part;
+  if (!trace.mayCarryGraph(read)) return true;
+  const statement = statementOf(read);
+  if (asksAboutGraph(read, statement)) return false;
+  if (isReport(read)) return true;
+  const holder = read.closest('comparison_operator', 'call', 'block', 'module');
+  if (holder?.type === 'comparison_operator') return true;
+  const told = holder?.type === 'call' ? receiverOf(holder) : undefined;
+  if (told !== undefined && makerOf(module, told)?.startsWith(LR_SCHEDULERS) === true) return true;
+  followed.add(statement);
+  for (const around of read.ancestors()) {
+    if (around === statement) break;
+    if (around.type === 'call' && !trace.mayCarryGraph(around)) return true;
+  }
+  const assignment = statement.type === 'expression_statement' ? statement.named[0] : undefined;
+  if (!/^(?:augmented_)?assignment$/.test(assignment?.type ?? '')) return false;
+  const value = assignment?.field('right');
+  const target = assignment?.field('left');
+  if (value?.contains(read) && !trace.mayCarryGraph(value)) return true;
+  if (target?.type !== 'identifier' || hops >= MAX_HOPS) return false;
+  const scope = module.resolve(target);
+  if (scope === undefined) return false;
+  const bindings = within(module.writes(scope, target.text), statement);
+  return readsReached(module, scope, target.text, bindings).every(
+    (each) => each === read || statement.contains(each) || isHarmless(part, each, followed, hops + 1),
+  );
+}
