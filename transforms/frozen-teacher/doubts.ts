@@ -101,7 +101,7 @@ function* doubtsOfForward(module: PyModule, network: PyNode, { compiler }: Fate)
     yield unknown(
       `that \`${shown(network)}\` ${suspect.isHeld ? 'does not run' : 'is not'} ${suspectInWords(suspect)}`,
     );
-  const asking = classAskingForModeAround(module);
+  const asking = classAskingForModeAround(module, true);
   if (asking !== undefined)
     yield unknown(`that \`${asking}\`, which asks whether gradients are on, computes the same without`);
   if (hasInferenceFastPath(module))

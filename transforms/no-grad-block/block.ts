@@ -102,7 +102,8 @@ export function* doubtsAboutBlock(module: PyModule, run: GradlessPart): Generato
   for (const statement of run.wrapped) yield* lettingOthersRun(statement);
   yield* doubtsOfPart(module, run);
   for (const statement of run.statements) {
-    for (const model of run.models) yield* doubtsAboutNetwork(module, model, run.owner, statement);
+    for (const model of run.models)
+      yield* doubtsAboutNetwork(module, model, run.owner, statement, run.mayTrain === true);
     yield* doubtsOfRunning(module, statement);
   }
   const isIterated = run.wrapped.some((each) => [...each.walk()].some(({ type }) => type.startsWith('for_')));

@@ -143,7 +143,7 @@ function partOf(owner: PyNode, runs: readonly Run[]): GradlessPart | undefined {
     .slice(siblings.indexOf(first.statement), siblings.indexOf(last.statement) + 1)
     .filter(({ type }) => type !== 'comment');
   const models = new Map(runs.flatMap((run) => run.models).map((model) => [model.text, model]));
-  return { wrapped, statements: wrapped, owner, models: [...models.values()] };
+  return { wrapped, statements: wrapped, owner, models: [...models.values()], mayTrain: true };
 }
 
 /** Networks whose gradients are off record nothing anyway. */

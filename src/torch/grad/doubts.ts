@@ -1,10 +1,11 @@
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
+import { isProgram } from '../../semantic/program.js';
 import { isAsync, receiverOf } from '../../semantic/statements.js';
 import { isTestCode } from '../../semantic/test-code.js';
 import type { PyNode } from '../../syntax/node.js';
 import { shown } from '../gate.js';
-import { callersElsewhere } from './callers.js';
+import { callersElsewhere, isOnlyReadByCallers, partReturned } from './callers.js';
 import { suspicionsOf, trainingCallReached } from './calls.js';
 import { classAskingForModeAround, differentiatingModuleAround } from './elsewhere.js';
 import { escapesOf, handsBackGraph } from './escapes.js';
@@ -95,7 +96,10 @@ export function* doubtsAbout(
   const isReturned = leaving.some(({ into }) => into === undefined);
   const called = isReturned ? callersElsewhere(module, functionNode).doubt : undefined;
   if (called !== undefined) yield called;
-  const first = leaving.find(({ isDerived }) => !isDerived);
+  const first = leaving.find(
+    ({ isDerived, into, node }) =>
+      !isDerived && (into !== undefined || !isOnlyReturnedToRead(module, functionNode, node)),
+  );
   if (first !== undefined) yield { answer: 'unknown', words: first.words };
   const measured = measuredMemory(module, functionNode);
   if (measured !== undefined)
@@ -115,6 +119,15 @@ export function* doubtsAbout(
     };
   if (torch === 'no')
     yield { answer: 'unknown', words: 'that this is torch, which nothing in this file imports' };
+}
+
+/** Callers make numbers and texts of it, and nobody outside the project is one. */
+function isOnlyReturnedToRead(module: PyModule, functionNode: PyNode, value: PyNode): boolean {
+  return (
+    value.closest('return_statement', 'function_definition')?.type === 'return_statement' &&
+    isProgram(module) &&
+    isOnlyReadByCallers(module, functionNode, partReturned(value))
+  );
 }
 
 /**
@@ -197,15 +210,19 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Ge
       answer: 'unknown',
       words: 'that the network which it builds and returns is not trained on the way',
     };
-  yield* doubtsAboutNetwork(module, run.model, run.functionNode);
+  yield* doubtsAboutNetwork(module, run.model, run.functionNode, undefined, run.evals.length === 0);
 }
 
-/** What running a network without gradients could change, whoever runs it. `part`: the code that does. */
+/**
+ * What running a network without gradients could change, whoever runs it. `part`: the code that does. `mayTrain`: the
+ * network may be in training mode.
+ */
 export function* doubtsAboutNetwork(
   module: PyModule,
   model: PyNode,
   functionNode: PyNode,
   part = functionNode,
+  mayTrain = false,
 ): Generator<GradDoubt> {
   const { text } = model;
   const hook = hookElsewhere(module, functionNode);
@@ -226,7 +243,7 @@ export function* doubtsAboutNetwork(
       answer: 'unknown',
       words: `that the forward of \`${text}\`, which gives \`${derivative}\`, does not differentiate`,
     };
-  const asking = classAskingForModeAround(module);
+  const asking = classAskingForModeAround(module, mayTrain);
   if (asking !== undefined)
     yield {
       answer: 'unknown',

@@ -1,6 +1,7 @@
 import { builtin, givesHeld, givesModule, isPlainMethod, walksModule } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
+import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { readsVariables } from '../../semantic/liveness.js';
@@ -8,9 +9,17 @@ import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
 import { functionsNamed, isRedefined } from '../../semantic/project-names.js';
-import { methodName, ownNodes, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import {
+  decoratorsOf,
+  methodName,
+  ownNodes,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { DATA_LOADER } from '../catalog.js';
 import { kindOf } from '../tensor/tensor.js';
+import { functionElsewhere } from './elsewhere.js';
 import { isOwnMember } from './instance.js';
 import { objectMadeIn } from './meters.js';
 import { COLLECTS } from './names.js';
@@ -24,6 +33,10 @@ type Given = Trace | ReadonlyMap<string, Trace>;
 /** Expressions are followed this far; what is beyond may carry a graph. */
 const MAX_STEPS = 4000;
 const MAX_CALLS = 4;
+const PLAIN =
+  /^(?:(?:concatenated_)?string|integer|float|none|true|false|ellipsis|(?:comparison|not)_operator|slice|yield)$/;
+const HOLDS_ALL =
+  /^(?:list|tuple|set|dictionary|expression_list|boolean_operator|(?:list|dictionary)_splat)$/;
 
 /** The values of one function, as seen from inside it. */
 export class GradTrace {
@@ -101,40 +114,17 @@ export class GradTrace {
 
   #compute(node: PyNode): Trace {
     if (this.models.has(node.text)) return 'network';
+    if (PLAIN.test(node.type)) return 'plain';
+    if (HOLDS_ALL.test(node.type)) return worst(this.#all(node.named));
     switch (node.type) {
-      case 'string':
-      case 'concatenated_string':
-      case 'integer':
-      case 'float':
-      case 'none':
-      case 'true':
-      case 'false':
-      case 'ellipsis':
-      case 'comparison_operator':
-      case 'not_operator':
-      case 'slice':
-      case 'yield':
-        return 'plain';
       case 'lambda':
         return this.#captured(node);
-      case 'list':
-      case 'tuple':
-      case 'set':
-      case 'dictionary':
-      case 'expression_list':
-      case 'boolean_operator':
-      case 'list_splat':
-      case 'dictionary_splat':
-        return worst(this.#all(node.named));
       case 'pair':
       case 'keyword_argument':
       case 'named_expression':
         return worst(this.#all([node.field('value')]));
       case 'conditional_expression':
         return worst(this.#all([node.named[0], node.named[2]]));
-      case 'list_comprehension':
-      case 'set_comprehension':
-      case 'dictionary_comprehension':
       case 'generator_expression':
         return worst(this.#all([node.field('body')]));
       case 'unary_operator':
@@ -151,7 +141,7 @@ export class GradTrace {
       case 'call':
         return this.#call(node);
       default:
-        return 'graph';
+        return node.type.endsWith('_comprehension') ? this.of(node.field('body') ?? node) : 'graph';
     }
   }
 
@@ -277,10 +267,14 @@ export class GradTrace {
     if (definition?.type === 'function_definition') return this.#returned(definition, call);
     if (definition?.type === 'class_definition') return worst(this.#all(given));
     if (path !== undefined) {
+      // Its batches have a graph where what it was given had one.
+      if (path === DATA_LOADER) return 'given';
       const result = known.resultOf(path);
       if (result === 'plain') return 'plain';
       if (result === 'passed') return worst(this.#all(given));
       if (result === 'computed') return operation(this.#all(given));
+      const found = functionElsewhere(this.module, callee);
+      if (found !== undefined) return this.#returnedElsewhere(found, call);
     }
     const receiver = receiverOf(call);
     const name = methodName(call) ?? callee.text;
@@ -324,6 +318,14 @@ export class GradTrace {
     return traces;
   }
 
+  /** What a function of another file of the project hands back. */
+  #returnedElsewhere({ module, node }: Elsewhere, call: PyNode): Trace {
+    if (this.depth >= MAX_CALLS || decoratorsOf(node).length > 0) return 'graph';
+    const given = withoutPlain(this.#givenTo(node, call));
+    const inside = new GradTrace(module, node, new Set(), given, this.depth + 1);
+    return worst(returnedBy(node).map(inside.of));
+  }
+
   /** What a function of the file hands back, given what it is given. */
   #returned(definition: PyNode, call: PyNode): Trace {
     if (this.depth >= MAX_CALLS) return 'graph';
@@ -334,13 +336,16 @@ export class GradTrace {
     const known = this.results.get(key);
     if (known !== undefined) return known;
     const inside = this.#inside(definition, withoutPlain(given));
-    const values = [...ownNodes(definition)].flatMap((node) =>
-      node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
-    );
-    const result = worst(values.map(inside.of));
+    const result = worst(returnedBy(definition).map(inside.of));
     this.results.set(key, result);
     return result;
   }
+}
+
+function returnedBy(definition: PyNode): readonly PyNode[] {
+  return [...ownNodes(definition)].flatMap((node) =>
+    node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
+  );
 }
 
 /** A name says less than `plain`, which may only be a guess at what the argument is. */

@@ -4,7 +4,7 @@ import { reachingDefinitions, readsReached } from '../../semantic/flow.js';
 import { readerOfVariables } from '../../semantic/liveness.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
-import { mayBeReadElsewhere } from '../../semantic/project-names.js';
+import { isRedefined, mayBeReadElsewhere } from '../../semantic/project-names.js';
 import { methodName, receiverOf, statementOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
@@ -33,6 +33,8 @@ export interface GradlessPart {
   readonly owner: PyNode;
   /** The networks that they run. */
   readonly models: readonly PyNode[];
+  /** Nothing shows that these are in evaluation mode. */
+  readonly mayTrain?: true;
 }
 
 /** All that the statements do themselves, or leave behind, that needs gradients, refusals first. */
@@ -183,6 +185,27 @@ function asksAboutGraph(read: PyNode, statement: PyNode): boolean {
   return false;
 }
 
+/** `x.to(device)` as a statement: another tensor, which nobody gets. */
+function isDropped(module: PyModule, read: PyNode, statement: PyNode): boolean {
+  let at = read;
+  while (at.parent !== undefined && at.parent !== statement) {
+    const { parent } = at;
+    const name = parent.type === 'attribute' ? (parent.field('attribute')?.text ?? '') : undefined;
+    if (
+      name === undefined ? parent.type !== 'call' || parent.field('function') !== at : !isPure(module, name)
+    )
+      return false;
+    at = parent;
+  }
+  return at.parent === statement && at.type === 'call' && statement.type === 'expression_statement';
+}
+
+/** A method of a tensor that neither changes it nor asks for its gradient. */
+function isPure(module: PyModule, name: string): boolean {
+  const known = ofTensor(name);
+  return known !== undefined && known.gives === 'tensor' && !name.endsWith('_') && !isRedefined(module, name);
+}
+
 const MAX_HOPS = 4;
 
 /**
@@ -197,6 +220,7 @@ function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: numbe
   if (isReport(read)) return true;
   const holder = read.closest('comparison_operator', 'call', 'block', 'module');
   if (holder?.type === 'comparison_operator') return true;
+  if (isDropped(module, read, statement)) return true;
   const told = holder?.type === 'call' ? receiverOf(holder) : undefined;
   if (told !== undefined && makerOf(module, told)?.startsWith(LR_SCHEDULERS) === true) return true;
   followed.add(statement);
