@@ -45,7 +45,7 @@ export const noGradBlock: Transform<BlockSite> = {
     numerics: 'bit-identical',
     group: 'default',
     options: {},
-    requires: { torch: '1.0' },
+    requires: { torch: '0.4' },
     docs: {
       why: '`model.eval()` switches dropout and batch norm, not autograd. A validation loop written inline, between two epochs, records a graph for every batch, and a loss that it adds up keeps the graph of each batch alive until the sum is dropped.',
       does: 'Puts `with torch.no_grad():` around the `for` statement or the forward behind `model.eval()`, one step further in, with the alias the file has for torch. Lines that begin inside a string keep their bytes. A loop that trains only where a flag says so (`if train:`, `if phase == "train":`, `if optimizer is not None:`) goes under `with torch.set_grad_enabled(…):` with that flag. A function that only evaluates is the business of `no-grad`, which adds a decorator instead.',

@@ -1,3 +1,4 @@
+import { definitionOf } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { isProgram } from '../../semantic/program.js';
@@ -84,7 +85,8 @@ export function* doubtsAbout(
       answer: 'unknown',
       words: `that it does not iterate over ${suspectInWords(iterated)}`,
     };
-  for (const { into } of leaving) {
+  for (const { into, isDerived } of leaving) {
+    if (isDerived && into !== undefined && isLoopElement(module, functionNode, into)) continue;
     const by =
       into === undefined
         ? differentiatingCaller(module, functionNode)
@@ -119,6 +121,18 @@ export function* doubtsAbout(
     };
   if (torch === 'no')
     yield { answer: 'unknown', words: 'that this is torch, which nothing in this file imports' };
+}
+
+/** `batch[0]` of `for batch in loader`: nobody has it by this name. */
+function isLoopElement(module: PyModule, functionNode: PyNode, place: PyNode): boolean {
+  const root = place.type === 'subscript' ? place.field('value') : undefined;
+  const scope = root?.type === 'identifier' ? module.resolve(root) : undefined;
+  return (
+    root !== undefined &&
+    scope !== undefined &&
+    scope.node === functionNode &&
+    module.writes(scope, root.text).every((write) => definitionOf(write).kind === 'loop')
+  );
 }
 
 /** Callers make numbers and texts of it, and nobody outside the project is one. */

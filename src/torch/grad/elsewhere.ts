@@ -3,6 +3,7 @@ import { definedElsewhere, type Elsewhere, makerOf } from '../../semantic/elsewh
 import { importedNames, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
+import { starredDefinition } from '../../semantic/star-imports.js';
 import type { PyNode } from '../../syntax/node.js';
 import { classAskingForMode, classAskingInAnyMode } from './forward.js';
 import {
@@ -73,6 +74,13 @@ export function functionElsewhere(module: PyModule, callee: PyNode): Elsewhere |
   if (owner?.node.type !== 'class_definition') return undefined;
   const method = methodNamed(owner.module, owner.node, callee.field('attribute')?.text ?? '');
   return method && { module: owner.module, node: method };
+}
+
+/** `f` of `from helpers import *`. */
+export function starredFunction(module: PyModule, callee: PyNode): Elsewhere | undefined {
+  if (callee.type !== 'identifier' || module.resolve(callee) !== undefined) return undefined;
+  const found = starredDefinition(module, callee.text);
+  return found?.node.type === 'function_definition' ? found : undefined;
 }
 
 /** The same as `differentiatingModule`, also for the files of the project that this one imports classes from. */

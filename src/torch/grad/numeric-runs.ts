@@ -1,3 +1,4 @@
+import { isOfModule } from '../../library/library.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -9,6 +10,7 @@ import { moduleKind } from '../module/modules.js';
 import { isLossModule } from '../module/networks.js';
 import { type Evaluation, isPlainPath, switchesToEvaluation } from './evaluation.js';
 import { isGradOff } from './mode.js';
+import { isPartInFile } from './runs.js';
 
 /** What ends as a number, a list, an array or an index has no graph. */
 export const NUMBERS: readonly string[] = ['.item()', '.tolist()', '.numpy()', 'argmax('];
@@ -37,7 +39,7 @@ export function mayCallNetwork(glimpse: Glimpse): (code: string) => boolean {
   return (code) => {
     for (const [, name = ''] of code.matchAll(CALLED))
       if (name === 'forward' || isCalledLikeNetwork(name) || glimpse.memo(namesMade).has(name)) return true;
-    return false;
+    return PART_CALLED.test(code);
   };
 }
 
@@ -46,6 +48,9 @@ function namesMade({ text }: Glimpse): ReadonlySet<string> {
   const names = [...text.matchAll(MADE)].flatMap(([, targets = '']) => targets.split(','));
   return new Set(names.map((target) => target.slice(target.lastIndexOf('.') + 1).trim()));
 }
+
+/** A part of something by the name of a network: `model.ae(x)`. */
+const PART_CALLED = /(?<![\w.])(?:self\.)?\w*(?:model|net|encoder|decoder)\w*\.[a-z]\w*\(/;
 
 /** `load_model(…)` is called like something that is done, `model(…)` like what does it. */
 const DONE =
@@ -93,7 +98,7 @@ function runsOf(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
   return [...byNetwork.values()];
 }
 
-/** The network that a call runs, as written: `net` of `net(x)` and `net.forward(x)`. */
+/** The network that a call runs, as written: `net` of `net(x)`, `net.forward(x)` and `net.encode(x)`. */
 export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined {
   const callee = call.field('function');
   if (callee === undefined || qualifiedName(module, callee) !== undefined) return undefined;
@@ -104,7 +109,13 @@ export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined
   if (network.text === around?.self)
     return moduleKind(module, around.classNode).isModule === 'no' ? undefined : network;
   if (!isSpelled && calledDefinition(module, call) !== undefined) return undefined;
-  return isNetwork(module, network, isSpelled) ? network : undefined;
+  if (isNetwork(module, network, isSpelled)) return network;
+  // `model.encode(x)`, `model.encoder(x)`.
+  const whole = callee.type === 'attribute' ? callee.field('object') : undefined;
+  const name = methodName(call) ?? '';
+  if (whole === undefined || whole.text === around?.self || !isPlainPath(whole) || isOfModule(name))
+    return undefined;
+  return isPartInFile(module, name) && isNetwork(module, whole, false) ? whole : undefined;
 }
 
 /** The name, or the word `forward`, lets one ask; where it is known what made it, that decides. */

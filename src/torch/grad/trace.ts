@@ -1,7 +1,7 @@
 import { builtin, givesHeld, givesModule, isPlainMethod, walksModule } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
-import type { Elsewhere } from '../../semantic/elsewhere.js';
+import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { readsVariables } from '../../semantic/liveness.js';
@@ -19,7 +19,7 @@ import {
 import type { PyNode } from '../../syntax/node.js';
 import { DATA_LOADER } from '../catalog.js';
 import { kindOf } from '../tensor/tensor.js';
-import { functionElsewhere } from './elsewhere.js';
+import { functionElsewhere, starredFunction } from './elsewhere.js';
 import { isOwnMember } from './instance.js';
 import { objectMadeIn } from './meters.js';
 import { COLLECTS } from './names.js';
@@ -35,6 +35,8 @@ const MAX_STEPS = 4000;
 const MAX_CALLS = 4;
 const PLAIN =
   /^(?:(?:concatenated_)?string|integer|float|none|true|false|ellipsis|(?:comparison|not)_operator|slice|yield)$/;
+/** Distributions whose `sample()` runs without gradients. */
+const DRAWN = /^torch\.distributions\.(?:\w+\.)?(?!LKJCholesky$)[A-Z]\w*$/;
 const HOLDS_ALL =
   /^(?:list|tuple|set|dictionary|expression_list|boolean_operator|(?:list|dictionary)_splat)$/;
 
@@ -273,9 +275,10 @@ export class GradTrace {
       if (result === 'plain') return 'plain';
       if (result === 'passed') return worst(this.#all(given));
       if (result === 'computed') return operation(this.#all(given));
-      const found = functionElsewhere(this.module, callee);
-      if (found !== undefined) return this.#returnedElsewhere(found, call);
     }
+    const found =
+      path === undefined ? starredFunction(this.module, callee) : functionElsewhere(this.module, callee);
+    if (found !== undefined) return this.#returnedElsewhere(found, call);
     const receiver = receiverOf(call);
     const name = methodName(call) ?? callee.text;
     if (receiver !== undefined && path === undefined) return this.#method(name, receiver, given);
@@ -289,6 +292,7 @@ export class GradTrace {
     if (walksModule(name)) return 'network';
     const from = this.of(receiver);
     if (isPlainMethod(name) && !(mayCarryGraph(from) && isRedefined(this.module, name))) return 'plain';
+    if (name === 'sample' && DRAWN.test(makerOf(this.module, receiver) ?? '')) return 'plain';
     const traces = this.#all(given);
     if (from === 'network') return givesModule(name) ? 'network' : 'graph';
     if (givesHeld(name)) return worst([from, ...traces]);

@@ -52,7 +52,7 @@ export function leavesNothing(module: PyModule, run: GradlessPart): boolean {
 function* leavings(module: PyModule, run: GradlessPart): Generator<GradDoubt> {
   const models = new Set(run.models.map(({ text }) => text));
   const trace = new GradTrace(module, run.owner, models);
-  const part = { module, run, models, trace };
+  const part = { module, run, models, trace, seen: new Set<PyNode>() };
   for (const statement of run.statements) yield* doubtsAboutPart(part, statement);
   yield* usedBehind(part);
 }
@@ -62,6 +62,8 @@ interface Part {
   readonly run: GradlessPart;
   readonly models: ReadonlySet<string>;
   readonly trace: GradTrace;
+  /** The reads that were looked at. */
+  readonly seen: Set<PyNode>;
 }
 
 function* doubtsAboutPart({ module, run, models, trace }: Part, statement: PyNode): Generator<GradDoubt> {
@@ -206,16 +208,19 @@ function isPure(module: PyModule, name: string): boolean {
   return known !== undefined && known.gives === 'tensor' && !name.endsWith('_') && !isRedefined(module, name);
 }
 
-const MAX_HOPS = 4;
+const MAX_HOPS = 6;
 
 /**
  * The value is printed, compared, turned into a number, or only passed on to names of which the same is true. `followed`
  * gets the statements that it goes through.
  */
 function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: number): boolean {
-  const { module, trace } = part;
-  if (!trace.mayCarryGraph(read)) return true;
+  const { module, trace, seen } = part;
+  // What is asked already is answered there.
+  if (seen.has(read) || !trace.mayCarryGraph(read)) return true;
+  seen.add(read);
   const statement = statementOf(read);
+  if (statement.type === 'delete_statement') return true;
   if (asksAboutGraph(read, statement)) return false;
   if (isReport(read)) return true;
   const holder = read.closest('comparison_operator', 'call', 'block', 'module');
@@ -233,11 +238,32 @@ function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: numbe
   const value = assignment?.field('right');
   const target = assignment?.field('left');
   if (value?.contains(read) && !trace.mayCarryGraph(value)) return true;
-  if (target?.type !== 'identifier' || hops >= MAX_HOPS) return false;
-  const scope = module.resolve(target);
-  if (scope === undefined) return false;
-  const bindings = within(module.writes(scope, target.text), statement);
-  return readsReached(module, scope, target.text, bindings).every(
-    (each) => each === read || statement.contains(each) || isHarmless(part, each, followed, hops + 1),
-  );
+  // `y[done] = 0.0` writes into it, with or without a graph.
+  if (target?.type === 'subscript' && target.field('value') === read) return true;
+  if (target === undefined || hops >= MAX_HOPS) return false;
+  const reads = readsOfTarget(part, target, statement);
+  return reads?.every((each) => isHarmless(part, each, followed, hops + 1)) ?? false;
+}
+
+/** The reads of what an assignment changes: of `y`, of `y[i]` wherever `y` is read. */
+function readsOfTarget(
+  { module, run }: Part,
+  target: PyNode,
+  statement: PyNode,
+): readonly PyNode[] | undefined {
+  const isElement = target.type === 'subscript';
+  const name = isElement ? target.field('value') : target;
+  const scope = name?.type === 'identifier' ? module.resolve(name) : undefined;
+  if (name === undefined || scope === undefined) return undefined;
+  if (!isElement)
+    return readsReached(module, scope, name.text, within(module.writes(scope, name.text), statement));
+  // A tensor of this function: what is written into it is seen by all who have it.
+  return scope === module.scopeOf(run.owner) && isOwnTensor(module, name)
+    ? module.reads(scope, name.text)
+    : undefined;
+}
+
+function isOwnTensor(module: PyModule, name: PyNode): boolean {
+  const definitions = reachingDefinitions(module, name) ?? [];
+  return definitions.length > 0 && definitions.every(({ kind }) => kind === 'value' || kind === 'update');
 }
