@@ -5,9 +5,9 @@ import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction, methodName, ownNodes, receiverOf } from '../../semantic/statements.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
+import { hasLayers } from '../module/layers.js';
 import { isModel, nameSaysModel } from '../module/model-value.js';
 import { moduleKind } from '../module/modules.js';
-import { isLossModule } from '../module/networks.js';
 import { type Evaluation, isPlainPath, switchesToEvaluation } from './evaluation.js';
 import { isGradOff } from './mode.js';
 import { isPartInFile } from './runs.js';
@@ -123,9 +123,5 @@ function isNetwork(module: PyModule, network: PyNode, isSpelled: boolean): boole
   const name = (network.field('attribute') ?? network).text;
   if (/^[A-Z]/.test(name)) return false;
   if (isSpelled || isCalledLikeNetwork(name)) return isModel(module, network) !== 'no';
-  return (
-    module.glimpse.memo(namesMade).has(name) &&
-    isModel(module, network) === 'yes' &&
-    !isLossModule(module, network)
-  );
+  return module.glimpse.memo(namesMade).has(name) && hasLayers(module, network);
 }

@@ -1,4 +1,4 @@
-import { builtin, givesHeld, givesModule, isPlainMethod, walksModule } from '../../library/library.js';
+import { builtin, givesHeld, givesModule, isPlainMethod, row, walksModule } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
 import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
@@ -35,8 +35,7 @@ const MAX_STEPS = 4000;
 const MAX_CALLS = 4;
 const PLAIN =
   /^(?:(?:concatenated_)?string|integer|float|none|true|false|ellipsis|(?:comparison|not)_operator|slice|yield)$/;
-/** Distributions whose `sample()` runs without gradients. */
-const DRAWN = /^torch\.distributions\.(?:\w+\.)?(?!LKJCholesky$)[A-Z]\w*$/;
+const GATHERS = /_comprehension$|^generator_expression$/;
 const HOLDS_ALL =
   /^(?:list|tuple|set|dictionary|expression_list|boolean_operator|(?:list|dictionary)_splat)$/;
 
@@ -106,9 +105,7 @@ export class GradTrace {
   }
 
   /** Whether an expression has a graph where what came in from outside had one. */
-  isDerived(expression: PyNode): boolean {
-    return this.of(expression) === 'derived';
-  }
+  readonly isDerived = (expression: PyNode): boolean => this.of(expression) === 'derived';
 
   #all(nodes: readonly (PyNode | undefined)[]): readonly Trace[] {
     return nodes.map((node) => (node === undefined ? 'graph' : this.of(node)));
@@ -127,8 +124,6 @@ export class GradTrace {
         return worst(this.#all([node.field('value')]));
       case 'conditional_expression':
         return worst(this.#all([node.named[0], node.named[2]]));
-      case 'generator_expression':
-        return worst(this.#all([node.field('body')]));
       case 'unary_operator':
         return operation(this.#all(node.named));
       case 'binary_operator':
@@ -143,7 +138,7 @@ export class GradTrace {
       case 'call':
         return this.#call(node);
       default:
-        return node.type.endsWith('_comprehension') ? this.of(node.field('body') ?? node) : 'graph';
+        return GATHERS.test(node.type) ? worst(this.#all([node.field('body')])) : 'graph';
     }
   }
 
@@ -292,7 +287,7 @@ export class GradTrace {
     if (walksModule(name)) return 'network';
     const from = this.of(receiver);
     if (isPlainMethod(name) && !(mayCarryGraph(from) && isRedefined(this.module, name))) return 'plain';
-    if (name === 'sample' && DRAWN.test(makerOf(this.module, receiver) ?? '')) return 'plain';
+    if (name === 'sample' && row(makerOf(this.module, receiver) ?? '')?.draws === 'cut') return 'plain';
     const traces = this.#all(given);
     if (from === 'network') return givesModule(name) ? 'network' : 'graph';
     if (givesHeld(name)) return worst([from, ...traces]);

@@ -86,7 +86,7 @@ export function mayHaveWeights(module: PyModule, call: PyNode): boolean {
 }
 
 /** Made by a loss of torch, as far as the file shows. */
-export function isLossModule(module: PyModule, value: PyNode): boolean {
+function isLossModule(module: PyModule, value: PyNode): boolean {
   const made = value.type === 'attribute' ? attributeValues(module, value) : [value];
   return made?.every((each) => row(makerOf(module, each) ?? '')?.is === 'loss') ?? false;
 }

@@ -222,7 +222,7 @@ function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: numbe
   const statement = statementOf(read);
   if (statement.type === 'delete_statement') return true;
   if (asksAboutGraph(read, statement)) return false;
-  if (isReport(read)) return true;
+  if (isReport(module, read)) return true;
   const holder = read.closest('comparison_operator', 'call', 'block', 'module');
   if (holder?.type === 'comparison_operator') return true;
   if (isDropped(module, read, statement)) return true;
