@@ -65,11 +65,12 @@ function makesMeter(module: PyModule, making: PyNode): boolean {
 /** Nothing that a class names lies outside its methods, but for what has no tensors. */
 function knowsNothingElse(module: PyModule, classNode: PyNode): boolean {
   const bases = classNode.field('superclasses')?.named ?? [];
-  if (!bases.every(({ text }) => text === 'object') || hasStarImport(module)) return false;
+  if (!bases.every(({ text }) => text === 'object')) return false;
+  const isOpen = hasStarImport(module);
   return [...(classNode.field('body') ?? classNode).walk()].every((node) => {
     if (node.type !== 'identifier' || roleOf(node) !== 'read') return true;
     const scope = module.resolve(node);
-    if (scope === undefined) return isHarmlessBuiltin(node.text);
+    if (scope === undefined) return isHarmlessBuiltin(node.text) && !isOpen;
     return (
       classNode.contains(scope.node) || packageOf(qualifiedName(module, node) ?? '')?.gives !== undefined
     );

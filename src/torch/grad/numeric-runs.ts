@@ -13,7 +13,7 @@ import { isGradOff } from './mode.js';
 import { isPartInFile } from './runs.js';
 
 /** What ends as a number, a list, an array or an index has no graph. */
-export const NUMBERS: readonly string[] = ['.item()', '.tolist()', '.numpy()', 'argmax('];
+export const NUMBERS: readonly string[] = ['.item()', '.tolist()', '.numpy()', 'argmax(', '.sample()'];
 
 /** A capital letter begins a class: calling that makes a network, and runs none. */
 const CALLED = /(?<![\w\u0080-\uffff])((?![A-Z])[\w\u0080-\uffff]+)[\s\\]*\(/g;

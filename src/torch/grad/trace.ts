@@ -9,13 +9,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
 import { functionsNamed, isRedefined } from '../../semantic/project-names.js';
-import {
-  decoratorsOf,
-  methodName,
-  ownNodes,
-  receiverOf,
-  unparenthesized,
-} from '../../semantic/statements.js';
+import { decoratorsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { DATA_LOADER } from '../catalog.js';
 import { kindOf } from '../tensor/tensor.js';
@@ -23,7 +17,14 @@ import { functionElsewhere, starredFunction } from './elsewhere.js';
 import { isOwnMember } from './instance.js';
 import { objectMadeIn } from './meters.js';
 import { COLLECTS } from './names.js';
-import { givenTo, givesIndices, isDefinedOrConstant, isPlainParameter, valuesPutInto } from './parts.js';
+import {
+  givenTo,
+  givesIndices,
+  isDefinedOrConstant,
+  isPlainParameter,
+  returnedBy,
+  valuesPutInto,
+} from './parts.js';
 import { mayCarryGraph, operation, type Trace, worst } from './trace-kinds.js';
 import * as known from './values.js';
 
@@ -339,12 +340,6 @@ export class GradTrace {
     this.results.set(key, result);
     return result;
   }
-}
-
-function returnedBy(definition: PyNode): readonly PyNode[] {
-  return [...ownNodes(definition)].flatMap((node) =>
-    node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
-  );
 }
 
 /** A name says less than `plain`, which may only be a guess at what the argument is. */

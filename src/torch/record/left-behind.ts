@@ -1,11 +1,12 @@
-import { ofTensor } from '../../library/library.js';
+import { isOperation, ofTensor, row } from '../../library/library.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { reachingDefinitions, readsReached } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
 import { readerOfVariables } from '../../semantic/liveness.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
 import { isRedefined, mayBeReadElsewhere } from '../../semantic/project-names.js';
-import { methodName, receiverOf, statementOf } from '../../semantic/statements.js';
+import { methodName, receiverOf, statementOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { LR_SCHEDULERS } from '../catalog-modules.js';
@@ -19,6 +20,7 @@ import { switchesToEvaluation } from '../grad/evaluation.js';
 import { asksForGraph } from '../grad/forward.js';
 import { gradUseReached } from '../grad/grad.js';
 import { differentiates, differentiatingReader } from '../grad/mode.js';
+import { networkRunBy } from '../grad/numeric-runs.js';
 import { valuesPutInto } from '../grad/parts.js';
 import { GradTrace } from '../grad/trace.js';
 import { isReport } from './loss-use.js';
@@ -66,13 +68,16 @@ interface Part {
   readonly seen: Set<PyNode>;
 }
 
-function* doubtsAboutPart({ module, run, models, trace }: Part, statement: PyNode): Generator<GradDoubt> {
+function* doubtsAboutPart(part: Part, statement: PyNode): Generator<GradDoubt> {
+  const { module, run, models, trace } = part;
   const { owner } = run;
   const asked = asksForGraph(module, statement, trace);
   if (asked !== undefined) yield { answer: 'no', words: `it ${asked}` };
   for (const { kind, words } of suspicionsOf(module, owner, models, trace, statement))
     yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
   for (const { into, words, isDerived } of escapesOf(module, owner, trace, statement)) {
+    // Whoever reads the tensor that it is written into was looked at.
+    if (into?.type === 'subscript' && readsOfTarget(part, into, statement) !== undefined) continue;
     const reader = into && differentiatingReader(module, owner, into);
     const name = reader?.field('name')?.text;
     if (name !== undefined && into !== undefined)
@@ -263,7 +268,26 @@ function readsOfTarget(
     : undefined;
 }
 
+/** Every value that it may have is a tensor which was computed here: nobody else holds it. */
 function isOwnTensor(module: PyModule, name: PyNode): boolean {
   const definitions = reachingDefinitions(module, name) ?? [];
-  return definitions.length > 0 && definitions.every(({ kind }) => kind === 'value' || kind === 'update');
+  return (
+    definitions.length > 0 &&
+    definitions.every(
+      (each) => each.kind === 'update' || (each.kind === 'value' && isComputed(module, each.value)),
+    )
+  );
+}
+
+/** `net(x)`, `torch.min(a, b)`, `net(x).squeeze(1)`, `a * b`. */
+function isComputed(module: PyModule, value: PyNode): boolean {
+  const node = unparenthesized(value);
+  if (node.type === 'binary_operator') return true;
+  if (node.type !== 'call') return false;
+  if (networkRunBy(module, node) !== undefined) return true;
+  const callee = node.field('function');
+  const path = callee && qualifiedName(module, callee);
+  if (path !== undefined) return isOperation(row(path)) && row(path)?.storage === 'new';
+  const receiver = receiverOf(node);
+  return receiver !== undefined && isPure(module, methodName(node) ?? '') && isComputed(module, receiver);
 }

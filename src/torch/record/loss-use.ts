@@ -1,4 +1,4 @@
-import { builtin, cutsGraph, packageOf } from '../../library/library.js';
+import { builtin, cutsGraph, isPlain, packageOf } from '../../library/library.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
@@ -65,7 +65,7 @@ function reports(module: PyModule, call: PyNode): boolean {
   const callee = call.field('function');
   if (callee?.type === 'identifier' && module.resolve(callee) === undefined) {
     const known = builtin(callee.text);
-    return known?.graph === 'cut' || known?.reports === true;
+    return isPlain(known) || known?.reports === true;
   }
   const name = methodName(call) ?? '';
   const path = callee && qualifiedName(module, callee);
