@@ -158,7 +158,7 @@ export class PyModule {
     return answer;
   }
 
-  /** The text with blanks for comments and docstrings: nothing is concluded from what people say to one another. */
+  /** The text with blanks for comments, docstrings and strings of several words: nothing is concluded from what people say to one another. */
   get code(): string {
     return this.alone.memo(codeIn, this.alone);
   }

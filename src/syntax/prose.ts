@@ -1,18 +1,21 @@
 import type { PyNode } from './node.js';
 
-/** A text with blanks for its comments and docstrings, as long as before. `quiet`: where comments and strings start and end, in turn. */
+/** A text with blanks for what people say in it, as long as before: comments, docstrings and strings of several words. `quiet`: where comments and strings start and end, in turn. */
 export function withoutProse(text: string, quiet: readonly number[]): string {
   let code = '';
   let from = 0;
   for (let index = 0; index < quiet.length; index += 2) {
     const start = quiet[index] ?? 0;
-    if (text[start] !== '#' && !isDocstring(text, start)) continue;
     const end = quiet[index + 1] ?? text.length;
+    if (text[start] !== '#' && !isDocstring(text, start) && !SENTENCE.test(text.slice(start, end))) continue;
     code += text.slice(from, start) + ' '.repeat(end - start);
     from = end;
   }
   return code + text.slice(from);
 }
+
+/** No name, key or path. */
+const SENTENCE = /\w\W*\s\W*\w/;
 
 /** Where the comments and strings of a tree start and end, in turn. */
 export function quietPlaces(root: PyNode): readonly number[] {

@@ -1,4 +1,5 @@
 import type { PyModule } from '../../src/semantic/module.js';
+import { ask } from '../../src/semantic/question.js';
 import {
   contextManagers,
   enclosingFunction,
@@ -8,7 +9,13 @@ import {
 } from '../../src/semantic/statements.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { doubtsAboutNetwork, type GradDoubt } from '../../src/torch/grad/doubts.js';
+import {
+  doubtsAboutNetwork,
+  type GradDoubt,
+  measuresOther,
+  no,
+  unknown,
+} from '../../src/torch/grad/doubts.js';
 import { isFrozen, networkOf, SWITCHES, switchesToEvaluation } from '../../src/torch/grad/evaluation.js';
 import { measuredMemory } from '../../src/torch/grad/forward.js';
 import { gradUseIn, gradUseReached } from '../../src/torch/grad/grad.js';
@@ -109,11 +116,9 @@ export function* doubtsAboutBlock(module: PyModule, run: GradlessPart): Generato
   const isIterated = run.wrapped.some((each) => [...each.walk()].some(({ type }) => type.startsWith('for_')));
   const iterated = isIterated ? differentiatesWhenIterated(module) : undefined;
   if (iterated !== undefined)
-    yield { answer: 'unknown', words: `that it does not iterate over ${suspectInWords(iterated)}` };
-}
-
-function no(words: string): GradDoubt {
-  return { answer: 'no', words };
+    yield unknown(
+      ask('another-iterable')`Does this loop iterate over something other than ${suspectInWords(iterated)}?`,
+    );
 }
 
 function* lettingOthersRun(statement: PyNode): Generator<GradDoubt> {
@@ -125,13 +130,13 @@ function* lettingOthersRun(statement: PyNode): Generator<GradDoubt> {
 }
 
 function* doubtsOfRunning(module: PyModule, loop: PyNode): Generator<GradDoubt> {
-  const unknown = (words: string): GradDoubt => ({ answer: 'unknown', words });
   const measured = measuredMemory(module, loop);
-  if (measured !== undefined)
-    yield unknown(`that \`${measured}\` is not meant to measure what autograd keeps`);
+  if (measured !== undefined) yield unknown(measuresOther(measured));
   const managers = enclosingWiths(loop).flatMap(contextManagers);
   if (managers.some(({ text }) => text.includes('autocast')))
     yield unknown(
-      'that torch is newer than 2.9: it runs inside an `autocast` block, whose cache loses gradients before',
+      ask(
+        'version',
+      )`Is ${'torch newer than 2.9'} (it runs inside an \`autocast\` block, whose cache loses gradients before)?`,
     );
 }

@@ -3,8 +3,8 @@ import type { PythonParser } from '../../syntax/parser.js';
 import type { FixtureCase } from '../fixtures.js';
 import { aboutOf, filesOf, type Tier, tiersOf } from './tiers.js';
 
-/** How a remark is written: as a comment, or as the string that documents a function, class or module. */
-export type Remark = 'comment' | 'docstring';
+/** How a remark is written: as a comment, as the string that documents a function, class or module, or as a string for people. */
+export type Remark = 'comment' | 'docstring' | 'string';
 
 /** What the code of training programs does, said and not done. */
 const WORDS = [
@@ -15,7 +15,7 @@ const WORDS = [
   'deepspeed FSDP FullyShardedDataParallel offload Accelerator accelerate Trainer( TrainingArguments trl peft bitsandbytes bnb 8bit unsloth',
   'Adam SGD LBFGS scheduler.step() ema target_net momentum_update clip_grad_norm_ accumulation reduction="sum" parameters() accum',
   'global nonlocal locals() globals() exec( eval( getattr( setattr( isinstance( yield await lambda __dict__ torch.jit compile register_hook',
-  'float64 double half complex polar dtype device cuda mps cpu gpu device_map meta best history Variable volatile async= .data[0]',
+  'float64 double half complex polar dtype device cuda mps cpu gpu device_map meta best history Variable volatile async= .data[0] __name__ == __main__ parse_args()',
   'DataLoader collate_fn num_workers pin_memory Dataset tokenizer vocab logits lm_head labels compute_metrics decode( train( fit( log(',
 ].flatMap((line) => line.match(/.{1,60}(?: |$)/g) ?? []);
 
@@ -59,13 +59,14 @@ function shown(tiers: readonly Tier[]): string {
 
 /** Where the first statement of a module, class or function begins a line; a docstring has no place where there is one. */
 function placesIn(parser: PythonParser, text: string, remark: Remark): readonly number[] {
+  if (/\r(?!\n)|\f/.test(text)) return [];
+  if (remark === 'string') return [text.length];
   const { root } = parser.parse(text);
   const bodies = [root, ...[...root.walk()].filter((node) => isBody(node, remark))];
   return bodies.flatMap((body) => {
     const [first, second] = body.named.filter(({ type }) => type !== 'comment');
     // A body of one statement is another one with a string in it.
-    if (first === undefined || (remark === 'docstring' && second === undefined) || /\r(?!\n)|\f/.test(text))
-      return [];
+    if (first === undefined || (remark === 'docstring' && second === undefined)) return [];
     const isFirst = /^[ \t]*$/.test(text.slice(lineStart(text, first.start), first.start));
     const isString = first.type === 'expression_statement' && first.named[0]?.type === 'string';
     const isFuture = first.type === 'future_import_statement';
@@ -79,6 +80,8 @@ function isBody({ type, parent }: PyNode, remark: Remark): boolean {
 
 function withRemarks(text: string, places: readonly number[], remark: Remark): string {
   const newline = text.includes('\r\n') ? '\r\n' : '\n';
+  if (remark === 'string' && places.length > 0)
+    return [text, `def zq_help():`, `    return '''${WORDS.join(newline)}'''`, ''].join(newline);
   let result = text;
   for (const start of [...places].sort((a, b) => b - a)) {
     const indent = text.slice(lineStart(text, start), start);

@@ -6,14 +6,15 @@ import { readerOfVariables } from '../../semantic/liveness.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
 import { isRedefined, mayBeReadElsewhere } from '../../semantic/project-names.js';
+import { ask } from '../../semantic/question.js';
 import { methodName, receiverOf, statementOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { LR_SCHEDULERS } from '../catalog-modules.js';
-import { shown } from '../gate.js';
+import { ONLY_READ, shown } from '../gate.js';
 import { callersElsewhere, partReturned } from '../grad/callers.js';
 import { suspicionsOf, trainingCallReached } from '../grad/calls.js';
-import type { GradDoubt } from '../grad/doubts.js';
+import { type GradDoubt, no, unknown } from '../grad/doubts.js';
 import { differentiatingModuleAround } from '../grad/elsewhere.js';
 import { escapesOf } from '../grad/escapes.js';
 import { switchesToEvaluation } from '../grad/evaluation.js';
@@ -72,22 +73,18 @@ function* doubtsAboutPart(part: Part, statement: PyNode): Generator<GradDoubt> {
   const { module, run, models, trace } = part;
   const { owner } = run;
   const asked = asksForGraph(module, statement, trace);
-  if (asked !== undefined) yield { answer: 'no', words: `it ${asked}` };
-  for (const { kind, words } of suspicionsOf(module, owner, models, trace, statement))
-    yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
-  for (const { into, words, isDerived } of escapesOf(module, owner, trace, statement)) {
+  if (asked !== undefined) yield no(`it ${asked}`);
+  for (const each of suspicionsOf(module, owner, models, trace, statement))
+    yield each.kind === 'trains' ? no(each.words) : unknown(each.question);
+  for (const { into, question, isDerived } of escapesOf(module, owner, trace, statement)) {
     // Whoever reads the tensor that it is written into was looked at.
     if (into?.type === 'subscript' && readsOfTarget(part, into, statement) !== undefined) continue;
     const reader = into && differentiatingReader(module, owner, into);
     const name = reader?.field('name')?.text;
     if (name !== undefined && into !== undefined)
-      yield { answer: 'no', words: `\`${name}\` differentiates \`${shown(into)}\`, which it sets` };
-    if (!isDerived) yield { answer: 'unknown', words };
+      yield no(`\`${name}\` differentiates \`${shown(into)}\`, which it sets`);
+    if (!isDerived) yield unknown(question);
   }
-}
-
-function no(words: string): GradDoubt {
-  return { answer: 'no', words };
 }
 
 function* refusals(module: PyModule, loop: PyNode, models: readonly PyNode[]): Generator<GradDoubt> {
@@ -132,22 +129,21 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
   for (const name of changedIn(module, run)) {
     const isOpen = owner === module.root && module.writes(module.scope, name).some(isInside);
     if (isOpen && mayHoldGraph(part, name) && mayBeReadElsewhere(module, name))
-      yield { answer: 'unknown', words: `that no other file differentiates \`${name}\`` };
+      yield unknown(ask('only-read')`Is \`${name}\` ${ONLY_READ} in other files?`);
     for (const read of module.reads(module.scopeOf(owner), name)) {
       if (isInside(read) || !comesFrom(module, run, read, name)) continue;
       if (isHarmless(part, read, followed, 0)) continue;
       const answer = differentiates(module, owner, read) ? 'no' : 'unknown';
       yield answer === 'no'
-        ? { answer, words: `\`${name}\`, which it computes, is differentiated behind it` }
-        : { answer, words: `that nobody differentiates \`${name}\`, which it leaves behind` };
+        ? no(`\`${name}\`, which it computes, is differentiated behind it`)
+        : unknown(ask('only-read')`Is \`${name}\`, which it leaves behind, ${ONLY_READ}?`);
       const isReturned = statementOf(read).type === 'return_statement' && owner !== module.root;
       const called = isReturned ? callersElsewhere(module, owner, partReturned(read)).doubt : undefined;
       if (called !== undefined) yield called;
     }
   }
   const reader = owner === module.root ? undefined : readerOfVariables(module, owner);
-  if (reader !== undefined)
-    yield { answer: 'unknown', words: `that nobody differentiates what \`${shown(reader)}\` gives` };
+  if (reader !== undefined) yield unknown(ask('only-read')`Is what \`${shown(reader)}\` gives ${ONLY_READ}?`);
   // What is done with the values there may need their graph.
   for (const statement of followed) {
     yield* refusals(module, statement, []);
