@@ -11,6 +11,7 @@
  * The evaluation part of a function or script that also trains, where a decorator would switch the training off too.
  * The `for` statements and forwards in the block of `model.eval()`, with nothing inside that needs gradients. What they leave
  * behind must not be differentiated: refused where it is, unsafe where the file does not show it. Strings keep their bytes.
+ * Without `eval()`, assignments in code that trains whose results are only read, as numbers, indices or detached.
  */
 import {
   type GradlessPart,
@@ -48,7 +49,7 @@ export const noGradBlock: Transform<BlockSite> = {
     requires: { torch: '0.4' },
     docs: {
       why: '`model.eval()` switches dropout and batch norm, not autograd. A validation loop written inline, between two epochs, records a graph for every batch, and a loss that it adds up keeps the graph of each batch alive until the sum is dropped.',
-      does: 'Puts `with torch.no_grad():` around the `for` statement or the forward behind `model.eval()`, one step further in, with the alias the file has for torch. Lines that begin inside a string keep their bytes. A loop that trains only where a flag says so (`if train:`, `if phase == "train":`, `if optimizer is not None:`) goes under `with torch.set_grad_enabled(…):` with that flag. A function that only evaluates is the business of `no-grad`, which adds a decorator instead.',
+      does: 'Puts `with torch.no_grad():` around the `for` statement or the forward behind `model.eval()`, one step further in, with the alias the file has for torch. Lines that begin inside a string keep their bytes. A loop that trains only where a flag says so (`if train:`, `if phase == "train":`, `if optimizer is not None:`) goes under `with torch.set_grad_enabled(…):` with that flag. In code that trains, statements that run a network in any mode go under it too, where nothing is done with the results but to read them as numbers, as indices or detached: predictions after the training, actions, old probabilities, targets. A function that only evaluates is the business of `no-grad`, which adds a decorator instead.',
       refuses: [
         'gradients are used in the loop, or in a function of the file that it runs, or a model class of the file differentiates in its `forward`',
         'the network goes back to training mode inside the loop',
@@ -58,7 +59,7 @@ export const noGradBlock: Transform<BlockSite> = {
         'a flag that the loop changes, that is no variable of the function, or that does not guard everything that needs gradients',
       ],
       limits: [
-        'Only `for` statements, assignments and calls in the very block of `model.eval()`, before the next `model.train()`; those that stand one below the other share a `with`. Outside a loop, only the network itself, and parts that the file shows.',
+        'Only `for` statements, assignments and calls in the very block of `model.eval()`, before the next `model.train()`; those that stand one below the other share a `with`. Outside a loop, only the network itself, and parts that the file shows. Without `eval()`, only assignments to plain names, and networks by what made them, by `.forward(…)` or by their names.',
         'Unsafe where a tensor may leave with its graph, code outside the file gets the network, forward hooks are registered, a forward keeps a tensor that is read later, memory is measured, or the loop runs inside `autocast` (torch up to 2.9 loses gradients in its cache).',
         '`nn.MultiheadAttention` and `nn.TransformerEncoder` take a faster path without gradients, which rounds differently, and gives zeros for padding; where the file, one that it imports from the project, or one that calls it names them the fix is unsafe.',
         'What is printed of a tensor no longer names its `grad_fn`.',
