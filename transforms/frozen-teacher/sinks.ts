@@ -25,6 +25,7 @@ import { gradUseReached } from '../../src/torch/grad/grad.js';
 import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
 import { usesOf } from '../../src/torch/grad/mode.js';
 import { traceGraph } from '../../src/torch/module/networks.js';
+import { leavesNothing } from '../../src/torch/record/left-behind.js';
 import { definitionCalled } from './called.js';
 import { fateOf } from './fate.js';
 import { Graphless } from './graphless.js';
@@ -34,7 +35,14 @@ import type { TeacherRun } from './sites.js';
 /** Whether the graph of what the statement computes is cut off wherever the value is read. */
 export function isOnlyReadDetached(module: PyModule, run: TeacherRun): boolean {
   if (new Graphless(module, new Set(), new Set()).doubt(run.value) === undefined) return true;
-  return run.targets.length > 0 && readsOf(module, run).every((read) => isCutWhereRead(module, read));
+  if (run.targets.length === 0) return false;
+  return readsOf(module, run).every((read) => isCutWhereRead(module, read)) || leadsNowhere(module, run);
+}
+
+/** What is computed from it is only read detached as well. */
+function leadsNowhere(module: PyModule, { statement, networks }: TeacherRun): boolean {
+  const owner = enclosingFunction(statement) ?? module.root;
+  return leavesNothing(module, { wrapped: [statement], statements: [statement], owner, models: networks });
 }
 
 /** `net(x).detach()` */
