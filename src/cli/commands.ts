@@ -1,3 +1,4 @@
+import { FORMAT_NAMES } from '../report/formats/formats.js';
 import type { OptionName } from './options.js';
 
 /** A command as its help tells it. What it does lives in `commands/<name>.ts`, loaded when it is called. */
@@ -35,6 +36,11 @@ const SCAN = [
   ],
 ] as const satisfies readonly OptionName[];
 
+/** `baseline` changes nothing and reads no text. */
+const BASELINE = SCAN.filter(
+  (name) => !['fixable', 'unfixable', 'unsafe-fixes', 'stdin-filename'].includes(name),
+);
+
 export const COMMANDS = {
   check: {
     summary: 'report findings; writes nothing',
@@ -43,8 +49,12 @@ export const COMMANDS = {
       'Looks through Python files for training code that wastes GPU memory. Without paths, the folder you are in.\n' +
       'With `--oom` or `--snapshot`, findings come in the order in which they explain why a run ran out of memory; then the\n' +
       'opt-in transforms run too, unless `--select` says otherwise.\n' +
+      '`--output-format` may be given several times, with a file for each but one: `sarif=memfix.sarif`.\n' +
       'Exits with 0 when there is nothing to say, 1 with findings, 2 on an error.',
-    options: ['oom', 'snapshot', 'output-format', 'statistics', 'evidence', 'show-settings', ...SCAN],
+    options: [
+      ...['baseline', 'fail-on', 'exit-zero', 'oom', 'snapshot'],
+      ...['output-format', 'statistics', 'evidence', 'show-settings', ...SCAN],
+    ] as readonly OptionName[],
     examples: [
       ['memfix check src/ train.py', 'findings, explained'],
       ['memfix check --output-format concise --changed', 'one line each, only in files you changed'],
@@ -54,6 +64,10 @@ export const COMMANDS = {
         'what explains the CUDA out of memory in that log, the likeliest first',
       ],
       ['memfix check - --stdin-filename train.py < train.py', 'a text on standard input'],
+      [
+        'memfix check --output-format github --output-format sarif=memfix.sarif .',
+        'annotations on standard output, and a file for code scanning',
+      ],
       ['memfix check --show-settings', 'the config in force, and the versions that the project asks for'],
     ],
   },
@@ -73,6 +87,21 @@ export const COMMANDS = {
       ['memfix apply --interactive .', 'look at each fix, then say yes or no'],
       ['memfix apply --unsafe-fixes --select no-grad train.py', 'one transform, also where it is not proven'],
       ['memfix apply - < train.py > fixed.py', 'from standard input to standard output'],
+    ],
+  },
+  baseline: {
+    summary: "record today's findings, so that `check --baseline` reports only new ones",
+    operands: '[paths…]',
+    about:
+      'Writes memfix-baseline.json at the root of the repository, for you to commit. A finding is known by its own words and\n' +
+      'the functions around it, not by its line: it stays known when code moves, also to a file of another name. Findings in\n' +
+      'files outside of the paths given stay recorded. Run it again to forget what is gone.\n' +
+      'Exits with 0, or with 2 on an error.',
+    options: BASELINE,
+    examples: [
+      ['memfix baseline', 'all findings of this folder are old debts from now on'],
+      ['memfix check --baseline', 'only what is new; fails when there is something'],
+      ['memfix baseline -o debts.json src/', 'in another file, which `check --baseline=debts.json` reads'],
     ],
   },
   diff: {
@@ -284,4 +313,11 @@ export function isCommand(name: string): name is CommandName {
 
 export function commandInfo(name: CommandName): CommandInfo {
   return COMMANDS[name];
+}
+
+const REPORTING: ReadonlySet<CommandName> = new Set(['check', 'apply']);
+
+/** What `--output-format` of a command may be; the first is the default. */
+export function formatsOf(command: CommandName): readonly string[] {
+  return REPORTING.has(command) ? FORMAT_NAMES : ['full', 'json'];
 }

@@ -1,4 +1,4 @@
-import { COMMANDS, type CommandName, commandInfo } from './commands.js';
+import { COMMANDS, type CommandName, commandInfo, formatsOf } from './commands.js';
 import { type OptionInfo, type OptionName, optionInfo } from './options.js';
 
 const HEADINGS: readonly OptionInfo['heading'][] = [
@@ -10,6 +10,7 @@ const HEADINGS: readonly OptionInfo['heading'][] = [
   'Figures of your own',
   'Which fixes',
   'Which files',
+  'Which findings',
   'Out of memory',
   'Writing',
   'Output',
@@ -47,7 +48,7 @@ export function helpFor(command: CommandName): string {
   const sections = HEADINGS.flatMap((heading) => {
     const names = info.options.filter((name) => optionInfo(name).heading === heading);
     if (names.length === 0) return [];
-    return ['', `${heading}:`, ...columns(names.map((name) => [spelling(name), optionInfo(name).summary]))];
+    return ['', `${heading}:`, ...columns(names.map((name) => [spelling(name), summaryIn(command, name)]))];
   });
   return [
     `memfix ${command}: ${info.summary}`,
@@ -63,9 +64,18 @@ export function helpFor(command: CommandName): string {
   ].join('\n');
 }
 
+/** What an option of a command says for itself: only formats that the command has. */
+export function summaryIn(command: CommandName, name: OptionName): string {
+  if (name !== 'output-format') return optionInfo(name).summary;
+  const [first = '', ...others] = formatsOf(command);
+  const more = others.length > 1 ? '; NAME=FILE' : '';
+  return `${first} (default)${others.length > 1 ? ', ' : ' or '}${others.join(', ')}${more}`;
+}
+
 function spelling(name: OptionName): string {
-  const { short, value, shown } = optionInfo(name);
-  const long = `--${shown ?? name}${value === undefined ? '' : ` ${value}`}`;
+  const { short, value, shown, optional } = optionInfo(name);
+  const given = value === undefined ? '' : optional ? `[=${value}]` : ` ${value}`;
+  const long = `--${shown ?? name}${given}`;
   return short === undefined ? `    ${long}` : `-${short}, ${long}`;
 }
 

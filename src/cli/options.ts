@@ -7,6 +7,7 @@ export type Heading =
   | 'Figures of your own'
   | 'Which fixes'
   | 'Which files'
+  | 'Which findings'
   | 'Out of memory'
   | 'Writing'
   | 'Output'
@@ -19,6 +20,10 @@ export interface OptionInfo {
   readonly short?: string;
   /** May be given more than once; each may be a comma-separated list. */
   readonly list?: true;
+  /** May be given more than once, and each counts as it is. */
+  readonly repeats?: true;
+  /** The value may be left out: `--name` or `--name=VALUE`. */
+  readonly optional?: true;
   /** What stands for the value in the help. */
   readonly value?: string;
   /** Shown instead of the name where the option can also be denied. */
@@ -49,6 +54,25 @@ export const OPTIONS = {
     type: 'string',
     value: 'PATH',
   },
+  baseline: {
+    type: 'string',
+    optional: true,
+    value: 'FILE',
+    summary: 'leave out what `memfix baseline` recorded, in memfix-baseline.json or in FILE',
+    heading: 'Which findings',
+  },
+  'fail-on': {
+    type: 'string',
+    list: true,
+    value: 'KINDS',
+    summary: 'exit with 1 only for these: any (default), safe, never, or symptoms such as leak',
+    heading: 'Which findings',
+  },
+  'exit-zero': {
+    type: 'boolean',
+    summary: 'exit with 0 whatever is found: --fail-on never',
+    heading: 'Which findings',
+  },
   oom: {
     type: 'string',
     value: 'LOG',
@@ -68,8 +92,9 @@ export const OPTIONS = {
   'allow-no-vcs': writing('also write files outside a git repository'),
   yes: { ...writing('answer yes to any question; for scripts'), short: 'y' },
   'output-format': {
-    ...output('full (default), concise or json'),
+    ...output('the form of the report'),
     type: 'string',
+    repeats: true,
     value: 'FORMAT',
   },
   output: {

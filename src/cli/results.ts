@@ -1,24 +1,22 @@
+import { formatNamed } from '../report/formats/formats.js';
 import { assumptionSentences, assumptionsOf } from '../report/premises.js';
 import type { Report } from '../report/report.js';
 import { summarize } from '../report/summary.js';
-import { tally } from '../report/tally.js';
 import { Failure } from '../workspace/failure.js';
 import { type Context, EXIT } from './context.js';
+import { failsOn } from './failing.js';
+import { aboutRun, type Output } from './outputs.js';
 
-const FORMATS = ['full', 'concise', 'json'] as const;
-type Format = (typeof FORMATS)[number];
-
-/** Also checks the word, so ask before the work begins. */
-export function formatOf(context: Context): Format {
-  return context.args.oneOf('output-format', FORMATS, 'full');
-}
-
-/** Findings to standard output, the summary to standard error. */
-export async function present(context: Context, report: Report, format: Format): Promise<void> {
+/** Findings to standard output and to files, the summary to standard error. */
+export async function present(context: Context, report: Report, outputs: readonly Output[]): Promise<void> {
   const isCounted = context.args.flag('statistics');
-  context.out(await rendered(context, report, isCounted ? 'statistics' : format));
-  if (isCounted) context.remark(report);
-  if (report.oom !== undefined && (isCounted || format === 'concise')) {
+  if (isCounted) {
+    const { renderStatistics } = await import('../report/statistics.js');
+    context.out(renderStatistics(report, context.view));
+    context.remark(report);
+  }
+  for (const output of outputs) await putOut(context, report, output, isCounted);
+  if (report.oom !== undefined && (isCounted || outputs.some(({ format }) => format === 'concise'))) {
     const { headline } = await import('../report/oom.js');
     for (const error of report.oom.errors) context.say(headline(error));
   }
@@ -26,20 +24,20 @@ export async function present(context: Context, report: Report, format: Format):
   context.say(summarize(report));
 }
 
-/** What most runs have nothing for is loaded when there is something. */
-async function rendered(context: Context, report: Report, format: Format | 'statistics'): Promise<string> {
-  const { view } = context;
-  if (format === 'json') return (await import('../report/json.js')).renderJson(report);
+/** Counts take the place of what would go to standard output, not of files. */
+async function putOut(context: Context, report: Report, output: Output, isCounted: boolean): Promise<void> {
+  const { format, file } = output;
+  if (file === undefined && isCounted) return;
+  const { isForEyes, render } = formatNamed(format);
   const isSilent = report.scans.length + report.skipped.length === 0 && report.oom === undefined;
-  if (isSilent && format !== 'statistics') return '';
-  if (format === 'full') return (await import('../report/full.js')).renderFull(report, view);
-  if (format === 'concise') return (await import('../report/concise.js')).renderConcise(report, view);
-  return (await import('../report/statistics.js')).renderStatistics(report, view);
+  const text = isForEyes && isSilent ? '' : await render(report, context.viewOf(file), aboutRun(context));
+  if (file === undefined) context.out(text);
+  else context.write(file, text);
 }
 
 /** 1 when findings remain; 2 with `--strict` when a file was skipped. */
 export function exitCodeFor(context: Context, report: Report): number {
-  return Math.max(tally(report).findings > 0 ? EXIT.findings : EXIT.clean, strictness(context, report));
+  return Math.max(failsOn(context, report) ? EXIT.findings : EXIT.clean, strictness(context, report));
 }
 
 export function strictness(context: Context, { skipped }: Report): number {

@@ -73,7 +73,7 @@ async function dispatch(
 }
 
 /** Commands that only look at files: interrupted is interrupted, however late. */
-const LOOKING: ReadonlySet<CommandName> = new Set(['check', 'diff']);
+const LOOKING: ReadonlySet<CommandName> = new Set(['check', 'diff', 'baseline']);
 
 /** Loaded when it is called: `--help` must not wait for a parser. */
 async function commandOf(name: CommandName): Promise<(context: Context) => Promise<number>> {
@@ -82,6 +82,8 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
       return (await import('./commands/check.js')).check;
     case 'apply':
       return (await import('./commands/apply.js')).apply;
+    case 'baseline':
+      return (await import('./commands/baseline.js')).baseline;
     case 'diff':
       return (await import('./commands/diff.js')).diff;
     case 'list':

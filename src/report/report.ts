@@ -17,6 +17,8 @@ export interface Report {
   readonly fixed?: Fixed;
   /** The findings that `apply` fixed. */
   readonly taken?: readonly Finding[];
+  /** What `--baseline` left out, and how many recorded findings are no longer there. */
+  readonly baseline?: { readonly known: number; readonly gone: number };
   /** Of a run that ran out of memory: then findings come in its order. */
   readonly oom?: Diagnosis;
   /** What `memfix prove` measured on the user's own run. */
@@ -63,7 +65,7 @@ export function inOrder({ scans, oom }: Pick<Report, 'scans' | 'oom'>): readonly
 }
 
 /** Findings to show, with their scan: what frees memory first, unless they are ranked. */
-export function shownFindings(report: Report, view: View): readonly Shown[] {
+export function shownFindings(report: Report, view: Pick<View, 'verbose'>): readonly Shown[] {
   const shown = inOrder(report).filter(({ finding }) => view.verbose || !isRefused(finding));
   if (report.oom !== undefined) return shown;
   return shown.sort((a, b) => byEffect(a.finding.effect, b.finding.effect));

@@ -291,6 +291,7 @@ describe('json', () => {
         suppressed: 0,
         skipped: 2,
         notes: 1,
+        baseline: null,
         fixed: null,
       },
     });

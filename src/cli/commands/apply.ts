@@ -7,7 +7,8 @@ import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
 import { Interrupted } from '../io.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
-import { exitCodeFor, formatOf, present } from '../results.js';
+import { outputsOf } from '../outputs.js';
+import { exitCodeFor, present } from '../results.js';
 import { settledOutcomes, withoutBeside } from '../settling.js';
 import { tidy } from '../tidying.js';
 import { guardFiles, reportUnwritten, sayHowToUndo, type Unwritten } from '../writing.js';
@@ -21,7 +22,7 @@ export async function apply(context: Context): Promise<number> {
   }
   if (args.flag('dry-run')) return diff(context);
   if (args.readsStdin) return applyStdin(context);
-  const format = formatOf(context);
+  const outputs = outputsOf(context);
   const look = await prepare(context);
   await tidy(context, look.project.root);
   const seen = await lookThrough(context, look, 'fix');
@@ -34,7 +35,7 @@ export async function apply(context: Context): Promise<number> {
   const landed = await writeAll(context, look, outcomes);
   const bugs = outcomes.flatMap((outcome) => outcome.bugs);
   const report: Report = { ...landed.report, skipped: seen.skipped, checked: seen.files };
-  await present(context, report, format);
+  await present(context, report, outputs);
   for (const sentence of outcomes.flatMap(excludedIn)) context.say(sentence);
   sayHowToUndo(context, landed.roots);
   reportUnwritten(context, landed.unwritten);

@@ -2,32 +2,36 @@ import { resolve } from 'node:path';
 import type { CheckedFiles } from '../../oom/places.js';
 import { textOf } from '../../workspace/bounded.js';
 import { slashed } from '../../workspace/places.js';
+import { withoutKnown } from '../baseline.js';
 import { type Context, EXIT } from '../context.js';
+import { failingOf } from '../failing.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { evidenceOf, withDiagnosis } from '../oom.js';
+import { outputsOf } from '../outputs.js';
 import { provenOf } from '../proven.js';
-import { exitCodeFor, formatOf, present } from '../results.js';
+import { exitCodeFor, present } from '../results.js';
 
 export async function check(context: Context): Promise<number> {
   if (context.args.flag('show-settings')) return showSettings(context);
   if (context.args.readsStdin) return checkStdin(context);
-  const format = formatOf(context);
+  const outputs = outputsOf(context);
+  failingOf(context);
   const evidence = await evidenceOf(context);
   const proven = await provenOf(context);
   const look = await prepare(context);
-  const isShort = format === 'concise' && evidence === undefined;
+  const isShort = outputs.every(({ format }) => format === 'concise') && evidence === undefined;
   const seen = await lookThrough(context, look, isShort ? 'places' : 'report');
-  const found = {
+  const found = withoutKnown(context, look, {
     scans: seen.scans,
     skipped: seen.skipped,
     checked: seen.files,
     ...(proven && { proven }),
-  };
+  });
   const report =
     evidence === undefined
       ? found
       : await withDiagnosis(found, evidence, filesOf(context, look), look.project);
-  await present(context, report, format);
+  await present(context, report, outputs);
   context.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
 }
@@ -40,16 +44,18 @@ function filesOf({ io }: Context, { targets }: Look): CheckedFiles {
 }
 
 async function showSettings(context: Context): Promise<number> {
-  const format = formatOf(context);
+  const isJson = outputsOf(context).some(({ format }) => format === 'json');
   const { settingsOf } = await import('../settings.js');
   const { renderSettings, settingsJson } = await import('../../report/settings.js');
   const settings = settingsOf(context);
-  context.out(format === 'json' ? settingsJson(settings) : renderSettings(settings, context.view));
+  context.out(isJson ? settingsJson(settings) : renderSettings(settings, context.view));
   return EXIT.clean;
 }
 
 async function checkStdin(context: Context): Promise<number> {
-  const format = formatOf(context);
+  if (context.args.text('baseline') !== undefined)
+    throw context.args.misuse('`--baseline` knows files; `-` reads standard input.');
+  const outputs = outputsOf(context);
   const evidence = await evidenceOf(context);
   const { engine, read, project } = await prepareStdin(context);
   const scan = read.kind === 'file' ? engine.scan(read.file) : read;
@@ -62,6 +68,6 @@ async function checkStdin(context: Context): Promise<number> {
     text: (path) => found.scans.find(({ file }) => file.path === path)?.file.source.text,
   };
   const report = await withDiagnosis(found, evidence, files, project);
-  await present(context, report, format);
+  await present(context, report, outputs);
   return exitCodeFor(context, report);
 }
