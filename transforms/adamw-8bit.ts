@@ -97,7 +97,7 @@ export const adamw8bit: Transform<OptimizerSite> = {
 
   *detect(module) {
     for (const made of adamCalls(module, ['AdamW'])) {
-      if (isTestCode(module, made.call) || isAlternative(made)) continue;
+      if (isTestCode(module, made.call) || isAlternative(module, made)) continue;
       const callee = made.call.field('function');
       yield {
         node: callee?.field('attribute') ?? callee ?? made.call,
@@ -185,12 +185,11 @@ function renamed(given: Given, edit: EditBuilder, module: PyModule): Fix | Refus
 }
 
 /** The function, or the choice around it, has the 8-bit class already. */
-function isAlternative({ call }: AdamCall): boolean {
+function isAlternative(module: PyModule, { call }: AdamCall): boolean {
   for (const ancestor of call.ancestors()) {
     const isChoice = ['if_statement', 'try_statement', 'conditional_expression', 'function_definition'];
-    const text = isChoice.includes(ancestor.type) ? ancestor.text : '';
-    if (/8bit|\bbnb\b|bitsandbytes/i.test(text.replace(/#.*/g, '').replaceAll(`${HELPER}()(`, '')))
-      return true;
+    const code = isChoice.includes(ancestor.type) ? module.codeOf(ancestor) : '';
+    if (/8bit|\bbnb\b|bitsandbytes/i.test(code.replaceAll(`${HELPER}()(`, ''))) return true;
     if (ancestor.type === 'function_definition') return false;
   }
   return false;

@@ -94,7 +94,7 @@ export const allocatorConfig: Transform<AllocatorSite> = {
     ['ALLOC_CONF', '__name__', 'parse_args('],
     ['ALLOC_CONF', 'cuda', 'Accelerator(', 'Trainer(', 'device_map'],
   ],
-  cue: (text, path) => speaksOfAllocator(text) || (worksOnGpu(text) && isProgram({ path, text })),
+  cue: (text, path) => speaksOfAllocator(text) || (worksOnGpu(text) && isProgram({ path, text, code: text })),
 
   *detect(module) {
     for (const late of allocatorSettings(module)) {
@@ -105,7 +105,7 @@ export const allocatorConfig: Transform<AllocatorSite> = {
         message: 'the allocator variable is set after the first use of the GPU, and is ignored',
       };
     }
-    if (speaksOfAllocator(module.text) || !isProgram(module) || !worksOnGpu(module.text)) return;
+    if (speaksOfAllocator(module.code) || !isProgram(module) || !worksOnGpu(module.code)) return;
     const torch = module.at('import torch').find(({ parent }) => parent?.type.startsWith('import'));
     if (torch === undefined || isTestFile(module.path, module.text)) return;
     yield {

@@ -94,7 +94,7 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
     ['from_pretrained', ...ARGUMENT_WORDS],
     ['.backward(', 'def forward', ...ARGUMENT_WORDS],
   ],
-  cue: (text) => (mayMakeArguments(text) || mayTrain(text) || mayWrapModel(text)) && !DECIDED.test(text),
+  cue: (text) => mayMakeArguments(text) || mayTrain(text) || mayWrapModel(text),
 
   *detect(module) {
     if (module.mentions(DECIDED)) return;

@@ -236,6 +236,6 @@ function readsByName(module: PyModule): boolean {
 }
 
 /** Of the whole file, once for all its loads. */
-function isLoadingPlain({ text }: PyModule): boolean {
-  return loadsPlainly(text);
+function isLoadingPlain({ code }: PyModule): boolean {
+  return loadsPlainly(code);
 }

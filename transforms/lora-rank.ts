@@ -120,8 +120,8 @@ export const loraRank: Transform<RankSite> = {
         'that the factor `lora_alpha / r`, which grows, may change',
       )
       .require(
-        /resume_from_checkpoint|set_peft_model_state_dict|load_state_dict|load_adapter|load_file/.test(
-          module.text,
+        module.mentions(
+          /resume_from_checkpoint|set_peft_model_state_dict|load_state_dict|load_adapter|load_file/,
         )
           ? 'unknown'
           : 'yes',

@@ -107,7 +107,7 @@ export const periodicCacheCleanup: Transform<CleanupSite> = {
 
   skipsTests: true,
   prefilter: [['.backward(', ...ARGUMENT_WORDS]],
-  cue: (text) => mayTrain(text) || (mayMakeArguments(text) && !CLEANS.test(text)),
+  cue: (text) => mayTrain(text) || mayMakeArguments(text),
 
   *detect(module) {
     for (const each of trainingLoops(module)) {
@@ -171,7 +171,10 @@ function stepsBetween(options: Options): number | undefined {
 }
 
 function cleansUp(module: PyModule, loop: PyNode): boolean {
-  return CLEANS.test(loop.text) || callsNamed(module, 'empty_cache').some(({ call }) => loop.contains(call));
+  return (
+    CLEANS.test(module.codeOf(loop)) ||
+    callsNamed(module, 'empty_cache').some(({ call }) => loop.contains(call))
+  );
 }
 
 /** `step` of `optimizer.step()`. */

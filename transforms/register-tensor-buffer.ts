@@ -59,7 +59,7 @@ export const registerTensorBuffer: Transform<BufferSite> = {
         'the class is a transformers or diffusers model, which re-creates non-persistent buffers without their values',
         'the file wraps modules in `DistributedDataParallel`, `DataParallel` or FSDP, casts to half precision, or uses TorchScript',
         'the attribute gets another value somewhere, or is created before `super().__init__()`',
-        'a comment of the class speaks of `register_buffer`, or the class has complex numbers, which a cast of buffers breaks',
+        'the class has complex numbers, which a cast of buffers breaks',
         'the tensor may require grad, or is turned into a numpy array',
       ],
       limits: [
@@ -132,11 +132,7 @@ export const registerTensorBuffer: Transform<BufferSite> = {
       )
       .forbid(/requires_grad|Parameter/.test(value.text), `${self} may require grad`)
       .forbid(
-        /#.*register.?buffer/i.test(classNode.text),
-        'a comment of the class speaks of `register_buffer`: it may say why not',
-      )
-      .forbid(
-        /polar|complex/.test(classNode.text),
+        /polar|complex/.test(module.codeOf(classNode)),
         'the class has complex numbers, of which a cast of the module would lose a part',
       )
       .forbid(array !== undefined, `${self} is turned into a numpy array, which only works on the CPU`)

@@ -17,7 +17,7 @@ export function* doubtsOfInstances(made: Elsewhere): Generator<string> {
     for (const shared of module.memo(sharedByAll, node))
       yield `that \`${shared}\`, which every \`${name}\` has, is not trained elsewhere`;
     if (module.memo(handsItselfOut, node)) yield `that nobody trains what a \`${name}\` gives itself to`;
-    if (/\bregister_\w*hook\b/.test(node.text)) yield `that the hooks of \`${name}\` need no graph`;
+    if (/\bregister_\w*hook\b/.test(module.codeOf(node))) yield `that the hooks of \`${name}\` need no graph`;
   }
 }
 

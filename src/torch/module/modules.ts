@@ -41,7 +41,8 @@ const MEDDLING =
 /** The base class in another file that may know an attribute of this class, or handle all of them its own way. */
 export function attributeElsewhere(module: PyModule, classNode: PyNode, name: string): Elsewhere | undefined {
   return lineageOf(module, classNode).elsewhere.find(
-    ({ node }) => MEDDLING.test(node.text) || new RegExp(`\\b${name}\\b`).test(node.text),
+    ({ module: home, node }) =>
+      MEDDLING.test(home.codeOf(node)) || new RegExp(`\\b${name}\\b`).test(home.codeOf(node)),
   );
 }
 

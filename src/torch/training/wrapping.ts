@@ -28,7 +28,7 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
   const walker = BUFFER_WALKERS.find((each) => isNamed(module, each));
   const { elsewhere, imported } = lineageOf(module, classNode);
   const made = new RegExp(`\\bself\\.${name}\\s*(?::[^=\\n]*)?=(?!=)|\\bregister_\\w+\\(\\s*["']${name}["']`);
-  const holder = elsewhere.find(({ node }) => made.test(node.text))?.node.field('name')?.text;
+  const holder = elsewhere.find((each) => made.test(each.module.codeOf(each.node)))?.node.field('name')?.text;
   const family = familyOf(module, classNode);
   const lineages = family.map((each) => lineageOf(module, each));
   const unknown = lineages.some((each) => each.unknown);
