@@ -132,6 +132,7 @@ export class Arguments {
       ...(fixable && { fixable }),
       ...(unsafeFixes !== undefined && { unsafeFixes }),
       ...(since && { since }),
+      ...(this.flag('force-exclude') && { forcesExclude: true }),
       ...(targetVersions.size > 0 && { targetVersions }),
       ...(environments.length > 0 && { environments: environments.filter(isAbsolute) }),
       ...(this.flag('strict-config') && { isTarget: true }),

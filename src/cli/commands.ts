@@ -21,7 +21,7 @@ const EVERYWHERE = ['color', 'help', 'version'] as const satisfies readonly Opti
 
 const SCAN = [
   ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes'],
-  ...['changed', 'staged', 'since', 'stdin-filename', 'output'],
+  ...['changed', 'staged', 'since', 'force-exclude', 'stdin-filename', 'output'],
   ...[
     'quiet',
     'verbose',
@@ -80,7 +80,7 @@ export const COMMANDS = {
       'Exits with 0 when nothing remains, 1 when findings remain, 2 on an error.',
     options: [
       ...['interactive', 'resume', 'dry-run', 'allow-dirty', 'allow-no-vcs', 'yes'],
-      ...['output-format', 'statistics', ...SCAN],
+      ...['fail-on', 'exit-zero', 'output-format', 'statistics', ...SCAN],
     ] as readonly OptionName[],
     examples: [
       ['memfix apply .', 'safe fixes, everywhere below this folder'],

@@ -49,6 +49,7 @@ export const OPTIONS = {
   changed: files('only files with changes since the last commit, new ones included'),
   staged: files('only files with staged changes'),
   since: { ...files('only files that changed since the branch left REF'), type: 'string', value: 'REF' },
+  'force-exclude': files('also pass over files that are named, where `exclude` of the config means them'),
   'stdin-filename': {
     ...files('the name that the text on standard input goes by'),
     type: 'string',

@@ -1,14 +1,12 @@
 /** Python environments that the checkout's own tools run in: made on first use, kept in the user's cache. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { inTurn } from './turns.js';
 
 const bin = process.platform === 'win32' ? 'Scripts' : 'bin';
-
-/** A process that makes an environment and says nothing for so long is gone. */
-const PATIENCE = 20 * 60_000;
 
 export interface Wanted {
   /** The folder in the cache, and how messages begin. */
@@ -35,8 +33,7 @@ export function environment(wanted: Wanted): string {
 
   mkdirSync(cache, { recursive: true });
   const lock = join(cache, `${key}.lock`);
-  waitFor(lock);
-  try {
+  return inTurn(lock, () => {
     if (existsSync(ready)) return python;
     say(wanted, `making a Python environment in ${folder} (${wanted.warning})`);
     rmSync(folder, { recursive: true, force: true });
@@ -54,23 +51,7 @@ export function environment(wanted: Wanted): string {
     mkdirSync(marker);
     renameSync(marker, ready);
     return python;
-  } finally {
-    rmdirSync(lock);
-  }
-}
-
-/** A folder is made by one process only; others wait until it is gone. */
-function waitFor(lock: string): void {
-  for (;;) {
-    try {
-      mkdirSync(lock);
-      return;
-    } catch (error) {
-      if (!existsSync(lock)) continue;
-      if (Date.now() - statSync(lock).mtimeMs > PATIENCE) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
-    }
-  }
+  });
 }
 
 function newEnough(wanted: Wanted): { command: string; version: string } {

@@ -19,6 +19,7 @@ import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../../src/dev/project.js';
 import { toolsPython } from '../support/python-tools.js';
+import { buildWheel } from '../support/wheel.js';
 import { git, put, repositoryWith } from '../workspace/folders.js';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'memfix-wheel-')));
@@ -98,7 +99,7 @@ function nodeSaying(name: string, said: string): string {
 
 beforeAll(() => {
   const python = toolsPython();
-  must(process.execPath, '--import', 'tsx', join(root, 'src', 'dev', 'wheel.ts'), '--built');
+  buildWheel();
   mkdirSync(bin);
   for (const name of ['git', 'python3', 'sh', 'cp'])
     symlinkSync(name === 'python3' ? python : (onPath(name) ?? name), join(bin, name));
@@ -151,10 +152,10 @@ describe('a wheel in a fresh environment without Node.js', () => {
       '-c',
       'import sysconfig; print(sysconfig.get_path("purelib"))',
     ]).stdout.split('\n');
-    const names = [9, 10, 11, 12, 13, 14, 15].map((minor) => onPath(`python3.${minor}`));
+    const names = [9, 10, 11, 12, 13, 14, 15].flatMap((minor) => onPath(`python3.${minor}`) ?? []);
     // What lies on the PATH may be the launcher of a version manager.
     const works = names.flatMap((each) => {
-      const asked = spawnSync(each ?? '', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' });
+      const asked = spawnSync(each, ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' });
       return asked.status === 0 ? [asked.stdout.trim()] : [];
     });
     for (const python of [toolsPython(), ...works])

@@ -5,6 +5,7 @@ import { encode } from '../../text/decode.js';
 import { appliedIn, excludedIn, filesIn, isChanged } from '../../workspace/changes.js';
 import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
+import { failingOf } from '../failing.js';
 import { Interrupted } from '../io.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { outputsOf } from '../outputs.js';
@@ -23,6 +24,7 @@ export async function apply(context: Context): Promise<number> {
   if (args.flag('dry-run')) return diff(context);
   if (args.readsStdin) return applyStdin(context);
   const outputs = outputsOf(context);
+  failingOf(context);
   const look = await prepare(context);
   await tidy(context, look.project.root);
   const seen = await lookThrough(context, look, 'fix');
