@@ -27,6 +27,7 @@ install() {
 check() {
   local words=(check --output-format github "--fail-on=${MEMFIX_FAIL_ON:-any}")
   local summary="$venv/summary.md"
+  rm -f "$summary"
   if [ -n "${MEMFIX_SARIF:-}" ]; then words+=(--output-format "sarif=$MEMFIX_SARIF"); fi
   if [ "${MEMFIX_SUMMARY:-}" = true ]; then words+=(--output-format "markdown=$summary"); fi
   if [ -n "${MEMFIX_BASELINE:-}" ]; then words+=("--baseline=$MEMFIX_BASELINE"); fi
