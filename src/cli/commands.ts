@@ -1,45 +1,10 @@
 import { FORMAT_NAMES } from '../report/formats/formats.js';
+import { type CommandInfo, EVERYWHERE, SCAN } from './command-info.js';
 import type { OptionName } from './options.js';
-
-/** A command as its help tells it. What it does lives in `commands/<name>.ts`, loaded when it is called. */
-export interface CommandInfo {
-  readonly summary: string;
-  readonly operands: string;
-  /** What stands after `--` is a command line of its own. */
-  readonly runsAnother?: true;
-  /** A few sentences for the command's own help. */
-  readonly about: string;
-  readonly options: readonly OptionName[];
-  /** Command line, and what it does. */
-  readonly examples: readonly (readonly [string, string])[];
-}
+import { SETUP_COMMANDS } from './setup-commands.js';
 
 /** What `prove` has no use for: it reads no text, leaves no cache in the tree, and fixes only what can be read. */
 const NOT_TO_PROVE: readonly string[] = ['stdin-filename', 'cache', 'cache-dir', 'strict'];
-
-const EVERYWHERE = ['color', 'help', 'version'] as const satisfies readonly OptionName[];
-
-const SCAN = [
-  ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes'],
-  ...['changed', 'staged', 'since', 'force-exclude', 'stdin-filename', 'output'],
-  ...[
-    'quiet',
-    'verbose',
-    'config',
-    'isolated',
-    'target-version',
-    'strict-config',
-    'cache',
-    'cache-dir',
-    'strict',
-    ...EVERYWHERE,
-  ],
-] as const satisfies readonly OptionName[];
-
-/** `baseline` changes nothing and reads no text. */
-const BASELINE = SCAN.filter(
-  (name) => !['fixable', 'unfixable', 'unsafe-fixes', 'stdin-filename'].includes(name),
-);
 
 export const COMMANDS = {
   check: {
@@ -87,21 +52,6 @@ export const COMMANDS = {
       ['memfix apply --interactive .', 'look at each fix, then say yes or no'],
       ['memfix apply --unsafe-fixes --select no-grad train.py', 'one transform, also where it is not proven'],
       ['memfix apply - < train.py > fixed.py', 'from standard input to standard output'],
-    ],
-  },
-  baseline: {
-    summary: "record today's findings, so that `check --baseline` reports only new ones",
-    operands: '[paths…]',
-    about:
-      'Writes memfix-baseline.json at the root of the repository, for you to commit. A finding is known by its own words and\n' +
-      'the functions around it, not by its line: it stays known when code moves, also to a file of another name. Findings in\n' +
-      'files outside of the paths given stay recorded. Run it again to forget what is gone.\n' +
-      'Exits with 0, or with 2 on an error.',
-    options: BASELINE,
-    examples: [
-      ['memfix baseline', 'all findings of this folder are old debts from now on'],
-      ['memfix check --baseline', 'only what is new; fails when there is something'],
-      ['memfix baseline -o debts.json src/', 'in another file, which `check --baseline=debts.json` reads'],
     ],
   },
   diff: {
@@ -293,6 +243,7 @@ export const COMMANDS = {
       ],
     ],
   },
+  ...SETUP_COMMANDS,
   undo: {
     summary: 'take back the last apply',
     operands: '[path]',

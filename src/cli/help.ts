@@ -1,7 +1,7 @@
 import { COMMANDS, type CommandName, commandInfo, formatsOf } from './commands.js';
 import { type OptionInfo, type OptionName, optionInfo } from './options.js';
 
-const HEADINGS: readonly OptionInfo['heading'][] = [
+export const HEADINGS: readonly OptionInfo['heading'][] = [
   'Repositories',
   'Runs',
   'Model',
@@ -72,7 +72,7 @@ export function summaryIn(command: CommandName, name: OptionName): string {
   return `${first} (default)${others.length > 1 ? ', ' : ' or '}${others.join(', ')}${more}`;
 }
 
-function spelling(name: OptionName): string {
+export function spelling(name: OptionName): string {
   const { short, value, shown, optional } = optionInfo(name);
   const given = value === undefined ? '' : optional ? `[=${value}]` : ` ${value}`;
   const long = `--${shown ?? name}${given}`;

@@ -133,6 +133,7 @@ export const OPTIONS = {
     summary: 'print the settings and the versions found, and where; check nothing',
     heading: 'Config',
   },
+  schema: { type: 'boolean', summary: 'print the JSON schema of config files instead', heading: 'Config' },
   cache: {
     type: 'boolean',
     shown: 'no-cache',

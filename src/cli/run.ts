@@ -84,6 +84,10 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
       return (await import('./commands/apply.js')).apply;
     case 'baseline':
       return (await import('./commands/baseline.js')).baseline;
+    case 'config':
+      return (await import('./commands/config.js')).config;
+    case 'completions':
+      return (await import('./commands/completions.js')).completions;
     case 'diff':
       return (await import('./commands/diff.js')).diff;
     case 'list':

@@ -1,6 +1,7 @@
 /** `npm run docs [-- --check]`: writes what is generated from the transforms and the grammar, or says what is out of date. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { manualPage } from '../cli/manual.js';
 import { policy } from '../engine/engine.js';
 import { catalogueMarkdown } from '../report/catalogue.js';
 import { type Example, markdownPage } from '../report/page.js';
@@ -8,6 +9,8 @@ import { type FileChange, patchOf } from '../report/patch.js';
 import { loadParser } from '../syntax/parser.js';
 import { decode } from '../text/decode.js';
 import type { Transform, TransformMeta } from '../toolkit/contract.js';
+import { entryOf } from '../workspace/catalogue.js';
+import { configSchema } from '../workspace/config-schema.js';
 import { indexSource, transformIds } from './docs-index.js';
 import { engineWithDefaults, readSource } from './engines.js';
 import { grammarSource } from './grammar-types.js';
@@ -16,13 +19,19 @@ import { root } from './project.js';
 const check = process.argv.includes('--check');
 const stale: string[] = [];
 
+const manifest: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
 publish('src/syntax/grammar.ts', grammarSource());
+publish('pyproject.toml', at('pyproject.toml').replace(/"memfix==[^"]*"/, `"memfix==${manifest.version}"`));
+publish('CITATION.cff', at('CITATION.cff').replace(/^version: .*$/m, `version: ${manifest.version}`));
+publish('docs/memfix.1', manualPage(manifest.version));
 publish('transforms/index.ts', indexSource(transformIds()));
 if (check && stale.length > 0) finish();
 else {
   // Only now: the index may just have been written.
   const { transforms } = await import('../../transforms/index.js');
   const metas = transforms.map(({ meta }) => meta);
+  publish('docs/memfix.schema.json', `${JSON.stringify(configSchema(metas.map(entryOf)), undefined, 2)}\n`);
   for (const meta of metas) publish(`transforms/${meta.id}.md`, markdownPage(meta, exampleOf(meta)));
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   const withTable = between(readme, 'transforms', catalogueMarkdown(metas));
@@ -30,11 +39,15 @@ else {
   finish();
 }
 
+function at(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
 function publish(path: string, text: string): void {
-  const at = join(root, path);
-  if (existsSync(at) && readFileSync(at, 'utf8') === text) return;
+  const place = join(root, path);
+  if (existsSync(place) && readFileSync(place, 'utf8') === text) return;
   stale.push(path);
-  if (!check) writeFileSync(at, text);
+  if (!check) writeFileSync(place, text);
 }
 
 function finish(): void {

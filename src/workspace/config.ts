@@ -1,5 +1,6 @@
 import type { OptionSpec, Options } from '../toolkit/contract.js';
 import { type ConfigTable, discreetly, isTable, type Table, withExtended } from './config-file.js';
+import { CONFIG_KEY_NAMES, type ConfigKey } from './config-keys.js';
 import { Failure } from './failure.js';
 import { PathPatterns } from './gitignore.js';
 import { didYouMean, shortened } from './resemblance.js';
@@ -36,20 +37,6 @@ export const NO_CONFIG: Config = {
   words: '',
 };
 
-const KEYS = [
-  'exclude',
-  'extend',
-  'extend-select',
-  'fixable',
-  'ignore',
-  'per-file-ignores',
-  'select',
-  'target-versions',
-  'transforms',
-  'unfixable',
-  'unsafe-fixes',
-] as const;
-
 /** Each is compared with every file. */
 const MOST_PER_FILE = 1000;
 
@@ -73,7 +60,7 @@ class ConfigReader {
 
   read(below: Config): Partial<Config> {
     const { table, folder } = this.file;
-    this.#known(Object.keys(table), KEYS, 'key', 'the file');
+    this.#known(Object.keys(table), CONFIG_KEY_NAMES, 'key', 'the file');
     const select = this.#names('select');
     const extendSelect = this.#names('extend-select');
     const ignore = this.#names('ignore');
@@ -98,7 +85,7 @@ class ConfigReader {
     };
   }
 
-  #names(key: (typeof KEYS)[number]): readonly string[] | undefined {
+  #names(key: ConfigKey): readonly string[] | undefined {
     const names = this.#strings(this.file.table[key], `\`${key}\``);
     if (names !== undefined) this.vocabulary.check(names, `\`${key}\` of ${this.file.path}`);
     return names;
@@ -161,7 +148,7 @@ class ConfigReader {
     return this.#fail(`\`transforms.${id}.${name}\` must be ${wanted}`);
   }
 
-  #table(key: (typeof KEYS)[number]): Table {
+  #table(key: ConfigKey): Table {
     const value = this.file.table[key] ?? {};
     return isTable(value) ? value : this.#fail(`\`${key}\` must be a table`);
   }
