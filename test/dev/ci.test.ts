@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -229,20 +229,34 @@ describe('the template for GitLab', () => {
   });
 });
 
-test.each([
-  ['vendor.github-actions', 'action.yml'],
-  ['vendor.gitlab-ci', 'ci/gitlab.yml'],
-])('%s accepts %s', (schema, file) => {
-  const text = readFileSync(join(root, file), 'utf8');
-  // The header with the inputs is a document of its own.
-  const place = join(folder, file.replaceAll('/', '-'));
-  writeFileSync(place, text.split(/^---$/m).at(-1) ?? '');
-  const words = [
-    '--builtin-schema',
-    schema,
-    ...(schema === 'vendor.gitlab-ci' ? ['--data-transform', 'gitlab-ci'] : []),
-  ];
-  expect(run(root, {}, join(dirname(toolsPython()), 'check-jsonschema'), ...words, place)).toMatchObject({
+/** The schema for each file that a forge reads. */
+const READ_BY_FORGES = [
+  ['vendor.github-actions', ['action.yml']],
+  ['vendor.gitlab-ci', ['ci/gitlab.yml']],
+  ['vendor.citation-file-format', ['CITATION.cff']],
+  ['vendor.github-workflows', below('.github/workflows')],
+  [
+    'vendor.github-issue-forms',
+    below('.github/ISSUE_TEMPLATE').filter((name) => !name.endsWith('config.yml')),
+  ],
+  ['vendor.github-issue-config', ['.github/ISSUE_TEMPLATE/config.yml']],
+] as const;
+
+function below(name: string): readonly string[] {
+  return readdirSync(join(root, name)).map((each) => `${name}/${each}`);
+}
+
+test.each(READ_BY_FORGES)('%s accepts %j', (schema, files) => {
+  const places = files.map((file) => {
+    const place = join(folder, file.replaceAll('/', '-'));
+    // The header with the inputs is a document of its own.
+    writeFileSync(place, readFileSync(join(root, file), 'utf8').split(/^---$/m).at(-1) ?? '');
+    return place;
+  });
+  const words = schema === 'vendor.gitlab-ci' ? ['--data-transform', 'gitlab-ci'] : [];
+  const program = join(dirname(toolsPython()), 'check-jsonschema');
+  const type = ['--default-filetype', 'yaml'];
+  expect(run(root, {}, program, '--builtin-schema', schema, ...type, ...words, ...places)).toMatchObject({
     code: 0,
   });
 });
