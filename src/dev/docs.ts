@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { manualPage } from '../cli/manual.js';
 import { policy } from '../engine/engine.js';
 import { catalogueMarkdown } from '../report/catalogue.js';
-import { type Example, markdownPage } from '../report/page.js';
+import { FORMATS } from '../report/formats/formats.js';
+import { type Example, markdownPage, markdownTable } from '../report/page.js';
 import { type FileChange, patchOf } from '../report/patch.js';
 import { loadParser } from '../syntax/parser.js';
 import { decode } from '../text/decode.js';
@@ -25,6 +26,7 @@ publish('src/syntax/grammar.ts', grammarSource());
 publish('pyproject.toml', at('pyproject.toml').replace(/"memfix==[^"]*"/, `"memfix==${manifest.version}"`));
 publish('CITATION.cff', at('CITATION.cff').replace(/^version: .*$/m, `version: ${manifest.version}`));
 publish('docs/memfix.1', manualPage(manifest.version));
+publish('docs/ci.md', between(at('docs/ci.md'), 'formats', formatTable()));
 publish('transforms/index.ts', indexSource(transformIds()));
 if (check && stale.length > 0) finish();
 else {
@@ -37,6 +39,11 @@ else {
   const withTable = between(readme, 'transforms', catalogueMarkdown(metas));
   publish('README.md', between(withTable, 'demo', `\`\`\`diff\n${await demoPatch(transforms)}\`\`\``));
   finish();
+}
+
+function formatTable(): string {
+  const rows = Object.entries(FORMATS).map(([name, { summary }]) => [`\`${name}\``, summary]);
+  return markdownTable(['format', 'is'], rows);
 }
 
 function at(path: string): string {
@@ -93,7 +100,6 @@ function between(text: string, name: string, body: string): string {
   const end = `<!-- ${name}:end -->`;
   const from = text.indexOf(begin);
   const to = text.indexOf(end);
-  if (from === -1 || to < from)
-    throw new Error(`README.md has no place for ${name}: ${begin.trim()} … ${end}`);
+  if (from === -1 || to < from) throw new Error(`There is no place for ${name}: ${begin.trim()} … ${end}`);
   return `${text.slice(0, from + begin.length)}${body}\n${text.slice(to)}`;
 }

@@ -59,6 +59,7 @@ tell();
 function stagePython(): void {
   cpSync(join(root, 'python'), stage, { recursive: true, filter: (path) => !path.includes('__pycache__') });
   for (const name of ['README.md', 'LICENSE']) cpSync(join(root, name), join(stage, name));
+  cpSync(join(root, 'docs', 'memfix.1'), join(stage, 'data', 'share', 'man', 'man1', 'memfix.1'));
   const head = '"""Byte-exact, proven fixes for PyTorch training code that wastes GPU memory."""\n\n';
   writeFileSync(join(stage, 'memfix', '__init__.py'), `${head}__version__ = "${version}"\n`);
 }
