@@ -22,6 +22,7 @@ import {
   adamArguments,
   adamCalls,
   argumentsCalls,
+  ask,
   filesOf,
   givenAcross,
   hasSplat,
@@ -46,7 +47,9 @@ interface OptimizerSite extends Site {
 
 const HELPER = 'adamw_8bit';
 const MESSAGE = '`AdamW` keeps 8 bytes of state for every parameter that is trained; in 8 bits they are 2';
-const TRAINS_AS_WELL = 'that 8-bit state trains this model as well';
+const TRAINS_AS_WELL = ask(
+  'trains-as-well',
+)`Does the model train as well with the state of \`${'AdamW'}\` in 8 bits?`;
 /** What both classes take, with the same meaning and the same defaults. */
 const SHARED: readonly string[] = ['params', 'lr', 'betas', 'eps', 'weight_decay'];
 
@@ -132,7 +135,7 @@ export const adamw8bit: Transform<OptimizerSite> = {
       .forbid(module.mentions(/\bisinstance\([^\n]*AdamW/), 'this file asks for the class of the optimizer')
       .require(isMadeOnGpu(module, made), {
         no: 'this file does not use a GPU, and bitsandbytes needs one',
-        unknown: 'that the parameters are on a GPU',
+        unknown: ask('on-gpu')`Are the parameters that \`${callee?.text}\` gets on a GPU?`,
       })
       .require('unknown', TRAINS_AS_WELL);
     if (proof.refuted !== undefined || callee === undefined) return edit.done('', proof);
@@ -175,10 +178,10 @@ function renamed(given: Given, edit: EditBuilder, module: PyModule): Fix | Refus
       );
   }
   requireArrival(proof, given)
-    .require(
-      isInstalled(module, 'bitsandbytes'),
-      'that bitsandbytes is installed: the trainer raises without it',
-    )
+    .require(isInstalled(module, 'bitsandbytes'), {
+      no: 'bitsandbytes is not installed',
+      unknown: ask('installed')`Is ${'bitsandbytes'} installed (the trainer raises without it)?`,
+    })
     .require('unknown', TRAINS_AS_WELL);
   edit.replace(given.value, given.value.text.replace(/adamw_\w+/, HELPER));
   return edit.done('Keep the state of AdamW in 8 bits', proof);

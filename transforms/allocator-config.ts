@@ -11,6 +11,7 @@
  */
 import type { Options, PyModule, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   ENVIRONMENT,
   freeName,
   importsPackage,
@@ -131,7 +132,10 @@ export const allocatorConfig: Transform<AllocatorSite> = {
         .forbid(statement.parent !== module.root, 'it stands in a block, and may not always run')
         .forbid(!/^[^=(]*[=(][^()]*\)?$/.test(statement.text), 'its value is computed')
         .forbid(hasOs === undefined, '`os` is not certain to be imported above')
-        .require('unknown', `that nothing between there and here depends on \`${name.text}\` being unset`);
+        .require(
+          'unknown',
+          ask('set-earlier')`May \`${name.text}\` be set before all that runs between there and here?`,
+        );
       if (proof.refuted !== undefined) return edit.done('', proof);
       edit.removeStatement(statement);
       edit.insertStatementAfter(place, ['', statement.text]);
@@ -152,7 +156,12 @@ export const allocatorConfig: Transform<AllocatorSite> = {
         hasOs === undefined && !freeName(module, 'os', module.scope),
         '`os` is not certain to be imported above',
       );
-    requireVersion(proof, module, 'torch', '2.1', '`expandable_segments` stops the program');
+    requireVersion(proof, module, 'torch', '2.1', '`expandable_segments` stops the program').require(
+      'unknown',
+      ask(
+        'one-setting',
+      )`May \`${'PYTORCH_CUDA_ALLOC_CONF'}\` be set for all that this program runs, subprocesses included?`,
+    );
     if (script !== undefined && 'edit' in script.setting) {
       edit.changeScript(script.file, script.setting.edit);
       return edit.done(`Export the allocator variable in ${script.file.path}`, proof);

@@ -8,8 +8,9 @@
  * value, and be moved where it is used: that shows that it is wanted on the module's device. A buffer moves, is cast, is
  * broadcast by DDP and counts among `buffers()`, so this is never more than unsafe.
  */
-import type { Answer, AttributeUse, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { AttributeUse, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   attributeUses,
   classAround,
   enclosingFunction,
@@ -136,12 +137,17 @@ export const registerTensorBuffer: Transform<BufferSite> = {
         'the class has complex numbers, of which a cast of the module would lose a part',
       )
       .forbid(array !== undefined, `${self} is turned into a numpy array, which only works on the CPU`)
-      .require(plain.answer, plain.because);
-    for (const { answer, otherwise } of wrappingGates(module, classNode, name))
-      proof.require(answer, otherwise);
+      .meet(plain);
+    proof.meet(...wrappingGates(module, classNode, name));
     proof.require(
       isAlwaysMoved(module, reads),
-      `that ${self} is wanted on the device of the module where it is read without a move`,
+      ask('follows-module')`Is ${self} wanted on the device of the module where it is read without a move?`,
+    );
+    proof.require(
+      'unknown',
+      ask(
+        'moves-along',
+      )`May ${self} move, and be cast, with its \`${classNode.field('name')?.text}\` from now on?`,
     );
     const kept = options['persistent'] === true ? '' : ', persistent=False';
     const receiver = writes[0]?.node.field('object')?.text ?? 'self';
@@ -162,7 +168,7 @@ function isMoved(module: PyModule, value: PyNode): boolean {
 }
 
 /** Every read asks for a device, or for nothing that depends on one. */
-function isAlwaysMoved(module: PyModule, reads: readonly AttributeUse[]): Answer {
+function isAlwaysMoved(module: PyModule, reads: readonly AttributeUse[]): 'yes' | 'unknown' {
   return reads.every(({ node }) => {
     let place = node;
     while (place.parent?.type === 'subscript' && place.parent.field('value') === place) place = place.parent;

@@ -1,5 +1,9 @@
 /** What a config file may say. The reader of configs, the schema and `memfix config` go by this table. */
 export const CONFIG_KEYS = {
+  assume: {
+    kind: 'questions',
+    summary: 'Questions of unsafe findings whose yes is assumed, as `memfix apply -i` writes them.',
+  },
   exclude: {
     kind: 'strings',
     summary: 'Files and folders to pass over, in the syntax of .gitignore, relative to this file.',

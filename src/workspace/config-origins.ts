@@ -54,7 +54,10 @@ const REPLACES: Readonly<Partial<Record<ConfigKey, ConfigKey>>> = {
 };
 
 /** What `--strict-config` takes from no config. */
-const LOOSENING: readonly ConfigKey[] = ['unsafe-fixes', 'extend-select', 'transforms'];
+const LOOSENING: readonly ConfigKey[] = ['assume', 'unsafe-fixes', 'extend-select', 'transforms'];
+
+/** Where a config adds to what it extends. */
+const ADDING: ReadonlySet<ConfigKey> = new Set(['assume']);
 
 /** Every setting with its origin, in the order of the table; those that are at their default, too. */
 export function originsOf(project: Project): Origins {
@@ -89,7 +92,12 @@ function writtenIn(
     if (file === undefined) return [];
     return [
       { key, value: file.table[key], source: file.path },
-      ...others.map(({ path, table }) => ({ key, value: table[key], source: path, overruled: file.path })),
+      ...others.map(({ path, table }) => ({
+        key,
+        value: table[key],
+        source: path,
+        ...(!ADDING.has(key) && { overruled: file.path }),
+      })),
     ];
   }
   const seen = new Map<string, string>();

@@ -39,6 +39,8 @@ function schemaOf(key: ConfigKey, entries: readonly Entry[]): Schema {
       return { type: 'string' };
     case 'strings':
       return { type: 'array', items: { type: 'string' } };
+    case 'questions':
+      return { type: 'array', items: { type: 'string', pattern: questionOf(entries) } };
     case 'names':
       return NAMES;
     case 'names-by-pattern':
@@ -69,4 +71,10 @@ function optionSchema({ type, default: usual, summary }: OptionSpec): Schema {
 
 function table(properties: Schema): Schema {
   return { type: 'object', additionalProperties: false, properties };
+}
+
+/** `transform/kind(subject)@file`. */
+function questionOf(entries: readonly Entry[]): string {
+  const ids = entries.flatMap(({ id, aliases = [] }) => [id, ...aliases]);
+  return `^(?:${ids.join('|')})/[a-z0-9-]+(?:\\(.+\\))?(?:@.+)?$`;
 }

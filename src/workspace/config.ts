@@ -1,4 +1,5 @@
 import type { OptionSpec, Options } from '../toolkit/contract.js';
+import { type Assumption, assumptionIn } from './assumptions.js';
 import { type ConfigTable, discreetly, isTable, type Table, withExtended } from './config-file.js';
 import { CONFIG_KEY_NAMES, type ConfigKey } from './config-keys.js';
 import { Failure } from './failure.js';
@@ -21,6 +22,8 @@ export interface Config {
   /** Package name to version, e.g. torch to 2.4. */
   readonly targetVersions: ReadonlyMap<string, string>;
   readonly options: ReadonlyMap<string, Options>;
+  /** What a person has answered with yes, those of extended files included. */
+  readonly assume: readonly Assumption[];
   /** Everything the config files say, for telling one config from another. */
   readonly words: string;
 }
@@ -34,6 +37,7 @@ export const NO_CONFIG: Config = {
   perFileIgnores: [],
   targetVersions: new Map(),
   options: new Map(),
+  assume: [],
   words: '',
 };
 
@@ -82,7 +86,18 @@ class ConfigReader {
       ...(table['per-file-ignores'] !== undefined && { perFileIgnores: this.#perFileIgnores(folder) }),
       ...(table['target-versions'] !== undefined && { targetVersions: this.#targetVersions() }),
       options: this.#options(below.options),
+      assume: [...below.assume, ...this.#assumptions(folder)],
     };
+  }
+
+  #assumptions(folder: string): readonly Assumption[] {
+    return (this.#strings(this.file.table['assume'], '`assume`') ?? []).map((text) => {
+      const found = assumptionIn(text, folder);
+      if (typeof found === 'string')
+        return this.#fail(`\`${shortened(text)}\` in \`assume\` cannot be used: ${found}`);
+      this.#known([found.transform], this.vocabulary.ids, 'transform', '`assume`');
+      return { ...found, transform: this.vocabulary.entry(found.transform).id };
+    });
   }
 
   #names(key: ConfigKey): readonly string[] | undefined {

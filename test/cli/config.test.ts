@@ -84,6 +84,9 @@ test.each([
   '[target-versions]\ntensorflow = "2.4"',
   '[per-file-ignores]\n"a" = "no-grad"',
   'extend = 3',
+  'assume = ["no-grad/returned-only-read(out)@src/eval.py", "no-grad/sized"]',
+  'assume = ["no-such/sized"]',
+  'assume = ["no-grad"]',
 ])('the schema and memfix agree on %j', async (text) => {
   const cwd = folderWith({ 'memfix.toml': `${text}\n` });
   const { code } = await memfix({ cwd, transforms }, 'config');

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { root } from '../../src/dev/project.js';
 import { toolsPython } from '../support/python-tools.js';
@@ -14,6 +14,8 @@ const BAD =
 const ARGS =
   'from transformers import TrainingArguments\n\nargs = TrainingArguments(\n    output_dir="out",\n    gradient_checkpointing=True,\n)\n';
 const PINS = 'torch==2.4.0\ntransformers==4.44.0\n';
+
+vi.setConfig({ testTimeout: 240_000 });
 
 /** A Node.js of 126 MB is not installed each time; test/dev/wheel.test.ts does so. */
 const ALONE = { PIP_NO_DEPS: '1' };
@@ -144,7 +146,7 @@ describe('the GitHub Action', () => {
     return { ...ended, answers: output, summary };
   }
 
-  test('annotates, writes SARIF and a summary, and fails as it is told', { timeout: 240_000 }, () => {
+  test('annotates, writes SARIF and a summary, and fails as it is told', () => {
     const cwd = repositoryWith({ 'requirements.txt': PINS, 'finetune.py': ARGS, 'deep/evaluate.py': BAD });
     const all = act(cwd, {}, {});
     expect(all.output).toMatch(/^memfix \d+\.\d+\.\d+\n/m);
@@ -171,7 +173,7 @@ describe('the GitHub Action', () => {
     expect(git(cwd, 'status', '--porcelain')).toBe('?? memfix.sarif\n');
   });
 
-  test('in a pull request, a shallow checkout reports what the branch changed', { timeout: 120_000 }, () => {
+  test('in a pull request, a shallow checkout reports what the branch changed', () => {
     const origin = repositoryWith({ 'requirements.txt': PINS, 'finetune.py': ARGS });
     for (let index = 0; index < 3; index++) commit(origin);
     git(origin, 'checkout', '--quiet', '-b', 'topic');
@@ -194,7 +196,7 @@ describe('the GitHub Action', () => {
 });
 
 describe('the template for GitLab', () => {
-  test('runs in a merge request, and leaves its reports', { timeout: 240_000 }, () => {
+  test('runs in a merge request, and leaves its reports', () => {
     const [head, body] = parseAllDocuments(readFileSync(join(root, 'ci', 'gitlab.yml'), 'utf8')).map((each) =>
       each.toJS(),
     );

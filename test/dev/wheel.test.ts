@@ -16,11 +16,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { root } from '../../src/dev/project.js';
 import { toolsPython } from '../support/python-tools.js';
 import { buildWheel } from '../support/wheel.js';
 import { git, put, repositoryWith } from '../workspace/folders.js';
+
+vi.setConfig({ testTimeout: 240_000 });
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'memfix-wheel-')));
 const venv = join(folder, 'venv');

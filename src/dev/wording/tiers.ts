@@ -49,10 +49,10 @@ export function tiersOf(parser: PythonParser, fixture: FixtureCase, files: Files
   });
   const scan = engine.scan({ path: INPUT, source: { ...decoded.source, text } });
   if (scan.kind === 'skipped') return [];
-  return scan.findings.map(({ at, transform, refusal, safety, unproven }) => ({
+  return scan.findings.map(({ at, transform, refusal, safety, questions }) => ({
     line: at.line,
     id: transform,
     tier: refusal === undefined ? safety : 'refused',
-    why: refusal === undefined ? unproven : [refusal],
+    why: refusal === undefined ? questions.map(({ text }) => text) : [refusal],
   }));
 }

@@ -12,8 +12,8 @@ import type { About } from './publication.js';
 /** Forges cut comments and job summaries at some size; so many findings are shown whole, the others in a table. */
 const WHOLE = 20;
 const LISTED = 200;
-/** Conditions of one fix. */
-const DOUBTS = 5;
+/** Questions of one fix. */
+const QUESTIONS = 5;
 /** Lines of one diff. */
 const LONGEST = 80;
 
@@ -58,12 +58,12 @@ function details({ scan, finding }: Shown, about: About): string {
     return hunks.length === 0 ? [] : [fenced(diffOf(about.fromRoot(path), hunks))];
   });
   const title = `<summary>${html(oneLine(`${about.fromRoot(scan.file.path)}:${finding.at.line}`))}: ${html(fix.title)}</summary>`;
-  const more = finding.unproven.length - DOUBTS;
-  const doubts = [
-    ...finding.unproven.slice(0, DOUBTS).map((gate) => `- not proven: ${prose(gate)}`),
-    ...(more > 0 ? [`- and ${plural(more, 'more condition')}`] : []),
+  const more = finding.questions.length - QUESTIONS;
+  const asked = [
+    ...finding.questions.slice(0, QUESTIONS).map(({ text }) => `- only if yes: ${prose(text)}`),
+    ...(more > 0 ? [`- and ${plural(more, 'more question')}`] : []),
   ].join('\n');
-  return ['<details>', title, ...(doubts === '' ? [] : [doubts]), ...diffs, '</details>'].join('\n\n');
+  return ['<details>', title, ...(asked === '' ? [] : [asked]), ...diffs, '</details>'].join('\n\n');
 }
 
 function diffOf(path: string, hunks: readonly Hunk[]): string {

@@ -19,7 +19,7 @@ export interface About {
 /** A finding for a forge, a server or a dashboard. */
 export interface Published extends JsonFinding {
   readonly level: Level;
-  /** The whole message: what is held, what would fix it, what is not proven. One sentence or phrase each. */
+  /** The whole message: what is held, what would fix it, and what to ask first. One sentence or phrase each. */
   readonly sentences: readonly string[];
 }
 
@@ -55,13 +55,13 @@ function levelOf({ safety }: JsonFinding, symptom: TransformMeta['symptom'] | un
   return symptom === 'leak' ? 'error' : 'warning';
 }
 
-function sentencesOf({ message, safety, fix, advice, unproven, alternativeTo }: JsonFinding): string[] {
+function sentencesOf({ message, safety, fix, advice, questions, alternativeTo }: JsonFinding): string[] {
   return [
     message,
     ...(fix === null ? [] : [`${safety} fix: ${fix.title}`]),
     ...(advice === null ? [] : [`advice: ${advice}`]),
     ...(alternativeTo.length === 0 ? [] : [`alternative: ${alternativeSentence(alternativeTo)}`]),
-    ...unproven.map((gate) => `not proven: ${gate}`),
+    ...questions.map(({ text }) => `only if yes: ${text}`),
   ];
 }
 

@@ -25,7 +25,7 @@ const HOSTILE_TEXT = '```\nhold()\n````\n';
 const hostile = findingAt(HOSTILE_TEXT, 'hold()', {
   id: 'detach-accumulated-loss',
   message: 'held\r\n::set-output name=a::b %41 `<script>` <img> @someone #1 | \x1b[31m\0 "q"',
-  unproven: ['one\n::two'],
+  questions: [{ kind: 'one', subject: 'two', text: 'one\n::two?' }],
   fix: { title: 'Release <it>', edits: [replaceIn(HOSTILE_TEXT, 'hold', 'release')], importEdits: [] },
 });
 const HOSTILE: Report = { scans: [scanOf(HOSTILE_PATH, HOSTILE_TEXT, [hostile])], skipped: [], checked: 1 };
@@ -34,7 +34,7 @@ describe('github', () => {
   test('annotates findings, notes and skipped files, at their level', () => {
     expect(renderGithub(SAMPLE, about).split('\n')).toEqual([
       "::error title=memfix%3A detach-accumulated-loss,file=repo/src/train.py,line=11,endLine=11,col=9,endColumn=27::`total_loss` keeps every step's autograd graph alive until the epoch ends%0Asafe fix: Detach the loss before adding it",
-      '::warning title=memfix%3A no-grad,file=repo/src/train.py,line=15,endLine=15,col=1,endColumn=29::`validate` records a graph for every batch that nothing differentiates%0Aunsafe fix: Run `validate` without recording gradients%0Anot proven: no caller differentiates what `validate` returns%0Anot proven: `model` has no hook that needs gradients',
+      '::warning title=memfix%3A no-grad,file=repo/src/train.py,line=15,endLine=15,col=1,endColumn=29::`validate` records a graph for every batch that nothing differentiates%0Aunsafe fix: Run `validate` without recording gradients%0Aonly if yes: Is what `validate` returns only read and never differentiated?%0Aonly if yes: Do the hooks of `model` work without the graph?',
       '::notice title=memfix,file=repo/src/train.py,line=3,col=1::unused suppression of `no-grad`',
       '::warning title=memfix%3A skipped,file=repo/old/py2.py,line=7,col=12::This file was not looked into: it does not parse',
       '',
@@ -138,7 +138,7 @@ describe('markdown', () => {
     expect(text).toContain('| `repo/src/train.py:11` | `detach-accumulated-loss` | safe | frees memory |');
     expect(text).toContain('+        total\\_loss'.replace('\\', ''));
     expect(text.match(/<details>/g)).toHaveLength(2);
-    expect(text).toContain('- not proven: no caller differentiates what `validate` returns');
+    expect(text).toContain('- only if yes: Is what `validate` returns only read and never differentiated?');
     expect(text).toContain('| `repo/old/py2.py:7` | it does not parse |');
   });
 
