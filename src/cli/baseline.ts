@@ -65,3 +65,10 @@ export function withoutKnown(context: Context, look: Look, report: Report): Repo
   const { scans, known, gone }: Compared = compared(report.scans, recorded, filesOf(context, look, file));
   return { ...report, scans, baseline: { known: known.length, gone: gone.length } };
 }
+
+/** `--baseline FILE` would be understood as a path to look at. */
+export function refuseLooseFile({ args }: Pick<Context, 'args'>): void {
+  const loose = args.operands.find((path) => path.endsWith('.json'));
+  if (args.text('baseline') === '' && loose !== undefined)
+    throw args.misuse(`\`--baseline\` takes its file after \`=\`: write \`--baseline=${loose}\`.`);
+}

@@ -100,6 +100,13 @@ describe('check --baseline', () => {
     expect(JSON.parse(stdout).summary.baseline).toEqual({ known: 0, gone: 2 });
   });
 
+  test('a file without = is wrong usage, and not a path to look at', async () => {
+    const cwd = repository();
+    const { code, stderr } = await memfix({ cwd }, ...concise, '--baseline', 'debts.json');
+    expect(code).toBe(2);
+    expect(stderr).toContain('write `--baseline=debts.json`');
+  });
+
   test.each([
     [undefined, 'There is no baseline'],
     ['{"version": 2, "findings": []}', 'No baseline in that file'],

@@ -271,6 +271,23 @@ describe('the package', () => {
     expect(metadata).toContain('\nRequires-Python: >=3.9\n');
   });
 
+  test('npm packs what is needed, and nothing of this machine', () => {
+    const [packed]: { unpackedSize: number; files: { path: string }[] }[] = JSON.parse(
+      must('npm', 'pack', '--dry-run', '--json', '--ignore-scripts', '--silent'),
+    );
+    const names = packed?.files.map(({ path }) => path) ?? [];
+    for (const name of [
+      'dist/cli.js',
+      'dist/THIRD-PARTY.txt',
+      'docs/memfix.1',
+      'docs/memfix.schema.json',
+      'transforms/no-grad.md',
+    ])
+      expect(names).toContain(name);
+    expect(names.filter((name) => /^(?:src|test|fixtures|build|python)\/|compiled/.test(name))).toEqual([]);
+    expect(packed?.unpackedSize).toBeLessThan(8e6);
+  });
+
   test('its sdist makes the same wheel, without Node.js', () => {
     const from = join(folder, 'sdist');
     mkdirSync(from);

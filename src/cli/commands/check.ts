@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { CheckedFiles } from '../../oom/places.js';
 import { textOf } from '../../workspace/bounded.js';
 import { slashed } from '../../workspace/places.js';
-import { withoutKnown } from '../baseline.js';
+import { refuseLooseFile, withoutKnown } from '../baseline.js';
 import { type Context, EXIT } from '../context.js';
 import { failingOf } from '../failing.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
@@ -16,6 +16,7 @@ export async function check(context: Context): Promise<number> {
   if (context.args.readsStdin) return checkStdin(context);
   const outputs = outputsOf(context);
   failingOf(context);
+  refuseLooseFile(context);
   const evidence = await evidenceOf(context);
   const proven = await provenOf(context);
   const look = await prepare(context);

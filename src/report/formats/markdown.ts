@@ -9,7 +9,9 @@ import { shownHunksOf } from '../shown-hunks.js';
 import { summarize } from '../summary.js';
 import type { About } from './publication.js';
 
-/** Forges cut comments and job summaries at some size; so many findings are shown whole, the others in a table. */
+/** Forges refuse comments that are longer. */
+const ROOM = 60_000;
+/** So many findings are shown whole, the others in a table. */
 const WHOLE = 20;
 const LISTED = 200;
 /** Questions of one fix. */
@@ -34,8 +36,7 @@ export function renderMarkdown(report: Report, about: About): string {
     parts.push(markdownTable(['where', 'transform', 'safety', 'effect', 'what'], rows));
     if (shown.length > LISTED) parts.push(`and ${plural(shown.length - LISTED, 'more finding')}`);
   }
-  const fixed = shown.filter(({ finding }) => finding.fix !== undefined).slice(0, WHOLE);
-  for (const each of fixed) parts.push(details(each, about));
+  parts.push(...changes(shown, about, ROOM - parts.join('').length));
   if (report.skipped.length > 0) {
     const rows = report.skipped.map(({ path, at, reason }) => [
       code(about.fromRoot(path) + (at === undefined ? '' : `:${at.line}`)),
@@ -44,6 +45,21 @@ export function renderMarkdown(report: Report, about: About): string {
     parts.push(markdownTable(['skipped', 'because'], rows));
   }
   return `${parts.join('\n\n')}\n`;
+}
+
+/** The changes of the first findings, as many as there is room for. */
+function changes(shown: readonly Shown[], about: About, room: number): readonly string[] {
+  const fixed = shown.filter(({ finding }) => finding.fix !== undefined);
+  const told: string[] = [];
+  let left = room;
+  for (const each of fixed.slice(0, WHOLE)) {
+    const text = details(each, about);
+    if (text.length > left) break;
+    left -= text.length;
+    told.push(text);
+  }
+  const more = fixed.length - told.length;
+  return more > 0 ? [...told, `\`memfix diff\` shows ${plural(more, 'more change')}.`] : told;
 }
 
 function details({ scan, finding }: Shown, about: About): string {

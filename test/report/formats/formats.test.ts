@@ -157,6 +157,19 @@ describe('markdown', () => {
     const many = Array.from({ length: 1000 }, () => finding);
     const text = renderMarkdown({ scans: [scanOf('a.py', source, many)], skipped: [], checked: 1 }, about);
     expect(text).toContain('and 800 more findings');
+    expect(text).toContain('`memfix diff` shows 980 more changes.');
+    const wide = `x = "${'a'.repeat(9000)}"\n`;
+    const long = `${wide}hold()\n${wide}`;
+    const few = Array.from({ length: 20 }, () =>
+      findingAt(long, 'hold()', {
+        ...hostile,
+        id: 'x',
+        fix: { title: 'Let go', edits: [replaceIn(long, 'hold', 'release')], importEdits: [] },
+      }),
+    );
+    const cut = renderMarkdown({ scans: [scanOf('a.py', long, few)], skipped: [], checked: 1 }, about);
+    expect(cut.match(/<details>/g)).toHaveLength(3);
+    expect(cut.length).toBeLessThan(65_000);
     expect(text.length).toBeLessThan(65_000);
   });
 });
