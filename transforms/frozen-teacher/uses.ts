@@ -233,7 +233,9 @@ export abstract class NetworkUses {
     this.parts.add(name);
     if (isPlainAttribute(name)) return;
     const holder = attribute.parent;
-    if (holder?.type === 'assignment' && holder.field('left') === attribute) {
+    const isWritten = holder?.type === 'assignment' && holder.field('left') === attribute;
+    if (name === 'grad' && !isWritten) return this.refute(`\`${shown(attribute)}\` is read`);
+    if (isWritten) {
       if (/^(?:true|false|none|integer|float|string)$/.test(holder.field('right')?.type ?? '')) return;
       return this.unknown(
         ask('shares-nothing')`Does \`${shown(holder)}\` set something that no trained network shares?`,
