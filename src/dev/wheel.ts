@@ -83,23 +83,13 @@ function stagePackages(): readonly string[] {
     ([path, { dev, optional, devOptional, peer }]) =>
       path.startsWith('node_modules/') && !dev && !optional && !devOptional && !peer,
   );
-  const copied = wanted.map(([path]) => path).filter((path) => !isTypesOnly(join(root, path)));
+  const copied = wanted.map(([path]) => path);
   for (const path of copied)
     cpSync(join(root, path), join(program, path), {
       recursive: true,
       filter: (from) => from === join(root, path) || isRun(from.slice(join(root, path).length)),
     });
   return copied;
-}
-
-function isTypesOnly(folder: string): boolean {
-  const manifest: { main?: string; exports?: unknown } = JSON.parse(
-    readFileSync(join(folder, 'package.json'), 'utf8'),
-  );
-  const code = readdirSync(folder, { recursive: true, encoding: 'utf8' }).some((name) =>
-    /\.(?:[cm]?js|wasm)$/.test(name),
-  );
-  return !code && !manifest.exports;
 }
 
 /** Whether a file of a package is there to be run: no types, maps, tests or prose; licences stay. */

@@ -271,6 +271,23 @@ describe('the package', () => {
     expect(metadata).toContain('\nRequires-Python: >=3.9\n');
   });
 
+  test('every package of the program can be loaded from there', () => {
+    const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
+      readFileSync(join(root, 'package.json'), 'utf8'),
+    );
+    const program = join(root, 'build', 'stage', 'memfix', 'program');
+    const names = Object.keys(dependencies);
+    const load = `for (const name of ${JSON.stringify(names)}) await import(name)`;
+    // From a folder that has no packages above it, unlike this checkout.
+    const alone = join(folder, 'alone');
+    cpSync(program, alone, { recursive: true });
+    expect(run(alone, [process.execPath, '--input-type=module', '-e', load])).toEqual({
+      status: 0,
+      stdout: '',
+      stderr: '',
+    });
+  });
+
   test('npm packs what is needed, and nothing of this machine', () => {
     const [packed]: { unpackedSize: number; files: { path: string }[] }[] = JSON.parse(
       must('npm', 'pack', '--dry-run', '--json', '--ignore-scripts', '--silent'),
