@@ -1,3 +1,5 @@
+import { typicalShape } from './published.js';
+
 /** What a transformer's memory depends on beside its number of parameters. */
 export interface Shape {
   readonly layers: number;
@@ -20,6 +22,8 @@ export interface KnownModel {
   readonly shape: Shape;
   /** What the configuration holds that this count leaves out. */
   readonly remarks: readonly string[];
+  /** Tokens of an example, where the configuration tells. */
+  readonly sequence?: number;
 }
 
 /** Hidden size over number of layers in most decoder-only models. */
@@ -32,6 +36,8 @@ export function shapeFor(
   known: { readonly layers?: number; readonly hidden?: number; readonly vocabulary?: number } = {},
 ): Shape {
   const { layers, hidden, vocabulary } = known;
+  const typical = layers === undefined && hidden === undefined ? typicalShape(parameters) : undefined;
+  if (typical !== undefined) return { ...typical, vocabulary: vocabulary ?? typical.vocabulary };
   const width =
     hidden ?? Math.sqrt(parameters / (12 * (layers ?? Math.cbrt(parameters / (12 * ASPECT ** 2)))));
   const wide = hidden ?? Math.max(64, Math.round(width / 64) * 64);
@@ -125,12 +131,38 @@ export function modelOf(config: unknown): KnownModel | string {
     tied: text['tie_word_embeddings'] !== false,
     guessed: false,
   };
-  return {
-    parameters: Math.round(layers * layerParameters(shape) + embeddingParameters(shape)),
+  const known = {
+    parameters: parametersOf(shape),
     shape,
     remarks: inner === undefined ? [] : [`Only \`${inner}\` is counted: image and audio parts come on top.`],
   };
+  return inner === undefined && seesImages(text) ? ofImages(known, text) : known;
 }
+
+export function parametersOf(shape: Shape): number {
+  return Math.round(shape.layers * layerParameters(shape) + embeddingParameters(shape));
+}
+
+function seesImages(config: Readonly<Record<string, unknown>>): boolean {
+  return isCount(config['image_size']) || isCount(config['patch_size']) || isCount(config['num_channels']);
+}
+
+/** Its tokens are patches, and its last layer names classes. */
+function ofImages({ shape, remarks }: KnownModel, config: Readonly<Record<string, unknown>>): KnownModel {
+  const { image_size: image, patch_size: patch, id2label: labels } = config;
+  const classes = isRecord(labels) ? Object.keys(labels).length : IMAGE_CLASSES;
+  const seeing: Shape = { ...shape, vocabulary: classes, tied: true };
+  const caveat =
+    'It is a vision model, and this sum is made for text: patch embeddings, convolutions, windows and several resolutions are not counted, and its activations were never measured. Take it for an order of magnitude, and give `--activations` as measured with one batch.';
+  return {
+    parameters: parametersOf(seeing),
+    shape: seeing,
+    remarks: [caveat, ...remarks],
+    ...(isCount(image) && isCount(patch) && { sequence: Math.floor(image / patch) ** 2 + 1 }),
+  };
+}
+
+const IMAGE_CLASSES = 1000;
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

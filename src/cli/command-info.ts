@@ -9,6 +9,8 @@ export interface CommandInfo {
   /** A few sentences for the command's own help. */
   readonly about: string;
   readonly options: readonly OptionName[];
+  /** Of `--output-format`, the default first. */
+  readonly formats?: readonly string[];
   /** Command line, and what it does. */
   readonly examples: readonly (readonly [string, string])[];
 }
@@ -17,7 +19,7 @@ export const EVERYWHERE = ['color', 'help', 'version'] as const satisfies readon
 
 export const SCAN = [
   ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes'],
-  ...['changed', 'staged', 'since', 'force-exclude', 'stdin-filename', 'output'],
+  ...['changed', 'staged', 'since', 'whole-files', 'force-exclude', 'stdin-filename', 'output'],
   ...[
     'quiet',
     'verbose',

@@ -1,5 +1,5 @@
-import { FORMAT_NAMES } from '../report/formats/formats.js';
 import { type CommandInfo, EVERYWHERE, SCAN } from './command-info.js';
+import { FINDING_FORMATS, PAGE_FORMATS } from './formats.js';
 import type { OptionName } from './options.js';
 import { SETUP_COMMANDS } from './setup-commands.js';
 
@@ -15,10 +15,12 @@ export const COMMANDS = {
       'With `--oom` or `--snapshot`, findings come in the order in which they explain why a run ran out of memory; then the\n' +
       'opt-in transforms run too, unless `--select` says otherwise.\n' +
       '`--output-format` may be given several times, with a file for each but one: `sarif=memfix.sarif`.\n' +
-      'Exits with 0 when there is nothing to say, 1 with findings, 2 on an error.',
+      'Exits with 0 when there is nothing to fix, 1 with findings, 2 on an error. Advice alone is 0, unless `--strict` is given.',
+    formats: FINDING_FORMATS,
     options: [
-      ...['baseline', 'fail-on', 'exit-zero', 'oom', 'snapshot'],
-      ...['output-format', 'statistics', 'evidence', 'show-settings', ...SCAN],
+      ...['baseline', 'fail-on', 'exit-zero', 'oom', 'snapshot', 'fix'],
+      ...['output-format', 'statistics', 'pager', 'evidence', 'show-settings'],
+      ...SCAN,
     ] as readonly OptionName[],
     examples: [
       ['memfix check src/ train.py', 'findings, explained'],
@@ -40,12 +42,15 @@ export const COMMANDS = {
     summary: 'apply safe fixes, or review them with --interactive',
     operands: '[paths…]',
     about:
-      'Applies the fixes whose preconditions the code proves, and reports what remains. A file is written in one step,\n' +
-      'only when it has no uncommitted changes and still has the bytes that were read; `memfix undo` takes it back.\n' +
-      'Exits with 0 when nothing remains, 1 when findings remain, 2 on an error.',
+      'Applies the fixes whose preconditions the code proves, and says what it did and what remains. A file is written in one\n' +
+      'step, and only if it still has the bytes that were read; `memfix undo` takes it back. A file with uncommitted changes is\n' +
+      'left alone and named, unless `--allow-dirty`, `--changed` or `--staged` asks for it. With `--staged`, fixes are staged too,\n' +
+      'and files with changes that are not staged are left alone. `memfix fix` and `memfix check --fix` are the same.\n' +
+      'Exits with 0 when nothing remains to fix, 1 when findings remain, 2 on an error.',
+    formats: FINDING_FORMATS,
     options: [
-      ...['interactive', 'resume', 'dry-run', 'allow-dirty', 'allow-no-vcs', 'yes'],
-      ...['fail-on', 'exit-zero', 'output-format', 'statistics', ...SCAN],
+      ...['interactive', 'resume', 'dry-run', 'allow-dirty', 'allow-no-vcs', 'yes', 'oom', 'snapshot'],
+      ...['fail-on', 'exit-zero', 'output-format', 'statistics', 'pager', ...SCAN],
     ] as readonly OptionName[],
     examples: [
       ['memfix apply .', 'safe fixes, everywhere below this folder'],
@@ -60,7 +65,7 @@ export const COMMANDS = {
     about:
       'The patch is for `git apply` at the root of the repository, wherever you run memfix.\n' +
       'Exits with 0, or with `--exit-code` 1 when the patch is not empty; 2 on an error.',
-    options: ['exit-code', 'evidence', ...SCAN],
+    options: ['exit-code', 'evidence', 'oom', 'snapshot', 'pager', ...SCAN],
     examples: [
       ['memfix diff . > fixes.patch && git apply fixes.patch', 'take the fixes as a patch'],
       ['memfix diff --unsafe-fixes -o all.patch src/', 'with the fixes that need a look'],
@@ -80,6 +85,7 @@ export const COMMANDS = {
       'a run of their own, so that counting does not slow down what is timed.\n' +
       'Exits with 0 when the fixed command is equal or better; 1 when the fixes break it, change its losses or need more memory;\n' +
       '2 when nothing is proven: the command fails as it is, never loads what is fixed, or there was an error.',
+    formats: PAGE_FORMATS,
     options: [
       ...['per-fix', 'repeat', 'metric', 'timeout', 'counts', 'link', 'copy', 'prepare', 'read', 'json'],
       ...['output-format', ...SCAN.filter((name) => !NOT_TO_PROVE.includes(name))],
@@ -106,7 +112,8 @@ export const COMMANDS = {
     about:
       'Every transform, group by group, with its safety, numerics, symptom, summary and measured effect.\n' +
       'With names (ids, groups or symptoms), only those.',
-    options: ['output-format', 'output', ...EVERYWHERE],
+    formats: PAGE_FORMATS,
+    options: ['output-format', 'output', 'pager', ...EVERYWHERE],
     examples: [
       ['memfix list', 'the catalogue'],
       ['memfix list leak documented', 'what cures leaks, and what documents recommend in vain'],
@@ -116,17 +123,18 @@ export const COMMANDS = {
     summary: 'the page of one transform: why, before and after, when it refuses, measured effect',
     operands: '<id>',
     about: 'Everything there is to know about one transform.',
-    options: ['output', ...EVERYWHERE],
+    options: ['output', 'pager', ...EVERYWHERE],
     examples: [['memfix explain no-grad', 'why evaluation without no_grad costs memory']],
   },
   budget: {
     summary: 'what a training run needs on a GPU, and how to make it fit',
-    operands: '<7B | config.json>',
+    operands: '<7B | name | config.json>',
     about:
       'Adds up weights, gradients, optimizer state and activations, says which GPUs hold that, and names what the sum\n' +
       'takes for granted. With `--fit`, the smallest set of changes that reaches a size, those that change the training\n' +
       'least first. Activations are an estimate; everything else is arithmetic.\n' +
       'Exits with 0, or with `--fit` 1 when nothing reaches that size; 2 on an error.',
+    formats: PAGE_FORMATS,
     options: [
       ...['dtype', 'layers', 'hidden', 'vocabulary'],
       ...['optimizer', 'master-weights', 'lora-rank', 'trainable', 'batch', 'sequence', 'checkpointing'],
@@ -144,7 +152,8 @@ export const COMMANDS = {
       ...['example', 'output-format', 'output', ...EVERYWHERE],
     ] as readonly OptionName[],
     examples: [
-      ['memfix budget 7B --batch 4 --fit 24GB', 'full fine-tuning, and what it takes to fit'],
+      ['memfix budget 7B --batch 4 --fit 4090', 'full fine-tuning, and what it takes to fit'],
+      ['memfix budget llama-3.1-8b --lora-rank 16', 'a model by its name'],
       ['memfix budget config.json --lora-rank 64 --dtype int4', 'adapters on a model in 4 bits'],
       ['memfix budget 13B --gpus 2 --parallel sharded --output-format json', 'for a program'],
       ['memfix budget --example 13b', 'a budget done by hand, and what is wrong in it'],
@@ -264,11 +273,4 @@ export function isCommand(name: string): name is CommandName {
 
 export function commandInfo(name: CommandName): CommandInfo {
   return COMMANDS[name];
-}
-
-const REPORTING: ReadonlySet<CommandName> = new Set(['check', 'apply']);
-
-/** What `--output-format` of a command may be; the first is the default. */
-export function formatsOf(command: CommandName): readonly string[] {
-  return REPORTING.has(command) ? FORMAT_NAMES : ['full', 'json'];
 }

@@ -1,4 +1,4 @@
-import { COMMANDS, type CommandName, commandInfo, formatsOf } from './commands.js';
+import { COMMANDS, type CommandName, commandInfo } from './commands.js';
 import { FAILING } from './failing.js';
 import { summaryIn } from './help.js';
 import { COLOR_CHOICES } from './io.js';
@@ -55,7 +55,7 @@ function choicesOf(command: CommandName, option: OptionName, names: readonly str
 }
 
 function wordsOf(command: CommandName, option: OptionName, names: readonly string[]): readonly string[] {
-  if (option === 'output-format') return formatsOf(command);
+  if (option === 'output-format') return commandInfo(command).formats ?? [];
   if (option === 'color') return COLOR_CHOICES;
   if (option === 'fail-on') return FAILING;
   return optionInfo(option).value === 'NAMES' ? names : [];

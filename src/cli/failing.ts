@@ -30,11 +30,17 @@ export function failingOf({ args, catalogue }: Pick<Context, 'args' | 'catalogue
   return chosen;
 }
 
-/** Whether findings of this report make the run fail. */
+/** Whether findings of this report make the run fail; advice does with `--strict`, or where it is asked for by its symptom. */
 export function failsOn(context: Pick<Context, 'args' | 'catalogue'>, { scans }: Report): boolean {
   const chosen = failingOf(context);
+  const isStrict = context.args.flag('strict');
   const symptoms = new Map(context.catalogue.entries.map(({ id, symptom }) => [id, symptom]));
   const counts = ({ safety, transform }: Finding) =>
-    chosen.some((each) => each === 'any' || each === safety || each === symptoms.get(transform));
+    chosen.some(
+      (each) =>
+        (each === 'any' && (safety !== 'advice' || isStrict)) ||
+        each === safety ||
+        each === symptoms.get(transform),
+    );
   return scans.some(({ findings }) => findings.some((finding) => !isRefused(finding) && counts(finding)));
 }

@@ -1,4 +1,5 @@
-import { COMMANDS, type CommandName, commandInfo, formatsOf } from './commands.js';
+import { COMMANDS, type CommandName, commandInfo } from './commands.js';
+import { formatWords } from './formats.js';
 import { type OptionInfo, type OptionName, optionInfo } from './options.js';
 
 export const HEADINGS: readonly OptionInfo['heading'][] = [
@@ -66,10 +67,8 @@ export function helpFor(command: CommandName): string {
 
 /** What an option of a command says for itself: only formats that the command has. */
 export function summaryIn(command: CommandName, name: OptionName): string {
-  if (name !== 'output-format') return optionInfo(name).summary;
-  const [first = '', ...others] = formatsOf(command);
-  const more = others.length > 1 ? '; NAME=FILE' : '';
-  return `${first} (default)${others.length > 1 ? ', ' : ' or '}${others.join(', ')}${more}`;
+  const { formats } = commandInfo(command);
+  return name === 'output-format' && formats !== undefined ? formatWords(formats) : optionInfo(name).summary;
 }
 
 export function spelling(name: OptionName): string {

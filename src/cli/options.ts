@@ -48,7 +48,8 @@ export const OPTIONS = {
   },
   changed: files('only files with changes since the last commit, new ones included'),
   staged: files('only files with staged changes'),
-  since: { ...files('only files that changed since the branch left REF'), type: 'string', value: 'REF' },
+  since: { ...files('only lines that changed since the branch left REF'), type: 'string', value: 'REF' },
+  'whole-files': files('with --since: all lines of the files that changed'),
   'force-exclude': files('also pass over files that are named, where `exclude` of the config means them'),
   'stdin-filename': {
     ...files('the name that the text on standard input goes by'),
@@ -93,7 +94,7 @@ export const OPTIONS = {
   'allow-no-vcs': writing('also write files outside a git repository'),
   yes: { ...writing('answer yes to any question; for scripts'), short: 'y' },
   'output-format': {
-    ...output('the form of the report'),
+    ...output('how findings are shown'),
     type: 'string',
     repeats: true,
     value: 'FORMAT',
@@ -146,7 +147,13 @@ export const OPTIONS = {
     summary: 'remember results in DIR instead of your state folder',
     heading: 'Other',
   },
-  strict: { type: 'boolean', summary: 'treat a skipped file as an error', heading: 'Other' },
+  strict: {
+    type: 'boolean',
+    summary: 'count advice as findings, and a skipped file as an error',
+    heading: 'Other',
+  },
+  pager: { ...output('print long output at once'), shown: 'no-pager' },
+  fix: writing('apply the safe fixes, as `memfix apply` does'),
   dtype: budgeted(
     'Model',
     'TYPE',
@@ -177,7 +184,11 @@ export const OPTIONS = {
     'data (default: each holds everything), sharded (FSDP, ZeRO-3) or model (layers)',
   ),
   offload: budgeted('GPUs', 'WHAT', 'to host memory: none (default), optimizer or all'),
-  fit: budgeted('GPUs', 'SIZE', 'propose the gentlest changes that fit a GPU of this size, such as 24GB'),
+  fit: budgeted(
+    'GPUs',
+    'SIZE',
+    'propose the gentlest changes that fit a GPU of this size or name: 24GB, 4090, A100',
+  ),
   activations: budgeted('Figures of your own', 'SIZE', 'activations, instead of the estimate'),
   adapters: budgeted('Figures of your own', 'SIZE', 'adapters'),
   gradients: budgeted('Figures of your own', 'SIZE', 'gradients'),

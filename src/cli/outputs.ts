@@ -17,7 +17,7 @@ export interface Output {
 /** Also checks the words, so ask before the work begins. */
 export function outputsOf({ args }: Pick<Context, 'args'>): readonly Output[] {
   const words = args.each('output-format');
-  const outputs = (words.length === 0 ? ['full'] : words).map((word): Output => {
+  const outputs = (words.length === 0 ? [FORMAT_NAMES[0] ?? ''] : words).map((word): Output => {
     const at = word.indexOf('=');
     const name = at === -1 ? word : word.slice(0, at);
     const file = at === -1 ? undefined : word.slice(at + 1);

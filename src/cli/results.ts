@@ -1,41 +1,76 @@
-import { formatNamed } from '../report/formats/formats.js';
+import { type FormatName, formatNamed } from '../report/formats/formats.js';
 import { assumptionSentences, assumptionsOf } from '../report/premises.js';
 import type { Report } from '../report/report.js';
 import { summarize } from '../report/summary.js';
 import { Failure } from '../workspace/failure.js';
 import { type Context, EXIT } from './context.js';
 import { failsOn } from './failing.js';
+import { widthOf } from './io.js';
 import { aboutRun, type Output } from './outputs.js';
 
 /** Findings to standard output and to files, the summary to standard error. */
-export async function present(context: Context, report: Report, outputs: readonly Output[]): Promise<void> {
+export async function present(context: Context, found: Report, outputs: readonly Output[]): Promise<void> {
+  const report = withLeaks(context, found);
+  const printed = outputs.find(({ file }) => file === undefined)?.format;
   const isCounted = context.args.flag('statistics');
-  if (isCounted) {
-    const { renderStatistics } = await import('../report/statistics.js');
-    context.out(renderStatistics(report, context.view));
-    context.remark(report);
-  }
-  for (const output of outputs) await putOut(context, report, output, isCounted);
-  if (report.oom !== undefined && (isCounted || outputs.some(({ format }) => format === 'concise'))) {
+  if (printed !== undefined || isCounted)
+    await context.show(await rendered(context, report, printed ?? 'short'));
+  await putFiles(context, report, outputs);
+  if (isCounted && printed !== 'json') context.remark(report);
+  if (report.oom !== undefined && (isCounted || printed === 'concise')) {
     const { headline } = await import('../report/oom.js');
     for (const error of report.oom.errors) context.say(headline(error));
   }
-  for (const sentence of assumptionSentences(assumptionsOf(report))) context.say(sentence);
+  sayAssumed(context, report);
   context.say(summarize(report));
+  if (printed === 'short' && !isCounted) await sayWorth(context, report);
 }
 
-/** Counts take the place of what would go to standard output, not of files. */
-async function putOut(context: Context, report: Report, output: Output, isCounted: boolean): Promise<void> {
-  const { format, file } = output;
-  if (file === undefined && isCounted) return;
+export function sayAssumed(context: Context, report: Report): void {
+  for (const sentence of assumptionSentences(assumptionsOf(report))) context.say(sentence);
+}
+
+/** With what the catalogue knows of its transforms, and what was asked for. */
+export function withLeaks({ catalogue, args }: Context, report: Report): Report {
+  const leaks = catalogue.entries.filter(({ symptom }) => symptom === 'leak').map(({ id }) => id);
+  const onlyChanged = args.given.some((name) => name === 'changed' || name === 'staged' || name === 'since');
+  return { ...report, leaks: new Set(leaks), onlyChanged };
+}
+
+async function sayWorth(context: Context, report: Report): Promise<void> {
+  if (context.isQuiet) return;
+  const { mostWorth } = await import('../report/worth.js');
+  const gains = new Map(context.catalogue.entries.map(({ id, gain = 0 }) => [id, gain]));
+  const view = {
+    paint: context.errorPaint,
+    width: widthOf(context.io.stderr),
+    verbose: context.isVerbose,
+  };
+  for (const line of mostWorth(report, { gain: (id) => gains.get(id) ?? 0 }, view)) context.say(line);
+}
+
+/** What goes to standard output: counts take the place of findings. What most runs have nothing for is loaded when there is something. */
+export async function rendered(context: Context, report: Report, format: FormatName): Promise<string> {
+  if (context.args.flag('statistics')) {
+    const { renderStatistics, statisticsJson } = await import('../report/statistics.js');
+    return format === 'json' ? statisticsJson(report) : renderStatistics(report, context.view);
+  }
+  return textOf(context, report, { format });
+}
+
+/** The reports that have files of their own. */
+export async function putFiles(context: Context, report: Report, outputs: readonly Output[]): Promise<void> {
+  for (const { format, file } of outputs)
+    if (file !== undefined) context.write(file, await textOf(context, report, { format, file }));
+}
+
+async function textOf(context: Context, report: Report, { format, file }: Output): Promise<string> {
   const { isForEyes, render } = formatNamed(format);
   const isSilent = report.scans.length + report.skipped.length === 0 && report.oom === undefined;
-  const text = isForEyes && isSilent ? '' : await render(report, context.viewOf(file), aboutRun(context));
-  if (file === undefined) context.out(text);
-  else context.write(file, text);
+  return isForEyes && isSilent ? '' : render(report, context.viewOf(file), aboutRun(context));
 }
 
-/** 1 when findings remain; 2 with `--strict` when a file was skipped. */
+/** 1 when findings remain, advice with `--strict` only; 2 with it when a file was skipped. */
 export function exitCodeFor(context: Context, report: Report): number {
   return Math.max(failsOn(context, report) ? EXIT.findings : EXIT.clean, strictness(context, report));
 }

@@ -1,4 +1,5 @@
 import { type CommandInfo, EVERYWHERE, SCAN } from './command-info.js';
+import { PAGE_FORMATS } from './formats.js';
 import type { OptionName } from './options.js';
 
 /** `baseline` changes nothing and reads no text. */
@@ -31,6 +32,7 @@ export const SETUP_COMMANDS = {
       'extends, or the default; what does not count is shown with the reason. `memfix check --show-settings` also tells which\n' +
       'transforms that comes to, and the versions found. With `--schema`, the JSON schema of config files, for editors.\n' +
       'Exits with 0, or with 2 on an error.',
+    formats: PAGE_FORMATS,
     options: [
       ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes'],
       ...['config', 'isolated', 'target-version', 'strict-config', 'schema', 'output-format', 'output'],

@@ -1,3 +1,4 @@
+import { CARDS } from '../budget/cards.js';
 import type { Documented, DocumentedStep } from '../budget/documented.js';
 import { type Fit, verdictOf } from '../budget/fit.js';
 import type { Budget, Row, RowName, Run } from '../budget/memory.js';
@@ -29,8 +30,6 @@ const LABELS: Readonly<Record<RowName, string>> = {
   overhead: 'overhead',
 };
 
-/** Gigabytes that GPUs come with. */
-const SIZES: readonly number[] = [8, 12, 16, 24, 32, 40, 48, 80, 96, 141, 192];
 const MARGIN = '  ';
 const MEASURE = 100;
 
@@ -96,10 +95,10 @@ function rowTable({ rows, total, step, host }: Budget, { paint }: Style): string
 
 /** The sizes around the answer; those far below and above it say nothing new. */
 function verdicts(peak: number, { paint }: Style): string[] {
-  const first = SIZES.findIndex((size) => verdictOf(peak, size * 1e9) !== 'no');
-  const at = first === -1 ? SIZES.length : first;
+  const first = CARDS.findIndex(({ size }) => verdictOf(peak, size * 1e9) !== 'no');
+  const at = first === -1 ? CARDS.length : first;
   return table(
-    SIZES.slice(Math.max(0, at - 2), at + 3).map((size) => {
+    CARDS.slice(Math.max(0, at - 2), at + 3).map(({ size, names }) => {
       const verdict = verdictOf(peak, size * 1e9);
       const spare = size * 1e9 - peak;
       const text =
@@ -107,6 +106,7 @@ function verdicts(peak: number, { paint }: Style): string[] {
       const tone = { fits: paint.green, tight: paint.yellow, no: paint.red }[verdict];
       return [
         { text: `${MARGIN}${size} GB`, align: 'right' as const },
+        { text: names.join(', '), paint: paint.dim },
         { text, paint: tone },
       ];
     }),
@@ -198,7 +198,11 @@ export function budgetJson({ run, budget, assumptions, fit }: BudgetReport): unk
     step: budget.step,
     peak: budget.peak,
     host: budget.host,
-    gpus: SIZES.map((size) => ({ size: size * 1e9, verdict: verdictOf(budget.peak, size * 1e9) })),
+    gpus: CARDS.map(({ size, names }) => ({
+      size: size * 1e9,
+      names,
+      verdict: verdictOf(budget.peak, size * 1e9),
+    })),
     assumptions,
     fit:
       fit === undefined

@@ -19,6 +19,7 @@ export const CONFIG_KEYS = {
     kind: 'names-by-pattern',
     summary: 'Transforms that do not run in the files that a pattern means, in the syntax of .gitignore.',
   },
+  root: { kind: 'boolean', summary: 'Whether the project ends at the folder of this file.' },
   select: { kind: 'names', summary: 'Transforms to run: ids, groups or symptoms. Default: ["default"].' },
   'target-versions': {
     kind: 'versions',

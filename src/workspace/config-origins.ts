@@ -1,6 +1,7 @@
 import { withExtended } from './config-file.js';
 import { CONFIG_KEY_NAMES, type ConfigKey } from './config-keys.js';
-import { configTableFor, type Project, type Request } from './project.js';
+import type { Project, Request } from './project.js';
+import { configTableFor } from './wishes.js';
 
 /** One setting, and where it comes from. */
 export interface Origin {
@@ -54,7 +55,7 @@ const REPLACES: Readonly<Partial<Record<ConfigKey, ConfigKey>>> = {
 };
 
 /** What `--strict-config` takes from no config. */
-const LOOSENING: readonly ConfigKey[] = ['assume', 'unsafe-fixes', 'extend-select', 'transforms'];
+const LOOSENING: readonly ConfigKey[] = ['assume', 'root', 'unsafe-fixes', 'extend-select', 'transforms'];
 
 /** Where a config adds to what it extends. */
 const ADDING: ReadonlySet<ConfigKey> = new Set(['assume']);

@@ -258,7 +258,8 @@ describe('the shape of a model', () => {
   });
 
   test('is guessed like published models of that size, and bent to what is known', () => {
-    expect(shapeFor(7e9)).toMatchObject({ layers: 33, hidden: 4224, guessed: true });
+    expect(shapeFor(7e9)).toMatchObject({ layers: 32, hidden: 4096, feedForward: 11008, guessed: true });
+    expect(shapeFor(5e9)).toMatchObject({ layers: 29, hidden: 3776, guessed: true });
     expect(shapeFor(7e9, { layers: 28, hidden: 3584 })).toMatchObject({
       layers: 28,
       hidden: 3584,

@@ -9,7 +9,7 @@ test('a table, the GPUs that hold it, and what it takes for granted', async () =
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain('  weights           52.56 GB  13.14B × 4 bytes (fp32)\n');
   expect(stdout).toContain('  total            230.24 GB\n');
-  expect(stdout).toMatch(/\nDoes it fit\?\n {2}141 GB {2}no, 121\.80 GB too much\n/);
+  expect(stdout).toMatch(/\nDoes it fit\?\n {2}141 GB {2}H200 +no, 121\.80 GB too much\n/);
   expect(stdout).toMatch(/\nWhat this takes for granted\n {2}• /);
 });
 
@@ -98,7 +98,7 @@ test('lines stay within the terminal', async () => {
 test.each<readonly [readonly string[], string, string]>([
   [[], 'Wrong usage', 'takes one model'],
   [['7B', '13B'], 'Wrong usage', 'takes one model'],
-  [['seven'], 'Unknown model', '`seven` is neither a number of parameters nor a config.json'],
+  [['seven'], 'Unknown model', '`seven` is neither a number of parameters, nor a config.json'],
   [['7B', '--dtype', 'bf61'], 'Wrong usage', 'Did you mean `bf16`?'],
   [['7B', '--dtype', 'int4'], 'Wrong usage', 'cannot be trained; add `--lora-rank`'],
   [['7B', '--fit', 'small'], 'Wrong usage', '`--fit` cannot be `small`: it is a size'],
@@ -128,4 +128,38 @@ test.each<readonly [string, string]>([
   expect(code).toBe(2);
   expect(stderr).toMatch(/^memfix: Model not understood\n/);
   expect(stderr).toContain(detail);
+});
+
+test.each([
+  ['7B', '7B parameters, bf16 · adamw · batch 1 × 2048 · 32 layers × 4096'],
+  ['meta-llama/Llama-2-7b-chat-hf', '6.74B parameters'],
+  ['llama-3.1-8b', '8.03B parameters'],
+  ['mistralai/Mistral-7B-Instruct-v0.2', '7.24B parameters'],
+  ['Qwen/Qwen2.5-7B', '7.6'],
+  ['Qwen/Qwen2.5-0.5B-Instruct', '49'],
+  ['google/gemma-2-9b-it', '9.24B parameters'],
+  ['gpt2-xl', '1.55B parameters'],
+  ['bert-base-uncased', '108.38M parameters'],
+])('%s is known, as it was published', async (name, headline) => {
+  const { code, stdout } = await ask(name);
+  expect([code, stdout.startsWith(headline)]).toEqual([0, true]);
+});
+
+test('cards have names', async () => {
+  const fit = async (card: string) => /To fit [\d.]+ GB/.exec((await ask('7B', '--fit', card)).stdout)?.[0];
+  expect(await fit('4090')).toBe('To fit 24.00 GB');
+  expect(await fit('rtx-4090')).toBe('To fit 24.00 GB');
+  expect(await fit('A100 80GB')).toBe('To fit 80.00 GB');
+  expect(await fit('NVIDIA H100')).toBe('To fit 80.00 GB');
+  expect((await ask('7B')).stdout).toMatch(/80 GB {2}H100, A100 80GB +fits/);
+});
+
+test('a vision model is said to be one', async () => {
+  const config = { model_type: 'vit', hidden_size: 768, num_hidden_layers: 12, num_attention_heads: 12 };
+  const cwd = folderWith({
+    'config.json': JSON.stringify({ ...config, intermediate_size: 3072, image_size: 224, patch_size: 16 }),
+  });
+  const { stdout } = await memfix({ cwd }, 'budget', 'config.json');
+  expect(stdout).toContain('85.7M parameters, bf16 · adamw · batch 1 × 197 ');
+  expect(stdout).toContain('It is a vision model, and this sum is made for text');
 });

@@ -77,7 +77,9 @@ test('zsh', { timeout: SLOW }, async () => {
     );
   expect(await told('memfix ""', 2)).toContain('check:report findings; writes nothing');
   const check = await told('memfix check ""', 3);
-  expect(check).toContainEqual(expect.stringMatching(/^\*--output-format=\[.*\]:value:\(full concise json /));
+  expect(check).toContainEqual(
+    expect.stringMatching(/^\*--output-format=\[.*\]:value:\(short full concise json /),
+  );
   expect(check).toContainEqual(expect.stringMatching(/^\*-q\[no summary\]$/));
   expect(check.at(-1)).toBe('*:file:_files');
 });

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { assumptionsOf } from '../../budget/assumptions.js';
+import { cardNamed } from '../../budget/cards.js';
 import { DOCUMENTED, documented } from '../../budget/documented.js';
 import { fitInto } from '../../budget/fit.js';
 import {
@@ -12,21 +13,30 @@ import {
   PARALLELISMS,
   type Run,
 } from '../../budget/memory.js';
+import { PUBLISHED, publishedShape } from '../../budget/published.js';
 import { parseBytes, parseCount, parseShare } from '../../budget/quantity.js';
-import { adapterParameters, type KnownModel, modelOf, type Shape, shapeFor } from '../../budget/shape.js';
+import {
+  adapterParameters,
+  type KnownModel,
+  modelOf,
+  parametersOf,
+  type Shape,
+  shapeFor,
+} from '../../budget/shape.js';
 import { budgetJson, documentedJson, renderBudget, renderDocumented } from '../../report/budget.js';
 import { LARGEST_SETTINGS, textOf } from '../../workspace/bounded.js';
 import { Failure } from '../../workspace/failure.js';
+import { didYouMean } from '../../workspace/resemblance.js';
 import type { Arguments } from '../arguments.js';
 import { type Context, EXIT } from '../context.js';
+import { PAGE_FORMATS } from '../formats.js';
 import type { OptionName } from '../options.js';
 
-const FORMATS = ['full', 'json'] as const;
 const DEFAULT_SEQUENCE = 2048;
 
 export async function budget(context: Context): Promise<number> {
   const { args, view, io } = context;
-  const isJson = args.oneOf('output-format', FORMATS, 'full') === 'json';
+  const isJson = args.oneOf('output-format', PAGE_FORMATS, 'full') === 'json';
   const write = (json: () => unknown, text: () => string) =>
     context.out(isJson ? `${JSON.stringify(json(), undefined, 2)}\n` : text());
   if (args.text('example') !== undefined) {
@@ -39,7 +49,7 @@ export async function budget(context: Context): Promise<number> {
     return EXIT.clean;
   }
   const { run, remarks } = runOf(args, io.cwd);
-  const size = bytes(args, 'fit');
+  const size = cardNamed(args.text('fit') ?? '') ?? bytes(args, 'fit');
   const report = {
     run,
     budget: budgetOf(run),
@@ -54,7 +64,7 @@ export async function budget(context: Context): Promise<number> {
 }
 
 function runOf(args: Arguments, cwd: string): { run: Run; remarks: readonly string[] } {
-  const { parameters, shape, remarks } = modelNamed(args, cwd);
+  const { parameters, shape, remarks, sequence = DEFAULT_SEQUENCE } = modelNamed(args, cwd);
   const dtype = args.oneOf('dtype', DTYPES, 'bf16');
   const loraRank = count(args, 'lora-rank');
   const gpus = count(args, 'gpus') ?? 1;
@@ -76,7 +86,7 @@ function runOf(args: Arguments, cwd: string): { run: Run; remarks: readonly stri
       trainable: share(args, parameters) ?? all,
       ...(loraRank !== undefined && { loraRank }),
       batch: count(args, 'batch') ?? 1,
-      sequence: count(args, 'sequence') ?? DEFAULT_SEQUENCE,
+      sequence: count(args, 'sequence') ?? sequence,
       checkpointing: args.flag('checkpointing'),
       chunkedLoss: false,
       gpus,
@@ -111,7 +121,9 @@ function modelNamed(args: Arguments, cwd: string): KnownModel {
     );
   }
   const parameters = parseCount(word);
-  const model = parameters === undefined ? configured(word, cwd) : { parameters, remarks: [] };
+  const shape = publishedShape(word);
+  const named = shape && { parameters: parametersOf(shape), shape, remarks: [] };
+  const model = parameters === undefined ? (named ?? configured(word, cwd)) : { parameters, remarks: [] };
   return { ...model, shape: shaped(args, model) };
 }
 
@@ -132,8 +144,8 @@ function configured(word: string, cwd: string): KnownModel {
   const text = read(resolve(cwd, word)) ?? read(resolve(cwd, word, 'config.json'));
   const next = 'Give the number of parameters instead, for example `memfix budget 7B`.';
   if (text === undefined) {
-    const detail = `\`${word}\` is neither a number of parameters nor a config.json that can be read`;
-    throw new Failure('Unknown model', detail, next);
+    const detail = `\`${word}\` is neither a number of parameters, nor a config.json that can be read, nor a model that memfix knows.${didYouMean(word, PUBLISHED)}`;
+    throw new Failure('Unknown model', detail, `${next} Known: ${PUBLISHED.join(', ')}.`);
   }
   const model = modelOf(parsed(word, text));
   if (typeof model === 'string') {
@@ -172,7 +184,9 @@ function bytes(args: Arguments, name: OptionName): number | undefined {
   if (text === undefined) return undefined;
   const value = parseBytes(text);
   if (value !== undefined) return value;
-  throw args.misuse(`\`--${name}\` cannot be \`${text}\`: it is a size, such as 24GB or 512MiB.`);
+  throw args.misuse(
+    `\`--${name}\` cannot be \`${text}\`: it is a size, such as 24GB or 512MiB${name === 'fit' ? ', or a card, such as 4090 or A100' : ''}.`,
+  );
 }
 
 function share(args: Arguments, parameters: number): number | undefined {

@@ -3,8 +3,8 @@ import { originsOf } from '../../workspace/config-origins.js';
 import { configSchema } from '../../workspace/config-schema.js';
 import { shownFrom } from '../../workspace/places.js';
 import { Project } from '../../workspace/project.js';
-import { formatsOf } from '../commands.js';
 import { type Context, EXIT } from '../context.js';
+import { PAGE_FORMATS } from '../formats.js';
 
 /** What is configured, and where each value comes from. Nothing is scanned. */
 export async function config(context: Context): Promise<number> {
@@ -13,7 +13,7 @@ export async function config(context: Context): Promise<number> {
     context.out(`${JSON.stringify(configSchema(catalogue.entries), undefined, 2)}\n`);
     return EXIT.clean;
   }
-  const isJson = args.oneOf('output-format', formatsOf('config'), 'full') === 'json';
+  const isJson = args.oneOf('output-format', PAGE_FORMATS, 'full') === 'json';
   const project = new Project(args.request(io.cwd, io.env), catalogue);
   const { files, settings } = originsOf(project);
   const isFile = new Set(files);

@@ -11,6 +11,11 @@ export interface Format {
 
 /** Every format of `check` and `apply`; each is loaded when it is asked for. Help, completions, schema and docs read this table. */
 export const FORMATS = {
+  short: {
+    summary: 'a short block for each finding',
+    isForEyes: true,
+    render: async (report, view) => (await import('../short.js')).renderShort(report, view),
+  },
   full: {
     summary: 'every finding with its source and its change',
     isForEyes: true,

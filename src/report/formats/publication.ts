@@ -34,18 +34,16 @@ export function publish(report: Report, about: About): Publication {
   const symptoms = new Map(about.metas.map(({ id, symptom }) => [id, symptom]));
   return {
     document,
-    findings: document.findings
-      .filter(({ refusal }) => refusal === null)
-      .map((finding) => ({
-        ...finding,
-        path: about.fromRoot(finding.path),
-        fix: finding.fix && {
-          ...finding.fix,
-          files: finding.fix.files.map((file) => ({ ...file, path: about.fromRoot(file.path) })),
-        },
-        level: levelOf(finding, symptoms.get(finding.id)),
-        sentences: sentencesOf(finding),
-      })),
+    findings: document.findings.map((finding) => ({
+      ...finding,
+      path: about.fromRoot(finding.path),
+      fix: finding.fix && {
+        ...finding.fix,
+        files: finding.fix.files.map((file) => ({ ...file, path: about.fromRoot(file.path) })),
+      },
+      level: levelOf(finding, symptoms.get(finding.id)),
+      sentences: sentencesOf(finding),
+    })),
   };
 }
 

@@ -123,12 +123,12 @@ test('json-lines: each line is an object of its own, the summary last', () => {
   expect(lines.map(({ kind }) => kind)).toEqual([
     'finding',
     'finding',
-    'finding',
+    'left-alone',
     'note',
     'skipped',
     'summary',
   ]);
-  expect(lines.at(-1)).toMatchObject({ version: 1, findings: 2, refused: 1, checked: 12 });
+  expect(lines.at(-1)).toMatchObject({ version: 2, findings: 2, refused: 1, checked: 12 });
 });
 
 describe('markdown', () => {
