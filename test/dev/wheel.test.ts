@@ -133,7 +133,7 @@ describe('a wheel in a fresh environment without Node.js', () => {
     rmSync(join(cwd, 'stubbed.py'));
 
     const before = readFileSync(join(cwd, 'finetune.py'), 'utf8');
-    expect(run(cwd, ['memfix', 'apply', '.']).status).toBe(1);
+    expect(run(cwd, ['memfix', 'apply', '.']).status).toBe(0);
     expect(git(cwd, 'diff')).toContain('gradient_checkpointing_kwargs');
     expect(run(cwd, ['memfix', 'undo']).status).toBe(0);
     expect(readFileSync(join(cwd, 'finetune.py'), 'utf8')).toBe(before);
