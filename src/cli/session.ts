@@ -136,12 +136,14 @@ class Session {
     const page = await this.#page();
     const look = lookOf(this.input.terminal);
     if (this.#onScreen !== item.ref) this.#from = undefined;
-    let drawn = cardText(page, look, this.#from);
+    const notes = [this.#review.note, this.#memory.news()].flatMap((note) =>
+      note === undefined ? [] : [noteText(note, look)],
+    );
+    const said = notes.join('').split('\n').length - 1;
+    let drawn = cardText(page, { ...look, height: look.height - said }, this.#from);
     if (this.#onScreen !== item.ref) this.#print(drawn.text);
     this.#onScreen = item.ref;
-    for (const note of [this.#review.note, this.#memory.news()]) {
-      if (note !== undefined) this.#print(noteText(note, look));
-    }
+    for (const note of notes) this.#print(note);
     let key = await this.#ask.key(promptText(page, look));
     while (SCROLL_KEYS.has(key) && drawn.length > drawn.room) {
       this.#from = scrolled(drawn, this.#from, key);

@@ -74,9 +74,9 @@ function reviewOf({ oom, evidence = '' }: Report): string {
   return `Run \`memfix apply -i ${evidence}\` to review ${what} that may explain it.`;
 }
 
-function nextStep({ fixable: { safe, unsafe, advice } }: Tally): string {
+function nextStep({ fixable: { safe, unsafe, advice }, mayMeet }: Tally): string {
   if (safe > 0) {
-    const more = unsafe > 0 ? `; \`--unsafe-fixes\` would fix ${unsafe} more` : '';
+    const more = unsafe > 0 ? `; \`--unsafe-fixes\` would fix ${mayMeet ? 'up to ' : ''}${unsafe} more` : '';
     return `Run \`memfix apply\` to fix ${safe}${more}.`;
   }
   if (unsafe > 0) return `Run \`memfix apply --interactive\` to review ${unsafe}.`;
