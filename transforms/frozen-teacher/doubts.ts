@@ -22,10 +22,11 @@ import { compilerOf, importsTorch } from '../../src/torch/grad/roles.js';
 import { networksIn } from '../../src/torch/grad/teachers.js';
 import { differentiatingNetwork } from '../../src/torch/grad/unknown-code.js';
 import { IS_TORCH } from '../../src/torch/tensor/framework.js';
+import { isOnlyReadDetached } from './detached.js';
 import { type Fate, fateOf } from './fate.js';
 import { Graphless } from './graphless.js';
 import { isAsked } from './inputs.js';
-import { differentiatedAlone, isOnlyReadDetached } from './sinks.js';
+import { differentiatedAlone } from './sinks.js';
 import type { TeacherRun } from './sites.js';
 
 /**
