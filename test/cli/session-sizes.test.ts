@@ -37,7 +37,7 @@ it.each(SIZES)('shows what it asks about, all of it on one screen of %i × %i', 
       screen,
     ).toBe(true);
     expect(rowsOf(screen.slice(screen.indexOf('──')), cols), screen).toBeLessThanOrEqual(rows);
-    if (/unsafe/.test(screen)) expect(screen, screen).toMatch(/^\? {7}\S/m);
+    if (/ · unsafe · /.test(screen)) expect(screen, screen).toMatch(/^\? {7}\S/m);
     session.type('n');
     if (position === total) break;
     screen = await session.asked(`${position + 1}/${total}`);
