@@ -112,7 +112,9 @@ describe('a fix of two files', () => {
     expect(json.findings[0].fix.files).toEqual([
       {
         path: 'conf.yaml',
-        edits: [{ line: 2, column: 7, endLine: 2, endColumn: 9, start: 13, end: 15, text: 'yes' }],
+        edits: [
+          { cell: null, line: 2, column: 7, endLine: 2, endColumn: 9, start: 13, end: 15, text: 'yes' },
+        ],
       },
     ]);
   });
@@ -130,7 +132,8 @@ describe('a fix of two files', () => {
     const finding = scan.kind === 'scan' ? scan.findings[0] : undefined;
     if (finding === undefined) throw new Error('nothing was found');
     const look = { width: 80, height: 40, paint: noColor };
-    const common = { position: 1, total: 1, kin: 1, row: 1, path: 'a.py', finding, meta: undefined };
+    const { source } = file;
+    const common = { position: 1, total: 1, kin: 1, row: 1, path: 'a.py', source, finding, meta: undefined };
     const preview = engine.preview(file, finding);
     const shown = cardText(
       { ...common, preview, answer: undefined, isEdited: false, alternatives: [] },

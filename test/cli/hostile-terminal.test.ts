@@ -165,7 +165,7 @@ test.each([[['check']], [['diff']], [['apply', '-i', '--allow-dirty']], [['undo'
     });
     let raw = '';
     pty.onData((data) => {
-      if (/\]\? $/.test(data.replace(/\x1b\[[0-?]*[ -/]*[@-~]/g, ''))) pty.write('y');
+      if (/\?=more $/.test(data.replace(/\x1b\[[0-?]*[ -/]*[@-~]/g, ''))) pty.write('y');
       raw += data;
     });
     await new Promise((done) => pty.onExit(done));
