@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { MEASURE } from '../report/blocks.js';
 import { printable } from '../report/cells.js';
 import type { Paint } from '../report/paint.js';
 import { wrap } from '../report/prose.js';
@@ -32,8 +33,13 @@ export class Context {
 
   /** How data looks where it goes: `-o` files and pipes get no colour unless it is asked for. */
   get view(): View {
+    return this.viewOf(undefined);
+  }
+
+  /** The same for another file; undefined is where `out` writes. */
+  viewOf(file: string | undefined): View {
     const { io, args } = this;
-    const stream = args.text('output') === undefined ? io.stdout : {};
+    const stream = (file ?? args.text('output')) === undefined ? io.stdout : {};
     return { paint: paintFor(args.color, io.env, stream), width: widthOf(stream), verbose: this.isVerbose };
   }
 
@@ -48,13 +54,18 @@ export class Context {
       if (data.length > 0) this.io.stdout.write(data);
       return;
     }
+    this.write(file, data);
+  }
+
+  write(file: string, data: string | Uint8Array): void {
     try {
       writeFileSync(resolve(this.io.cwd, file), typeof data === 'string' ? forTerminal(data) : data);
     } catch (error) {
+      const option = file === this.args.text('output') ? '--output' : '--output-format';
       throw new Failure(
         'Output could not be written',
         `${file}: ${reasonOf(error)}`,
-        'Give `--output` a file in a folder that exists and that you may write to.',
+        `Give \`${option}\` a file in a folder that exists and that you may write to.`,
       );
     }
   }
@@ -75,7 +86,7 @@ export class Context {
     const { stderr } = this.io;
     const lines =
       stderr.isTTY === true && !/^\s/.test(text)
-        ? wrap(redacted(text), widthOf(stderr), { first: '', rest: '' })
+        ? wrap(redacted(text), Math.min(widthOf(stderr), MEASURE), { first: '', rest: '' })
         : [redacted(text)];
     stderr.write(`${lines.join('\n')}\n`);
   }

@@ -6,6 +6,8 @@ import { plural, wrap } from './prose.js';
 import { isRefused, type Report, SAFETY_TONE, type Shown, type View } from './report.js';
 
 export const MARGIN = '  ';
+/** Longer lines of prose are hard to read, however wide the terminal. */
+export const MEASURE = 110;
 
 /** Joined at once: a line of a diff would keep the whole changed text in memory that it is cut from. */
 export function blockText(block: readonly string[]): string {
@@ -21,7 +23,10 @@ export function labelled(
   paintText = (text: string) => text,
 ): string[] {
   const first = MARGIN + label;
-  const [head = '', ...rest] = wrap(text, width, { first, rest: ' '.repeat(first.length) });
+  const [head = '', ...rest] = wrap(text, Math.min(width, MEASURE), {
+    first,
+    rest: ' '.repeat(first.length),
+  });
   return [MARGIN + paintLabel(label) + paintText(head.slice(first.length)), ...rest.map(paintText)];
 }
 

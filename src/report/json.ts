@@ -151,6 +151,8 @@ export interface JsonSummary extends BySafety {
   readonly suppressed: number;
   readonly skipped: number;
   readonly notes: number;
+  /** What `--baseline` left out, and how many recorded findings are gone; `null` without it. */
+  readonly baseline: { readonly known: number; readonly gone: number } | null;
   /** What `apply` changed; `null` for a command that writes nothing. */
   readonly fixed: { readonly findings: number; readonly suppressed: number; readonly files: number } | null;
 }
@@ -212,6 +214,7 @@ export function toJson(report: Report): JsonReport {
       suppressed: counts.suppressed,
       skipped: counts.skipped,
       notes: counts.notes,
+      baseline: report.baseline ?? null,
       fixed: report.fixed ?? null,
     },
   };

@@ -22,6 +22,8 @@ export interface Report {
   readonly taken?: readonly Taken[];
   /** The transforms whose findings are leaks. */
   readonly leaks?: ReadonlySet<string>;
+  /** What `--baseline` left out, and how many recorded findings are no longer there. */
+  readonly baseline?: { readonly known: number; readonly gone: number };
   /** Of a run that ran out of memory: then findings come in its order. */
   readonly oom?: Diagnosis;
   /** The options that name its evidence, for a command that goes on from here. */
@@ -75,7 +77,7 @@ export function inOrder({ scans, oom }: Pick<Report, 'scans' | 'oom'>): readonly
 }
 
 /** Findings to show, with their scan: what frees memory first, leaks before the rest, unless they are ranked. */
-export function shownFindings(report: Report, view: View): readonly Shown[] {
+export function shownFindings(report: Report, view: Pick<View, 'verbose'>): readonly Shown[] {
   const shown = inOrder(report).filter(({ finding }) => view.verbose || !isRefused(finding));
   if (report.oom !== undefined) return shown;
   const isLeak = ({ finding }: Shown) => report.leaks?.has(finding.transform) === true;

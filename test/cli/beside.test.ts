@@ -101,7 +101,10 @@ describe('a fix of two files', () => {
 
   test('is shown with both', async () => {
     const cwd = folderWith(FILES);
-    const { stdout } = await run(cwd, 'check');
+    const { stdout } = await run(cwd, 'check', '--output-format', 'full');
+    expect((await run(cwd, 'check')).stdout).toContain(
+      '  1 │ - old()\n    │ + new()\n  conf.yaml\n  1 │   # how\n  2 │ - fast: no  # for now\n',
+    );
     expect(stdout).toContain(
       '  -old()\n  +new()\n\n  conf.yaml\n  @@ -1,3 +1,3 @@\n   # how\n  -fast: no  # for now\n',
     );
@@ -150,7 +153,7 @@ describe('a fix of two files', () => {
     const setting: Setting = { cwd: folderWith(FILES), transforms: [FAST], stdin: FILES['a.py'] };
     expect((await memfix(setting, 'apply', '-')).stdout).toBe('old()\n');
     expect((await memfix(setting, 'diff', '-')).stdout).toBe('');
-    expect((await memfix(setting, 'check', '-')).stdout).toContain('Go fast');
+    expect((await memfix(setting, 'check', '-')).stdout).toContain('+ new()');
   });
 
   test('of which another file has asked for the same is left to the next run', async () => {

@@ -316,6 +316,7 @@ describe('json', () => {
         suppressed: 0,
         skipped: 2,
         notes: 1,
+        baseline: null,
         fixed: null,
       },
     });
