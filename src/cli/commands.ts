@@ -50,10 +50,15 @@ export const COMMANDS = {
     formats: FINDING_FORMATS,
     options: [
       ...['interactive', 'resume', 'dry-run', 'allow-dirty', 'allow-no-vcs', 'yes', 'oom', 'snapshot'],
+      ...['verify', 'budget', 'metric', 'timeout', 'link', 'copy'],
       ...['fail-on', 'exit-zero', 'output-format', 'statistics', 'pager', ...SCAN],
     ] as readonly OptionName[],
     examples: [
       ['memfix apply .', 'safe fixes, everywhere below this folder'],
+      [
+        "memfix apply --unsafe-fixes --verify 'python train.py --max-steps 20' .",
+        'also the unsafe fixes that this run shows to be right',
+      ],
       ['memfix apply --interactive .', 'look at each fix, then say yes or no'],
       ['memfix apply --unsafe-fixes --select no-grad train.py', 'one transform, also where it is not proven'],
       ['memfix apply - < train.py > fixed.py', 'from standard input to standard output'],
@@ -88,6 +93,7 @@ export const COMMANDS = {
     formats: PAGE_FORMATS,
     options: [
       ...['per-fix', 'repeat', 'metric', 'timeout', 'counts', 'link', 'copy', 'prepare', 'read', 'json'],
+      ...['apply', 'budget', 'allow-dirty', 'allow-no-vcs'],
       ...['output-format', ...SCAN.filter((name) => !NOT_TO_PROVE.includes(name))],
     ] as readonly OptionName[],
     examples: [

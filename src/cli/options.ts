@@ -266,10 +266,14 @@ export const OPTIONS = {
     type: 'string',
     value: 'NAME',
   },
+  apply: runs('then apply what the runs have shown to be right, as `apply --verify` does'),
+  budget: {
+    ...runs('with --verify or --apply: no new run after this time, such as 30m; the same command goes on'),
+    type: 'string',
+    value: 'TIME',
+  },
   verify: {
-    ...repositories(
-      'init: a shell command that must succeed in the fixed tree, `compileall`, or `memfix prove -- …`',
-    ),
+    ...runs('apply: take what its run shows to be right; init: it must succeed in the fixed tree'),
     type: 'string',
     value: 'COMMAND',
   },

@@ -35,7 +35,8 @@ export async function apply(context: Context): Promise<number> {
   failingOf(context);
   const look = await prepare(context);
   await tidy(context, look.project.root);
-  const { seen, outcomes } = await settle(context, look);
+  const { seen, outcomes: settled } = await settle(context, look);
+  const outcomes = await decided(context, look, settled);
   const held = await guardFiles(
     context,
     look,
@@ -53,6 +54,17 @@ export async function apply(context: Context): Promise<number> {
   context.confess(seen.crashes, bugs);
   const isFailure = landed.unwritten.length + seen.crashes.length + bugs.length > 0;
   return isFailure ? EXIT.error : exitCodeFor(context, report);
+}
+
+/** As the policy says, or as a run of the user's command does. */
+async function decided(
+  context: Context,
+  look: Look,
+  outcomes: readonly Outcome[],
+): Promise<readonly Outcome[]> {
+  if (context.args.text('verify') === undefined && context.args.rest === undefined) return outcomes;
+  const { decidingCommand, verifiedOutcomes } = await import('../verifying.js');
+  return verifiedOutcomes(context, look, outcomes, decidingCommand(context.args) ?? []);
 }
 
 /** What was fixed, and one line on the rest; what the rest is, where a format or `-v` asks for it. */

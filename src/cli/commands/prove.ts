@@ -26,6 +26,11 @@ const NAMED = 5;
 
 export async function prove(context: Context): Promise<number> {
   const { args, io } = context;
+  if (args.flag('apply')) {
+    wishOf(args);
+    const { apply } = await import('./apply.js');
+    return apply(context);
+  }
   const isJson = args.flag('json') || args.oneOf('output-format', PAGE_FORMATS, 'full') === 'json';
   const tell = (report: ProveReport) => {
     context.out(
