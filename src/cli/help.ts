@@ -1,6 +1,7 @@
 import { COMMANDS, type CommandName, commandInfo } from './commands.js';
 import { formatWords } from './formats.js';
-import { type OptionInfo, type OptionName, optionInfo } from './options.js';
+import type { OptionInfo } from './option-info.js';
+import { type OptionName, optionInfo } from './options.js';
 
 export const HEADINGS: readonly OptionInfo['heading'][] = [
   'Repositories',
