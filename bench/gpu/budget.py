@@ -1,0 +1,111 @@
+"""Measures the runs of `budget_runs.py` and writes one row each: `python bench/gpu/budget.py --out bench/gpu/budget.json`.
+
+Random weights from configurations, so nothing is downloaded. Every run has a process of its own, forked from one that has
+imported torch and transformers but not touched the GPU; several share the card, since what is counted is what one process
+allocates. `--blocks` also writes what lives at the peak of the runs that are not held out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import pathlib
+import platform
+import subprocess
+import time
+import warnings
+
+import torch
+import transformers
+
+from budget_runs import RUNS
+from budget_step import measure
+
+TINY = {
+    "n_layer": 2, "n_embd": 32, "n_head": 2, "num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "head_dim": 8, "intermediate_size": 64, "vocab_size": 128, "num_layers": 2, "d_model": 32,
+    "d_kv": 8, "d_ff": 64, "num_heads": 4, "num_decoder_layers": 2, "ffn_dim": 64, "word_embed_proj_dim": 32,
+    "num_labels": 10, "image_size": 32,
+}
+
+
+def tiny(run: dict) -> dict:
+    config = {key: TINY.get(key, value) for key, value in run["config"].items()}
+    return run | {"config": config, "batch": 2, "sequence": 32, "target": run["target"] and 8}
+
+
+def attempt(run: dict, device: str, with_blocks: bool, answers) -> None:
+    began = time.time()
+    try:
+        warnings.simplefilter("ignore")
+        transformers.utils.logging.set_verbosity_error()
+        found = measure(run, device, with_blocks)
+    except Exception as error:  # noqa: BLE001 a run that cannot be taken is a row too
+        found = {"error": f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"}
+    answers.put(run | found | {"seconds": round(time.time() - began, 1)})
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("--out", type=pathlib.Path, required=True)
+    words.add_argument("--blocks", type=pathlib.Path)
+    words.add_argument("--only", type=lambda text: [int(word) for word in text.split(",")])
+    words.add_argument("--device", default="cuda")
+    words.add_argument("--smoke", action="store_true")
+    words.add_argument("--at-once", type=int, default=3)
+    given = words.parse_args()
+    # Imported before the processes part, so that each of them does not do it again.
+    for kind in {run["config"]["model_type"] for run in RUNS} - {"torchvision"}:
+        __import__(f"transformers.models.{kind}.modeling_{kind}")
+    runs = [run for run in RUNS if given.only is None or run["id"] in given.only]
+    waiting = [tiny(run) if given.smoke else run for run in runs]
+    context = multiprocessing.get_context("fork")
+    answers, working, rows = context.Queue(), {}, []
+    while waiting or working:
+        while waiting and len(working) < given.at_once:
+            run = waiting.pop(0)
+            with_blocks = given.blocks is not None and run["id"] % 2 == 1
+            process = context.Process(target=attempt, args=(run, given.device, with_blocks, answers))
+            process.start()
+            working[run["id"]] = process
+        try:
+            row = answers.get(timeout=5)
+        except Exception:  # noqa: BLE001 nothing yet: see who has died
+            for number, process in list(working.items()):
+                if not process.is_alive() and answers.empty():
+                    working.pop(number)
+                    print(number, "died with", process.exitcode, flush=True)
+            continue
+        working.pop(row["id"]).join()
+        rows.append(row)
+        print(row["id"], row["seconds"], row.get("error") or f"{row['peak'] / 1e9:.2f} GB {row['phases']}", flush=True)
+        write(given, rows)
+
+
+def device_of(device: str) -> str:
+    if device == "cpu":
+        return "cpu"
+    asked = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def write(given: argparse.Namespace, rows: list[dict]) -> None:
+    rows = sorted(rows, key=lambda row: row["id"])
+    blocks = {row["id"]: row["blocks"] for row in rows if "blocks" in row}
+    if given.blocks is not None:
+        given.blocks.write_text(json.dumps(blocks))
+    plain = [{key: value for key, value in row.items() if key not in ("blocks", "seconds")} for row in rows]
+    versions = {"python": platform.python_version(), "torch": torch.__version__, "transformers": transformers.__version__}
+    for name in ("peft", "bitsandbytes", "torchvision"):
+        try:
+            versions[name] = __import__(name).__version__
+        except ImportError:
+            continue
+    lines = ",\n".join("    " + json.dumps(row) for row in plain)
+    given.out.write_text(
+        f'{{\n  "versions": {json.dumps(versions)},\n  "device": {json.dumps(device_of(given.device))},\n  "rows": [\n{lines}\n  ]\n}}\n'
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""The training runs that the budget is held against. Every second one, in this order, was used to find the formulas;
+the others were looked at only afterwards. `budget.py` measures them."""
+
+from __future__ import annotations
+
+RUNS: list[dict] = []
+
+GPT2 = {"model_type": "gpt2", "n_layer": 12, "n_embd": 768, "n_head": 12, "vocab_size": 50257}
+GPT2_MEDIUM = GPT2 | {"n_layer": 24, "n_embd": 1024, "n_head": 16}
+LLAMA = {
+    "model_type": "llama", "num_hidden_layers": 16, "hidden_size": 2048, "num_attention_heads": 32,
+    "num_key_value_heads": 8, "head_dim": 64, "intermediate_size": 8192, "vocab_size": 128256, "tie_word_embeddings": True,
+}
+TINY_LLAMA = {
+    "model_type": "llama", "num_hidden_layers": 22, "hidden_size": 2048, "num_attention_heads": 32,
+    "num_key_value_heads": 4, "intermediate_size": 5632, "vocab_size": 32000, "tie_word_embeddings": False,
+}
+LLAMA_7B = {
+    "model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32,
+    "num_key_value_heads": 32, "intermediate_size": 11008, "vocab_size": 32000, "tie_word_embeddings": False,
+}
+LLAMA_WIDE = LLAMA_7B | {"num_hidden_layers": 6}
+QWEN2 = {
+    "model_type": "qwen2", "num_hidden_layers": 24, "hidden_size": 896, "num_attention_heads": 14,
+    "num_key_value_heads": 2, "intermediate_size": 4864, "vocab_size": 151936, "tie_word_embeddings": True,
+}
+QWEN2_LARGER = QWEN2 | {
+    "num_hidden_layers": 28, "hidden_size": 1536, "num_attention_heads": 12, "intermediate_size": 8960,
+}
+QWEN3 = {
+    "model_type": "qwen3", "num_hidden_layers": 28, "hidden_size": 1024, "num_attention_heads": 16,
+    "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 3072, "vocab_size": 151936, "tie_word_embeddings": True,
+}
+MISTRAL = {
+    "model_type": "mistral", "num_hidden_layers": 8, "hidden_size": 4096, "num_attention_heads": 32,
+    "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 32000, "tie_word_embeddings": False,
+}
+GEMMA = {
+    "model_type": "gemma", "num_hidden_layers": 18, "hidden_size": 2048, "num_attention_heads": 8,
+    "num_key_value_heads": 1, "head_dim": 256, "intermediate_size": 16384, "vocab_size": 256000, "tie_word_embeddings": True,
+}
+BERT = {
+    "model_type": "bert", "num_hidden_layers": 12, "hidden_size": 768, "num_attention_heads": 12,
+    "intermediate_size": 3072, "vocab_size": 30522,
+}
+BERT_LARGE = BERT | {
+    "num_hidden_layers": 24, "hidden_size": 1024, "num_attention_heads": 16, "intermediate_size": 4096,
+}
+ROBERTA = BERT | {"model_type": "roberta", "vocab_size": 50265, "max_position_embeddings": 514}
+T5 = {
+    "model_type": "t5", "num_layers": 12, "num_decoder_layers": 12, "d_model": 768, "d_kv": 64, "d_ff": 3072,
+    "num_heads": 12, "vocab_size": 32128, "feed_forward_proj": "relu", "tie_word_embeddings": True, "decoder_start_token_id": 0, "pad_token_id": 0,
+}
+FLAN_T5 = T5 | {
+    "num_layers": 24, "num_decoder_layers": 24, "d_model": 1024, "d_ff": 2816, "num_heads": 16,
+    "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False,
+}
+VIT = {
+    "model_type": "vit", "num_hidden_layers": 12, "hidden_size": 768, "num_attention_heads": 12,
+    "intermediate_size": 3072, "image_size": 224, "patch_size": 16, "num_labels": 1000,
+}
+VIT_LARGE = VIT | {
+    "num_hidden_layers": 24, "hidden_size": 1024, "num_attention_heads": 16, "intermediate_size": 4096,
+}
+MIXTRAL = {
+    "model_type": "mixtral", "num_hidden_layers": 6, "hidden_size": 1024, "num_attention_heads": 16,
+    "num_key_value_heads": 4, "intermediate_size": 3584, "num_local_experts": 8, "num_experts_per_tok": 2,
+    "vocab_size": 32000, "tie_word_embeddings": False,
+}
+NEOX = {
+    "model_type": "gpt_neox", "num_hidden_layers": 24, "hidden_size": 1024, "num_attention_heads": 16,
+    "intermediate_size": 4096, "vocab_size": 50304, "tie_word_embeddings": False,
+}
+OPT = {
+    "model_type": "opt", "num_hidden_layers": 24, "hidden_size": 1024, "num_attention_heads": 16, "ffn_dim": 4096,
+    "vocab_size": 50272, "word_embed_proj_dim": 1024, "tie_word_embeddings": True,
+}
+PHI3 = {
+    "model_type": "phi3", "num_hidden_layers": 8, "hidden_size": 3072, "num_attention_heads": 32,
+    "num_key_value_heads": 32, "intermediate_size": 8192, "vocab_size": 32064, "tie_word_embeddings": False,
+    "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
+}
+
+ALL_LINEAR = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+QUERY_VALUE = ["q_proj", "v_proj"]
+
+
+def run(
+    config: dict, dtype: str, optimizer: str, batch: int, sequence: int, *, checkpointing: bool = False,
+    attention: str = "sdpa", lora: dict | None = None, quantized: str | None = None, padded: bool = False,
+    keeps: bool = False, accumulated: int = 1, clipped: bool = False, task: str = "train", target: int | None = None,
+) -> None:
+    """`keeps`: the loop holds on to the model's outputs, as `outputs = model(…); loss = outputs.loss` does.
+    `target`: length of what a decoder writes. `accumulated`: passes between two optimizer steps."""
+    RUNS.append({
+        "id": len(RUNS) + 1, "task": task, "config": config, "dtype": dtype, "optimizer": optimizer, "batch": batch,
+        "sequence": sequence, "target": target, "checkpointing": checkpointing, "attention": attention, "lora": lora,
+        "quantized": quantized, "padded": padded, "keeps": keeps, "accumulated": accumulated, "clipped": clipped,
+    })
+
+
+def conv(depth: int, dtype: str, optimizer: str, batch: int, size: int) -> None:
+    run({"model_type": "torchvision", "name": f"resnet{depth}", "num_labels": 1000}, dtype, optimizer, batch, size)
+
+
+# Pairs: the first is used, the second is held out.
+run(GPT2, "fp32", "adamw", 8, 1024)
+run(GPT2_MEDIUM, "fp32", "adamw", 4, 768)
+run(GPT2, "autocast", "adamw", 8, 1024)
+run(GPT2_MEDIUM, "autocast", "adamw-fused", 6, 1024)
+run(GPT2, "bf16", "adamw-fused", 16, 1024)
+run(GPT2_MEDIUM, "bf16", "sgd", 8, 512, padded=True)
+run(GPT2_MEDIUM, "autocast", "adamw-fused", 16, 1024, checkpointing=True)
+run(GPT2, "fp32", "sgd", 24, 1024, checkpointing=True)
+run(GPT2, "fp32", "adamw", 8, 512, attention="eager")
+run(GPT2_MEDIUM, "bf16", "adamw", 4, 1024, attention="eager")
+run(LLAMA, "bf16", "adamw", 4, 2048)
+run(TINY_LLAMA, "bf16", "adamw", 8, 1536)
+run(TINY_LLAMA, "autocast", "adamw", 4, 2048)
+run(LLAMA, "autocast", "adamw-fused", 2, 1536)
+run(TINY_LLAMA, "fp32", "adamw-fused", 2, 1024)
+run(LLAMA, "fp32", "sgd-momentum", 2, 768)
+run(TINY_LLAMA, "bf16", "adamw-fused", 16, 2048, checkpointing=True)
+run(LLAMA, "bf16", "adamw", 8, 2048, checkpointing=True)
+run(LLAMA, "autocast", "adamw", 8, 1024, checkpointing=True)
+run(TINY_LLAMA, "autocast", "sgd", 12, 2048, checkpointing=True)
+run(TINY_LLAMA, "bf16", "adamw", 4, 2048, padded=True)
+run(LLAMA, "bf16", "adamw-fused", 4, 1024, padded=True, keeps=True)
+run(LLAMA, "bf16", "sgd", 2, 1024, attention="eager")
+run(TINY_LLAMA, "autocast", "adamw-fused", 2, 1024, attention="eager")
+run(LLAMA_WIDE, "bf16", "adamw", 4, 2048, keeps=True)
+run(LLAMA_WIDE, "autocast", "adamw-fused", 2, 2048, keeps=True)
+run(QWEN2, "bf16", "adamw", 8, 1024)
+run(QWEN2_LARGER, "bf16", "adamw-fused", 4, 1024)
+run(QWEN2_LARGER, "autocast", "adamw", 2, 1024, accumulated=2)
+run(QWEN2, "autocast", "adamw-fused", 4, 2048, accumulated=4, clipped=True)
+run(QWEN3, "bf16", "adamw-fused", 4, 2048)
+run(QWEN3, "autocast", "adamw", 8, 1024, checkpointing=True)
+run(MISTRAL, "bf16", "adamw", 2, 4096, clipped=True)
+run(MISTRAL, "bf16", "sgd-momentum", 8, 2048, checkpointing=True)
+run(GEMMA, "bf16", "adamw-fused", 2, 1024)
+run(GEMMA, "bf16", "adamw", 4, 1024, checkpointing=True)
+run(BERT, "fp32", "adamw", 32, 512)
+run(BERT_LARGE, "fp32", "adamw-fused", 16, 384, padded=True)
+run(BERT_LARGE, "autocast", "adamw", 32, 512)
+run(BERT, "autocast", "adamw", 64, 256, padded=True)
+run(ROBERTA, "bf16", "adamw-fused", 64, 512)
+run(ROBERTA, "fp32", "adamw", 64, 512, checkpointing=True)
+run(T5, "fp32", "adamw", 8, 512, target=512)
+run(FLAN_T5, "fp32", "adamw-fused", 8, 512, target=128)
+run(FLAN_T5, "bf16", "adamw", 16, 512, target=256)
+run(T5, "bf16", "adafactor", 32, 512, target=128)
+run(T5, "autocast", "adamw", 16, 512, target=256, checkpointing=True)
+run(FLAN_T5, "autocast", "adamw-fused", 8, 512, target=256)
+run(VIT, "fp32", "adamw", 64, 224)
+run(VIT_LARGE, "fp32", "adamw-fused", 48, 224)
+run(VIT_LARGE, "autocast", "adamw", 64, 224)
+run(VIT, "bf16", "sgd-momentum", 256, 224)
+conv(50, "fp32", "sgd-momentum", 64, 224)
+conv(101, "fp32", "sgd-momentum", 96, 224)
+conv(18, "autocast", "adamw", 256, 224)
+conv(50, "autocast", "sgd-momentum", 192, 224)
+run(MIXTRAL, "bf16", "adamw", 4, 1024)
+run(MIXTRAL | {"num_hidden_layers": 4, "hidden_size": 2048}, "bf16", "adamw-fused", 4, 2048)
+run(NEOX, "bf16", "adamw", 8, 2048)
+run(NEOX, "autocast", "adamw", 8, 1024)
+run(OPT, "autocast", "adamw", 8, 1024)
+run(OPT, "fp32", "adamw-fused", 8, 1024)
+run(PHI3, "bf16", "adamw-fused", 4, 2048)
+run(PHI3, "bf16", "adamw", 8, 2048, checkpointing=True)
+run(LLAMA_7B, "bf16", "adamw", 4, 1024, lora={"rank": 16, "targets": QUERY_VALUE})
+run(LLAMA_7B, "bf16", "adamw-fused", 2, 1536, lora={"rank": 64, "targets": ALL_LINEAR})
+run(TINY_LLAMA, "bf16", "adamw", 8, 1024, lora={"rank": 32, "targets": ALL_LINEAR})
+run(QWEN2_LARGER, "bf16", "adamw", 8, 1024, lora={"rank": 8, "targets": QUERY_VALUE})
+run(LLAMA_7B, "bf16", "adamw", 16, 2048, lora={"rank": 16, "targets": ALL_LINEAR}, checkpointing=True)
+run(MISTRAL, "bf16", "adamw", 16, 2048, lora={"rank": 64, "targets": QUERY_VALUE}, checkpointing=True)
+run(LLAMA_7B, "bf16", "adamw", 4, 2048, lora={"rank": 16, "targets": ALL_LINEAR}, quantized="nf4", checkpointing=True)
+run(MISTRAL | {"num_hidden_layers": 32}, "bf16", "adamw-8bit", 8, 1024, lora={"rank": 64, "targets": QUERY_VALUE},
+    quantized="nf4", checkpointing=True)
+run(TINY_LLAMA, "bf16", "adamw-8bit", 4, 1024)
+run(LLAMA, "autocast", "adamw-8bit", 2, 1024)
+run(LLAMA_7B, "bf16", "none", 4, 2048, task="generate", target=64)
+run(MISTRAL | {"num_hidden_layers": 32}, "bf16", "none", 16, 1024, task="generate", target=64)
+run(GPT2_MEDIUM, "fp32", "none", 32, 512, task="generate", target=128)
+run(QWEN2_LARGER, "bf16", "none", 32, 2048, task="generate", target=64)
