@@ -12,6 +12,7 @@ import multiprocessing
 import pathlib
 import platform
 import subprocess
+import sys
 import time
 import warnings
 
@@ -21,6 +22,7 @@ import transformers
 from budget_runs import RUNS
 from budget_step import measure
 
+PACKAGES = ("torch", "transformers", "torchvision", "peft", "bitsandbytes")
 TINY = {
     "n_layer": 2, "n_embd": 32, "n_head": 2, "num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 4,
     "num_key_value_heads": 2, "head_dim": 8, "intermediate_size": 64, "vocab_size": 128, "num_layers": 2, "d_model": 32,
@@ -42,7 +44,8 @@ def attempt(run: dict, device: str, with_blocks: bool, answers) -> None:
         found = measure(run, device, with_blocks)
     except Exception as error:  # noqa: BLE001 a run that cannot be taken is a row too
         found = {"error": f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"}
-    answers.put(run | found | {"seconds": round(time.time() - began, 1)})
+    versions = {name: sys.modules[name].__version__ for name in PACKAGES if name in sys.modules}
+    answers.put((run | found, versions, time.time() - began))
 
 
 def main() -> None:
@@ -60,7 +63,7 @@ def main() -> None:
     runs = [run for run in RUNS if given.only is None or run["id"] in given.only]
     waiting = [tiny(run) if given.smoke else run for run in runs]
     context = multiprocessing.get_context("fork")
-    answers, working, rows = context.Queue(), {}, []
+    answers, working, rows, versions = context.Queue(), {}, [], {"python": platform.python_version()}
     while waiting or working:
         while waiting and len(working) < given.at_once:
             run = waiting.pop(0)
@@ -69,7 +72,7 @@ def main() -> None:
             process.start()
             working[run["id"]] = process
         try:
-            row = answers.get(timeout=5)
+            row, seen, seconds = answers.get(timeout=5)
         except Exception:  # noqa: BLE001 nothing yet: see who has died
             for number, process in list(working.items()):
                 if not process.is_alive() and answers.empty():
@@ -78,8 +81,9 @@ def main() -> None:
             continue
         working.pop(row["id"]).join()
         rows.append(row)
-        print(row["id"], row["seconds"], row.get("error") or f"{row['peak'] / 1e9:.2f} GB {row['phases']}", flush=True)
-        write(given, rows)
+        versions |= seen
+        print(row["id"], f"{seconds:.1f} s", row.get("error") or f"{row['peak'] / 1e9:.2f} GB {row['phases']}", flush=True)
+        write(given, rows, versions)
 
 
 def device_of(device: str) -> str:
@@ -89,18 +93,12 @@ def device_of(device: str) -> str:
     return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def write(given: argparse.Namespace, rows: list[dict]) -> None:
+def write(given: argparse.Namespace, rows: list[dict], versions: dict) -> None:
     rows = sorted(rows, key=lambda row: row["id"])
     blocks = {row["id"]: row["blocks"] for row in rows if "blocks" in row}
     if given.blocks is not None:
         given.blocks.write_text(json.dumps(blocks))
-    plain = [{key: value for key, value in row.items() if key not in ("blocks", "seconds")} for row in rows]
-    versions = {"python": platform.python_version(), "torch": torch.__version__, "transformers": transformers.__version__}
-    for name in ("peft", "bitsandbytes", "torchvision"):
-        try:
-            versions[name] = __import__(name).__version__
-        except ImportError:
-            continue
+    plain = [{key: value for key, value in row.items() if key != "blocks"} for row in rows]
     lines = ",\n".join("    " + json.dumps(row) for row in plain)
     given.out.write_text(
         f'{{\n  "versions": {json.dumps(versions)},\n  "device": {json.dumps(device_of(given.device))},\n  "rows": [\n{lines}\n  ]\n}}\n'
