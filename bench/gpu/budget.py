@@ -1,4 +1,4 @@
-"""Measures the runs of `budget_runs.py` and writes one row each: `python bench/gpu/budget.py --out bench/gpu/budget.json`.
+"""Measures the runs of `budget_runs.py` and writes one row each: `python bench/gpu/budget.py --out bench/gpu/budget.jsonl`.
 
 Random weights from configurations, so nothing is downloaded. Every run has a process of its own, forked from one that has
 imported torch and transformers but not touched the GPU; several share the card, since what is counted is what one process
@@ -99,10 +99,8 @@ def write(given: argparse.Namespace, rows: list[dict], versions: dict) -> None:
     if given.blocks is not None:
         given.blocks.write_text(json.dumps(blocks))
     plain = [{key: value for key, value in row.items() if key != "blocks"} for row in rows]
-    lines = ",\n".join("    " + json.dumps(row) for row in plain)
-    given.out.write_text(
-        f'{{\n  "versions": {json.dumps(versions)},\n  "device": {json.dumps(device_of(given.device))},\n  "rows": [\n{lines}\n  ]\n}}\n'
-    )
+    about = {"device": device_of(given.device), "versions": versions}
+    given.out.write_text("".join(json.dumps(row | about) + "\n" for row in plain))
 
 
 if __name__ == "__main__":
