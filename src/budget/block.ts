@@ -181,12 +181,14 @@ function feedForwardOf(run: Run, shape: Shape, { narrow, stream, autocast }: Pre
   const adapters = adapterInputs(run, shape, ['gate', 'up', 'down'], narrow);
   const dropped = family.dropout > 0 && family.head === 'seq2seq' ? inner * (narrow + 1) : 0;
   const activated = activationBytes(shape, narrow, autocast);
-  const gate = family.gated ? 2 : 0;
+  // A gate written out in Python comes in fp32 under autocast.
+  const wide = autocast && family.activation === 'gelu-new' ? 2 : 0;
+  const gate = family.gated ? 2 * narrow + wide : 0;
   // The input of the last projection is kept for its weight, which may be frozen, or dropped out.
   const isOwnResult = family.activation === 'relu' && !family.gated;
   const last = (isFrozen || dropped > 0) && !isOwnResult ? -narrow : 0;
-  const kept = inner * (activated + gate * narrow + last) + dropped + gathered + adapters;
-  const backward = inner * narrow * (family.gated ? 3 : activated > 2 * narrow ? 4 : autocast ? 2 : 1) + 3 * hidden * stream;
+  const kept = inner * (activated + gate + last) + dropped + gathered + adapters;
+  const backward = inner * narrow * (family.gated ? 2 : activated > 2 * narrow ? 4 : autocast ? 2 : 1) + 3 * hidden * stream;
   const forward = inner * narrow * (family.gated ? 3 : activated > 2 * narrow ? 4 : 2) + (family.positions ? 6 : 4) * hidden * stream;
   return { kept, backward: backward + gathered, forward };
 }

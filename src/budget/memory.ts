@@ -1,7 +1,8 @@
 import { blockWeights, generationOf, type Pass, passOf } from './pass.js';
 import { countOf } from './quantity.js';
+import { wasteOf } from './rounding.js';
 import { embeddingParameters, type Linear, type Network } from './shape.js';
-import { byteText, isHalf, isQuantized, optimizerBytes, temporariesOf, trainedBytes, WEIGHT_BYTES, weightBytes } from './state.js';
+import { byteText, isHalf, isQuantized, momentsOf, optimizerBytes, temporariesOf, trainedBytes, WEIGHT_BYTES, weightBytes } from './state.js';
 
 export const DTYPES = ['fp32', 'mixed', 'bf16', 'fp16', 'int8', 'int4'] as const;
 export const OPTIMIZERS = ['adamw', 'adamw-fused', 'adamw-8bit', 'sgd-momentum', 'sgd', 'adafactor'] as const;
@@ -151,11 +152,12 @@ function statesOf(run: Run): States {
   const away = offload === 'all';
   const state = (bytes: number, isOnHost: boolean, own?: number): State => ({ bytes: own ?? bytes / divisor, isOnHost });
   const isTrained = run.task === 'train';
+  const wasted = lora === undefined ? wasteOf(run, each) : 0;
   return {
-    weights: state(weightBytes(run), away),
+    weights: state(weightBytes(run) + wasteOf(run, WEIGHT_BYTES[run.dtype]), away),
     adapters: state(lora === undefined ? 0 : trainable * each, away, given.adapters),
-    gradients: state(isTrained ? trainable * each : 0, away, given.gradients),
-    optimizer: state(isTrained ? trainable * optimizerBytes(run)[0] : 0, offload !== 'none', given.optimizer),
+    gradients: state(isTrained ? trainable * each + wasted : 0, away, given.gradients),
+    optimizer: state(isTrained ? trainable * optimizerBytes(run)[0] + momentsOf(run) * wasted : 0, offload !== 'none', given.optimizer),
   };
 }
 
@@ -197,7 +199,7 @@ function training(run: Run, pass: Pass, states: States): readonly Phase[] {
       gradients: before,
       activations: activations(kept + pass.cached),
       // Those of the step before, too.
-      logits: logits(pass.lossForward + outputs + (run.keepsOutputs ? pass.caches : 0)),
+      logits: logits(pass.lossForward + afterwards),
       casts: pass.casts * scale,
     }),
     phase('loss', {
@@ -216,7 +218,7 @@ function training(run: Run, pass: Pass, states: States): readonly Phase[] {
     }),
     phase('end', {
       ...during,
-      gradients,
+      gradients: Math.max(before, gradients - pass.first * trainedBytes(run) * scale),
       ...(isTied(run) && headGradient > pass.atFirst
         ? { temporaries: headGradient }
         : { activations: Math.min(activations(pass.atFirst), pass.atFirst) }),

@@ -1,7 +1,7 @@
 import { type Block, blockOf, normBytes, type Place, precisionOf } from './block.js';
 import { convBlock } from './convolution.js';
 import type { Run } from './memory.js';
-import { linearParameters, type Shape } from './shape.js';
+import { layerParameters, linearParameters, type Shape } from './shape.js';
 
 /** A forward and a backward pass on one GPU, in bytes. */
 export interface Pass {
@@ -25,6 +25,8 @@ export interface Pass {
   readonly castsAfter: number;
   /** Numbers in the output embedding. */
   readonly head: number;
+  /** Numbers in the first block, whose gradients come last. */
+  readonly first: number;
   /** What goes in. */
   readonly batch: number;
   readonly words: string;
@@ -58,6 +60,9 @@ export function passOf(run: Run): Pass {
   const head = shape.image === undefined ? shape.vocabulary * shape.hidden : 0;
   const headCast = precision.autocast ? 2 * head : 0;
   const cached = stacks.reduce((sum, { block, layers }) => sum + layers * block.cached, 0);
+  // The last hidden state is in the outputs; where nothing keeps it, that is one more.
+  const isKept = !precision.autocast && run.lora === undefined;
+  const shown = isKept ? 0 : tokens * shape.hidden * precision.stream;
   const part = run.chunkedLoss ? 1 / CHUNKS : 1;
   return {
     kept,
@@ -68,10 +73,11 @@ export function passOf(run: Run): Pass {
     lossBackward: volume * logits.backward * part,
     outputs: volume * precision.narrow * part,
     caches: run.checkpointing ? 0 : cachesOf(run, shape, sequence),
-    cached,
+    cached: cached + shown,
     casts: casts + headCast,
     castsAfter: run.checkpointing ? headCast : casts + headCast,
     head,
+    first: layerParameters(shape),
     batch: shape.image === undefined ? 24 * tokens : 3 * run.batch * run.sequence ** 2 * precision.stream,
     words: `${tokens} tokens × ${stacks.reduce((sum, { layers }) => sum + layers, 0)} layers`,
   };
@@ -144,6 +150,7 @@ function convPass(run: Run, block: Block): Pass {
     casts: block.casts,
     castsAfter: block.casts,
     head: 0,
+    first: 0,
     batch: 3 * run.batch * run.sequence ** 2 * narrow,
     words: `${run.batch} images of ${run.sequence} × ${run.sequence}`,
   };

@@ -59,6 +59,11 @@ export function optimizerBytes(run: Run): readonly [bytes: number, how: string] 
   }
 }
 
+/** Tensors of state in the shape of each weight, of its own dtype. */
+export function momentsOf({ optimizer }: Run): number {
+  return { adamw: 2, 'adamw-fused': 2, 'sgd-momentum': 1, 'adamw-8bit': 0, sgd: 0, adafactor: 0 }[optimizer];
+}
+
 /** The default AdamW of torch works on lists of tensors, and makes a copy of all of them; Adafactor three of one. */
 export function temporariesOf(run: Run): number {
   const { optimizer, trainable, shape } = run;
