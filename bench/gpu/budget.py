@@ -2,11 +2,13 @@
 
 Random weights from configurations, so nothing is downloaded. Every run has a process of its own, forked from one that has
 imported torch and transformers but not touched the GPU; several share the card, since what is counted is what one process
-allocates. `--blocks` also writes what lives at the peak of the runs that are not held out."""
+allocates. `--blocks` also writes what lives at the peak of the runs
+that are `--listed`."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import multiprocessing
 import pathlib
@@ -36,6 +38,12 @@ def tiny(run: dict) -> dict:
     return run | {"config": config, "batch": 2, "sequence": 32, "target": run["target"] and 8}
 
 
+def numbers(text: str) -> list[int]:
+    """`1,5-7`"""
+    ends = [[int(end) for end in word.split("-")] for word in text.split(",")]
+    return [number for first, *last in ends for number in range(first, (last or [first])[0] + 1)]
+
+
 def attempt(run: dict, device: str, with_blocks: bool, answers) -> None:
     began = time.time()
     try:
@@ -52,14 +60,15 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--out", type=pathlib.Path, required=True)
     words.add_argument("--blocks", type=pathlib.Path)
-    words.add_argument("--only", type=lambda text: [int(word) for word in text.split(",")])
+    words.add_argument("--listed", type=numbers, default=range(1, 79, 2))
+    words.add_argument("--only", type=numbers)
     words.add_argument("--device", default="cuda")
     words.add_argument("--smoke", action="store_true")
     words.add_argument("--at-once", type=int, default=3)
     given = words.parse_args()
     # Imported before the processes part, so that each of them does not do it again.
     for kind in {run["config"]["model_type"] for run in RUNS} - {"torchvision"}:
-        __import__(f"transformers.models.{kind}.modeling_{kind}")
+        importlib.import_module(f"transformers.models.{kind.removesuffix('_text')}.modeling_{kind.removesuffix('_text')}")
     runs = [run for run in RUNS if given.only is None or run["id"] in given.only]
     waiting = [tiny(run) if given.smoke else run for run in runs]
     context = multiprocessing.get_context("fork")
@@ -67,7 +76,7 @@ def main() -> None:
     while waiting or working:
         while waiting and len(working) < given.at_once:
             run = waiting.pop(0)
-            with_blocks = given.blocks is not None and run["id"] % 2 == 1
+            with_blocks = given.blocks is not None and run["id"] in given.listed
             process = context.Process(target=attempt, args=(run, given.device, with_blocks, answers))
             process.start()
             working[run["id"]] = process

@@ -81,8 +81,9 @@ def built(run: dict, device: str) -> torch.nn.Module:
         return torchvision.models.get_model(config["name"], weights=None).to(device, dtype).train()
     described = transformers.AutoConfig.for_model(kind, **config)
     maker = {
-        "bert": transformers.AutoModelForMaskedLM, "roberta": transformers.AutoModelForMaskedLM,
-        "t5": transformers.AutoModelForSeq2SeqLM, "vit": transformers.AutoModelForImageClassification,
+        **dict.fromkeys(("bert", "roberta", "distilbert", "electra"), transformers.AutoModelForMaskedLM),
+        **dict.fromkeys(("vit", "deit"), transformers.AutoModelForImageClassification),
+        "t5": transformers.AutoModelForSeq2SeqLM,
     }.get(kind, transformers.AutoModelForCausalLM)
     before = torch.get_default_dtype()
     with torch.device("meta" if run["quantized"] else device):
@@ -207,11 +208,14 @@ def training(run: dict, model: torch.nn.Module, optimizer, batch: dict):
 
 
 def generation(run: dict, model: torch.nn.Module, batch: dict):
+    cast = torch.autocast(batch["input_ids"].device.type, torch.bfloat16, enabled=run["dtype"] == "autocast")
+
     def step(meter: Meter) -> None:
         meter.begin()
-        model.generate(
-            **batch, max_new_tokens=run["target"], min_new_tokens=run["target"], do_sample=False, pad_token_id=0
-        )
+        with cast:
+            model.generate(
+                **batch, max_new_tokens=run["target"], min_new_tokens=run["target"], do_sample=False, pad_token_id=0
+            )
         meter.end("forward")
 
     return step
