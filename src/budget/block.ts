@@ -95,9 +95,10 @@ interface Attention {
 
 /** How the scores are computed; `whole` are the ways that keep them. */
 export function kernelOf(run: Run, shape: Shape, place: Place): 'fused' | 'math' | 'eager' {
-  if (run.attention === 'eager') return 'eager';
-  if (shape.family.scoreBias) return 'math';
+  const { scoreBias, scoresKept } = shape.family;
+  if (run.attention === 'eager' || scoresKept === 'all') return 'eager';
   const isShared = shape.keyHeads < shape.heads;
+  if (scoreBias || (isShared && scoresKept === 'shared')) return 'math';
   return isShared && run.dtype === 'fp32' && !isMasked(run, shape, place) ? 'math' : 'fused';
 }
 
@@ -118,7 +119,7 @@ function attentionOf(run: Run, shape: Shape, place: Place, { narrow, autocast }:
   const dropout = family.attentionDropout > 0 ? 1 : 0;
   const adapters = adapterInputs(run, shape, ['q', 'k', 'v', 'o'], narrow);
   const output = run.lora === undefined ? queries * narrow : 0;
-  const qkNorm = family.qkNorm ? (queries + keys) * (narrow === 4 ? 8 : 6) : 0;
+  const qkNorm = family.qkNorm ? (queries + keys) * (narrow === 4 || family.norm === 'rms-fp32' ? 8 : 6) : 0;
   if (kernel === 'math') {
     // Scaled copies in fp32, the softmax and what dropout makes of it.
     const values = narrow === 2 || isShared ? queries : keys;
@@ -129,7 +130,8 @@ function attentionOf(run: Run, shape: Shape, place: Place, { narrow, autocast }:
       backward: 12 * scores + 2 * queries * narrow,
     };
   }
-  const expanded = isShared && (kernel === 'eager' || isMasked(run, shape, place));
+  // One head of keys is expanded without a copy.
+  const expanded = isShared && keyHeads > 1 && (kernel === 'eager' || isMasked(run, shape, place));
   const keysAndValues = 2 * narrow * (expanded ? queries : keys);
   if (kernel === 'eager') {
     const softmax = family.softmax === 'fp32' || autocast ? 4 : narrow;
@@ -144,7 +146,7 @@ function attentionOf(run: Run, shape: Shape, place: Place, { narrow, autocast }:
   const held = family.fused && (family.rotary === 'none' || !hasCache) ? narrow * (queries + 2 * keys) : 0;
   const query = family.fused && family.rotary === 'none' ? 0 : queries * narrow;
   const copied = held > 0 && !hasCache ? (family.rotary === 'none' ? 0 : narrow * keys) : keysAndValues;
-  const relaid = family.rotary === 'part' && run.lora === undefined ? queries * narrow : 0;
+  const relaid = family.rotary === 'part' && narrow === 2 && run.lora === undefined ? queries * narrow : 0;
   const mask = isMasked(run, shape, place) ? sequence * narrow : 0;
   return {
     kept: held + query + copied + queries * narrow + relaid + mask + 4 * heads + qkNorm + adapters,
@@ -189,7 +191,10 @@ function feedForwardOf(run: Run, shape: Shape, { narrow, stream, autocast }: Pre
   const last = (isFrozen || dropped > 0) && !isOwnResult ? -narrow : 0;
   const kept = inner * (activated + gate + last) + dropped + gathered + adapters;
   const backward = inner * narrow * (family.gated ? 2 : activated > 2 * narrow ? 4 : autocast ? 2 : 1) + 3 * hidden * stream;
-  const forward = inner * narrow * (family.gated ? 3 : activated > 2 * narrow ? 4 : 2) + (family.positions ? 6 : 4) * hidden * stream;
+  // Written out in Python, half of it is in fp32 under autocast.
+  const isWritten = family.activation === 'gelu-new';
+  const moment = isWritten ? (autocast ? 12 : 4 * narrow) : 2 * narrow;
+  const forward = inner * (family.gated ? moment + narrow : moment) + (family.positions ? 6 : 4) * hidden * stream;
   return { kept, backward: backward + gathered, forward };
 }
 
@@ -212,7 +217,10 @@ function adapterInputs(run: Run, shape: Shape, names: readonly Linear[], narrow:
   const { lora } = run;
   if (lora === undefined) return 0;
   const linears = linearsOf(shape);
+  const dropped = lora.dropout > 0 ? 1 : 0;
+  // What is in fp32 already is shared with others, unless something is dropped from it.
+  const each = narrow === 2 || dropped > 0 ? 4 : 2;
   return names
     .filter((name) => lora.adapted.includes(name) && linears.has(name))
-    .reduce((sum, name) => sum + 4 * (linears.get(name)?.[0] ?? 0) * (narrow === 2 ? 1 : 0.5) + 4 * lora.rank, 0);
+    .reduce((sum, name) => sum + (linears.get(name)?.[0] ?? 0) * (each + dropped) + 4 * lora.rank, 0);
 }

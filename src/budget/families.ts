@@ -24,6 +24,10 @@ export interface Family {
   readonly softmax: 'fp32' | 'own';
   /** A learned bias on the scores, with which sdpa computes them one by one. */
   readonly scoreBias: boolean;
+  /** What its attention cannot do in one kernel: `all`, or queries that share keys. */
+  readonly scoresKept: 'none' | 'shared' | 'all';
+  /** Logits go through a soft limit, which keeps them once more. */
+  readonly softcap: boolean;
   /** The loss is computed on an fp32 copy of the logits. */
   readonly upcast: boolean;
   /** Biases: of all linear layers, of queries, keys and values, or of none. */
@@ -53,6 +57,8 @@ const LLAMA: Family = {
   qkNorm: false,
   softmax: 'fp32',
   scoreBias: false,
+  scoresKept: 'none',
+  softcap: false,
   upcast: true,
   bias: 'none',
   positions: false,
@@ -84,6 +90,15 @@ const NEOX: Family = {
   softmax: 'fp32',
   positions: false,
   tied: false,
+  dropout: 0,
+  attentionDropout: 0,
+};
+const BLOOM: Family = {
+  ...GPT2,
+  activation: 'gelu',
+  softmax: 'fp32',
+  scoresKept: 'all',
+  positions: false,
   dropout: 0,
   attentionDropout: 0,
 };
@@ -134,23 +149,23 @@ const FAMILIES: ReadonlyMap<string, Family> = new Map([
   ['vit', VIT],
   ['gpt_neo', like(GPT2, { fused: false, attentionDropout: 0 })],
   ['gpt_bigcode', like(GPT2)],
-  ['gptj', like(NEOX, { activation: 'gelu-new', fused: false })],
-  ['codegen', like(NEOX, { activation: 'gelu-new' })],
-  ['bloom', like(GPT2, { positions: false, dropout: 0, attentionDropout: 0 })],
-  ['falcon', like(NEOX, { bias: 'none', tied: true })],
-  ['phi', like(NEOX, { activation: 'gelu-new', fused: false })],
+  ['gptj', { ...NEOX, activation: 'gelu-new', fused: false, scoresKept: 'all' }],
+  ['codegen', like(NEOX, { activation: 'gelu-new', scoresKept: 'all' })],
+  ['bloom', BLOOM],
+  ['falcon', { ...NEOX, bias: 'none', tied: true, scoresKept: 'shared' }],
+  ['phi', { ...NEOX, activation: 'gelu-new', fused: false }],
   ['mpt', like(GPT2, { activation: 'gelu', positions: false, bias: 'none', dropout: 0, attentionDropout: 0 })],
-  ['starcoder2', like(NEOX, { parallel: false, fused: false, rotary: 'whole', tied: true })],
-  ['gemma2', like(GEMMA, { norms: 4 })],
-  ['gemma3_text', like(GEMMA, { norms: 4, qkNorm: true })],
+  ['starcoder2', { ...NEOX, parallel: false, fused: false, rotary: 'whole', tied: true }],
+  ['gemma2', { ...GEMMA, norms: 4, softcap: true }],
+  ['gemma3_text', { ...GEMMA, norms: 4, qkNorm: true }],
   ['qwen2_moe', like({ ...LLAMA, bias: 'qkv' })],
-  ['qwen3_moe', like(QWEN3)],
-  ['olmo2', like(QWEN3)],
+  ['qwen3_moe', QWEN3],
+  ['olmo2', { ...QWEN3, norm: 'rms-fp32' }],
   ['smollm3', like(LLAMA)],
   ['stablelm', like(LLAMA, { norm: 'layer', rotary: 'part' })],
   ['cohere', like(LLAMA, { norm: 'layer', tied: true })],
-  ['distilbert', like(BERT)],
-  ['electra', like(BERT)],
+  ['distilbert', BERT],
+  ['electra', BERT],
   ['deberta-v2', like(BERT, { scoreBias: true })],
   ['xlm-roberta', like(BERT)],
   ['mt5', like(T5, { gated: true, activation: 'gelu-new' })],

@@ -56,6 +56,7 @@ export interface Run {
 export interface Lora {
   readonly rank: number;
   readonly adapted: readonly Linear[];
+  readonly dropout: number;
 }
 
 export interface Given {
@@ -93,7 +94,7 @@ export interface Row {
 }
 
 /** Moments of a step, in their order. */
-export type PhaseName = 'forward' | 'loss' | 'backward' | 'end' | 'step' | 'generate';
+export type PhaseName = 'forward' | 'loss' | 'backward' | 'first' | 'embedding' | 'step' | 'generate';
 
 export interface Phase {
   readonly name: PhaseName;
@@ -216,13 +217,17 @@ function training(run: Run, pass: Pass, states: States): readonly Phase[] {
       logits: logits(outputs),
       casts: pass.castsAfter * scale,
     }),
-    phase('end', {
+    phase('first', {
       ...during,
       gradients: Math.max(before, gradients - pass.first * trainedBytes(run) * scale),
-      ...(isTied(run) && headGradient > pass.atFirst
-        ? { temporaries: headGradient }
-        : { activations: Math.min(activations(pass.atFirst), pass.atFirst) }),
+      activations: Math.min(activations(pass.atFirst), pass.atFirst),
       logits: logits(afterwards),
+    }),
+    phase('embedding', {
+      ...during,
+      gradients,
+      logits: logits(afterwards),
+      temporaries: isTied(run) ? headGradient : 0,
     }),
     phase('step', {
       ...always,
@@ -239,11 +244,12 @@ function isTied({ shape, lora }: Run): boolean {
 }
 
 function generating(run: Run, states: States): Phase {
-  const { cache, moment } = generationOf(run);
+  const { cache, moment, casts } = generationOf(run);
   return phase('generate', {
     weights: here(states.weights),
     adapters: here(states.adapters),
     cache: cache / divided(run),
+    casts: casts / divided(run),
     activations: run.given.activations ?? moment,
     workspaces: WORKSPACES / 2,
     overhead: run.given.overhead ?? 0,

@@ -115,16 +115,19 @@ function lossBytes(run: Run, { family, image }: Shape): { readonly forward: numb
   const { narrow, autocast } = precisionOf(run);
   if (image !== undefined || (!family.upcast && !autocast)) return { forward: 2 * narrow, backward: 3 * narrow };
   if (!family.upcast) return { forward: 8, backward: 10 };
-  return { forward: narrow === 4 ? 8 : 10, backward: 12 };
+  const limited = family.softcap ? narrow : 0;
+  return { forward: (narrow === 4 ? 8 : 10) + limited, backward: 12 + limited };
 }
 
 function endsOf(run: Run, shape: Shape, tokens: number): number {
   const precision = precisionOf(run);
   const { hidden, family } = shape;
   const embedded = family.dropout > 0 ? hidden * (precision.stream + 1) : 0;
-  const norm = normBytes(run, shape, precision, 1);
-  const masked = family.head === 'masked' ? hidden * (3 * precision.narrow + precision.stream) : 0;
-  return tokens * (embedded + norm + masked);
+  const last =
+    family.head === 'masked'
+      ? hidden * (3 * precision.narrow + precision.stream)
+      : normBytes(run, shape, precision, 1);
+  return tokens * (embedded + last);
 }
 
 /** Keys and values of all blocks, as the outputs of a decoder hold them. */
@@ -156,21 +159,29 @@ function convPass(run: Run, block: Block): Pass {
   };
 }
 
+export interface Generation {
+  readonly cache: number;
+  readonly moment: number;
+  readonly casts: number;
+}
+
 /** A prompt and what is generated behind it: keys and values of all tokens, and the widest moment of one block. */
-export function generationOf(run: Run): { readonly cache: number; readonly moment: number } {
+export function generationOf(run: Run): Generation {
   const { shape } = run;
-  if (shape.kind === 'convolutional') return { cache: 0, moment: convBlock(shape, run).forward };
+  if (shape.kind === 'convolutional') return { cache: 0, moment: convBlock(shape, run).forward, casts: 0 };
   const { narrow, autocast } = precisionOf(run);
   const layers = shape.layers;
-  const each = 2 * shape.keyHeads * shape.headWidth * (autocast ? 4 : narrow) * run.batch;
+  const bytes = autocast && shape.family.rotary !== 'none' ? 4 : narrow;
+  const each = 2 * shape.keyHeads * shape.headWidth * bytes * run.batch;
   const block = blockOf(run, shape, { stack: 'only', batch: run.batch, sequence: run.sequence, source: 0 });
   const prompt = layers * each * run.sequence;
   const whole = layers * each * (run.sequence + (run.target ?? 0));
   // Every new token copies the keys and values of one block after the other.
   const grown = whole + each * (run.sequence + (run.target ?? 0));
+  const casts = autocast ? layers * block.casts + 2 * shape.vocabulary * shape.hidden : 0;
   return prompt + block.forward >= grown
-    ? { cache: prompt, moment: block.forward }
-    : { cache: whole, moment: grown - whole };
+    ? { cache: prompt, moment: block.forward, casts }
+    : { cache: whole, moment: grown - whole, casts };
 }
 
 /** Weights of one block, to be gathered when they are sharded. */
