@@ -132,8 +132,8 @@ def adapted(run: dict, model: torch.nn.Module) -> torch.nn.Module:
     import peft
 
     described = peft.LoraConfig(
-        r=run["lora"]["rank"], lora_alpha=16, target_modules=run["lora"]["targets"], lora_dropout=0.0,
-        task_type="CAUSAL_LM",
+        r=run["lora"]["rank"], lora_alpha=16, target_modules=run["lora"]["targets"],
+        lora_dropout=run["lora"].get("dropout", 0.0), task_type="CAUSAL_LM",
     )
     return peft.get_peft_model(model, described)
 
