@@ -21,8 +21,9 @@ export interface Block {
   readonly kept: number;
   /** What of it is kept behind the attention, and given back before the attention's backward pass. */
   readonly keptByFeedForward: number;
-  /** What flows into it. */
+  /** What flows into it, and how much of that is among what it keeps. */
   readonly input: number;
+  readonly inputKept: number;
   /** Keys and values that only the cache in the model's outputs holds. */
   readonly cached: number;
   /** What its backward pass needs for a moment: in the feed-forward part, and in the attention. */
@@ -61,6 +62,7 @@ export function blockOf(run: Run, shape: Shape, place: Place): Block {
     kept: tokens * (own.kept + feed.kept + norms - shared + further + crossNorm + dropouts) + cross,
     keptByFeedForward: feedForward,
     input: tokens * hidden * precision.stream,
+    inputKept: keepsInput(shape, precision) ? tokens * hidden * precision.stream : 0,
     cached: tokens * own.cached,
     feedForwardBackward: tokens * feed.backward,
     attentionBackward: tokens * own.backward,
@@ -87,6 +89,11 @@ export function normBytes(run: Run, { hidden, family }: Shape, precision: Precis
   }
 }
 
+/** Norms that make no fp32 copy of their input keep it itself. */
+function keepsInput({ family }: Shape, { stream }: Precision): boolean {
+  return family.norm === 'layer' || family.norm === 'rms-t5' || stream === 4;
+}
+
 interface Attention {
   readonly kept: number;
   readonly cached: number;
@@ -107,7 +114,8 @@ function isMasked(run: Run, { window }: Shape, { sequence }: Place): boolean {
   return run.padded || (window !== undefined && sequence >= window);
 }
 
-function attentionOf(run: Run, shape: Shape, place: Place, { narrow, autocast }: Precision): Attention {
+function attentionOf(run: Run, shape: Shape, place: Place, precision: Precision): Attention {
+  const { narrow, autocast } = precision;
   const { heads, keyHeads, family } = shape;
   const { sequence } = place;
   const queries = queriesOf(shape);
@@ -117,7 +125,7 @@ function attentionOf(run: Run, shape: Shape, place: Place, { narrow, autocast }:
   const hasCache = (family.head === 'causal' || place.stack === 'decoder') && !run.checkpointing;
   const scores = heads * sequence;
   const dropout = family.attentionDropout > 0 ? 1 : 0;
-  const adapters = adapterInputs(run, shape, ['q', 'k', 'v', 'o'], narrow);
+  const adapters = adapterInputs(run, shape, ['q', 'k', 'v', 'o'], precision);
   const output = run.lora === undefined ? queries * narrow : 0;
   const qkNorm = family.qkNorm ? (queries + keys) * (narrow === 4 || family.norm === 'rms-fp32' ? 8 : 6) : 0;
   if (kernel === 'math') {
@@ -127,7 +135,8 @@ function attentionOf(run: Run, shape: Shape, place: Place, { narrow, autocast }:
     return {
       kept: kept + qkNorm + adapters,
       cached: hasCache && narrow === 2 ? 2 * keys * narrow : 0,
-      backward: 12 * scores + 2 * queries * narrow,
+      // Dropout gives back what it made before the softmax needs as much.
+      backward: (dropout > 0 ? 8 : 12) * scores + 2 * queries * narrow,
     };
   }
   // One head of keys is expanded without a copy.
@@ -175,24 +184,26 @@ interface FeedForward {
   readonly forward: number;
 }
 
-function feedForwardOf(run: Run, shape: Shape, { narrow, stream, autocast }: Precision): FeedForward {
+function feedForwardOf(run: Run, shape: Shape, precision: Precision): FeedForward {
+  const { narrow, stream, autocast } = precision;
   const { hidden, feedForward, family, experts, expertsPerToken } = shape;
   const isFrozen = run.lora !== undefined;
   const inner = feedForward * expertsPerToken;
   const gathered = experts > 1 ? 2 * hidden * expertsPerToken * narrow : 0;
-  const adapters = adapterInputs(run, shape, ['gate', 'up', 'down'], narrow);
+  const adapters = adapterInputs(run, shape, ['gate', 'up', 'down'], precision);
   const dropped = family.dropout > 0 && family.head === 'seq2seq' ? inner * (narrow + 1) : 0;
   const activated = activationBytes(shape, narrow, autocast);
   // A gate written out in Python comes in fp32 under autocast.
   const wide = autocast && family.activation === 'gelu-new' ? 2 : 0;
+  const isWritten = family.activation === 'gelu-new';
   const gate = family.gated ? 2 * narrow + wide : 0;
   // The input of the last projection is kept for its weight, which may be frozen, or dropped out.
   const isOwnResult = family.activation === 'relu' && !family.gated;
   const last = (isFrozen || dropped > 0) && !isOwnResult ? -narrow : 0;
   const kept = inner * (activated + gate + last) + dropped + gathered + adapters;
-  const backward = inner * narrow * (family.gated ? 2 : activated > 2 * narrow ? 4 : autocast ? 2 : 1) + 3 * hidden * stream;
+  const steps = isWritten ? 4 : family.gated ? 0 : autocast ? 2 : 1;
+  const backward = inner * narrow * (steps + (family.gated ? 2 : 0)) + 3 * hidden * stream;
   // Written out in Python, half of it is in fp32 under autocast.
-  const isWritten = family.activation === 'gelu-new';
   const moment = isWritten ? (autocast ? 12 : 4 * narrow) : 2 * narrow;
   const forward = inner * (family.gated ? moment + narrow : moment) + (family.positions ? 6 : 4) * hidden * stream;
   return { kept, backward: backward + gathered, forward };
@@ -213,13 +224,13 @@ function activationBytes({ family }: Shape, narrow: number, autocast: boolean): 
 }
 
 /** Adapters in fp32 keep a copy of what goes into them, and what their first half makes of it. */
-function adapterInputs(run: Run, shape: Shape, names: readonly Linear[], narrow: number): number {
+function adapterInputs(run: Run, shape: Shape, names: readonly Linear[], { narrow, autocast }: Precision): number {
   const { lora } = run;
   if (lora === undefined) return 0;
   const linears = linearsOf(shape);
   const dropped = lora.dropout > 0 ? 1 : 0;
   // What is in fp32 already is shared with others, unless something is dropped from it.
-  const each = narrow === 2 || dropped > 0 ? 4 : 2;
+  const each = autocast ? 2 : narrow === 2 || dropped > 0 ? 4 : 2;
   return names
     .filter((name) => lora.adapted.includes(name) && linears.has(name))
     .reduce((sum, name) => sum + (linears.get(name)?.[0] ?? 0) * (each + dropped) + 4 * lora.rank, 0);

@@ -78,6 +78,7 @@ export function convBlock(net: ConvNet, run: Run): Block {
     kept: kept + cast,
     keptByFeedForward: 0,
     input: 0,
+    inputKept: 0,
     cached: 0,
     feedForwardBackward: largest / 2,
     attentionBackward: 0,

@@ -87,7 +87,7 @@ export function passOf(run: Run): Pass {
 function momentOf(block: Block, run: Run): number {
   const attention = Math.max(0, block.attentionBackward - block.keptByFeedForward);
   const moment = Math.max(block.feedForwardBackward, attention);
-  return run.checkpointing ? block.kept + block.casts + moment : moment;
+  return run.checkpointing ? block.kept - block.inputKept + block.casts + moment : moment;
 }
 
 function lengthsOf(run: Run, { image, encoderLayers }: Shape) {
