@@ -127,7 +127,8 @@ function attentionOf(run: Run, shape: Shape, place: Place, precision: Precision)
   const dropout = family.attentionDropout > 0 ? 1 : 0;
   const adapters = adapterInputs(run, shape, ['q', 'k', 'v', 'o'], precision);
   const output = run.lora === undefined ? queries * narrow : 0;
-  const qkNorm = family.qkNorm ? (queries + keys) * (narrow === 4 || family.norm === 'rms-fp32' ? 8 : 6) : 0;
+  const isWide = narrow === 4 || family.norm === 'rms-fp32';
+  const qkNorm = family.qkNorm ? (queries + keys) * (run.lora === undefined ? (isWide ? 8 : 6) : 4) : 0;
   if (kernel === 'math') {
     // Scaled copies in fp32, the softmax and what dropout makes of it.
     const values = narrow === 2 || isShared ? queries : keys;
@@ -136,7 +137,7 @@ function attentionOf(run: Run, shape: Shape, place: Place, precision: Precision)
       kept: kept + qkNorm + adapters,
       cached: hasCache && narrow === 2 ? 2 * keys * narrow : 0,
       // Dropout gives back what it made before the softmax needs as much.
-      backward: (dropout > 0 ? 8 : 12) * scores + 2 * queries * narrow,
+      backward: (dropout > 0 ? (autocast ? 11 : 9) : 12) * scores + 2 * queries * narrow,
     };
   }
   // One head of keys is expanded without a copy.
@@ -202,10 +203,11 @@ function feedForwardOf(run: Run, shape: Shape, precision: Precision): FeedForwar
   const last = (isFrozen || dropped > 0) && !isOwnResult ? -narrow : 0;
   const kept = inner * (activated + gate + last) + dropped + gathered + adapters;
   const steps = isWritten ? 4 : family.gated ? 0 : autocast ? 2 : 1;
-  const backward = inner * narrow * (steps + (family.gated ? 2 : 0)) + 3 * hidden * stream;
+  const backward = inner * narrow * (steps + (family.gated ? 2 : 0)) + (run.checkpointing ? 1 : 3) * hidden * stream;
   // Written out in Python, half of it is in fp32 under autocast.
+  const flowing = (family.positions ? 6 : 4) - (autocast ? (family.positions ? 2 : 1) : 0);
   const moment = isWritten ? (autocast ? 12 : 4 * narrow) : 2 * narrow;
-  const forward = inner * (family.gated ? moment + narrow : moment) + (family.positions ? 6 : 4) * hidden * stream;
+  const forward = inner * (family.gated ? moment + narrow : moment) + flowing * hidden * stream;
   return { kept, backward: backward + gathered, forward };
 }
 

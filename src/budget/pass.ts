@@ -74,7 +74,8 @@ export function passOf(run: Run): Pass {
     outputs: volume * precision.narrow * part,
     caches: run.checkpointing ? 0 : cachesOf(run, shape, sequence),
     cached: cached + shown,
-    casts: casts + headCast,
+    // Autocast keeps copies of trained weights until it ends; of others only the graph does.
+    casts: run.checkpointing && run.lora !== undefined ? headCast : casts + headCast,
     castsAfter: run.checkpointing ? headCast : casts + headCast,
     head,
     first: layerParameters(shape),
