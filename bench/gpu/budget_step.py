@@ -125,6 +125,7 @@ def quantized(model: torch.nn.Module, device: str) -> torch.nn.Module:
         if hasattr(module, "inv_freq"):
             fresh = type(module)(module.config)
             module.inv_freq, module.original_inv_freq = fresh.inv_freq.to(device), fresh.inv_freq.to(device)
+    model.tie_weights()
     return model
 
 

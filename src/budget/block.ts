@@ -66,9 +66,15 @@ export function blockOf(run: Run, shape: Shape, place: Place): Block {
     cached: tokens * own.cached,
     feedForwardBackward: tokens * feed.backward,
     attentionBackward: tokens * own.backward,
-    forward: tokens * feed.forward,
-    casts: precision.autocast ? 2 * linearParameters(shape, place.stack === 'decoder') : 0,
+    forward: tokens * Math.max(feed.forward, own.forward),
+    casts: precision.autocast ? 2 * castParameters(shape, place) : 0,
   };
+}
+
+/** Autocast does not reach the weights of experts. */
+function castParameters(shape: Shape, { stack }: Place): number {
+  const experts = shape.experts > 1 ? (shape.family.gated ? 3 : 2) * shape.hidden * shape.feedForward * shape.experts : 0;
+  return linearParameters(shape, stack === 'decoder') - experts;
 }
 
 /** What a norm keeps for each token, with its input where that is kept, and what it gives to so many linear layers. */
@@ -98,6 +104,7 @@ interface Attention {
   readonly kept: number;
   readonly cached: number;
   readonly backward: number;
+  readonly forward: number;
 }
 
 /** How the scores are computed; `whole` are the ways that keep them. */
@@ -138,6 +145,7 @@ function attentionOf(run: Run, shape: Shape, place: Place, precision: Precision)
       cached: hasCache && narrow === 2 ? 2 * keys * narrow : 0,
       // Dropout gives back what it made before the softmax needs as much.
       backward: (dropout > 0 ? (autocast ? 11 : 9) : 12) * scores + 2 * queries * narrow,
+      forward: 8 * scores + 12 * queries + 4 * shape.hidden * precision.stream,
     };
   }
   // One head of keys is expanded without a copy.
@@ -150,6 +158,7 @@ function attentionOf(run: Run, shape: Shape, place: Place, precision: Precision)
       kept: queries * narrow + keysAndValues + output + scores * (softmax + dropped) + qkNorm + adapters,
       cached: hasCache && expanded ? 2 * keys * (autocast && family.rotary !== 'none' ? 4 : narrow) : 0,
       backward: scores * (softmax + 4 + narrow),
+      forward: scores * (2 * narrow + softmax) + 4 * shape.hidden * precision.stream,
     };
   }
   // A view of a fused projection holds all of it.
@@ -162,6 +171,7 @@ function attentionOf(run: Run, shape: Shape, place: Place, precision: Precision)
     kept: held + query + copied + queries * narrow + relaid + mask + 4 * heads + qkNorm + adapters,
     cached: hasCache && (expanded || (autocast && family.rotary !== 'none')) ? 2 * keys * (autocast ? 4 : narrow) : 0,
     backward: 4 * queries * narrow,
+    forward: 0,
   };
 }
 
@@ -186,7 +196,9 @@ interface FeedForward {
 }
 
 function feedForwardOf(run: Run, shape: Shape, precision: Precision): FeedForward {
-  const { narrow, stream, autocast } = precision;
+  const { stream, autocast } = precision;
+  // Experts are multiplied in the dtype of their weights, whatever autocast says.
+  const narrow = shape.experts > 1 ? stream : precision.narrow;
   const { hidden, feedForward, family, experts, expertsPerToken } = shape;
   const isFrozen = run.lora !== undefined;
   const inner = feedForward * expertsPerToken;
