@@ -52,7 +52,8 @@ export function blockOf(run: Run, shape: Shape, place: Place): Block {
   const feed = feedForwardOf(run, shape, precision);
   const { hidden, family } = shape;
   const consumers = family.fused ? 1 : 3;
-  const norms = normBytes(run, shape, precision, consumers) + normBytes(run, shape, precision, family.gated ? 2 : 1);
+  const norms =
+    normBytes(run, shape, precision, consumers) + normBytes(run, shape, precision, family.gated ? 2 : 1);
   const shared = family.parallel ? hidden * precision.stream : 0;
   const further = family.norms === 4 ? 2 * normBytes(run, shape, precision, 0) : 0;
   const crossNorm = place.stack === 'decoder' ? normBytes(run, shape, precision, 1) : 0;
@@ -73,12 +74,18 @@ export function blockOf(run: Run, shape: Shape, place: Place): Block {
 
 /** Autocast does not reach the weights of experts. */
 function castParameters(shape: Shape, { stack }: Place): number {
-  const experts = shape.experts > 1 ? (shape.family.gated ? 3 : 2) * shape.hidden * shape.feedForward * shape.experts : 0;
+  const experts =
+    shape.experts > 1 ? (shape.family.gated ? 3 : 2) * shape.hidden * shape.feedForward * shape.experts : 0;
   return linearParameters(shape, stack === 'decoder') - experts;
 }
 
 /** What a norm keeps for each token, with its input where that is kept, and what it gives to so many linear layers. */
-export function normBytes(run: Run, { hidden, family }: Shape, precision: Precision, consumers: number): number {
+export function normBytes(
+  run: Run,
+  { hidden, family }: Shape,
+  precision: Precision,
+  consumers: number,
+): number {
   const { narrow, stream, autocast } = precision;
   const isFrozen = run.lora !== undefined;
   const given = isFrozen ? 0 : autocast ? consumers * 2 : consumers > 0 ? narrow : 0;
@@ -169,14 +176,22 @@ function attentionOf(run: Run, shape: Shape, place: Place, precision: Precision)
   const mask = isMasked(run, shape, place) ? sequence * narrow : 0;
   return {
     kept: held + query + copied + queries * narrow + relaid + mask + 4 * heads + qkNorm + adapters,
-    cached: hasCache && (expanded || (autocast && family.rotary !== 'none')) ? 2 * keys * (autocast ? 4 : narrow) : 0,
+    cached:
+      hasCache && (expanded || (autocast && family.rotary !== 'none'))
+        ? 2 * keys * (autocast ? 4 : narrow)
+        : 0,
     backward: 4 * queries * narrow,
     forward: 0,
   };
 }
 
 /** A decoder's look at what the encoder read, for the whole batch. */
-function crossAttention(run: Run, shape: Shape, { batch, sequence, source }: Place, precision: Precision): number {
+function crossAttention(
+  run: Run,
+  shape: Shape,
+  { batch, sequence, source }: Place,
+  precision: Precision,
+): number {
   const { narrow, autocast } = precision;
   const queries = queriesOf(shape);
   const casts = autocast ? 2 * 2 * shape.hidden : 0;
@@ -215,7 +230,8 @@ function feedForwardOf(run: Run, shape: Shape, precision: Precision): FeedForwar
   const last = (isFrozen || dropped > 0) && !isOwnResult ? -narrow : 0;
   const kept = inner * (activated + gate + last) + dropped + gathered + adapters;
   const steps = isWritten ? 4 : family.gated ? 0 : autocast ? 2 : 1;
-  const backward = inner * narrow * (steps + (family.gated ? 2 : 0)) + (run.checkpointing ? 1 : 3) * hidden * stream;
+  const backward =
+    inner * narrow * (steps + (family.gated ? 2 : 0)) + (run.checkpointing ? 1 : 3) * hidden * stream;
   // Written out in Python, half of it is in fp32 under autocast.
   const flowing = (family.positions ? 6 : 4) - (autocast ? (family.positions ? 2 : 1) : 0);
   const moment = isWritten ? (autocast ? 12 : 4 * narrow) : 2 * narrow;
@@ -238,7 +254,12 @@ function activationBytes({ family }: Shape, narrow: number, autocast: boolean): 
 }
 
 /** Adapters in fp32 keep a copy of what goes into them, and what their first half makes of it. */
-function adapterInputs(run: Run, shape: Shape, names: readonly Linear[], { narrow, autocast }: Precision): number {
+function adapterInputs(
+  run: Run,
+  shape: Shape,
+  names: readonly Linear[],
+  { narrow, autocast }: Precision,
+): number {
   const { lora } = run;
   if (lora === undefined) return 0;
   const linears = linearsOf(shape);

@@ -8,7 +8,15 @@ const NAMES = {
   heads: ['num_attention_heads', 'n_head', 'n_heads', 'num_heads'],
   keyHeads: ['num_key_value_heads', 'n_head_kv', 'num_kv_heads', 'n_kv_heads'],
   headWidth: ['head_dim', 'd_kv'],
-  feedForward: ['moe_intermediate_size', 'intermediate_size', 'n_inner', 'ffn_dim', 'd_ff', 'ffn_hidden_size', 'hidden_dim'],
+  feedForward: [
+    'moe_intermediate_size',
+    'intermediate_size',
+    'n_inner',
+    'ffn_dim',
+    'd_ff',
+    'ffn_hidden_size',
+    'hidden_dim',
+  ],
   vocabulary: ['vocab_size', 'padded_vocab_size'],
   positions: ['max_position_embeddings', 'n_positions'],
   experts: ['num_local_experts', 'num_experts', 'n_routed_experts'],
@@ -55,12 +63,18 @@ export function modelOf(config: unknown): KnownModel | string {
     keyHeads: read(NAMES.keyHeads) ?? (text['multi_query'] === true ? 1 : heads),
     feedForward: read(NAMES.feedForward) ?? 4 * hidden,
     vocabulary:
-      family.head === 'image' ? (read(NAMES.labels) ?? DEFAULT_LABELS) : (read(NAMES.vocabulary) ?? VOCABULARY),
+      family.head === 'image'
+        ? (read(NAMES.labels) ?? DEFAULT_LABELS)
+        : (read(NAMES.vocabulary) ?? VOCABULARY),
     // T5 ties whatever its configuration says, from transformers 5 on.
-    tied: typeof text['tie_word_embeddings'] === 'boolean' && !isPair ? text['tie_word_embeddings'] : family.tied,
+    tied:
+      typeof text['tie_word_embeddings'] === 'boolean' && !isPair ? text['tie_word_embeddings'] : family.tied,
     experts: read(NAMES.experts) ?? 1,
     expertsPerToken: read(NAMES.expertsPerToken) ?? 1,
-    positions: family.head === 'image' ? 0 : (read(NAMES.positions) ?? POSITIONS[model] ?? SHORT) + (OFFSETS[model] ?? 0),
+    positions:
+      family.head === 'image'
+        ? 0
+        : (read(NAMES.positions) ?? POSITIONS[model] ?? SHORT) + (OFFSETS[model] ?? 0),
     window: windowIn(text, family),
     image: imageIn(text, family),
     guessed: false,
@@ -84,7 +98,9 @@ function bentTo(family: Family, text: Readonly<Record<string, unknown>>): Family
   const projection = text['feed_forward_proj'];
   const dropout = DROPOUTS.map((name) => text[name]).find(isShare);
   const attention = ATTENTION_DROPOUTS.map((name) => text[name]).find(isShare);
-  const activation = activationOf(text['activation_function'] ?? text['hidden_act'] ?? text['hidden_activation']);
+  const activation = activationOf(
+    text['activation_function'] ?? text['hidden_act'] ?? text['hidden_activation'],
+  );
   return {
     ...family,
     ...(activation !== undefined && { activation }),

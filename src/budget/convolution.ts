@@ -46,7 +46,8 @@ function* layersOf({ stages, bottleneck }: ConvNet): Generator<Layer> {
         yield { weights: 9 * incoming * width, channels: width, side, isAdded: false };
         yield { weights: 9 * width * width, channels: width, side, isAdded: false };
       }
-      if (incoming !== outgoing) yield { weights: incoming * outgoing, channels: outgoing, side, isAdded: true };
+      if (incoming !== outgoing)
+        yield { weights: incoming * outgoing, channels: outgoing, side, isAdded: true };
       incoming = outgoing;
     }
   }

@@ -154,7 +154,10 @@ const FAMILIES: ReadonlyMap<string, Family> = new Map([
   ['bloom', BLOOM],
   ['falcon', { ...NEOX, bias: 'none', tied: true, scoresKept: 'shared' }],
   ['phi', { ...NEOX, activation: 'gelu-new', fused: false }],
-  ['mpt', like(GPT2, { activation: 'gelu', positions: false, bias: 'none', dropout: 0, attentionDropout: 0 })],
+  [
+    'mpt',
+    like(GPT2, { activation: 'gelu', positions: false, bias: 'none', dropout: 0, attentionDropout: 0 }),
+  ],
   ['starcoder2', { ...NEOX, parallel: false, fused: false, rotary: 'whole', tied: true }],
   ['gemma2', { ...GEMMA, norms: 4, softcap: true }],
   ['gemma3_text', { ...GEMMA, norms: 4, qkNorm: true }],

@@ -1,5 +1,6 @@
-import { type Budget, budgetOf, isHalf, isQuantized, passBytes, type Run } from './memory.js';
-import { adapterParameters } from './shape.js';
+import { type Budget, budgetOf, passBytes, type Run } from './memory.js';
+import { adapterParameters, LINEARS } from './shape.js';
+import { isHalf, isQuantized } from './state.js';
 
 /** What a change does to the training: 1 nothing but time, 2 how a step is run, 3 its numbers, 4 what is trained on what. */
 export type Tier = 1 | 2 | 3 | 4;
@@ -19,6 +20,8 @@ interface Lever {
 interface Setting {
   readonly run: Run;
   readonly what: string;
+  /** What its transform has to be told. */
+  readonly options?: Readonly<Record<string, number>>;
 }
 
 export interface Step {
@@ -29,12 +32,13 @@ export interface Step {
   readonly price: string;
   readonly before: number;
   readonly after: number;
+  readonly options: Readonly<Record<string, number>>;
 }
 
 export interface Fit {
   /** Bytes of the GPU. */
   readonly size: number;
-  /** `tight`: less than a tenth to spare, which is as much as the estimate may be off. */
+  /** `tight`: within what the estimate may be off. */
   readonly verdict: Verdict;
   readonly steps: readonly Step[];
   readonly budget: Budget;
@@ -42,12 +46,14 @@ export interface Fit {
 
 export type Verdict = 'fits' | 'tight' | 'no';
 
-const COMFORT = 0.9;
+/** What the caching allocator needs to find its blocks in, on a card that is nearly full. */
+const HEADROOM = 1.02;
 const SHORTEST_SEQUENCE = 256;
 const SMALL_RANK = 16;
 
-export function verdictOf(peak: number, size: number): Verdict {
-  if (peak <= COMFORT * size) return 'fits';
+/** By the interval: what may not fit is tight. */
+export function verdictOf({ peak, high }: Pick<Budget, 'peak' | 'high'>, size: number): Verdict {
+  if (high * HEADROOM <= size) return 'fits';
   return peak <= size ? 'tight' : 'no';
 }
 
@@ -66,7 +72,7 @@ const LEVERS: readonly Lever[] = [
     tier: 1,
     price: 'the same results; a step took 26 % longer where it was measured',
     settings: (run) =>
-      run.checkpointing
+      run.checkpointing || run.shape.kind === 'convolutional'
         ? []
         : [{ run: { ...run, checkpointing: true }, what: '`gradient_checkpointing=True`' }],
   },
@@ -86,8 +92,9 @@ const LEVERS: readonly Lever[] = [
     price: 'the same effective batch, slower; not for batch norm or losses across the batch',
     settings: (run) =>
       halvings(run.batch, 1).map((batch) => ({
-        run: { ...run, batch },
+        run: { ...run, batch, accumulates: true },
         what: `batch ${run.batch} → ${batch}, accumulation × ${Math.round(run.batch / batch)}`,
+        options: { 'batch-size': batch },
       })),
   },
   {
@@ -146,16 +153,19 @@ const LEVERS: readonly Lever[] = [
     tier: 4,
     price: 'cuts off longer examples',
     settings: (run) =>
-      halvings(run.sequence, SHORTEST_SEQUENCE).map((sequence) => ({
-        run: { ...run, sequence },
-        what: `sequence ${run.sequence} → ${sequence}`,
-      })),
+      isVision(run)
+        ? []
+        : halvings(run.sequence, SHORTEST_SEQUENCE).map((sequence) => ({
+            run: { ...run, sequence },
+            what: `sequence ${run.sequence} → ${sequence}`,
+            options: { length: sequence },
+          })),
   },
   {
     name: 'low-rank adapters',
     tier: 4,
     price: 'trains adapters instead of the model',
-    settings: (run) => (run.loraRank === undefined ? [adapted(run, SMALL_RANK)] : []),
+    settings: (run) => (run.lora === undefined ? adapted(run, SMALL_RANK) : []),
   },
   {
     name: 'smaller rank',
@@ -163,19 +173,25 @@ const LEVERS: readonly Lever[] = [
     tier: 4,
     price: 'takes capacity from the adapters',
     settings: (run) =>
-      run.loraRank === undefined
-        ? []
-        : halvings(run.loraRank, SMALL_RANK).map((rank) => {
-            const trainable = Math.round((run.trainable * rank) / (run.loraRank ?? rank));
-            return { run: { ...run, trainable, loraRank: rank }, what: `rank ${run.loraRank} → ${rank}` };
-          }),
+      halvings(run.lora?.rank ?? 0, SMALL_RANK).flatMap((rank) => {
+        const { lora } = run;
+        if (lora === undefined) return [];
+        const trainable = Math.round((run.trainable * rank) / lora.rank);
+        return [
+          {
+            run: { ...run, trainable, lora: { ...lora, rank } },
+            what: `rank ${lora.rank} → ${rank}`,
+            options: { rank },
+          },
+        ];
+      }),
   },
   {
     name: 'base model in 4 bits',
     tier: 4,
     price: 'changes the numbers: the frozen weights are rounded to 4 bits; needs bitsandbytes',
     settings: (run) =>
-      run.loraRank !== undefined && isHalf(run.dtype) && !isQuantized(run.dtype)
+      run.lora !== undefined && isHalf(run.dtype) && !isQuantized(run.dtype)
         ? [{ run: { ...run, dtype: 'int4' }, what: '`load_in_4bit=True` in a `BitsAndBytesConfig`' }]
         : [],
   },
@@ -188,20 +204,28 @@ export const PROPOSED: readonly string[] = LEVERS.flatMap(({ transform }) => tra
  * The gentlest way into a GPU of this size: no lever of a harsher tier than needed, then as few as possible, then those
  * that come first. Where nothing leaves a tenth to spare, a tight fit; where nothing fits, everything that helps.
  */
-export function fitInto(run: Run, size: number): Fit {
-  for (const limit of [COMFORT * size, size]) {
+export function fitInto(
+  run: Run,
+  size: number,
+  isOffered: (transform: string | undefined) => boolean = () => true,
+): Fit {
+  const all = LEVERS.filter(({ transform }) => isOffered(transform));
+  for (const isEnough of [
+    (budget: Budget) => verdictOf(budget, size) === 'fits',
+    (budget: Budget) => budget.peak <= size,
+  ]) {
     for (const tier of [0, 1, 2, 3, 4]) {
-      const levers = LEVERS.filter((lever) => lever.tier <= tier);
-      if (peakAfter(run, furthest(run, levers)) > limit) continue;
+      const levers = all.filter((lever) => lever.tier <= tier);
+      if (!isEnough(budgetAfter(run, furthest(run, levers)))) continue;
       for (let count = 0; count <= levers.length; count++) {
         for (const chosen of combinations(levers, count)) {
-          const steps = walk(run, chosen, limit);
-          if (steps !== undefined) return fit(run, steps, size);
+          const steps = walk(run, chosen, isEnough);
+          if (steps !== undefined) return fit(run, gaining(run, steps), size);
         }
       }
     }
   }
-  return fit(run, everything(run), size);
+  return fit(run, gaining(run, everything(run, all)), size);
 }
 
 interface Taken {
@@ -210,11 +234,15 @@ interface Taken {
 }
 
 /** The chosen levers one after the other, each as gently as the limit allows; undefined where it is not reached. */
-function walk(run: Run, chosen: readonly Lever[], limit: number): readonly Taken[] | undefined {
+function walk(
+  run: Run,
+  chosen: readonly Lever[],
+  isEnough: (budget: Budget) => boolean,
+): readonly Taken[] | undefined {
   const [lever, ...rest] = chosen;
-  if (lever === undefined) return budgetOf(run).peak <= limit ? [] : undefined;
+  if (lever === undefined) return isEnough(budgetOf(run)) ? [] : undefined;
   for (const setting of settingsOf(lever, run)) {
-    const after = walk(setting.run, rest, limit);
+    const after = walk(setting.run, rest, isEnough);
     if (after !== undefined) return [{ lever, setting }, ...after];
   }
   return undefined;
@@ -231,28 +259,58 @@ function furthest(run: Run, levers: readonly Lever[]): readonly Taken[] {
 }
 
 /** As low as it goes, without the levers that add nothing to it. */
-function everything(run: Run): readonly Taken[] {
-  let levers = LEVERS;
+function everything(run: Run, all: readonly Lever[]): readonly Taken[] {
+  let levers = all;
   const lowest = peakAfter(run, furthest(run, levers));
-  for (const lever of LEVERS.toReversed()) {
+  for (const lever of all.toReversed()) {
     const fewer = levers.filter((other) => other !== lever);
     if (peakAfter(run, furthest(run, fewer)) <= lowest) levers = fewer;
   }
   return furthest(run, levers);
 }
 
+function budgetAfter(run: Run, taken: readonly Taken[]): Budget {
+  return budgetOf(taken.at(-1)?.setting.run ?? run);
+}
+
 function peakAfter(run: Run, taken: readonly Taken[]): number {
-  return budgetOf(taken.at(-1)?.setting.run ?? run).peak;
+  return budgetAfter(run, taken).peak;
+}
+
+/** Those without which the others gain less: a step that gains nothing is none. */
+function gaining(run: Run, taken: readonly Taken[]): readonly Taken[] {
+  const levers = taken.map(({ lever }) => lever);
+  const goal = peakAfter(run, taken);
+  for (const { lever } of taken.toReversed()) {
+    const fewer = taken.filter((other) => other.lever !== lever).map((other) => other.lever);
+    const again = retaken(run, taken, fewer);
+    if (again !== undefined && peakAfter(run, again) <= goal && levers.length > fewer.length)
+      return gaining(run, again);
+  }
+  return taken;
+}
+
+/** The same settings of fewer levers. */
+function retaken(run: Run, taken: readonly Taken[], levers: readonly Lever[]): readonly Taken[] | undefined {
+  const found: Taken[] = [];
+  for (const lever of levers) {
+    const what = taken.find((other) => other.lever === lever)?.setting.what;
+    const setting = settingsOf(lever, found.at(-1)?.setting.run ?? run).find((other) => other.what === what);
+    if (setting === undefined) return undefined;
+    found.push({ lever, setting });
+  }
+  return found;
 }
 
 /** With the figures that were given: activations shrink as the estimate does, and what a lever replaces is computed. */
 function settingsOf(lever: Lever, run: Run): readonly Setting[] {
-  return lever.settings(run).map(({ run: next, what }) => {
+  return lever.settings(run).map(({ run: next, what, options }) => {
     const { activations, adapters, gradients, optimizer, ...given } = next.given;
     const isSameState = next.dtype === run.dtype && next.trainable === run.trainable;
     const keepsState = isSameState && next.optimizer === run.optimizer;
     return {
       what,
+      ...(options !== undefined && { options }),
       run: {
         ...next,
         given: {
@@ -280,15 +338,22 @@ function fit(run: Run, taken: readonly Taken[], size: number): Fit {
       price: lever.price,
       before,
       after: budgetOf(at).peak,
+      options: setting.options ?? {},
     };
   });
   const budget = budgetOf(at);
-  return { size, verdict: verdictOf(budget.peak, size), steps, budget };
+  return { size, verdict: verdictOf(budget, size), steps, budget };
 }
 
-function adapted(run: Run, rank: number): Setting {
+function isVision({ shape }: Run): boolean {
+  return shape.kind === 'convolutional' || shape.image !== undefined;
+}
+
+function adapted(run: Run, rank: number): readonly Setting[] {
+  if (run.shape.kind === 'convolutional') return [];
   const trainable = Math.round(adapterParameters(run.shape, rank));
-  return { run: { ...run, trainable, loraRank: rank }, what: `LoRA of rank ${rank}` };
+  const lora = { rank, adapted: LINEARS, dropout: 0 };
+  return [{ run: { ...run, trainable, lora }, what: `LoRA of rank ${rank}` }];
 }
 
 /** 8 → 4, 2, 1 */

@@ -1,8 +1,16 @@
 import { blockWeights, generationOf, type Pass, passOf } from './pass.js';
 import { countOf } from './quantity.js';
 import { wasteOf } from './rounding.js';
-import { embeddingParameters, type Linear, type Network } from './shape.js';
-import { byteText, isHalf, isQuantized, momentsOf, optimizerBytes, temporariesOf, trainedBytes, WEIGHT_BYTES, weightBytes } from './state.js';
+import type { Linear, Network } from './shape.js';
+import {
+  byteText,
+  momentsOf,
+  optimizerBytes,
+  temporariesOf,
+  trainedBytes,
+  WEIGHT_BYTES,
+  weightBytes,
+} from './state.js';
 
 export const DTYPES = ['fp32', 'mixed', 'bf16', 'fp16', 'int8', 'int4'] as const;
 export const OPTIMIZERS = ['adamw', 'adamw-fused', 'adamw-8bit', 'sgd-momentum', 'sgd', 'adafactor'] as const;
@@ -67,20 +75,17 @@ export interface Given {
   readonly overhead?: number;
 }
 
-export type RowName =
-  | 'weights'
-  | 'adapters'
-  | 'gradients'
-  | 'optimizer'
-  | 'activations'
-  | 'logits'
-  | 'casts'
-  | 'cache'
-  | 'temporaries'
-  | 'buckets'
-  | 'gathered'
-  | 'workspaces'
-  | 'overhead';
+const STATES = ['weights', 'adapters', 'gradients', 'optimizer'] as const;
+const ROW_NAMES = [
+  ...STATES,
+  ...(['activations', 'logits', 'casts', 'cache', 'temporaries'] as const),
+  ...(['buckets', 'gathered', 'workspaces', 'overhead'] as const),
+] as const;
+export type RowName = (typeof ROW_NAMES)[number];
+
+function isState(name: RowName): name is keyof States {
+  return STATES.some((other) => other === name);
+}
 
 export interface Row {
   readonly name: RowName;
@@ -106,6 +111,9 @@ export interface Budget {
   /** What is there at the peak, and what waits in host memory. */
   readonly rows: readonly Row[];
   readonly phases: readonly Phase[];
+  /** Every part at its largest, as if all were needed at one time: how such sums are done by hand. */
+  readonly together: readonly Row[];
+  readonly total: number;
   /** The phase that needs the most. */
   readonly at: Phase;
   /** What the GPU must have. */
@@ -134,31 +142,52 @@ export function budgetOf(run: Run): Budget {
   const at = phases.reduce((most, phase) => (phase.bytes > most.bytes ? phase : most));
   const [below, above] = marginOf(run);
   const words = howOf(run, pass);
-  const rows = (Object.keys(words) as RowName[]).flatMap((name): Row[] => {
-    const bytes = at.parts[name] ?? 0;
-    const state = states[name as keyof typeof states];
-    const host = state?.isOnHost === true ? state.bytes : 0;
-    return bytes + host > 0 ? [{ name, bytes, host, ...words[name] }] : [];
-  });
-  const host = rows.reduce((whole, row) => whole + row.host, 0) * run.gpus;
-  return { rows, phases, at, peak: at.bytes, low: at.bytes * (1 - below), high: at.bytes * (1 + above), host };
+  const rowsWith = (bytesOf: (name: RowName) => number) =>
+    ROW_NAMES.flatMap((name): Row[] => {
+      const state = isState(name) ? states[name] : undefined;
+      const host = state?.isOnHost === true ? state.bytes : 0;
+      const bytes = bytesOf(name);
+      return bytes + host > 0 ? [{ name, bytes, host, ...words[name] }] : [];
+    });
+  const rows = rowsWith((name) => at.parts[name] ?? 0);
+  const together = rowsWith((name) => Math.max(...phases.map(({ parts }) => parts[name] ?? 0))).filter(
+    ({ name }) => name !== 'temporaries' && name !== 'workspaces',
+  );
+  return {
+    rows,
+    phases,
+    together,
+    total: together.reduce((sum, { bytes }) => sum + bytes, 0),
+    at,
+    peak: at.bytes,
+    low: at.bytes * (1 - below),
+    high: at.bytes * (1 + above),
+    host: rows.reduce((whole, row) => whole + row.host, 0) * run.gpus,
+  };
 }
 
-type States = Readonly<Record<'weights' | 'adapters' | 'gradients' | 'optimizer', State>>;
+type States = Readonly<Record<(typeof STATES)[number], State>>;
 
 function statesOf(run: Run): States {
   const { trainable, lora, offload, given } = run;
   const divisor = divided(run);
   const each = trainedBytes(run);
   const away = offload === 'all';
-  const state = (bytes: number, isOnHost: boolean, own?: number): State => ({ bytes: own ?? bytes / divisor, isOnHost });
+  const state = (bytes: number, isOnHost: boolean, own?: number): State => ({
+    bytes: own ?? bytes / divisor,
+    isOnHost,
+  });
   const isTrained = run.task === 'train';
   const wasted = lora === undefined ? wasteOf(run, each) : 0;
   return {
     weights: state(weightBytes(run) + wasteOf(run, WEIGHT_BYTES[run.dtype]), away),
     adapters: state(lora === undefined ? 0 : trainable * each, away, given.adapters),
     gradients: state(isTrained ? trainable * each + wasted : 0, away, given.gradients),
-    optimizer: state(isTrained ? trainable * optimizerBytes(run)[0] + momentsOf(run) * wasted : 0, offload !== 'none', given.optimizer),
+    optimizer: state(
+      isTrained ? trainable * optimizerBytes(run)[0] + momentsOf(run) * wasted : 0,
+      offload !== 'none',
+      given.optimizer,
+    ),
   };
 }
 
@@ -193,7 +222,8 @@ function training(run: Run, pass: Pass, states: States): readonly Phase[] {
   const activations = (bytes: number) => given.activations ?? bytes;
   const logits = (bytes: number) => (given.activations === undefined ? bytes : 0);
   const kept = pass.kept + pass.ends;
-  const headGradient = run.lora === undefined ? Math.min(gradients, pass.head * trainedBytes(run) * scale) : 0;
+  const headGradient =
+    run.lora === undefined ? Math.min(gradients, pass.head * trainedBytes(run) * scale) : 0;
   return [
     phase('forward', {
       ...during,
@@ -270,7 +300,8 @@ function howOf(run: Run, pass: Pass): Readonly<Record<RowName, Pick<Row, 'how' |
   const { parameters, trainable, dtype, lora, given, shape, gpus } = run;
   const each = trainedBytes(run);
   const spread = divided(run) > 1 ? ` ÷ ${gpus} GPUs` : '';
-  const trained = trainable < parameters || lora !== undefined ? `${countOf(trainable)} trained` : countOf(trainable);
+  const trained =
+    trainable < parameters || lora !== undefined ? `${countOf(trainable)} trained` : countOf(trainable);
   const own = (how: string, figure?: number) =>
     figure === undefined ? { how, given: false } : { how: WHOLE, given: true };
   const vocabulary = shape.kind === 'transformer' ? shape.vocabulary : shape.labels;
@@ -280,10 +311,14 @@ function howOf(run: Run, pass: Pass): Readonly<Record<RowName, Pick<Row, 'how' |
     gradients: own(`${trained} × ${each} bytes${spread}`, given.gradients),
     optimizer: own(`${trained} × ${optimizerBytes(run)[1]}${spread}`, given.optimizer),
     activations: own(
-      run.task === 'generate' ? 'the widest moment of one block' : `${pass.words}${run.checkpointing ? ', their inputs, and one anew' : ''}`,
+      run.task === 'generate'
+        ? 'the widest moment of one block'
+        : `${pass.words}${run.checkpointing ? ', their inputs, and one anew' : ''}`,
       given.activations,
     ),
-    logits: own(`a vocabulary of ${vocabulary}: logits, copies and gradients${run.chunkedLoss ? ', in parts' : ''}`),
+    logits: own(
+      `a vocabulary of ${vocabulary}: logits, copies and gradients${run.chunkedLoss ? ', in parts' : ''}`,
+    ),
     casts: own('half-precision copies of weights under autocast'),
     cache: own('keys and values of all tokens'),
     temporaries: own(run.optimizer === 'adafactor' ? 'of one tensor' : 'what the step works on, once more'),
@@ -301,8 +336,6 @@ export function passBytes(run: Run): number {
 }
 
 /** Among how many GPUs weights, gradients and optimizer state are divided. */
-export function divided({ gpus, parallel }: Run): number {
+function divided({ gpus, parallel }: Run): number {
   return parallel === 'data' ? 1 : gpus;
 }
-
-export { embeddingParameters, isHalf, isQuantized, trainedBytes };

@@ -112,9 +112,13 @@ function stacksOf(run: Run, shape: Shape, sequence: number, written: number | un
 }
 
 /** Bytes of each logit, its copies and gradients. */
-function lossBytes(run: Run, { family, image }: Shape): { readonly forward: number; readonly backward: number } {
+function lossBytes(
+  run: Run,
+  { family, image }: Shape,
+): { readonly forward: number; readonly backward: number } {
   const { narrow, autocast } = precisionOf(run);
-  if (image !== undefined || (!family.upcast && !autocast)) return { forward: 2 * narrow, backward: 3 * narrow };
+  if (image !== undefined || (!family.upcast && !autocast))
+    return { forward: 2 * narrow, backward: 3 * narrow };
   if (!family.upcast) return { forward: 8, backward: 10 };
   const limited = family.softcap ? narrow : 0;
   return { forward: (narrow === 4 ? 8 : 10) + limited, backward: 12 + limited };

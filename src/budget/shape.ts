@@ -54,7 +54,10 @@ export const VOCABULARY = 32_000;
 const HEAD_WIDTH = 128;
 
 /** Layers, width, feed-forward width, key heads and vocabulary of the decoders that people call by these sizes. */
-const PUBLISHED: readonly (readonly [billions: number, ...figures: [number, number, number, number, number]])[] = [
+const PUBLISHED: readonly (readonly [
+  billions: number,
+  ...figures: [number, number, number, number, number],
+])[] = [
   [1.1, 22, 2048, 5632, 4, 32_000],
   [1.24, 16, 2048, 8192, 8, 128_256],
   [1.54, 28, 1536, 8960, 2, 151_936],

@@ -10,6 +10,7 @@ import { Failure, reasonOf } from '../workspace/failure.js';
 import { learnSecrets, redacted } from '../workspace/secrets.js';
 import type { Arguments } from './arguments.js';
 import { failureText, type Io, paintFor, widthOf } from './io.js';
+import type { OptionName } from './options.js';
 
 export { EXIT } from './io.js';
 
@@ -40,6 +41,19 @@ export class Context {
     return paintFor(this.args.color, this.io.env, this.io.stderr);
   }
 
+  /** To the file that an option names. */
+  write(option: OptionName, file: string, data: string | Uint8Array): void {
+    try {
+      writeFileSync(resolve(this.io.cwd, file), data);
+    } catch (error) {
+      throw new Failure(
+        'Output could not be written',
+        `${file}: ${reasonOf(error)}`,
+        `Give \`--${option}\` a file in a folder that exists and that you may write to.`,
+      );
+    }
+  }
+
   /** Data: to `-o FILE` or standard output. */
   out(data: string | Uint8Array): void {
     const file = this.args.text('output');
@@ -47,15 +61,7 @@ export class Context {
       if (data.length > 0) this.io.stdout.write(data);
       return;
     }
-    try {
-      writeFileSync(resolve(this.io.cwd, file), typeof data === 'string' ? forTerminal(data) : data);
-    } catch (error) {
-      throw new Failure(
-        'Output could not be written',
-        `${file}: ${reasonOf(error)}`,
-        'Give `--output` a file in a folder that exists and that you may write to.',
-      );
-    }
+    this.write('output', file, typeof data === 'string' ? forTerminal(data) : data);
   }
 
   /** Summaries and other words for a person, which `-q` silences. */

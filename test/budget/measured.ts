@@ -16,7 +16,11 @@ export interface Measured {
   readonly target: number | null;
   readonly checkpointing: boolean;
   readonly attention: 'sdpa' | 'eager';
-  readonly lora: { readonly rank: number; readonly targets: readonly string[]; readonly dropout?: number } | null;
+  readonly lora: {
+    readonly rank: number;
+    readonly targets: readonly string[];
+    readonly dropout?: number;
+  } | null;
   readonly quantized: 'nf4' | null;
   readonly padded: boolean;
   readonly keeps: boolean;
@@ -43,7 +47,10 @@ export function isHeldOut({ id }: Measured): boolean {
 export function measuredRun(row: Measured): Run {
   const { parameters, shape } = modelIn(row);
   const adapted = row.lora?.targets.map((name) => name.replace('_proj', '') as Linear);
-  const lora = row.lora === null || adapted === undefined ? undefined : { rank: row.lora.rank, adapted, dropout: row.lora.dropout ?? 0 };
+  const lora =
+    row.lora === null || adapted === undefined
+      ? undefined
+      : { rank: row.lora.rank, adapted, dropout: row.lora.dropout ?? 0 };
   const dtype: Dtype = row.quantized === 'nf4' ? 'int4' : row.dtype === 'autocast' ? 'mixed' : row.dtype;
   return {
     task: row.task,
