@@ -48,6 +48,8 @@ export type Verdict = 'fits' | 'tight' | 'no';
 
 /** What the caching allocator needs to find its blocks in, on a card that is nearly full. */
 const HEADROOM = 1.02;
+/** A step that gains less than this share gains nothing. */
+const WORTH = 0.005;
 const SHORTEST_SEQUENCE = 256;
 const SMALL_RANK = 16;
 
@@ -284,7 +286,7 @@ function gaining(run: Run, taken: readonly Taken[]): readonly Taken[] {
   for (const { lever } of taken.toReversed()) {
     const fewer = taken.filter((other) => other.lever !== lever).map((other) => other.lever);
     const again = retaken(run, taken, fewer);
-    if (again !== undefined && peakAfter(run, again) <= goal && levers.length > fewer.length)
+    if (again !== undefined && peakAfter(run, again) <= goal * (1 + WORTH) && levers.length > fewer.length)
       return gaining(run, again);
   }
   return taken;
@@ -325,7 +327,25 @@ function settingsOf(lever: Lever, run: Run): readonly Setting[] {
   });
 }
 
-function fit(run: Run, taken: readonly Taken[], size: number): Fit {
+/** In an order in which each step gains something where there is one, else as they are. */
+function ordered(run: Run, taken: readonly Taken[]): readonly Taken[] {
+  const left = [...taken];
+  const found: Taken[] = [];
+  while (left.length > 0) {
+    const at = found.at(-1)?.setting.run ?? run;
+    const before = budgetOf(at).peak;
+    const next = left
+      .map((each) => ({ each, again: settingsOf(each.lever, at).find(({ what }) => what === each.setting.what) }))
+      .find(({ again }) => again !== undefined && budgetOf(again.run).peak < before * (1 - WORTH));
+    if (next?.again === undefined) return taken;
+    found.push({ lever: next.each.lever, setting: next.again });
+    left.splice(left.indexOf(next.each), 1);
+  }
+  return found;
+}
+
+function fit(run: Run, chosen: readonly Taken[], size: number): Fit {
+  const taken = ordered(run, chosen);
   let at = run;
   const steps = taken.map(({ lever, setting }): Step => {
     const before = budgetOf(at).peak;

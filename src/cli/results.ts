@@ -16,7 +16,8 @@ export function formatOf(context: Context): Format {
 /** Findings to standard output, the summary to standard error. */
 export async function present(context: Context, report: Report, format: Format): Promise<void> {
   const isCounted = context.args.flag('statistics');
-  context.out(await rendered(context, report, isCounted ? 'statistics' : format));
+  const shown = await rendered(context, report, isCounted ? 'statistics' : format);
+  context.out(shown + (await runsShown(context, report, format)));
   if (isCounted) context.remark(report);
   if (report.oom !== undefined && (isCounted || format === 'concise')) {
     const { headline } = await import('../report/oom.js');
@@ -24,6 +25,11 @@ export async function present(context: Context, report: Report, format: Format):
   }
   for (const sentence of assumptionSentences(assumptionsOf(report))) context.say(sentence);
   context.say(summarize(report));
+}
+
+async function runsShown(context: Context, { runs }: Report, format: Format): Promise<string> {
+  if (runs === undefined || runs.length === 0 || format === 'json') return '';
+  return (await import('../report/too-large.js')).renderTooLarge(runs, context.view);
 }
 
 /** What most runs have nothing for is loaded when there is something. */
@@ -39,7 +45,7 @@ async function rendered(context: Context, report: Report, format: Format | 'stat
 
 /** 1 when findings remain; 2 with `--strict` when a file was skipped. */
 export function exitCodeFor(context: Context, report: Report): number {
-  return Math.max(tally(report).findings > 0 ? EXIT.findings : EXIT.clean, strictness(context, report));
+  return Math.max(tally(report).findings + (report.runs?.length ?? 0) > 0 ? EXIT.findings : EXIT.clean, strictness(context, report));
 }
 
 export function strictness(context: Context, { skipped }: Report): number {

@@ -20,8 +20,7 @@ function readYamlFile(path: string, text: string): Reading | string {
     if (typeof within === 'string') continue;
     for (const { key, value, span } of within.entries.values()) {
       const place = `${path}:${lines.position(span.start).line}`;
-      const name = section?.endsWith('_config') === true && !scalars.has(key) ? key : key;
-      if (!scalars.has(name)) scalars.set(name, { value, place, words: `${key}: ${String(value)}` });
+      if (!scalars.has(key)) scalars.set(key, { value, place, words: `${key}: ${String(value)}` });
     }
   }
   return readingOf(scalars);
@@ -96,7 +95,7 @@ function readingOf(scalars: Scalars): Reading {
   const dropout = first(['lora_dropout'], isShare);
   const stage = first(['zero_optimization.stage', 'zero_stage'], isWhole);
   const kind = first(['distributed_type'], isText);
-  const sharded = mapped(stage, (value) => value >= ZERO_3) ?? mapped(kind, (text) => text === 'FSDP');
+  const sharded = mapped(stage, (value) => value >= ZERO_3) ?? mapped(kind, (text) => (text === 'FSDP' ? true : undefined));
   const away = first(['zero_optimization.offload_optimizer.device', 'offload_optimizer_device'], isText);
   const gpus = first(['num_processes', 'n_gpus_per_node'], isCount);
   const offload = mapped(away, (text) => (text === 'none' ? undefined : ('optimizer' as const)));

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { CheckedFiles } from '../../oom/places.js';
+import type { TooLarge } from '../../report/too-large.js';
 import { textOf } from '../../workspace/bounded.js';
 import { slashed } from '../../workspace/places.js';
 import { type Context, EXIT } from '../context.js';
@@ -22,6 +23,7 @@ export async function check(context: Context): Promise<number> {
     skipped: seen.skipped,
     checked: seen.files,
     ...(proven && { proven }),
+    ...(look.project.config.gpu !== undefined && { runs: await runsOf(look) }),
   };
   const report =
     evidence === undefined
@@ -30,6 +32,11 @@ export async function check(context: Context): Promise<number> {
   await present(context, report, format);
   context.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
+}
+
+async function runsOf(look: Look): Promise<readonly TooLarge[]> {
+  const { runsTooLarge } = await import('../budget-check.js');
+  return (await runsTooLarge(look)) ?? [];
 }
 
 function filesOf({ io }: Context, { targets }: Look): CheckedFiles {
