@@ -335,7 +335,10 @@ function ordered(run: Run, taken: readonly Taken[]): readonly Taken[] {
     const at = found.at(-1)?.setting.run ?? run;
     const before = budgetOf(at).peak;
     const next = left
-      .map((each) => ({ each, again: settingsOf(each.lever, at).find(({ what }) => what === each.setting.what) }))
+      .map((each) => ({
+        each,
+        again: settingsOf(each.lever, at).find(({ what }) => what === each.setting.what),
+      }))
       .find(({ again }) => again !== undefined && budgetOf(again.run).peak < before * (1 - WORTH));
     if (next?.again === undefined) return taken;
     found.push({ lever: next.each.lever, setting: next.again });

@@ -18,7 +18,9 @@ export function wasteOn(bytes: number): number {
 }
 
 /** What it adds to the linear layers of all blocks, each number of so many bytes. */
-export function wasteOf({ shape, dtype }: Run, each: number): number {
+export function wasteOf({ shape, dtype, parallel }: Run, each: number): number {
+  // Shards are cut out of one flat tensor, and of a shape that is guessed nobody knows the tensors.
+  if (parallel === 'sharded' || (shape.kind === 'transformer' && shape.guessed)) return 0;
   if (shape.kind === 'convolutional' || dtype === 'int4' || dtype === 'int8' || shape.experts > 1) return 0;
   const { layers, encoderLayers, family } = shape;
   const linears = linearsOf(shape);

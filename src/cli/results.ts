@@ -45,7 +45,10 @@ async function rendered(context: Context, report: Report, format: Format | 'stat
 
 /** 1 when findings remain; 2 with `--strict` when a file was skipped. */
 export function exitCodeFor(context: Context, report: Report): number {
-  return Math.max(tally(report).findings + (report.runs?.length ?? 0) > 0 ? EXIT.findings : EXIT.clean, strictness(context, report));
+  return Math.max(
+    tally(report).findings + (report.runs?.length ?? 0) > 0 ? EXIT.findings : EXIT.clean,
+    strictness(context, report),
+  );
 }
 
 export function strictness(context: Context, { skipped }: Report): number {

@@ -8,6 +8,7 @@ import { type FileChange, patchOf } from '../report/patch.js';
 import { loadParser } from '../syntax/parser.js';
 import { decode } from '../text/decode.js';
 import type { Transform, TransformMeta } from '../toolkit/contract.js';
+import { budgetPage } from './budget-page.js';
 import { indexSource, transformIds } from './docs-index.js';
 import { engineWithDefaults, readSource } from './engines.js';
 import { grammarSource } from './grammar-types.js';
@@ -18,6 +19,7 @@ const stale: string[] = [];
 
 publish('src/syntax/grammar.ts', grammarSource());
 publish('transforms/index.ts', indexSource(transformIds()));
+publish('docs/budget.md', budgetPage());
 if (check && stale.length > 0) finish();
 else {
   // Only now: the index may just have been written.

@@ -95,7 +95,8 @@ function readingOf(scalars: Scalars): Reading {
   const dropout = first(['lora_dropout'], isShare);
   const stage = first(['zero_optimization.stage', 'zero_stage'], isWhole);
   const kind = first(['distributed_type'], isText);
-  const sharded = mapped(stage, (value) => value >= ZERO_3) ?? mapped(kind, (text) => (text === 'FSDP' ? true : undefined));
+  const sharded =
+    mapped(stage, (value) => value >= ZERO_3) ?? mapped(kind, (text) => (text === 'FSDP' ? true : undefined));
   const away = first(['zero_optimization.offload_optimizer.device', 'offload_optimizer_device'], isText);
   const gpus = first(['num_processes', 'n_gpus_per_node'], isCount);
   const offload = mapped(away, (text) => (text === 'none' ? undefined : ('optimizer' as const)));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { budgetOf } from '../../src/budget/memory.js';
-import { isHeldOut, measuredRun, measuredRuns } from './measured.js';
+import { isHeldOut, measuredRun, measuredRuns } from '../../src/dev/measured.js';
 
 const rows = measuredRuns();
 const errors = (wanted: (row: (typeof rows)[number]) => boolean) =>

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { modelOf } from '../../src/budget/configuration.js';
-import { convNetOf, convParameters } from '../../src/budget/convolution.js';
-import type { Dtype, Optimizer, Run } from '../../src/budget/memory.js';
-import { adapterParameters, type KnownModel, type Linear } from '../../src/budget/shape.js';
+import { modelOf } from '../budget/configuration.js';
+import { convNetOf, convParameters } from '../budget/convolution.js';
+import type { Dtype, Optimizer, Run } from '../budget/memory.js';
+import { adapterParameters, type KnownModel, type Linear } from '../budget/shape.js';
 
 /** A line of `bench/gpu/budget.jsonl`. */
 export interface Measured {
@@ -28,6 +28,8 @@ export interface Measured {
   readonly parameters: number;
   readonly peak: number;
   readonly reserved: number;
+  readonly device: string;
+  readonly versions: Readonly<Record<string, string>>;
 }
 
 export function measuredRuns(): readonly Measured[] {
