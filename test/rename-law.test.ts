@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { neutral, Renaming, suggestive, type Violation } from '../src/dev/renaming/law.js';
 import { allFixtures } from '../src/dev/torture/subject.js';
+import { neutral, Renaming, suggestive, type Violation } from '../src/dev/wording/renaming.js';
 import { loadParser } from '../src/syntax/parser.js';
 
 /**

@@ -22,6 +22,7 @@ import {
   adamArguments,
   adamCalls,
   argumentsCalls,
+  ask,
   filesOf,
   givenAcross,
   hasSplat,
@@ -46,7 +47,9 @@ interface OptimizerSite extends Site {
 
 const HELPER = 'adamw_8bit';
 const MESSAGE = '`AdamW` keeps 8 bytes of state for every parameter that is trained; in 8 bits they are 2';
-const TRAINS_AS_WELL = 'that 8-bit state trains this model as well';
+const TRAINS_AS_WELL = ask(
+  'trains-as-well',
+)`Does the model train as well with the state of \`${'AdamW'}\` in 8 bits?`;
 /** What both classes take, with the same meaning and the same defaults. */
 const SHARED: readonly string[] = ['params', 'lr', 'betas', 'eps', 'weight_decay'];
 
@@ -97,7 +100,7 @@ export const adamw8bit: Transform<OptimizerSite> = {
 
   *detect(module) {
     for (const made of adamCalls(module, ['AdamW'])) {
-      if (isTestCode(module, made.call) || isAlternative(made)) continue;
+      if (isTestCode(module, made.call) || isAlternative(module, made)) continue;
       const callee = made.call.field('function');
       yield {
         node: callee?.field('attribute') ?? callee ?? made.call,
@@ -132,7 +135,7 @@ export const adamw8bit: Transform<OptimizerSite> = {
       .forbid(module.mentions(/\bisinstance\([^\n]*AdamW/), 'this file asks for the class of the optimizer')
       .require(isMadeOnGpu(module, made), {
         no: 'this file does not use a GPU, and bitsandbytes needs one',
-        unknown: 'that the parameters are on a GPU',
+        unknown: ask('on-gpu')`Are the parameters that \`${callee?.text}\` gets on a GPU?`,
       })
       .require('unknown', TRAINS_AS_WELL);
     if (proof.refuted !== undefined || callee === undefined) return edit.done('', proof);
@@ -175,22 +178,21 @@ function renamed(given: Given, edit: EditBuilder, module: PyModule): Fix | Refus
       );
   }
   requireArrival(proof, given)
-    .require(
-      isInstalled(module, 'bitsandbytes'),
-      'that bitsandbytes is installed: the trainer raises without it',
-    )
+    .require(isInstalled(module, 'bitsandbytes'), {
+      no: 'bitsandbytes is not installed',
+      unknown: ask('installed')`Is ${'bitsandbytes'} installed (the trainer raises without it)?`,
+    })
     .require('unknown', TRAINS_AS_WELL);
   edit.replace(given.value, given.value.text.replace(/adamw_\w+/, HELPER));
   return edit.done('Keep the state of AdamW in 8 bits', proof);
 }
 
 /** The function, or the choice around it, has the 8-bit class already. */
-function isAlternative({ call }: AdamCall): boolean {
+function isAlternative(module: PyModule, { call }: AdamCall): boolean {
   for (const ancestor of call.ancestors()) {
     const isChoice = ['if_statement', 'try_statement', 'conditional_expression', 'function_definition'];
-    const text = isChoice.includes(ancestor.type) ? ancestor.text : '';
-    if (/8bit|\bbnb\b|bitsandbytes/i.test(text.replace(/#.*/g, '').replaceAll(`${HELPER}()(`, '')))
-      return true;
+    const code = isChoice.includes(ancestor.type) ? module.codeOf(ancestor) : '';
+    if (/8bit|\bbnb\b|bitsandbytes/i.test(code.replaceAll(`${HELPER}()(`, ''))) return true;
     if (ancestor.type === 'function_definition') return false;
   }
   return false;

@@ -11,6 +11,7 @@
  */
 import type { Options, PyModule, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   ENVIRONMENT,
   freeName,
   importsPackage,
@@ -94,7 +95,7 @@ export const allocatorConfig: Transform<AllocatorSite> = {
     ['ALLOC_CONF', '__name__', 'parse_args('],
     ['ALLOC_CONF', 'cuda', 'Accelerator(', 'Trainer(', 'device_map'],
   ],
-  cue: (text, path) => speaksOfAllocator(text) || (worksOnGpu(text) && isProgram({ path, text })),
+  cue: (text, path) => speaksOfAllocator(text) || (worksOnGpu(text) && isProgram({ path, text, code: text })),
 
   *detect(module) {
     for (const late of allocatorSettings(module)) {
@@ -105,7 +106,7 @@ export const allocatorConfig: Transform<AllocatorSite> = {
         message: 'the allocator variable is set after the first use of the GPU, and is ignored',
       };
     }
-    if (speaksOfAllocator(module.text) || !isProgram(module) || !worksOnGpu(module.text)) return;
+    if (speaksOfAllocator(module.code) || !isProgram(module) || !worksOnGpu(module.code)) return;
     const torch = module.at('import torch').find(({ parent }) => parent?.type.startsWith('import'));
     if (torch === undefined || isTestFile(module.path, module.text)) return;
     yield {
@@ -131,7 +132,10 @@ export const allocatorConfig: Transform<AllocatorSite> = {
         .forbid(statement.parent !== module.root, 'it stands in a block, and may not always run')
         .forbid(!/^[^=(]*[=(][^()]*\)?$/.test(statement.text), 'its value is computed')
         .forbid(hasOs === undefined, '`os` is not certain to be imported above')
-        .require('unknown', `that nothing between there and here depends on \`${name.text}\` being unset`);
+        .require(
+          'unknown',
+          ask('set-earlier')`May \`${name.text}\` be set before all that runs between there and here?`,
+        );
       if (proof.refuted !== undefined) return edit.done('', proof);
       edit.removeStatement(statement);
       edit.insertStatementAfter(place, ['', statement.text]);
@@ -152,7 +156,12 @@ export const allocatorConfig: Transform<AllocatorSite> = {
         hasOs === undefined && !freeName(module, 'os', module.scope),
         '`os` is not certain to be imported above',
       );
-    requireVersion(proof, module, 'torch', '2.1', '`expandable_segments` stops the program');
+    requireVersion(proof, module, 'torch', '2.1', '`expandable_segments` stops the program').require(
+      'unknown',
+      ask(
+        'one-setting',
+      )`May \`${'PYTORCH_CUDA_ALLOC_CONF'}\` be set for all that this program runs, subprocesses included?`,
+    );
     if (script !== undefined && 'edit' in script.setting) {
       edit.changeScript(script.file, script.setting.edit);
       return edit.done(`Export the allocator variable in ${script.file.path}`, proof);

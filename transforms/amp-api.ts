@@ -13,6 +13,7 @@ import type { EditBuilder, PyModule, PyNode, Site, Transform } from '../src/tool
 import {
   AMP_NAMES,
   argumentsOf,
+  ask,
   FLOAT16,
   isInExpressionScope,
   isOlderBranch,
@@ -126,10 +127,11 @@ export const ampApi: Transform<AmpSite> = {
         .forbid(isOlderBranch(imported.statement), 'it is what an older torch has')
         .require(isPrivate(module, imported.bound), {
           no: 'the name is exported for other files',
-          unknown: 'that no other file imports the name from this one',
+          unknown: ask(
+            'private-name',
+          )`Is \`${imported.bound[0]?.text}\`, which this file imports, used only in it?`,
         });
-      for (const { answer, otherwise } of reachGates(module, imported.bound))
-        proof.require(answer, otherwise);
+      proof.meet(...reachGates(module, imported.bound));
       const user = proof.refuted === undefined ? importedFromHere(module, imported.bound) : undefined;
       proof.forbid(user !== undefined, `${user} uses the name that this file imports`);
       edit.replace(
@@ -159,14 +161,13 @@ export const ampApi: Transform<AmpSite> = {
       rewrite(use, edit, module, proof, imported === undefined);
     }
     const names = uses.map(({ name }) => name);
-    for (const { answer, otherwise } of ampGates(module, names)) proof.require(answer, otherwise);
+    proof.meet(...ampGates(module, names));
     requireOriginal(proof, module, ...names.map((name) => `${OLD_AMP}.${name}`));
     proof.require(
       uses.some(({ node }) => isTestCode(module, node)) ? 'unknown' : 'yes',
-      'that this test is not about the old names',
+      ask('test-of-other')`Is this test about something other than the old name \`${OLD_AMP}.${names[0]}\`?`,
     );
-    if (proof.refuted === undefined)
-      for (const { answer, otherwise } of askerGates(module, uses)) proof.require(answer, otherwise);
+    if (proof.refuted === undefined) proof.meet(...askerGates(module, uses));
     return edit.done('Name the device in `torch.amp`', proof);
   },
 };

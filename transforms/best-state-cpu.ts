@@ -11,6 +11,7 @@ import type { Answer, PyModule, PyNode, Site, Transform } from '../src/toolkit/i
 import {
   all,
   argumentsOf,
+  ask,
   DEEPCOPY,
   enclosingFunction,
   enclosingLoops,
@@ -113,11 +114,18 @@ export const bestStateCpu: Transform<StateSite> = {
         loads.some((load) => keywordArgument(load, 'assign') !== undefined),
         'it is loaded with `assign=`, which would leave the model on the CPU',
       )
+      .require(isUsedAsModule(module, model), {
+        no: `\`${shown(model)}\` is no module`,
+        unknown: ask('is-module')`Is \`${shown(model)}\` a module, whose state holds only tensors?`,
+      })
       .require(
-        isUsedAsModule(module, model),
-        `that \`${shown(model)}\` is a module, whose state holds only tensors`,
-      )
-      .require(loads.length > 0 ? 'yes' : 'unknown', `that \`${target.text}\` is only loaded or saved`);
+        loads.length > 0 ? 'yes' : 'unknown',
+        ask('only-loaded')`Is \`${target.text}\` only loaded or saved?`,
+      );
+    proof.require(
+      'unknown',
+      ask('host-room')`Does the host have room for the weights of \`${shown(model)}\`?`,
+    );
     edit.replace(value, `{k: v.detach().cpu().clone() for k, v in ${model.text}.state_dict().items()}`);
     return edit.done(
       'Keep the best weights in host memory',

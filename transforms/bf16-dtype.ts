@@ -11,6 +11,7 @@
  */
 import type { EditBuilder, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   BFLOAT16,
   filesOf,
   type Glimpse,
@@ -101,10 +102,15 @@ export const bf16Dtype: Transform<HalfSite> = {
         spread !== undefined,
         `\`${spread?.parent?.text}\` of another file asks for a type too, and would no longer match`,
       )
-      .require('unknown', 'that the GPU computes in bfloat16, as Ampere and newer ones do')
+      .require(
+        'unknown',
+        ask('bf16-gpu')`Does the GPU compute in \`${'bfloat16'}\`, as Ampere and newer ones do?`,
+      )
       .require(
         [...files].some(showsTraining) ? 'yes' : 'unknown',
-        'that the model is trained: for inference alone nothing is gained',
+        ask(
+          'is-trained',
+        )`Is the model of \`${module.path}\` trained (for inference alone nothing is gained)?`,
       );
     for (const { given } of places) {
       requireArrival(proof, given).forbid(

@@ -10,6 +10,7 @@
 import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
+  ask,
   CHECKPOINT,
   CHECKPOINT_SEQUENTIAL,
   callsNamed,
@@ -94,13 +95,19 @@ export const checkpointPreserveRng: Transform<RngSite> = {
   },
 
   fix({ call, block, given }, edit, module) {
-    const proof = new Proof();
+    const what = `\`${shown(block ?? call)}\``;
     if (given !== undefined) {
       edit.removeArgument(given);
-      return edit.done('Recompute with the same random numbers', proof);
+      const anew = ask(
+        'gradients-change',
+      )`May the gradients of ${what} change (it is recomputed with the random numbers of its forward pass, as dropout needs)?`;
+      return edit.done('Recompute with the same random numbers', new Proof().require('unknown', anew));
     }
-    const what = block === undefined ? 'the block' : `\`${shown(block)}\``;
-    proof
+    const proof = new Proof()
+      .require(
+        'unknown',
+        ask('no-random-numbers')`Is all that ${what} runs free of random numbers, in other files, too?`,
+      )
       .forbid(hasSplat(call), 'its arguments are spread, so the keyword may already be among them')
       .forbid(
         block === undefined || !isFreeOfRandomness(module, block),

@@ -8,9 +8,9 @@
  * it can (a gradient appears where no input required one, a block that recomputes differently raises), so it is unsafe, and
  * today's `True` is offered beside it, which changes nothing; with `value = "preserve"` only that is.
  */
-import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
+  ask,
   CHECKPOINT,
   CHECKPOINT_SEQUENTIAL,
   callsNamed,
@@ -23,11 +23,16 @@ import {
   lacksParameter,
   ownsItsLines,
   Proof,
+  type PyModule,
+  type PyNode,
   qualifiedName,
   requireOriginal,
   requireUncaught,
+  type Site,
+  shown,
   statementOf,
   swallowsErrors,
+  type Transform,
   usesDeepSpeed,
 } from '../src/toolkit/index.js';
 
@@ -135,6 +140,7 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
   fix({ call, sequential, isAlternative }, edit, module, options) {
     const keyword = keywordsForBlock(call, sequential);
     const raises = keyword !== undefined;
+    const block = shown(argumentsOf(call)[0] ?? call);
     const value = isAlternative || (options['value'] === 'preserve' && !raises) ? 'True' : 'False';
     const proof = new Proof()
       .forbid(!ownsItsLines(module, statementOf(call)), 'its statement shares its line with other code')
@@ -159,14 +165,18 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
         .require(
           'unknown',
           isTestedFor(call)
-            ? 'that the block recomputes alike'
-            : 'that an input of the block requires a gradient today, and that the block recomputes alike',
+            ? ask('recomputes-alike')`Does \`${block}\` compute the same when it is run again for backward?`
+            : ask(
+                'inputs-and-recomputes',
+              )`Does an input of \`${block}\` require a gradient today, and does it compute the same when it is run again?`,
         );
     }
     if (raises) {
       proof.require(
         mayBeCaught(call) || isCaughtAround(module, call) ? 'unknown' : 'yes',
-        'that the error of today, which the code around may catch, is not what it waits for',
+        ask(
+          'error-unneeded',
+        )`Does the code around \`${block}\`, which may catch the error of today, work as well without it?`,
       );
       requireUncaught(proof, module, call, /\b(?:ValueError|Exception|BaseException)\b/);
     }

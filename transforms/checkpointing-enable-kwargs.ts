@@ -10,6 +10,7 @@
 import type { Answer, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
+  ask,
   CHECKPOINTING_ENABLE,
   CHECKPOINTING_KWARGS,
   calledDefinition,
@@ -95,7 +96,7 @@ export const checkpointingEnableKwargs: Transform<EnableSite> = {
 
   fix({ call, receiver, isTaken }, edit, module) {
     const proof = new Proof();
-    for (const { answer, otherwise } of formGates(module, call)) proof.require(answer, otherwise);
+    proof.meet(...formGates(module, call));
     proof
       .forbid(
         isAtLeast(module, 'transformers', '5.0') === 'yes',
@@ -105,13 +106,15 @@ export const checkpointingEnableKwargs: Transform<EnableSite> = {
         module.mentions(REPLACED),
         'this file puts its own method in the place of `gradient_checkpointing_enable`',
       )
-      .require(
-        isTaken,
-        `that \`${shown(receiver)}\` is a model of transformers, whose method takes the keyword`,
-      );
+      .require(isTaken, {
+        no: `\`${shown(receiver)}\` is no model of transformers`,
+        unknown: ask(
+          'transformers-model',
+        )`Is \`${shown(receiver)}\` a model of transformers, whose method takes the keyword?`,
+      });
     const begins =
       proof.refuted === undefined ? mayLearnMore(module, isBeforeAdapters(module, receiver)) : undefined;
-    proof.require(begins === undefined ? 'yes' : 'unknown', begins ?? '');
+    if (begins !== undefined) proof.require('unknown', begins);
     edit.appendKeyword(call, CHECKPOINTING_KWARGS, NOT_REENTRANT);
     return edit.done(
       'Choose non-re-entrant checkpointing',

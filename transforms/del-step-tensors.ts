@@ -12,6 +12,7 @@
  * `batch.clear()` is never written.
  */
 import {
+  ask,
   enclosingFunction,
   enclosingLoops,
   frameReader,
@@ -113,22 +114,26 @@ export const delStepTensors: Transform<StepSite> = {
     const reader = frameReader(module, around ?? module.root);
     const manager = swallowingManager(module, body);
     const proof = new Proof()
-      .require(around === undefined ? 'unknown' : 'yes', {
-        no: '',
-        unknown: `that no other file reads \`${node.text}\`, a variable of this module`,
-      })
-      .require(reader === undefined ? 'yes' : 'unknown', {
-        no: '',
-        unknown: `that \`${reader && shown(reader)}\`, which looks at the variables of its callers, needs none of these`,
-      })
-      .require(manager === undefined ? 'yes' : 'unknown', {
-        no: '',
-        unknown: `that \`${manager && shown(manager)}\` lets errors through: after one that it catches, \`${node.text}\` may not be set`,
-      })
-      .require(module.mentions(WATCHES) ? 'unknown' : 'yes', {
-        no: '',
-        unknown: 'that nothing in this file counts the tensors that are alive',
-      });
+      .require(
+        around === undefined ? 'unknown' : 'yes',
+        ask('own-variable')`Is \`${node.text}\`, a variable of this module, read only in this file?`,
+      )
+      .require(
+        reader === undefined ? 'yes' : 'unknown',
+        ask(
+          'frame-reader',
+        )`Does \`${reader && shown(reader)}\`, which looks at the variables of its callers, work without these?`,
+      )
+      .require(
+        manager === undefined ? 'yes' : 'unknown',
+        ask(
+          'errors-pass',
+        )`Does \`${manager && shown(manager)}\` let errors through (after one that it catches, \`${node.text}\` may be unset)?`,
+      )
+      .require(
+        module.mentions(WATCHES) ? 'unknown' : 'yes',
+        ask('uncounted')`May \`${node.text}\` be missing where this file counts the tensors that are alive?`,
+      );
     return edit.done("Delete the step's tensors", proof);
   },
 };

@@ -10,20 +10,28 @@
  * differentiated is no site: that is a loss. `.detach()` and never `.item()`, which waits for the GPU. Most totals are of
  * Python floats, so what is not provably a tensor is unsafe, and what is a number on one path is left alone.
  */
-import type { Addition, Answer, LossRecord, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  type Addition,
+  type Answer,
+  ask,
   graphCarrier,
+  hasDetach,
   IS_TORCH,
   isDetachable,
   isTestCode,
   isTorchCode,
   isWithoutGrad,
+  type LossRecord,
   lossRecord,
   mayTotal,
+  ONLY_READ,
   Proof,
+  type PyNode,
   type RunningTotal,
   runningTotals,
+  type Site,
   shown,
+  type Transform,
 } from '../src/toolkit/index.js';
 
 interface TotalSite extends Site {
@@ -113,12 +121,12 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
     for (const { value, tensor } of kept) {
       proof.require(tensor, {
         no: `\`${shown(value)}\` is a Python number on one path, which has no \`.detach()\``,
-        unknown: `\`${shown(value)}\` is a tensor (a Python number has no \`.detach()\`)`,
+        unknown: hasDetach(shown(value)),
       });
     }
-    for (const { answer, otherwise } of record.gates) proof.require(answer, otherwise);
+    proof.meet(...record.gates);
     if (total.scope.kind === 'module' && !record.spent)
-      proof.require('unknown', `no other file imports \`${total.name}\` to differentiate it`);
+      proof.require('unknown', ask('only-read')`Is \`${total.name}\` ${ONLY_READ} in files that import it?`);
     for (const { value } of kept) edit.appendCall(graphCarrier(module, value), '.detach()');
     return edit.done(`Detach what is added to \`${total.name}\``, proof);
   },

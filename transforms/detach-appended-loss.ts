@@ -11,8 +11,8 @@
  * summed into a loss are no sites. In real code nearly all such lists hold Python floats, so nothing is said about a value
  * that is not provably a tensor. `.detach()` shares the memory of the tensor, so a change in place is seen as before.
  */
-import type { LossRecord, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   graphCarrier,
   IS_TORCH,
   isComputedHere,
@@ -20,8 +20,13 @@ import {
   isTestCode,
   isTorchCode,
   isWithoutGrad,
+  type LossRecord,
   lossRecord,
+  ONLY_READ,
   Proof,
+  type PyNode,
+  type Site,
+  type Transform,
 } from '../src/toolkit/index.js';
 import type { KeptList } from './detach-appended-loss/kept-list.js';
 import { keptLists, mayKeepList } from './detach-appended-loss/kept-list.js';
@@ -103,9 +108,9 @@ export const detachAppendedLoss: Transform<ListSite> = {
 
   fix({ list, values, record }, edit, module) {
     const proof = new Proof().require(isTorchCode(module), IS_TORCH);
-    for (const { answer, otherwise } of record.gates) proof.require(answer, otherwise);
+    proof.meet(...record.gates);
     if (list.scope.kind === 'module' && !record.spent)
-      proof.require('unknown', `no other file imports \`${list.name}\` to differentiate it`);
+      proof.require('unknown', ask('only-read')`Is \`${list.name}\` ${ONLY_READ} in files that import it?`);
     for (const value of values) edit.appendCall(graphCarrier(module, value), '.detach()');
     return edit.done(`Detach what is appended to \`${list.name}\``, proof);
   },

@@ -10,11 +10,12 @@
  * A dictionary that is summed into the loss is no site. `self.log`, `accelerator.log` and `wandb.log` take the number
  * themselves and are never touched; `stats.update({…})` is a dictionary's method and no meter's.
  */
-import type { LossRecord, PyModule, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   differentiatingReader,
   enclosingFunction,
   graphCarrier,
+  hasDetach,
   IS_TORCH,
   isComputedHere,
   isDetachable,
@@ -22,10 +23,15 @@ import {
   isTestCode,
   isTorchCode,
   isWithoutGrad,
+  type LossRecord,
   lossRecord,
+  ONLY_READ,
   Proof,
+  type PyModule,
+  type Site,
   shown,
   storeGates,
+  type Transform,
 } from '../src/toolkit/index.js';
 import type { LoggedTensor } from './detach-logged-tensor/logged-tensor.js';
 import {
@@ -118,18 +124,23 @@ export const detachLoggedTensor: Transform<LogSite> = {
     for (const value of values) {
       proof.require(isDetachable(module, value) ?? 'unknown', {
         no: `\`${shown(value)}\` is a Python number on one path, which has no \`.detach()\``,
-        unknown: `\`${shown(value)}\` is a tensor (a Python number has no \`.detach()\`)`,
+        unknown: hasDetach(shown(value)),
       });
     }
-    for (const { answer, otherwise } of record.gates) proof.require(answer, otherwise);
+    proof.meet(...record.gates);
     if (!record.spent && !isSeen(module, logged, record))
-      proof.require('unknown', `nobody differentiates what \`${shown(root)}\` holds`);
-    if (proof.refuted === undefined)
-      for (const { answer, otherwise } of storeGates(module, root)) proof.require(answer, otherwise);
+      proof.require('unknown', ask('only-read')`Is what \`${shown(root)}\` holds ${ONLY_READ}?`);
+    if (proof.refuted === undefined) proof.meet(...storeGates(module, root));
     if (kind === 'meter' && keepsWhatItGets(module, store) !== 'yes')
-      proof.require('unknown', `\`${shown(store)}\` keeps the tensor that it is given`);
+      proof.require(
+        'unknown',
+        ask('keeps-tensor')`Does \`${shown(store)}\` keep the tensor that it is given?`,
+      );
     if (kind === 'meter' && handsOn(module, store))
-      proof.require('unknown', `what \`${shown(store)}\` runs does not ask the tensor for its graph`);
+      proof.require(
+        'unknown',
+        ask('works-without-graph')`Does what \`${shown(store)}\` runs work without the graph of the tensor?`,
+      );
     for (const value of values) edit.appendCall(graphCarrier(module, value), '.detach()');
     return edit.done(`Detach what \`${shown(store)}\` keeps`, proof);
   },

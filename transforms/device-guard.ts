@@ -12,6 +12,7 @@
 import type { Held, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
+  ask,
   enclosingClass,
   enclosingFunction,
   heldTensor,
@@ -112,6 +113,7 @@ export const deviceGuard: Transform<GuardSite> = {
 
   fix({ statement, target, source, held, move, device }, edit, module) {
     const classNode = enclosingClass(enclosingFunction(statement) ?? statement);
+    const className = classNode?.field('name')?.text;
     const name = target.text;
     const what = `\`${shown(source)}\``;
     if (classNode !== undefined && moduleKind(module, classNode).isModule === 'no')
@@ -126,34 +128,36 @@ export const deviceGuard: Transform<GuardSite> = {
         held === 'plain',
         `${what} is a plain tensor, which stays behind when the module moves and is copied at every call: \`register-tensor-buffer\` makes it move along`,
       )
-      .require(held === 'likely' ? 'unknown' : 'yes', `that ${what} is a tensor`)
-      .require(
-        classNode === undefined ? 'unknown' : moduleKind(module, classNode).isModule,
-        'that this class is an `nn.Module`',
-      )
+      .require(held === 'likely' ? 'unknown' : 'yes', ask('tensor')`Is ${what} a tensor?`)
+      .require(classNode === undefined ? 'unknown' : moduleKind(module, classNode).isModule, {
+        no: `\`${className}\` is no \`nn.Module\``,
+        unknown: ask('module-class')`Is the class \`${className}\` an \`nn.Module\`?`,
+      })
       .require(
         isTraced(module) ? 'unknown' : 'yes',
-        'that the code that TorchScript or torch.fx, which this file uses, takes can compare devices',
+        ask(
+          'traced',
+        )`May \`${className}\` compare devices (this file uses TorchScript or torch.fx, which do not take that everywhere)?`,
       )
       .require(
         importsPackage(module, 'bitsandbytes') ? 'unknown' : 'yes',
-        `that ${what} is not quantised by its first move`,
+        ask('move-keeps-type')`Does ${what} keep its type at its first move (bitsandbytes quantises at it)?`,
       )
       .require(
         statement.closest('try_statement') === undefined ? 'yes' : 'unknown',
-        `that nobody sees \`${name}\` when the move fails`,
+        ask('unseen-failure')`Is \`${name}\` left unread when the move fails?`,
       );
     const tracing = proof.refuted === undefined ? tracedElsewhere(module) : undefined;
     proof.require(
       tracing === undefined ? 'yes' : 'unknown',
-      `that ${tracing} does not trace the module with torch.fx, which cannot compare devices`,
+      ask('traced')`Does ${tracing} trace only other modules with torch.fx, which cannot compare devices?`,
     );
     const attribute = source.field('attribute')?.text;
     if (classNode !== undefined && attribute !== undefined && proof.refuted === undefined) {
       const setters = settersElsewhere(module, classNode, attribute);
       proof.require(
         setters?.every(({ made }) => made === PARAMETER) === true ? 'yes' : 'unknown',
-        `that what other files put into ${what} is a plain tensor, too`,
+        ask('plain-elsewhere')`Is what other files put into ${what} a plain tensor, too?`,
       );
     }
     const typed = type === undefined ? name : `${name}: ${type.text}`;

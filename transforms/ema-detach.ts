@@ -88,7 +88,7 @@ export const emaDetach: Transform<StatisticSite> = {
 
   fix({ statistic }, edit, module) {
     const proof = new Proof();
-    for (const { answer, otherwise } of detachGates(module, statistic)) proof.require(answer, otherwise);
+    proof.meet(...detachGates(module, statistic));
     for (const value of valuesToDetach(module, statistic)) edit.appendCall(value, '.detach()');
     return edit.done(`Detach what \`self.${statistic.name}\` keeps`, proof);
   },

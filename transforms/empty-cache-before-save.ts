@@ -12,17 +12,22 @@
  * The receiver must be a model, its weights or a transformers trainer: tokenizers, processors, optimizers and data have
  * nothing on the GPU worth the call. Frameworks that save by themselves (accelerate, Lightning) are left to it.
  */
-import type { Options, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
-  type Answer,
+  ask,
   contextManagers,
   EMPTY_CACHE,
   enclosingWiths,
+  type Gate,
   isTestCode,
   nameFor,
+  type Options,
   Proof,
+  type PyModule,
+  type PyNode,
   repetitionOf,
+  type Site,
   statementOf,
+  type Transform,
 } from '../src/toolkit/index.js';
 import {
   continuesSaves,
@@ -47,7 +52,7 @@ interface CacheSite extends Site {
   readonly statement: PyNode;
   readonly place: 'before' | 'after';
   readonly title: string;
-  readonly gates: readonly (readonly [Answer, string])[];
+  readonly gates: readonly Gate[];
 }
 
 /** A save, and a training, that is called, not one that is defined. */
@@ -137,9 +142,21 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
         place: 'before',
         title: 'Empty the CUDA cache before saving',
         gates: [
-          [save.isModel, `that ${shown} is ${save.wanted}`],
-          [mayUseGpu(module, save), 'that a GPU is used: nothing in this file shows it'],
-          [hasRun, 'that a training has run before this save'],
+          {
+            answer: save.isModel,
+            otherwise: {
+              no: `${shown} is not ${save.wanted}`,
+              unknown: ask('torch-model')`Is ${shown} ${save.wanted}?`,
+            },
+          },
+          {
+            answer: mayUseGpu(module, save),
+            otherwise: {
+              no: 'it runs on the CPU',
+              unknown: ask('on-gpu')`Does \`${module.path}\` use a GPU, which nothing in it shows?`,
+            },
+          },
+          { answer: hasRun, otherwise: ask('trained-before')`Has a training run before ${shown} is saved?` },
         ],
         message: `the allocator keeps the freed blocks of the ${pass} reserved while ${shown} is saved; no other process can use them. Reserved memory only: the peak stays as it is`,
       };
@@ -163,11 +180,14 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
         [...repeated.names, owner].find((name) => REPEATED_NAME.test(name)) ??
         (takesCount(statement) ? repeated.names[0] : undefined);
       if (helper !== undefined)
-        proof.require('unknown', `that \`${helper}\` is not called in a loop elsewhere`);
+        proof.require('unknown', ask('called-rarely')`Is \`${helper}\` called outside of loops everywhere?`);
     }
-    for (const [answer, gate] of gates) proof.require(answer, gate);
+    proof.meet(...gates);
     if (nameFor(module, EMPTY_CACHE, statement) === undefined) {
-      proof.require('unknown', 'that torch may be imported here, which this file does not do');
+      proof.require(
+        'unknown',
+        ask('importable')`May ${'torch'} be imported here, which this file does not do?`,
+      );
     }
     const line = `${edit.name(EMPTY_CACHE, statement)}()`;
     if (place === 'before') edit.insertStatementBefore(statement, [line]);
@@ -227,7 +247,17 @@ function* trainSites(module: PyModule, options: Options): Generator<CacheSite> {
     const common = {
       node: calledName(statement),
       statement,
-      gates: [[isTrainer, 'that this is a transformers trainer']] as const,
+      gates: [
+        {
+          answer: isTrainer,
+          otherwise: {
+            no: 'it is no trainer of transformers',
+            unknown: ask(
+              'transformers-trainer',
+            )`Is what \`${calledName(statement).text}\` runs a trainer of transformers?`,
+          },
+        },
+      ],
     };
     if (wanted.before && !isEmptiedBefore(module, statement)) {
       const message = 'what was freed while loading stays reserved for this process when training starts';

@@ -9,8 +9,8 @@
  * decision, and so is emptying the cache after a model was deleted or where memory is measured. Loops over models, folds
  * or epochs are not such loops.
  */
-import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   COLLECT_GARBAGE,
   calledDefinition,
   EMPTY_CACHE,
@@ -20,8 +20,13 @@ import {
   isTestCode,
   nameSaysModel,
   Proof,
+  type PyModule,
+  type PyNode,
   qualifiedName,
+  type Site,
+  shown,
   statementOf,
+  type Transform,
   trainingLoops,
 } from '../src/toolkit/index.js';
 
@@ -113,7 +118,11 @@ export const emptyCacheHotLoop: Transform<HotSite> = {
 
   fix({ statement }, edit) {
     edit.removeStatement(statement);
-    return edit.done('Remove the call', new Proof());
+    const proof = new Proof().require(
+      'unknown',
+      ask('enough-memory')`Does the loop have memory enough without \`${shown(statement)}\` in every step?`,
+    );
+    return edit.done('Remove the call', proof);
   },
 };
 

@@ -18,6 +18,7 @@ import {
   ARGUMENT_WORDS,
   type ArgumentsCall,
   argumentsCall,
+  ask,
   CHECKPOINTING,
   CHECKPOINTING_ENABLE,
   CHECKPOINTING_KWARGS,
@@ -94,7 +95,7 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
     ['from_pretrained', ...ARGUMENT_WORDS],
     ['.backward(', 'def forward', ...ARGUMENT_WORDS],
   ],
-  cue: (text) => (mayMakeArguments(text) || mayTrain(text) || mayWrapModel(text)) && !DECIDED.test(text),
+  cue: (text) => mayMakeArguments(text) || mayTrain(text) || mayWrapModel(text),
 
   *detect(module) {
     if (module.mentions(DECIDED)) return;
@@ -121,12 +122,18 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
   },
 
   fix({ place }, edit, module) {
-    const proof = new Proof();
+    const proof = new Proof().require(
+      'unknown',
+      ask('more-time')`May each step take about a quarter more time for \`${'gradient_checkpointing'}\`?`,
+    );
+    const isModel = ({ text }: { readonly text: string }) => ({
+      no: `\`${text}\` is no model of transformers`,
+      unknown: ask('transformers-model')`Is \`${text}\` a model of transformers?`,
+    });
     if (place.kind === 'model') {
       const { statement, model, value } = place.trained;
-      for (const { answer, otherwise } of surroundingGates(module, statement))
-        proof.require(answer, otherwise);
-      proof.require(isTransformersModel(module, value), `that \`${model.text}\` is a model of transformers`);
+      proof.meet(...surroundingGates(module, statement));
+      proof.require(isTransformersModel(module, value), isModel(model));
       edit.insertStatementAfter(statement, [
         `${standalone(model)}.${CHECKPOINTING_ENABLE}(${CHECKPOINTING_KWARGS}=${NOT_REENTRANT})`,
       ]);
@@ -134,18 +141,20 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
     }
     if (place.kind === 'wrapped') {
       const { statement, target, value, className } = place.wrapped;
-      for (const { answer, otherwise } of surroundingGates(module, statement))
-        proof.require(answer, otherwise);
+      proof.meet(...surroundingGates(module, statement));
       proof
-        .require(isTransformersModel(module, value), `that \`${target.text}\` is a model of transformers`)
-        .require('unknown', `that \`${className}\` is trained, and enables checkpointing nowhere else`);
+        .require(isTransformersModel(module, value), isModel(target))
+        .require(
+          'unknown',
+          ask('trained-once')`Is \`${className}\` trained, and checkpointing enabled nowhere but here?`,
+        );
       edit.insertStatementAfter(statement, [
         `${target.text}.${CHECKPOINTING_ENABLE}(${CHECKPOINTING_KWARGS}=${NOT_REENTRANT})`,
       ]);
       return edit.done('Enable gradient checkpointing', proof);
     }
     const { made } = place;
-    for (const { answer, otherwise } of formGates(module, made.call)) proof.require(answer, otherwise);
+    proof.meet(...formGates(module, made.call));
     proof
       .forbid(
         setsField(made, CHECKPOINTING_KWARGS),
@@ -153,11 +162,15 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
       )
       .require(takesLibraryKeyword(made), {
         no: `its class has an \`__init__\` that does not take \`${CHECKPOINTING}\``,
-        unknown: `that the \`__init__\` of its class hands \`${CHECKPOINTING}\` on`,
+        unknown: ask(
+          'handed-on',
+        )`Does the \`__init__\` of \`${made.call.field('function')?.text}\` hand \`${CHECKPOINTING}\` on?`,
       })
       .require(
         module.mentions(/Trainer\s*\(/) ? 'yes' : 'unknown',
-        'that a trainer is given these arguments: this file has none',
+        ask(
+          'trainer-receives',
+        )`Does a trainer get this \`${made.call.field('function')?.text}\` (this file has none)?`,
       )
       .forbid(
         /Config$/.test(made.call.field('function')?.text ?? '') && isAtLeast(module, 'trl', '0.22') === 'yes',

@@ -11,6 +11,7 @@
  */
 import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   enclosingLoops,
   isEvaluation,
   isTestCode,
@@ -86,7 +87,11 @@ export const evalOutputsToCpu: Transform<OutputsSite> = {
   fix({ values, name }, edit, module) {
     for (const value of values)
       edit.appendCall(value, recordsNoGraph(module, value) ? '.cpu()' : '.detach().cpu()');
-    return edit.done(`Keep \`${name}\` in host memory`, new Proof());
+    const proof = new Proof().require(
+      'unknown',
+      ask('host-room')`Does the host have room for \`${name}\`, and may what follows compute on the CPU?`,
+    );
+    return edit.done(`Keep \`${name}\` in host memory`, proof);
   },
 };
 

@@ -5,9 +5,9 @@
  * in time and in value. Offered for losses that are computed with gradients on; an array of numpy has `.item()` and no
  * `.detach()`, so what is not provably a tensor is unsafe.
  */
-import type { PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
+  hasDetach,
   IS_TORCH,
   isDetachable,
   isProvenTensor,
@@ -17,8 +17,11 @@ import {
   kindOf,
   mayCarryGradient,
   Proof,
+  type PyNode,
   receiverOf,
+  type Site,
   shown,
+  type Transform,
 } from '../src/toolkit/index.js';
 
 interface ItemSite extends Site {
@@ -86,10 +89,7 @@ export const explicitDetachItem: Transform<ItemSite> = {
     const proven = isProvenTensor(module, loss) || isDetachable(module, loss) === 'yes';
     const proof = new Proof()
       .require(isTorchCode(module), IS_TORCH)
-      .require(
-        proven ? 'yes' : 'unknown',
-        `\`${shown(loss)}\` is a tensor (a number of numpy has no \`.detach()\`)`,
-      );
+      .require(proven ? 'yes' : 'unknown', hasDetach(shown(loss), 'a number of numpy'));
     edit.appendCall(loss, '.detach()');
     return edit.done('Detach the loss before taking its number', proof);
   },

@@ -8,6 +8,7 @@
 import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
+  ask,
   backwards,
   classBehind,
   hasSplat,
@@ -86,7 +87,7 @@ export const explicitRetainGraph: Transform<BackwardSite> = {
       .require(isTorchCode(module), IS_TORCH)
       .require(
         isTensor(module, call, value) ? 'yes' : 'unknown',
-        `\`${shown(value)}\` is a tensor, whose \`backward\` takes \`retain_graph\``,
+        ask('tensor')`Is \`${shown(value)}\` a tensor, whose \`backward\` takes \`retain_graph\`?`,
       );
     requireOriginal(proof, module, TENSOR_BACKWARD);
     edit.appendKeyword(call, 'retain_graph', 'False');

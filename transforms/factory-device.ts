@@ -11,6 +11,7 @@
 import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
+  ask,
   behindBracket,
   givenInstead,
   hasSplat,
@@ -161,6 +162,7 @@ export const factoryDevice: Transform<FactorySite> = {
     const folded = cast?.dtype;
     const busy = device && busyProperty(module, device);
     const leaf = keywordArgument(factory, 'requires_grad')?.field('value');
+    const made = shown(factory);
     const proof = new Proof()
       .forbid(
         hasSplat(factory) && argumentsOf(factory).some(({ type }) => type === 'dictionary_splat'),
@@ -171,38 +173,50 @@ export const factoryDevice: Transform<FactorySite> = {
         leaf !== undefined && leaf.type !== 'false',
         'it requires grad, and the leaf that gets the gradient would be another tensor',
       )
-      .require(
-        device === undefined ? 'yes' : isDevice(module, device),
-        `that \`${device?.text}\` is a device`,
-      )
+      .require(device === undefined ? 'yes' : isDevice(module, device), {
+        no: `\`${device?.text}\` is no device`,
+        unknown: ask('is-device')`Is \`${device?.text}\` a device?`,
+      })
       .require(
         cast === undefined || folded !== undefined ? 'yes' : 'unknown',
-        `that the device has room for the tensor before \`.${cast?.name}()\`, and casts its numbers alike`,
+        ask(
+          'room-to-cast',
+        )`Does the device have room for the tensor before \`.${cast?.name}()\`, and cast its numbers alike?`,
       )
       .require(
         tryAround(whole) === undefined ? 'yes' : 'unknown',
-        'that the `try` around it does not wait for the error of a move out of `torch.device("meta")`',
+        ask(
+          'error-unneeded',
+        )`Does the \`try\` around \`${made}\` work as well without the error of a move out of \`torch.device("meta")\`?`,
       )
       .require(
         busy === undefined ? 'yes' : 'unknown',
-        `that ${busy} changes nothing that the tensor is made by`,
+        ask('plain-property')`Does ${busy} leave all that the tensor is made by as it is?`,
       )
-      .require(roundsAlike(path, factory), 'that the device rounds to half precision as the host does')
-      .require(cutsAlike(path, factory), 'that the device cuts off to the same whole numbers as the host')
+      .require(
+        roundsAlike(path, factory),
+        ask('rounds-alike')`Does the device round \`${made}\` to half precision as the host does?`,
+      )
+      .require(
+        cutsAlike(path, factory),
+        ask('cuts-alike')`Does the device cut \`${made}\` off to the same whole numbers as the host?`,
+      )
       .require(
         isFilled(path, factory, moved) ? 'yes' : 'unknown',
-        'that every element is written before it is read: what is left in memory differs between host and device',
+        ask(
+          'written-first',
+        )`Is every element of \`${made}\` written before it is read (what is left in memory differs between host and device)?`,
       )
       .require(
         isTraced(module) ? 'unknown' : 'yes',
-        'that TorchScript or torch.fx, which this file uses, takes the device in this form',
+        ask('traced')`Do TorchScript and torch.fx, which this file uses, take \`${made}\` with a device?`,
       );
     requireOriginal(proof, module, path);
     const other = device && proof.refuted === undefined ? givenInstead(module, device) : undefined;
     if (other !== undefined)
       proof.require(
         'unknown',
-        `that \`${device?.text}\` is a device: \`${shown(other.node)}\` is given for it`,
+        ask('is-device')`Is \`${device?.text}\` a device, where \`${shown(other.node)}\` is given for it?`,
       );
     const target = device?.text ?? cudaDevice(whole);
     const dtype = folded && edit.name(path.replace(/\w+$/, folded), factory);

@@ -81,11 +81,11 @@ export const frozenTeacher: Transform<Found> = {
     let refusal: string | undefined;
     for (const run of site.runs) {
       const doubts = doubtsAboutRun(module, run);
-      const no = doubts.find(({ answer }) => answer === 'no');
-      refusal ??= no?.words;
+      const no = doubts.find((doubt) => doubt.answer === 'no');
+      refusal ??= no?.otherwise;
       if (no !== undefined) continue;
       kept.push(run);
-      for (const { answer, words } of doubts) proof.require(answer, words);
+      proof.meet(...doubts);
     }
     if (kept.length === 0) return edit.refuse(refusal ?? 'nothing of it can be wrapped');
     for (const [first, last] of stretches(site.runs, kept))

@@ -9,10 +9,10 @@
  * loop that accumulates gradients outside `no_sync()` is refused, since all but the last would be lost. A wrap that exists
  * gets the keyword alone. Never safe: steps take several times as long, and the names of the state change.
  */
-import type { PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   accumulatingLoops,
   argumentsOf,
+  ask,
   CPU_OFFLOAD_NAME,
   CURRENT_DEVICE,
   enclosingLoops,
@@ -25,8 +25,12 @@ import {
   optimizersOver,
   ownsItsLines,
   Proof,
+  type PyNode,
+  type Site,
   shardings,
+  shown,
   statementOf,
+  type Transform,
 } from '../src/toolkit/index.js';
 
 interface WrapSite extends Site {
@@ -134,7 +138,12 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
         'this file accumulates gradients outside `no_sync()`: with offload all but the last would be lost',
       )
       .forbid(!ownsItsLines(module, statement), 'its statement shares its line with other code')
-      .require('unknown', 'that the code which saves and loads the model handles a sharded one');
+      .require(
+        'unknown',
+        ask(
+          'saves-sharded',
+        )`Does the code that saves and loads \`${wrap === undefined ? model : shown(argumentsOf(wrap)[0] ?? wrap)}\` handle a sharded model?`,
+      );
     if (wrap !== undefined) {
       proof
         .forbid(
@@ -156,7 +165,7 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
           `several optimizers are made over \`${model}\``,
         );
       if (proof.refuted !== undefined) return edit.done('', proof);
-      proof.require('unknown', `that nothing else holds \`${model}\` before it is wrapped`);
+      proof.require('unknown', ask('held-once')`Is \`${model}\` held by nothing else before it is wrapped?`);
       edit.insertStatementBefore(statement, [
         `${LOCAL_IMPORT} CPUOffload, FullyShardedDataParallel`,
         `${model} = FullyShardedDataParallel(`,

@@ -11,6 +11,7 @@ import type { AdamCall, Site, Transform } from '../src/toolkit/index.js';
 import {
   adamArguments,
   adamCalls,
+  ask,
   hasSplat,
   isInExpressionScope,
   isMadeOnGpu,
@@ -114,6 +115,12 @@ export const fusedOptimizer: Transform<OptimizerSite> = {
         'the parameters must be on the GPU when the optimizer is made, which this file does not show',
       );
     else requireVersion(proof, module, 'torch', '2.0', '`fused` does not exist for it');
+    proof.require(
+      'unknown',
+      ask(
+        'rounding',
+      )`May the steps of \`${call.field('function')?.text}\` be rounded otherwise, as the fused kernel does?`,
+    );
     edit.appendKeyword(call, 'fused', 'True');
     return edit.done('Use the fused kernel', proof);
   },

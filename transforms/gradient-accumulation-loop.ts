@@ -14,6 +14,7 @@
  * Always unsafe: the effective batch grows, unless the loader's batch is made smaller by the same factor.
  */
 import {
+  ask,
   copyOf,
   countPasses,
   type EditBuilder,
@@ -123,19 +124,29 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
       .forbid(noMean !== undefined, noMean ?? '')
       .require(hasLength(module, data), {
         no: `\`${shown(data)}\` has no length, so that its last batch is not known`,
-        unknown: `that \`${shown(data)}\` has a length`,
+        unknown: ask('sized')`Does \`${shown(data)}\` have a length?`,
       })
-      .require(module.mentions(/DistributedDataParallel|\bDDP\b/) ? 'unknown' : 'yes', {
-        no: '',
-        unknown: 'that gradients may be synchronised in every batch: nothing calls `no_sync()`',
-      })
-      .require(shape.schedule === undefined ? 'yes' : 'unknown', {
-        no: '',
-        unknown: `that \`${shape.schedule?.text.split('\n').at(-1)?.trim()}\` counts optimizer steps, of which there are fewer`,
-      });
+      .require(
+        module.mentions(/DistributedDataParallel|\bDDP\b/) ? 'unknown' : 'yes',
+        ask(
+          'sync-each-batch',
+        )`May \`${'DistributedDataParallel'}\` synchronise gradients in every batch (nothing calls \`no_sync()\`)?`,
+      )
+      .require(
+        shape.schedule === undefined ? 'yes' : 'unknown',
+        ask(
+          'counts-steps',
+        )`Does \`${shape.schedule?.text.split('\n').at(-1)?.trim()}\` count optimizer steps, of which there will be fewer?`,
+      );
+    proof.require(
+      'unknown',
+      ask(
+        'fewer-steps',
+      )`May batches of \`${shown(data)}\` make a step of the optimizer together, ${String(steps)} at a time?`,
+    );
     proof.require(
       reset === undefined ? 'yes' : 'unknown',
-      `that \`${reset?.name}\` may be ${reset?.value} in batches without a step`,
+      ask('reset-value')`May \`${reset?.name}\` be ${reset?.value} in batches without a step?`,
     );
     if ('arms' in shape && !isFree(module, shape, TURN)) return edit.refuse(`the name \`${TURN}\` is taken`);
     if (!isFree(module, shape, STEPS)) return edit.refuse(`the name \`${STEPS}\` is taken`);

@@ -19,6 +19,7 @@ import {
   all,
   argumentsCall,
   argumentsCalls,
+  ask,
   CHECKPOINTING,
   CHECKPOINTING_KWARGS,
   dictGates,
@@ -129,7 +130,7 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
       given?.dict === undefined
         ? made.flatMap(({ call }) => formGates(module, call))
         : dictGates(module, given);
-    for (const { answer, otherwise } of gates) proof.require(answer, otherwise);
+    proof.meet(...gates);
     proof.forbid(
       given !== undefined && made.length < given.calls.length,
       'the dict is also spread into a call that is not a trainer of transformers or trl',
@@ -146,12 +147,19 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
         )
         .require(takesLibraryKeyword(each), {
           no: `its class has an \`__init__\` that does not take \`${CHECKPOINTING_KWARGS}\``,
-          unknown: `that the \`__init__\` of its class hands \`${CHECKPOINTING_KWARGS}\` on`,
+          unknown: ask(
+            'handed-on',
+          )`Does the \`__init__\` of \`${each.call.field('function')?.text}\` hand \`${CHECKPOINTING_KWARGS}\` on?`,
         });
       if (given === undefined)
         proof.require(
           all([isDefault(each, CHECKPOINTING, 'True'), isDefault(each, CHECKPOINTING_KWARGS, 'None')]),
-          'that trl is 0.22 to 0.26: older ones do not checkpoint by default, newer ones choose this form by themselves',
+          {
+            no: 'its version of trl does not checkpoint by default, or chooses this form by itself',
+            unknown: ask(
+              'version',
+            )`Is ${'trl 0.22 to 0.26'} (older ones do not checkpoint by default, newer ones choose this form by themselves)?`,
+          },
         );
     }
     if (given !== undefined) requireArrival(proof, given);
@@ -159,20 +167,20 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
       const file = each === module ? 'this file' : `\`${each.path}\``;
       proof.require(each.memo(isFree, each), {
         no: `${file} sets \`${CHECKPOINTING_KWARGS}\` itself`,
-        unknown: `that nothing depends on \`${CHECKPOINTING_KWARGS}\` being unset, which ${file} reads`,
+        unknown: ask('may-be-set')`May \`${CHECKPOINTING_KWARGS}\` be set for ${file}, which reads it?`,
       });
     }
     const asking = proof.refuted === undefined ? askingElsewhere(module) : undefined;
     proof.require(
       asking === undefined ? 'yes' : 'unknown',
-      `that nothing depends on \`${CHECKPOINTING_KWARGS}\` being unset, which ${asking} reads`,
+      ask('may-be-set')`May \`${CHECKPOINTING_KWARGS}\` be set for ${asking}, which reads it?`,
     );
     const isTrl = made.every(({ module: home, call }) => libraryOf(home, call) === 'trl');
     const begins =
       proof.refuted === undefined
         ? files.map((each) => mayLearnMore(each, isTrl)).find((reason) => reason !== undefined)
         : undefined;
-    proof.require(begins === undefined ? 'yes' : 'unknown', begins ?? '');
+    if (begins !== undefined) proof.require('unknown', begins);
     const [first] = made;
     if (given?.entry.type === 'pair') edit.addEntryAfter(given.entry, CHECKPOINTING_KWARGS, NOT_REENTRANT);
     else if (given !== undefined) edit.addKeywordAfter(given.entry, CHECKPOINTING_KWARGS, NOT_REENTRANT);

@@ -15,6 +15,7 @@
 import type { PyModule, PyNode, Scope, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
+  ask,
   freeName,
   isCertainDevice,
   isTestCode,
@@ -149,7 +150,10 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     const { statement, device, value } = constant;
     const proof = new Proof();
     if (use.kind === 'passed')
-      proof.require('unknown', `that \`${shown(use.by)}\` neither changes nor keeps \`${name}\``);
+      proof.require(
+        'unknown',
+        ask('only-reads')`Does \`${shown(use.by)}\` only read \`${name}\`, without changing or keeping it?`,
+      );
     proof.forbid(
       changesModes(module, loop ?? statement),
       'the function switches what tensors are made of, or looks at its variables by other ways than their names',
@@ -157,9 +161,13 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     const made = constant.maker.field('function');
     requireOriginal(proof, module, made && qualifiedName(module, made));
     if (buffer !== undefined) {
-      for (const { answer, otherwise } of wrappingGates(module, buffer.classNode, name))
-        proof.require(answer, otherwise);
-      proof.require('unknown', 'that nobody casts the module or builds it on `meta`: its buffers go along');
+      proof.meet(...wrappingGates(module, buffer.classNode, name));
+      proof.require(
+        'unknown',
+        ask(
+          'keeps-precision',
+        )`Does \`${buffer.classNode.field('name')?.text}\` keep its precision and its device (its buffers go along, also to \`meta\`)?`,
+      );
       const registered = `${buffer.owner}.register_buffer("${name}", ${withoutDevice(constant)}, persistent=False)`;
       edit.insertStatementAfter(buffer.behind, [registered]);
       edit.replace(value, `${buffer.attribute}.${device === undefined ? 'cuda()' : `to(${device.text})`}`);
@@ -167,18 +175,26 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     }
     const invariant = device === undefined || (loop !== undefined && isInvariant(module, device, loop));
     if (loop !== undefined && invariant && mayBeMissing(module, constant, loop))
-      proof.require('unknown', `that \`${shown(value)}\` can also be made where the loop does not get to it`);
+      proof.require(
+        'unknown',
+        ask('made-anyway')`May \`${shown(value)}\` be made also where the loop never gets to it?`,
+      );
     if (constant.name === undefined && isLarge(constant.maker))
-      proof.require('unknown', 'that there is room for the constant beside all that the loop makes');
+      proof.require(
+        'unknown',
+        ask('room-for-constant')`Is there room for \`${shown(value)}\` beside all that the loop makes?`,
+      );
     const changing = loop === undefined ? moves.flatMap(argumentsOf) : device && !invariant ? [device] : [];
     const doubtful = changing.find((each) => !isCertainDevice(module, each));
     proof.require(
       doubtful === undefined ? 'yes' : 'unknown',
-      `that \`${doubtful && shown(doubtful)}\` is always a device: with \`None\` the tensor stays where the last iteration took it`,
+      ask(
+        'is-device',
+      )`Is \`${doubtful && shown(doubtful)}\` always a device (with \`None\` the tensor stays where the last iteration took it)?`,
     );
     proof.require(
       changing.length > 0 && module.mentions(LEAVES_NOTHING) ? 'unknown' : 'yes',
-      `that \`${name}\` is never moved to \`meta\`, from where no number comes back`,
+      ask('stays-real')`Does \`${name}\` stay away from \`meta\`, from where no number comes back?`,
     );
     if (loop === undefined) {
       for (const move of moves) {

@@ -10,8 +10,8 @@
  * The project's other files are asked for readers too, but code outside it may read the store as well, and a layer may give
  * out a tuple: every finding is unsafe.
  */
-import type { Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   callerGates,
   differentiatingCaller,
   differentiatingReader,
@@ -19,9 +19,12 @@ import {
   fatesAt,
   isProvenTensor,
   isTestCode,
+  ONLY_READ,
   Proof,
+  type Site,
   shown,
   storeGates,
+  type Transform,
 } from '../src/toolkit/index.js';
 import type { StoredOutput } from './hook-detach/forward-hooks.js';
 import {
@@ -118,16 +121,18 @@ export const hookDetach: Transform<HookSite> = {
     proof.forbid(reads.some(feedsLoss), `a loss is computed from \`${shown(store)}\``);
     proof.forbid(asked !== undefined, `\`${asked}\` asks for gradients of the outputs`);
     if (proof.refuted === undefined)
-      for (const { answer, otherwise } of [
+      proof.meet(
         ...storeGates(module, store, (use) => feedsLoss(use) || isReadInForward([use])),
         ...fates.flatMap(({ kind, node }) => (kind === 'returned' ? callerGates(module, node) : [])),
-      ])
-        proof.require(answer, otherwise);
+      );
     proof.require(
       isProvenTensor(module, value) ? 'yes' : 'unknown',
-      `\`${shown(value)}\` is a tensor, not a tuple`,
+      ask('tensor')`Is \`${shown(value)}\` a tensor, and no tuple?`,
     );
-    proof.require('unknown', `nobody else differentiates what \`${shown(store)}\` holds`);
+    proof.require(
+      'unknown',
+      ask('only-read')`Is what \`${shown(store)}\` holds ${ONLY_READ} by others, too?`,
+    );
     edit.appendCall(value, '.detach()');
     return edit.done(`Detach what the hook stores`, proof);
   },

@@ -8,9 +8,9 @@
  * gradient: whoever enables checkpointing once more in the re-entrant form would then get none. Trainer arguments with
  * `gradient_checkpointing=True` alone do that on transformers 4, so they must be seen not to.
  */
-import type { PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
+  ask,
   CHECKPOINTING_KWARGS,
   callsNamed,
   formGates,
@@ -21,8 +21,12 @@ import {
   mayLearnMore,
   NOT_REENTRANT,
   Proof,
+  type PyNode,
   qualifiedName,
+  type Site,
+  shown,
   staysNotReentrant,
+  type Transform,
 } from '../src/toolkit/index.js';
 
 const PREPARE = 'prepare_model_for_kbit_training';
@@ -98,8 +102,7 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
   fix({ call }, edit, module) {
     const proof = new Proof();
     const isRemote = module.mentions(/trust_remote_code["']?\s*[=:]\s*(?!False)/);
-    for (const { answer, otherwise } of [...formGates(module, call), ...hookGates(module, call)])
-      proof.require(answer, otherwise);
+    proof.meet(...[...formGates(module, call), ...hookGates(module, call)]);
     proof
       .forbid(
         module.mentions(/\bprepare_model_for_kbit_training\s*=(?!=)/),
@@ -111,15 +114,18 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
       )
       .require(
         isRemote ? 'unknown' : 'yes',
-        'that the code which the model brings along takes the form: some of it ignores the keyword',
+        ask(
+          'remote-takes-form',
+        )`Does the code that comes with \`${shown(argumentsOf(call)[0] ?? call)}\` take the form (some of it ignores the keyword)?`,
       )
       .require(staysNotReentrant(module, call), {
         no: 'checkpointing is enabled again below in the re-entrant form of transformers 4, which needs the hook that this would leave out',
-        unknown:
-          'that nobody enables checkpointing again without choosing the form: on transformers 4 the loss would have no gradient',
+        unknown: ask(
+          'enabled-alike',
+        )`Is the form chosen wherever checkpointing of \`${shown(argumentsOf(call)[0] ?? call)}\` is enabled again (on transformers 4 the loss would lose its gradient)?`,
       });
     const begins = proof.refuted === undefined ? mayLearnMore(module, true) : undefined;
-    proof.require(begins === undefined || isRemote ? 'yes' : 'unknown', begins ?? '');
+    if (begins !== undefined && !isRemote) proof.require('unknown', begins);
     const given = keywordArgument(call, SWITCH);
     if (given === undefined) edit.appendKeyword(call, CHECKPOINTING_KWARGS, NOT_REENTRANT);
     else edit.addKeywordAfter(given, CHECKPOINTING_KWARGS, NOT_REENTRANT);

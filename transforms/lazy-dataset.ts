@@ -14,6 +14,7 @@
  * one item per entry and touches nothing else, and a `__getitem__` that looks the item up. `preprocess_all=True` gives the old behaviour back. Always unsafe.
  */
 import {
+  ask,
   isTestCode,
   Proof,
   type PyNode,
@@ -99,11 +100,19 @@ export const lazyDataset: Transform<DatasetSite> = {
     const proof = new Proof()
       .require(isIndexable(module, dataset), {
         no: `\`${source}\` cannot be asked for an entry by its number`,
-        unknown: `that \`${source}\` can be asked for an entry by its number, in the same order`,
+        unknown: ask('indexable')`Can \`${source}\` be asked for an entry by its number, in the same order?`,
       })
       .require(
         stranger === undefined ? 'yes' : 'unknown',
-        `that \`${stranger}\` needs no GPU and gives the same each time: the workers of a loader will call it`,
+        ask(
+          'runs-in-workers',
+        )`Does \`${stranger}\` work without a GPU and give the same each time (the workers of a loader will call it)?`,
+      )
+      .require(
+        'unknown',
+        ask(
+          'processed-anew',
+        )`May \`${classNode.field('name')?.text}\` process an item anew each time it is asked for?`,
       )
       .forbid(isTaken(classNode.text, SWITCH) || isTaken(classNode.text, PROCESS), 'the new names are taken')
       .forbid(last === undefined, 'its `__init__` takes no parameter')

@@ -13,6 +13,7 @@ import type { Given, PyModule, PyNode, Site, Transform } from '../src/toolkit/in
 import {
   argumentsCall,
   argumentsCalls,
+  ask,
   definitionBehind,
   filesOf,
   givenAcross,
@@ -124,7 +125,7 @@ export const legacyTrainingArgs: Transform<LegacySite> = {
       .forbid(to !== undefined && isGivenBeside(given, to), `\`${to}\` is given as well`)
       .require(
         to !== undefined && spreadsMore(given) ? 'unknown' : 'yes',
-        `that what is spread into the call does not hold \`${to}\` already`,
+        ask('spread-without')`Is \`${to}\` missing from what is spread into the call?`,
       )
       .forbid(
         (given.dict?.reads.length ?? 0) > 0 || (isArgument && files.some((each) => isAttribute(each, name))),
@@ -134,7 +135,9 @@ export const legacyTrainingArgs: Transform<LegacySite> = {
         isArgument && files.some((each) => namedByString(each, name, each === module ? given : undefined))
           ? 'unknown'
           : 'yes',
-        `that nothing looks for \`${name}\` by the string that a file here has`,
+        ask(
+          'string-of-other',
+        )`Does the string \`${name}\` in a file here mean something other than the argument?`,
       );
     for (const each of given.calls)
       requireClass(proof, given.homes.get(each) ?? module, each, name, isArgument);
@@ -207,7 +210,9 @@ function requireClass(proof: Proof, module: PyModule, call: PyNode, name: string
     .forbid(hasParameter(module, own, '__init__', name), `its class takes \`${name}\` itself`)
     .require(takesLibraryKeyword({ module, call, own }), {
       no: `its class has an \`__init__\` that does not hand \`${name}\` on`,
-      unknown: 'that the `__init__` of its class hands its keywords on as they are',
+      unknown: ask(
+        'handed-on',
+      )`Does the \`__init__\` of \`${call.field('function')?.text}\` hand its keywords on as they are?`,
     });
 }
 

@@ -9,9 +9,10 @@
  * matter to it. Everything else does to somebody: what is loaded must end in `load_state_dict` of a module or an optimizer
  * of torch, in entries that hold a number (`epoch`), or where only its names and sizes are looked at.
  */
-import type { Answer, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  type Answer,
   argumentsOf,
+  ask,
   behindBracket,
   canonical,
   caughtHere,
@@ -25,12 +26,16 @@ import {
   ownsItsLines,
   Proof,
   type PyModule,
+  type PyNode,
   qualifiedName,
   receiverOf,
   requireOriginal,
   requireUncaught,
   roleOf,
+  type Site,
+  shown,
   statementOf,
+  type Transform,
 } from '../src/toolkit/index.js';
 import { reloadsOptimizer } from './load-map-location/loaded-use.js';
 import type { Fate } from './load-map-location/loaded-value.js';
@@ -125,55 +130,73 @@ export const loadMapLocation: Transform<LoadSite> = {
       .forbid(hasSplat(call), 'its arguments are spread, so `map_location` may be among them')
       .forbid(!ownsItsLines(module, statementOf(call)), 'its statement shares its line with other code')
       .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension');
+    const checkpoint = shown(call);
     for (const { answer, node, does, matter } of fate.strays) {
       const what = `\`${node.text.replace(/\s+/g, ' ').slice(0, 40)}\``;
       proof.require(answer, {
         no: `${what} ${does}, and ${matter === 'device' ? 'its device would change' : COPY_OR_NOT}`,
         unknown:
           matter === 'device'
-            ? `that nothing depends on the device of ${what}, which ${does}`
-            : `that nothing is changed in place by way of ${what}, which ${does}: ${COPY_OR_NOT}`,
+            ? ask('any-device')`May ${what}, which ${does}, be on the CPU?`
+            : ask('left-as-it-is')`Is what ${what}, which ${does}, holds left as it is (${COPY_OR_NOT})?`,
       });
     }
     for (const load of fate.loads) {
       const receiver = receiverOf(load);
-      const shown = receiver === undefined ? 'the receiver' : `\`${receiver.text}\``;
+      const loading = receiver === undefined ? 'the receiver' : `\`${receiver.text}\``;
       proof
         .require(assigns(load), {
           no: '`assign=True` keeps the loaded tensors themselves, which would stay on the CPU',
-          unknown: 'that `assign` is not set: the loaded tensors themselves would stay on the CPU',
+          unknown: ask(
+            'copies-state',
+          )`Does ${loading} load without \`assign\` (the loaded tensors themselves would stay on the CPU)?`,
         })
         .require(receiver === undefined ? 'unknown' : copiesState(module, receiver), {
-          no: `${shown} keeps what it is given`,
-          unknown: `that ${shown}, with all its parts, copies what it loads as torch's modules and optimizers do`,
+          no: `${loading} keeps what it is given`,
+          unknown: ask(
+            'copies-state',
+          )`Does ${loading}, with all its parts, copy what it loads as torch's modules and optimizers do?`,
         });
     }
     proof
       .require(
         reloadsOptimizer(call, fate.loads) ? 'unknown' : 'yes',
-        'that no optimizer takes this state twice: one on its GPU is trained on in place, one on the CPU stays as it was saved',
+        ask(
+          'loaded-once',
+        )`Does an optimizer take the state of \`${checkpoint}\` only once (one on its GPU is trained on in place, one on the CPU stays as it was saved)?`,
       )
       .require(
         module.memo(isLoadingPlain, module) ? 'yes' : 'unknown',
-        'that the model takes its state from the CPU: this file shards, quantizes or defers models, or has parts that load in their own way',
+        ask(
+          'loads-from-cpu',
+        )`Does the model take \`${checkpoint}\` from the CPU (this file shards, quantizes or defers models, or has parts that load in their own way)?`,
       )
       .require(
         module.mentions(TENSOR_SETTINGS) ? 'unknown' : 'yes',
-        'that the optimizer has no settings that are tensors on the GPU: they are kept as they are loaded',
+        ask(
+          'plain-settings',
+        )`Are the settings of the optimizer in \`${checkpoint}\` plain numbers (tensors stay where they are loaded)?`,
       )
       .require(
         module.mentions(/set_default_(?:device|tensor_type)/) || isUnderDevice(call) ? 'unknown' : 'yes',
-        'that no default device decides where the checkpoint goes',
+        ask('any-default')`May \`${checkpoint}\` be loaded to the CPU whatever the default device is?`,
       )
       .require(
         module.memo(readsByName, module) ? 'unknown' : 'yes',
-        'that nothing reads the result by way of `locals()`, `globals()` or `eval()`',
+        ask(
+          'unreached-name',
+        )`Is the result of \`${checkpoint}\` out of reach of the \`locals()\`, \`globals()\` or \`eval()\` of this file?`,
       )
       .require(
         caughtHere(call, /\b(?:RuntimeError|Exception|BaseException)\b/) === undefined ? 'yes' : 'unknown',
-        'that nobody waits for the error which a checkpoint gives today where its GPU is missing',
+        ask(
+          'error-unneeded',
+        )`Does the \`except\` around \`${checkpoint}\` work as well without the error of a missing GPU?`,
       )
-      .require(isTestCode(module, call) ? 'unknown' : 'yes', 'that this test is not about devices');
+      .require(
+        isTestCode(module, call) ? 'unknown' : 'yes',
+        ask('test-of-other')`Is the test around \`${checkpoint}\` about something other than devices?`,
+      );
     requireOriginal(proof, module, LOAD);
     requireUncaught(proof, module, call, /\b(?:RuntimeError|Exception|BaseException)\b/);
     edit.addKeywordAfter(file, 'map_location', '"cpu"');
@@ -236,6 +259,6 @@ function readsByName(module: PyModule): boolean {
 }
 
 /** Of the whole file, once for all its loads. */
-function isLoadingPlain({ text }: PyModule): boolean {
-  return loadsPlainly(text);
+function isLoadingPlain({ code }: PyModule): boolean {
+  return loadsPlainly(code);
 }

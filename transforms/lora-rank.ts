@@ -9,16 +9,21 @@
  * lower `r` alone would also raise that factor: `lora_alpha` follows in proportion where it is a number beside it (option
  * `keep-scaling`). A dict counts where it holds other settings of LoRA. Always unsafe: the adapter learns less.
  */
-import type { Given, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
+  type Given,
   givenBy,
   givenIn,
   isTestCode,
   keywordArgument,
-  onlyUse,
+  onlyHere,
   Proof,
+  type PyModule,
+  type PyNode,
   requireArrival,
+  type Site,
   siblingOf,
+  type Transform,
   type Written,
   wholeNumber,
   writtenBehind,
@@ -112,22 +117,29 @@ export const loraRank: Transform<RankSite> = {
       )
       .require(
         given.calls.length > 0 ? 'yes' : 'unknown',
-        'that a LoraConfig receives this setting, which this file does not show',
+        ask(
+          'config-receives',
+        )`Does a \`${'LoraConfig'}\` receive this setting, which this file does not show?`,
       )
-      .require(onlyUse(module, written), 'that nothing else depends on the variable')
+      .meet(onlyHere(module, written))
       .require(
         scaled !== undefined && !isRooted ? 'yes' : 'unknown',
-        'that the factor `lora_alpha / r`, which grows, may change',
+        ask('factor-may-grow')`May the factor \`${'lora_alpha / r'}\` grow?`,
       )
       .require(
-        /resume_from_checkpoint|set_peft_model_state_dict|load_state_dict|load_adapter|load_file/.test(
-          module.text,
+        module.mentions(
+          /resume_from_checkpoint|set_peft_model_state_dict|load_state_dict|load_adapter|load_file/,
         )
           ? 'unknown'
           : 'yes',
-        'that no adapter of the old rank is loaded',
+        ask(
+          'fresh-adapter',
+        )`Does every run begin with a new adapter of rank \`${`${wanted}`}\`, and load none of the old rank?`,
       )
-      .require('unknown', 'that the adapter still learns enough');
+      .require(
+        'unknown',
+        ask('learns-enough')`Does an adapter of rank \`${`${wanted}`}\` still learn enough?`,
+      );
     requireArrival(proof, given);
     edit.replace(written.node, `${wanted}`);
     if (alpha !== undefined && scaled !== undefined && !isRooted) edit.replace(alpha, `${scaled}`);

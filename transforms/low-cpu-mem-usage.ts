@@ -10,10 +10,11 @@
  * edit goes; without a pin the keyword is offered as unsafe. `device_map` and quantization have switched it on all along,
  * and DeepSpeed ZeRO-3 refuses it. diffusers and peft read the keyword to this day: their classes are left alone.
  */
-import type { Answer, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  type Answer,
   any,
   argumentsOf,
+  ask,
   hasSplat,
   importsPackage,
   isAtLeast,
@@ -25,6 +26,11 @@ import {
   modelLoad,
   not,
   Proof,
+  type PyModule,
+  type PyNode,
+  type Site,
+  shown,
+  type Transform,
   usesDeepSpeed,
 } from '../src/toolkit/index.js';
 
@@ -112,7 +118,7 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
       const isRemote = keywordArgument(call, 'trust_remote_code')?.field('value')?.type === 'true';
       const proof = new Proof().require(
         isRemote ? 'unknown' : 'yes',
-        'that the code which the model brings along does not read the keyword',
+        ask('remote-without')`Does the code that comes with the model work without \`${KEYWORD}\`?`,
       );
       edit.removeArgument(idle);
       return edit.done('Take the idle keyword out', proof, { numerics: 'bit-identical' });
@@ -121,7 +127,7 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
     const proof = new Proof()
       .require(not(isNew), {
         no: 'the project asks for a transformers that always loads this way and ignores the keyword',
-        unknown: 'that transformers is older than 4.51: later ones ignore the keyword',
+        unknown: ask('version')`Is ${'transformers older than 4.51'} (later ones ignore the keyword)?`,
       })
       .forbid(hasSplat(call), 'its arguments are spread, so the keyword may already be among them')
       .forbid(argumentsOf(call).length === 0, 'it names no checkpoint')
@@ -131,10 +137,20 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
       )
       .require(not(usesDeepSpeed(module)), {
         no: 'this file uses DeepSpeed, and ZeRO-3 refuses the keyword',
-        unknown: 'that DeepSpeed, which this file speaks of, is not used: ZeRO-3 refuses the keyword',
+        unknown: ask(
+          'without-deepspeed',
+        )`Does this run without ${'DeepSpeed'}, of which this file speaks (ZeRO-3 refuses the keyword)?`,
       })
-      .require(hasAccelerate(module), 'that accelerate is installed, which the keyword needs')
-      .require('unknown', 'that nothing depends on the random numbers which building the model draws');
+      .require(hasAccelerate(module), {
+        no: 'accelerate is not installed, which the keyword needs',
+        unknown: ask('installed')`Is ${'accelerate'} installed, which the keyword needs?`,
+      })
+      .require(
+        'unknown',
+        ask(
+          'other-random-numbers',
+        )`May the random numbers that follow \`${shown(call)}\` be others (building the model draws fewer)?`,
+      );
     if (proof.refuted === undefined) edit.appendKeyword(call, KEYWORD, 'True');
     return edit.done('Load without a second copy on the host', proof);
   },

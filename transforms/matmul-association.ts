@@ -6,16 +6,21 @@
  * The factors must be those of a low-rank matrix, by the shapes that `__init__` gives them or by their names, and what stands
  * in front must be an activation: with square factors, or in linear attention (`q @ (k.T @ v)`), the order is chosen well.
  */
-import type { MatrixProduct, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   behindBracket,
   isTestCode,
   isWeight,
   type LowRank,
   lowRank,
+  type MatrixProduct,
   matrixProduct,
   Proof,
+  type PyNode,
+  type Site,
+  shown,
   standalone,
+  type Transform,
   textBetween,
   unparenthesized,
 } from '../src/toolkit/index.js';
@@ -107,9 +112,13 @@ export const matmulAssociation: Transform<ProductSite> = {
     const proof = new Proof()
       .require(factors.low, {
         no: 'its factors are not of low rank: the other order costs more',
-        unknown: 'that the rank is small against the other sizes',
+        unknown: ask('low-rank')`Is the rank of \`${shown(product)}\` small against its other sizes?`,
       })
-      .require(factors.matrices, 'that both factors are matrices')
+      .require(factors.matrices, {
+        no: 'its factors are not both matrices',
+        unknown: ask('matrices')`Are both factors of \`${shown(product)}\` matrices?`,
+      })
+      .require('unknown', ask('rounding')`May \`${shown(product)}\` be rounded otherwise?`)
       .forbid(isNested && /[\r\n]/.test(outer.right.text), 'its nested calls span lines')
       .forbid(product.text.includes('\f'), 'a form feed stands between its factors')
       .forbid(opening?.type === 'comment', 'a comment stands before the first factor');

@@ -9,15 +9,20 @@
  * limit of each GPU is lowered, never raised, that of the host is set. No limit is invented where there is none.
  * Always unsafe: layers that no longer fit run from the host, slowly, and trainers refuse models that are spread that way.
  */
-import type { Given, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
+  type Given,
   givenIn,
   isTestCode,
-  onlyUse,
+  onlyHere,
   Proof,
+  type PyModule,
+  type PyNode,
   placesModel,
   plainString,
   requireArrival,
+  type Site,
+  type Transform,
   type Written,
   writtenBehind,
 } from '../src/toolkit/index.js';
@@ -104,10 +109,12 @@ export const maxMemoryOffload: Transform<LimitSite> = {
         written.node.named.some(({ type }) => type !== 'pair'),
         'the dict takes in another one',
       )
-      .require(onlyUse(module, written), 'that nothing else depends on the variable')
+      .meet(onlyHere(module, written))
       .require(
         'unknown',
-        'that the model may run partly from the host: that is slow, and trainers refuse it',
+        ask(
+          'partly-from-host',
+        )`May the model with \`${'max_memory'}\` run partly from the host (that is slow, and trainers refuse it)?`,
       );
     requireArrival(proof, given);
     for (const [value, text] of changes) edit.replace(value, text);

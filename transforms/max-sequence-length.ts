@@ -9,8 +9,17 @@
  * data: in trl's arguments, unsloth's loader, and a tokenizer call that says `truncation`; `generate(max_length=…)` and the
  * size of a position table are something else. Always unsafe: what is cut off is not learned.
  */
-import type { Site, Transform } from '../src/toolkit/index.js';
-import { isTestCode, onlyUse, Proof, requireArrival, showsTraining } from '../src/toolkit/index.js';
+import {
+  ask,
+  isTestCode,
+  onlyHere,
+  Proof,
+  requireArrival,
+  type Site,
+  shown,
+  showsTraining,
+  type Transform,
+} from '../src/toolkit/index.js';
 import type { LengthPlace } from './max-sequence-length/sequence-length.js';
 import { idleUse, lengthsAbove, shapesModel } from './max-sequence-length/sequence-length.js';
 
@@ -87,20 +96,22 @@ export const maxSequenceLength: Transform<LengthSite> = {
     const proof = new Proof()
       .forbid(shapesModel(module, place), 'the number also shapes the model or what it generates')
       .forbid(idle?.isOnly === true, `${instead}: change that default`)
-      .require(idle === undefined ? 'yes' : 'unknown', `that another place takes it: ${instead}`)
+      .require(
+        idle === undefined ? 'yes' : 'unknown',
+        ask('taken-there')`Does another place take it (${instead})?`,
+      )
       .require(
         given !== undefined && given.calls.length > 0 ? 'yes' : 'unknown',
-        'that this number cuts training data, which this file does not show',
+        ask('cuts-data')`Does \`${shown(written.node)}\` cut training data, which this file does not show?`,
       )
-      .require(
-        given === undefined ? 'yes' : onlyUse(module, written),
-        'that nothing else depends on the variable',
-      )
+      .meet(...(given === undefined ? [] : [onlyHere(module, written)]))
       .require(
         given === undefined || showsTraining(module) ? 'yes' : 'unknown',
-        'that these are training data: this file does not train',
+        ask(
+          'training-data',
+        )`Are the data that \`${shown(written.node)}\` cuts for training (this file does not train)?`,
       )
-      .require('unknown', 'that what is cut off may be missing');
+      .require('unknown', ask('may-be-cut')`May what examples have beyond \`${limit}\` tokens be missing?`);
     if (given !== undefined) requireArrival(proof, given);
     edit.replace(written.node, limit);
     return edit.done(`Cut examples at ${limit} tokens`, proof);

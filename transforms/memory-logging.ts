@@ -13,6 +13,7 @@
  * on ranks other than 0. Free memory is what the driver says; the documented reserved − allocated is the cache's own.
  */
 import {
+  ask,
   CUDA,
   compilerOf,
   countPasses,
@@ -139,10 +140,12 @@ export const memoryLogging: Transform<LoggingSite> = {
     const proof = new Proof()
       .forbid(Number(options['every']) < 1, 'the option `every` is below 1')
       .forbid(compiler === 'jit', '`torch.jit.script()` compiles the function from source')
-      .require(compiler === undefined ? 'yes' : 'unknown', {
-        no: '',
-        unknown: 'that the compiler which takes the function takes the calls as well',
-      });
+      .require(
+        compiler === undefined ? 'yes' : 'unknown',
+        ask(
+          'compiles-calls',
+        )`Does \`torch.compile()\` take the function with \`${'memory_allocated()'}\` in it, too?`,
+      );
     return edit.done('Print the GPU memory', proof);
   },
 };

@@ -9,9 +9,11 @@
  * only gives the unused cache back: what the call computed is not freed by it, and the peak stays. Refused in loops, where the next step would have to ask the driver for its memory again.
  */
 import {
+  ask,
   CONTEXT_MANAGER,
   contextManagers,
   EMPTY_CACHE,
+  enclosingFunction,
   enclosingWiths,
   isInExpressionScope,
   isTestCode,
@@ -107,10 +109,12 @@ export const memoryScope: Transform<ScopeSite> = {
       .forbid(/\b(?:yield|await)\b/.test(statement.text), 'other code runs before the statement is done')
       .forbid(repeated.kind === 'loop', `it runs in a loop, and ${often}`)
       .forbid(repeated.kind === 'called' || repeated.kind === 'hook', `its function runs often, and ${often}`)
-      .require(repeated.kind === 'unseen' && repeated.handed !== undefined ? 'unknown' : 'yes', {
-        no: '',
-        unknown: 'that its function, which other code gets, is not called in a loop',
-      });
+      .require(
+        repeated.kind === 'unseen' && repeated.handed !== undefined ? 'unknown' : 'yes',
+        ask(
+          'called-rarely',
+        )`Is \`${enclosingFunction(statement)?.field('name')?.text}\`, which other code gets, called outside of loops everywhere?`,
+      );
     if (proof.refuted !== undefined) return edit.refuse(proof.refuted);
     const place = edit.placeForFunction(statement);
     edit.defineFunction(

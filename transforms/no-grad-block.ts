@@ -106,9 +106,9 @@ export const noGradBlock: Transform<BlockSite> = {
 
   fix({ run }, edit, module) {
     const proof = new Proof();
-    for (const { answer, words } of doubtsAboutBlock(module, run)) {
-      if (answer === 'no') return edit.refuse(words);
-      proof.require(answer, words);
+    for (const doubt of doubtsAboutBlock(module, run)) {
+      if (doubt.answer === 'no') return edit.refuse(doubt.otherwise);
+      proof.meet(doubt);
     }
     const [first, ...others] = run.wrapped;
     if (first === undefined) return edit.refuse('there is nothing to put under it');

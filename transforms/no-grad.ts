@@ -118,9 +118,9 @@ export const noGrad: Transform<NoGradSite> = {
 
   fix({ functionNode, evaluations: runs }, edit, module) {
     const proof = new Proof();
-    for (const { answer, words } of doubtsAbout(module, functionNode, runs)) {
-      proof.require(answer, words);
-      if (answer === 'no') return edit.refuse(words);
+    for (const doubt of doubtsAbout(module, functionNode, runs)) {
+      if (doubt.answer === 'no') return edit.refuse(doubt.otherwise);
+      proof.meet(doubt);
     }
     edit.addDecorator(functionNode, `${edit.name(NO_GRAD, functionNode)}()`);
     const rounding = runs.length > 0 && hasInferenceFastPath(module);

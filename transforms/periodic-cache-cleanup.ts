@@ -26,6 +26,7 @@ import type {
 import {
   ARGUMENT_WORDS,
   argumentsCall,
+  ask,
   COLLECT_GARBAGE,
   callsNamed,
   EMPTY_CACHE,
@@ -107,7 +108,7 @@ export const periodicCacheCleanup: Transform<CleanupSite> = {
 
   skipsTests: true,
   prefilter: [['.backward(', ...ARGUMENT_WORDS]],
-  cue: (text) => mayTrain(text) || (mayMakeArguments(text) && !CLEANS.test(text)),
+  cue: (text) => mayTrain(text) || mayMakeArguments(text),
 
   *detect(module) {
     for (const each of trainingLoops(module)) {
@@ -130,7 +131,14 @@ export const periodicCacheCleanup: Transform<CleanupSite> = {
 
   fix({ place }, edit, module, options) {
     const every = stepsBetween(options);
-    const proof = new Proof().forbid(every === undefined, 'the option `every` is not a positive number');
+    const proof = new Proof()
+      .forbid(every === undefined, 'the option `every` is not a positive number')
+      .require(
+        'unknown',
+        ask(
+          'worth-the-time',
+        )`Is less reserved memory worth the time that \`${'empty_cache()'}\` takes every ${String(every)} steps?`,
+      );
     if (place.kind === 'arguments') {
       const { call } = place.made;
       proof
@@ -144,7 +152,9 @@ export const periodicCacheCleanup: Transform<CleanupSite> = {
         .forbid(setsField(place.made, KNOB), `its class has a default of its own for \`${KNOB}\``)
         .require(takesLibraryKeyword(place.made), {
           no: `its class has an \`__init__\` that does not take \`${KNOB}\``,
-          unknown: `that the \`__init__\` of its class hands \`${KNOB}\` on`,
+          unknown: ask(
+            'handed-on',
+          )`Does the \`__init__\` of \`${call.field('function')?.text}\` hand \`${KNOB}\` on?`,
         });
       edit.appendKeyword(call, KNOB, String(every));
       return edit.done(`Empty the cache every ${every} steps`, proof);
@@ -171,7 +181,10 @@ function stepsBetween(options: Options): number | undefined {
 }
 
 function cleansUp(module: PyModule, loop: PyNode): boolean {
-  return CLEANS.test(loop.text) || callsNamed(module, 'empty_cache').some(({ call }) => loop.contains(call));
+  return (
+    CLEANS.test(module.codeOf(loop)) ||
+    callsNamed(module, 'empty_cache').some(({ call }) => loop.contains(call))
+  );
 }
 
 /** `step` of `optimizer.step()`. */

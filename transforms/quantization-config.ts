@@ -9,6 +9,7 @@
  */
 import type { Given, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   BITS_AND_BYTES_CONFIG,
   copyOf,
   givenIn,
@@ -119,11 +120,13 @@ export const quantizationConfig: Transform<QuantizationSite> = {
       )
       .require(
         spreadsMore(given) ? 'unknown' : 'yes',
-        `that what is spread into the call does not hold \`${CONFIG}\` already`,
+        ask('spread-without')`Is \`${CONFIG}\` missing from what is spread into the call?`,
       );
     proof.require(
       kept === undefined || module.mentions(/^(?:from|import)\s+transformers\b/m) ? 'yes' : 'unknown',
-      'that transformers can be imported above everything else, which this file does only in places',
+      ask(
+        'importable',
+      )`May ${'transformers'} be imported above everything else, which this file does only in places?`,
     );
     if (proof.refuted === undefined && kept !== undefined) {
       const name = edit.importedName(BITS_AND_BYTES_CONFIG, kept);

@@ -11,6 +11,7 @@
 import type { Given, PyModule, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsCalls,
+  ask,
   filesOf,
   givenAcross,
   isAtLeast,
@@ -125,16 +126,23 @@ export const rebalanceBatch: Transform<BatchSite> = {
         )
         .require(not(usesDeepSpeed(each)), {
           no: `${file} uses DeepSpeed, whose configuration has to name the same numbers`,
-          unknown: `that DeepSpeed, which ${file} speaks of, is not used: its configuration has to name the same numbers`,
+          unknown: ask(
+            'without-deepspeed',
+          )`Does this run without ${'DeepSpeed'}, of which ${file} speaks (its configuration has to name the same numbers)?`,
         });
     }
     proof
       .forbid(groups(module, given), 'this trainer forms groups of the examples in a batch')
       .forbid(isGivenInCall(given), 'a call that its dict is spread into gives one of the numbers itself')
-      .require('unknown', 'that no layer or loss looks at a batch as a whole, as batch norm does')
+      .require(
+        'unknown',
+        ask(
+          'examples-alone',
+        )`Does every layer and loss of the model look at examples of \`${'per_device_train_batch_size'}\` one by one, unlike batch norm?`,
+      )
       .require(
         isAtLeast(module, 'transformers', '4.46') === 'yes' ? 'yes' : 'unknown',
-        'that transformers is 4.46 or newer: before that, tokens of short batches weigh more',
+        ask('version')`Is ${'transformers 4.46 or newer'} (before that, tokens of short batches weigh more)?`,
       );
     for (const each of [given, accumulation])
       requireArrival(requireTrainer(proof, module, each, 'these numbers'), each);

@@ -13,6 +13,7 @@
  */
 import type { PyModule, RunningStatistic, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   inPlaceGates,
   keepsGraph,
   mayHaveStatistic,
@@ -113,8 +114,12 @@ export const registerBufferEma: Transform<StatisticSite> = {
       const start = startOf(module, statistic);
       if (start === undefined)
         return edit.refuse(`\`self.${statistic.name}\` does not start as a new tensor`);
-      for (const { answer, otherwise } of inPlaceGates(module, statistic).gates)
-        proof.require(answer, otherwise);
+      proof.meet(...inPlaceGates(module, statistic).gates);
+      if (persistent)
+        proof.require(
+          'unknown',
+          ask('new-entry')`May checkpoints have \`self.${statistic.name}\` as a new entry?`,
+        );
       const kept = persistent ? '' : ', persistent=False';
       edit.replaceStatement(start.statement, [
         `self.register_buffer("${statistic.name}", ${start.factory.text}${kept})`,
@@ -134,9 +139,6 @@ export const registerBufferEma: Transform<StatisticSite> = {
     return edit.done(
       `Register ${names} as ${statistics.length > 1 ? 'buffers' : 'a buffer'} and update in place`,
       proof,
-      {
-        safety: persistent ? 'unsafe' : 'safe',
-      },
     );
   },
 };

@@ -8,8 +8,9 @@
  * value, and be moved where it is used: that shows that it is wanted on the module's device. A buffer moves, is cast, is
  * broadcast by DDP and counts among `buffers()`, so this is never more than unsafe.
  */
-import type { Answer, AttributeUse, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { AttributeUse, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   attributeUses,
   classAround,
   enclosingFunction,
@@ -59,7 +60,7 @@ export const registerTensorBuffer: Transform<BufferSite> = {
         'the class is a transformers or diffusers model, which re-creates non-persistent buffers without their values',
         'the file wraps modules in `DistributedDataParallel`, `DataParallel` or FSDP, casts to half precision, or uses TorchScript',
         'the attribute gets another value somewhere, or is created before `super().__init__()`',
-        'a comment of the class speaks of `register_buffer`, or the class has complex numbers, which a cast of buffers breaks',
+        'the class has complex numbers, which a cast of buffers breaks',
         'the tensor may require grad, or is turned into a numpy array',
       ],
       limits: [
@@ -132,20 +133,21 @@ export const registerTensorBuffer: Transform<BufferSite> = {
       )
       .forbid(/requires_grad|Parameter/.test(value.text), `${self} may require grad`)
       .forbid(
-        /#.*register.?buffer/i.test(classNode.text),
-        'a comment of the class speaks of `register_buffer`: it may say why not',
-      )
-      .forbid(
-        /polar|complex/.test(classNode.text),
+        /polar|complex/.test(module.codeOf(classNode)),
         'the class has complex numbers, of which a cast of the module would lose a part',
       )
       .forbid(array !== undefined, `${self} is turned into a numpy array, which only works on the CPU`)
-      .require(plain.answer, plain.because);
-    for (const { answer, otherwise } of wrappingGates(module, classNode, name))
-      proof.require(answer, otherwise);
+      .meet(plain);
+    proof.meet(...wrappingGates(module, classNode, name));
     proof.require(
       isAlwaysMoved(module, reads),
-      `that ${self} is wanted on the device of the module where it is read without a move`,
+      ask('follows-module')`Is ${self} wanted on the device of the module where it is read without a move?`,
+    );
+    proof.require(
+      'unknown',
+      ask(
+        'moves-along',
+      )`May ${self} move, and be cast, with its \`${classNode.field('name')?.text}\` from now on?`,
     );
     const kept = options['persistent'] === true ? '' : ', persistent=False';
     const receiver = writes[0]?.node.field('object')?.text ?? 'self';
@@ -166,7 +168,7 @@ function isMoved(module: PyModule, value: PyNode): boolean {
 }
 
 /** Every read asks for a device, or for nothing that depends on one. */
-function isAlwaysMoved(module: PyModule, reads: readonly AttributeUse[]): Answer {
+function isAlwaysMoved(module: PyModule, reads: readonly AttributeUse[]): 'yes' | 'unknown' {
   return reads.every(({ node }) => {
     let place = node;
     while (place.parent?.type === 'subscript' && place.parent.field('value') === place) place = place.parent;

@@ -10,20 +10,24 @@
  * it, or takes the setting out of it by name (`save_total_limit=CONFIG.get("save_total_limit", 5)`).
  * Always unsafe: the trainer deletes the older checkpoints, and what is deleted is gone.
  */
-import type { Given, PyModule, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsCalls,
   argumentsTakers,
+  ask,
+  type Given,
   givenAcross,
   isTestCode,
   keywordArgument,
-  onlyUse,
+  onlyHere,
   Proof,
+  type PyModule,
   plainString,
   requireArrival,
   requireTrainer,
+  type Site,
   siblingOf,
   spreadsMore,
+  type Transform,
   type Written,
   wholeNumber,
   writtenBehind,
@@ -111,11 +115,8 @@ export const saveTotalLimit: Transform<LimitSite> = {
         written === undefined && spreadsMore(given),
         'its arguments are spread, so the keyword may already be among them',
       )
-      .require(
-        written === undefined ? 'yes' : onlyUse(module, written),
-        'that nothing else depends on the variable',
-      )
-      .require('unknown', 'that nobody needs the checkpoints that are deleted');
+      .meet(...(written === undefined ? [] : [onlyHere(module, written)]))
+      .require('unknown', ask('may-be-deleted')`May all checkpoints but the last \`${limit}\` be deleted?`);
     requireArrival(requireTrainer(proof, module, given, 'this setting'), given);
     if (written !== undefined) edit.replace(written.node, limit);
     else if (given.entry.type === 'pair') edit.addEntryAfter(given.entry, LIMIT, limit);

@@ -9,8 +9,8 @@
  * Exactly as documented, and of no effect: both forms compute the same tensors in the same order and free them at the same
  * time. The statement must be a plain `return` or assignment, and the factors must be those of an adapter.
  */
-import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   freeName,
   kindOf,
   lowRank,
@@ -18,7 +18,12 @@ import {
   matrixProduct,
   ownsItsLines,
   Proof,
+  type PyModule,
+  type PyNode,
+  type Site,
+  shown,
   statementOf,
+  type Transform,
   unparenthesized,
 } from '../src/toolkit/index.js';
 
@@ -109,7 +114,10 @@ export const splitLoraMatmul: Transform<SplitSite> = {
       .forbid(!ownsItsLines(module, statement), 'the statement shares its line with other code')
       .forbid(scope.kind !== 'function', 'the new name would stay behind: this is not in a function')
       .forbid(scale !== undefined && !isPlain(scale.node), 'the scale is computed in the same expression')
-      .require(areTensors(module, [input, first, second]), 'that the operands of `@` are tensors');
+      .require(
+        areTensors(module, [input, first, second]),
+        ask('tensors')`Are \`${shown(input)}\`, \`${shown(first)}\` and \`${shown(second)}\` tensors?`,
+      );
     const matmul = edit.name(MATMUL, statement);
     const lines = [
       `${name} = ${matmul}(${input.text}, ${first.text})`,

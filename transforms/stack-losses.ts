@@ -25,6 +25,7 @@ import {
   accumulatedDivisions,
   accumulationOf,
   all,
+  ask,
   assignedBy,
   backwardIn,
   enclosingLoops,
@@ -147,10 +148,10 @@ function gates(module: PyModule, sum: Accumulation): Proof {
     const text = shown(value);
     proof.forbid(term?.scalar === 'no', `\`${text}\` is not always a 0-dim tensor`);
     proof.forbid(term?.floating === 'no', `\`${text}\` holds integers, which have no \`.mean()\``);
-    proof.require(
-      all([term?.scalar ?? 'no', term?.floating ?? 'no']),
-      `\`${text}\` is a 0-dim floating-point tensor`,
-    );
+    proof.require(all([term?.scalar ?? 'no', term?.floating ?? 'no']), {
+      no: `\`${text}\` is no 0-dim floating-point tensor`,
+      unknown: ask('scalar-tensor')`Is \`${text}\` a 0-dim floating-point tensor?`,
+    });
     const loops = enclosingLoops(statement).filter((loop) => !loop.contains(sum.zeroed));
     const changed = loops
       .map((loop) => changedInPlace(module, value, loop, sum.division))
@@ -163,28 +164,40 @@ function gates(module: PyModule, sum: Accumulation): Proof {
   }
   const values = sum.additions.map(({ value }) => value);
   const kept = values.map((value) => keptFromElsewhere(module, value)).find((node) => node !== undefined);
-  if (kept !== undefined) proof.require('unknown', `\`${shown(kept)}\` is not changed in place meanwhile`);
+  if (kept !== undefined)
+    proof.require(
+      'unknown',
+      ask('left-as-it-is')`Is \`${shown(kept)}\` left as it is until the sum is made?`,
+    );
   const holder = values
     .map((value) => handedOn(module, value, sum.division))
     .find((place) => place !== undefined);
   if (holder !== undefined) {
     const where = holder.module === module ? '' : ` in ${placeOf(holder.module, holder.node)}`;
-    proof.require('unknown', `\`${shown(holder.node)}\`${where} gives nobody a term to change in place`);
+    proof.require(
+      'unknown',
+      ask('left-as-it-is')`Is the term that \`${shown(holder.node)}\`${where} hands on left as it is?`,
+    );
   }
   proof.require(isPromoted(module, sum), {
     no: `its terms have several dtypes: \`${sum.name} +=\` keeps that of the first, a stack takes the widest`,
-    unknown: `that all terms have one dtype: \`${sum.name} +=\` keeps that of the first, a stack takes the widest`,
+    unknown: ask(
+      'one-dtype',
+    )`Do all terms of \`${sum.name}\` have one dtype (\`+=\` keeps that of the first, a stack takes the widest)?`,
   });
   const stray = strayDevice(module, values);
   if (stray !== undefined)
-    proof.require('unknown', `\`${shown(stray)}\` is on the device of the other terms`);
+    proof.require('unknown', ask('same-device')`Is \`${shown(stray)}\` on the device of the other terms?`);
   proof.forbid(
     (sum.meanUses.length > 0 && sum.meanUses.every(isReport)) ||
       lossRecord(module, sum.zeroed, values) !== undefined,
     `the mean of \`${sum.name}\` is only reported as a number`,
   );
   if (sum.sequence !== undefined && /loader|_dl$|dataset|iter/i.test(sum.sequence.text)) {
-    proof.require('unknown', `\`${sum.sequence.text}\` yields exactly \`len(${sum.sequence.text})\` items`);
+    proof.require(
+      'unknown',
+      ask('exact-length')`Does \`${sum.sequence.text}\` yield exactly \`len(${sum.sequence.text})\` items?`,
+    );
   }
   requireUncaught(proof, module, sum.division, /\b(?:ZeroDivisionError|ArithmeticError)\b/);
   return proof;

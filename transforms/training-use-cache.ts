@@ -9,20 +9,25 @@
  * trainer calls it, the load is, which also reaches the saved configuration. Never where the file generates, reads
  * `past_key_values` or speaks of `use_cache` already.
  */
-import type { Answer, ModelLoad, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
   argumentsOf,
+  ask,
   hasSplat,
   isAtLeast,
   isInExpressionScope,
   isTestCode,
   isTrainerClass,
   keywordArgument,
+  type ModelLoad,
   mayLoadAnyModel,
   modelLoad,
   ownsItsLines,
   Proof,
+  type PyModule,
+  type PyNode,
+  type Site,
   statementOf,
+  type Transform,
   trainingForwards,
 } from '../src/toolkit/index.js';
 
@@ -108,21 +113,25 @@ export const trainingUseCache: Transform<CacheSite> = {
         )
         .require(
           'unknown',
-          'that nobody generates with the saved model: its configuration will have the cache off',
+          ask(
+            'trained-only',
+          )`Is the \`${load.className}\` loaded here saved only for more training (its configuration will have the cache off)?`,
         );
     } else {
       proof
         .require(
           hasSplat(call) ? 'unknown' : 'yes',
-          `that what is spread into the call has no \`${CACHE}\` of its own`,
+          ask('spread-without')`Is \`${CACHE}\` missing from what is spread into the call?`,
         )
         .require(
           TAKES_CACHE.test(load.className) ? 'yes' : 'unknown',
-          `that what \`${load.className}\` loads takes \`${CACHE}\``,
+          ask('takes-cache')`Does what \`${load.className}\` loads take \`${CACHE}\`?`,
         )
         .require(
           isReadByName(module, call),
-          'that nothing is read by its position behind the loss and the logits',
+          ask(
+            'read-by-name',
+          )`Are the outputs of \`${load.className}\` beyond loss and logits read by their names?`,
         );
     }
     edit.appendKeyword(call, CACHE, 'False');
@@ -160,7 +169,7 @@ function* loadsForTrainers(module: PyModule): Generator<ModelLoad> {
 }
 
 /** The output is read by names, or by the positions of loss and logits, which come first: a missing entry moves nothing. */
-function isReadByName(module: PyModule, call: PyNode): Answer {
+function isReadByName(module: PyModule, call: PyNode): 'yes' | 'unknown' {
   if (isByPosition(call)) return 'unknown';
   const left = call.parent?.type === 'assignment' ? call.parent.field('left') : undefined;
   const scope = left?.type === 'identifier' ? module.resolve(left) : undefined;

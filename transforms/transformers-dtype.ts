@@ -9,6 +9,7 @@
  */
 import type { Given, PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
 import {
+  ask,
   givenIn,
   isGivenBeside,
   isPipeline,
@@ -94,11 +95,11 @@ export const transformersDtype: Transform<DtypeSite> = {
       proof
         .require(
           spreadsMore(given) ? 'unknown' : 'yes',
-          'that what is spread into the call does not hold `dtype` already',
+          ask('spread-without')`Is \`${'dtype'}\` missing from what is spread into the call?`,
         )
         .require(
           keywordArgument(call, 'trust_remote_code')?.field('value')?.type === 'true' ? 'unknown' : 'yes',
-          'that the code which the model brings along takes `dtype`',
+          ask('remote-takes')`Does the code that comes with the model take \`${'dtype'}\`?`,
         );
     }
     edit.replace(given.name, given.name.text.replace(OLD, NEW));

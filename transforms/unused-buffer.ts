@@ -56,7 +56,6 @@ export const unusedBuffer: Transform = {
 
   skipsTests: true,
   prefilter: ['register_buffer('],
-  cue: (text) => !WALKS.test(text),
 
   *detect(module) {
     if (module.mentions(WALKS)) return;
@@ -103,7 +102,7 @@ function isOwnModule(module: PyModule, classNode: PyNode): boolean {
 }
 
 function isMentioned(module: PyModule, name: string): boolean {
-  return [...module.text.matchAll(new RegExp(`(?<![\\w])${name}(?![\\w])`, 'g'))].length > 1;
+  return [...module.code.matchAll(new RegExp(`(?<![\\w])${name}(?![\\w])`, 'g'))].length > 1;
 }
 
 /** An object that may be of the class has an attribute of this name in another file, or nobody could look at all of them. */

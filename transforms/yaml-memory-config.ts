@@ -21,7 +21,15 @@ import type {
   YamlScalar,
   YamlSection,
 } from '../src/toolkit/index.js';
-import { hydraSources, keywordArgument, modelLoad, Proof, readYaml, roleOf } from '../src/toolkit/index.js';
+import {
+  ask,
+  hydraSources,
+  keywordArgument,
+  modelLoad,
+  Proof,
+  readYaml,
+  roleOf,
+} from '../src/toolkit/index.js';
 import { literalValue, type SettingChange, settingChanges } from './yaml-memory-config/memory-settings.js';
 import { type SettingsReceiver, settingsReceiver } from './yaml-memory-config/settings-receiver.js';
 import { changedOnTheWay, type YamlSource, yamlSource } from './yaml-memory-config/yaml-source.js';
@@ -165,9 +173,12 @@ export const yamlMemoryConfig: Transform<SettingsSite> = {
       .forbid(stray !== undefined, `${file.path} has \`${stray}\`, which is no field of \`${receiver.name}\``)
       .require(
         source.isDefault ? 'unknown' : 'yes',
-        `that ${file.path} is read: it is only the default of the path`,
+        ask('is-read')`Is ${file.path}, which is only the default of the path, the file that is read?`,
       )
-      .require('unknown', `that ${file.path} is for training, and that the code follows what it says`);
+      .require(
+        'unknown',
+        ask('for-training')`Is ${file.path} for training, and does the code follow what it says?`,
+      );
     const added: Record<string, YamlScalar> = {};
     for (const { key, to } of changes) {
       const entry = section.entries.get(key);
@@ -179,7 +190,10 @@ export const yamlMemoryConfig: Transform<SettingsSite> = {
         edit.replace(written, pythonText(to, written));
     }
     if (Object.keys(added).length > 0) {
-      proof.require('unknown', `that nothing else reads ${file.path} into fields of its own`);
+      proof.require(
+        'unknown',
+        ask('takes-new-keys')`Does all else that reads ${file.path} take keys that it does not know?`,
+      );
       edit.addToYaml(file, section, added);
     }
     const training = changes.some(({ to }) => typeof to !== 'boolean');

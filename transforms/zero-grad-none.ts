@@ -8,6 +8,7 @@
 import {
   type Answer,
   argumentsOf,
+  ask,
   calledDefinition,
   hasSplat,
   isModel,
@@ -102,15 +103,24 @@ export const zeroGradNone: Transform<ZeroGradSite> = {
         'this file reads gradients by name, which may then be None',
       )
       .forbid(module.mentions(FIXED_PLACES), 'captured CUDA graphs need gradients that stay where they are')
-      .require(module.mentions(FLAT) ? 'unknown' : 'yes', {
-        no: '',
-        unknown:
-          'that the gradients are no views of one flat tensor, as sharding and fused optimizers make them',
-      })
+      .require(
+        module.mentions(FLAT) ? 'unknown' : 'yes',
+        ask(
+          'own-gradients',
+        )`Are the gradients of \`${receiverOf(call)?.text ?? ''}\` tensors of their own (sharding and fused optimizers make them views of a flat one)?`,
+      )
       .require(owner(module, receiverOf(call)), {
         no: 'its receiver is neither an optimizer nor a model of torch',
-        unknown: `that \`${receiverOf(call)?.text ?? ''}\` is an optimizer or a model of torch`,
+        unknown: ask(
+          'torch-object',
+        )`Is \`${receiverOf(call)?.text ?? ''}\` an optimizer or a model of torch?`,
       });
+    proof.require(
+      'unknown',
+      ask(
+        'gradient-may-be-none',
+      )`Does all code that reads gradients of \`${receiverOf(call)?.text ?? ''}\` take \`None\` for one?`,
+    );
     const list = call.field('arguments');
     if (list === undefined || list.childOfType('comment') !== undefined) edit.removeArgument(argument);
     else edit.replace(list, '()');

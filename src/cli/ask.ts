@@ -12,6 +12,14 @@ export interface Terminal {
 export const REDRAW = '\x0c';
 const CTRL_Z = '\x1a';
 
+const ESCAPE = '\x1b';
+
+/** What came of asking for a line: the line, Esc, or Ctrl-C. */
+export type Line =
+  | { readonly kind: 'line'; readonly text: string }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'interrupted' };
+
 const ESCAPE_SEQUENCE = /^\x1b(?:\[[0-?]*[ -/]*[@-~]|O[ -~]|[^\x1b])/;
 
 /** Asks on the terminal: one key without Enter, or one line. A SIGINT from elsewhere reads as Ctrl-C. */
@@ -44,23 +52,36 @@ export class Ask {
     return key;
   }
 
-  /** A line of text; undefined on Ctrl-C. */
-  async line(prefix: string, message: string): Promise<string | undefined> {
-    if (this.isInterrupted) return undefined;
+  /** A line of text. */
+  async line(prefix: string, message: string): Promise<Line> {
+    if (this.isInterrupted) return { kind: 'interrupted' };
+    const { input, output } = this.terminal;
     const plain = (text: string) => text;
     const style = this.terminal.color ? {} : { message: plain, answer: plain };
+    const escaped = new AbortController();
+    // Arrows and other keys begin with the same byte, and bring more in one piece.
+    const onData = (chunk: Buffer | string) => {
+      if (chunk.toString() === ESCAPE) escaped.abort();
+    };
+    const prompt = inquirer.createPromptModule({
+      ...{ input, output },
+      signal: AbortSignal.any([this.#stop.signal, escaped.signal]),
+    });
+    input.on('data', onData);
     try {
-      const { line } = await this.#prompt<{ line: string }>({
+      const { line } = await prompt<{ line: string }>({
         type: 'input',
         name: 'line',
         message: forTerminal(message),
         theme: { prefix: forTerminal(prefix), style },
       });
-      return line;
+      return { kind: 'line', text: line };
     } catch (error) {
       const left = error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name);
-      if (left) return undefined;
-      throw error;
+      if (!left) throw error;
+      return { kind: escaped.signal.aborted ? 'cancelled' : 'interrupted' };
+    } finally {
+      input.removeListener('data', onData);
     }
   }
 

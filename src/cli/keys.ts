@@ -7,6 +7,23 @@ export interface Item {
   readonly path: string;
   readonly transform: string;
   readonly safety: Safety;
+  /** What is worth more comes first: by effect, leaks before all else, then file by file. */
+  readonly rank: number;
+  readonly at: number;
+  /** What it says, names aside: findings in a row that say the same can be answered together. */
+  readonly like: string;
+  /** Findings that are fixed by the same lines in another way: of them and this one, at most one is taken. */
+  readonly rivals: readonly string[];
+}
+
+export function inReviewOrder(items: readonly Item[]): readonly Item[] {
+  return [...items].sort(
+    (a, b) =>
+      a.rank - b.rank ||
+      (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) ||
+      a.at - b.at ||
+      (a.ref < b.ref ? -1 : 1),
+  );
 }
 
 /** What one answering key changed, so that `u` can take it back. */
@@ -16,13 +33,14 @@ interface Step {
 }
 
 /**
- * `asking` waits for a key. The next five are errands that the session runs before it asks again.
+ * `asking` waits for a key. The next six are errands that the session runs before it asks again.
  * The last three end the review: everything answered, `q`, or Ctrl-C.
  */
 export type Mode =
   | 'asking'
   | 'edit'
   | 'suppress'
+  | 'remember'
   | 'explain'
   | 'help'
   | 'print'
@@ -31,7 +49,7 @@ export type Mode =
   | 'interrupted';
 
 export interface Review {
-  /** Files together, in the order they are asked. */
+  /** In the order they are asked. */
   readonly items: readonly Item[];
   /** Index of the finding on screen. */
   readonly cursor: number;
@@ -52,8 +70,11 @@ interface KeyHelp {
 }
 
 export const KEYS: readonly KeyHelp[] = [
-  { key: 'y', does: 'apply this fix' },
+  { key: 'y', does: 'yes to what is asked, and apply this fix' },
   { key: 'n', does: 'skip it' },
+  { key: 'Y', does: 'as y, and remember the yes in the config, here or for all like it' },
+  { key: '1-9', does: 'show that one of several alternatives; y takes it and leaves the others' },
+  { key: 'l', does: 'apply it and those in a row after it that are like it' },
   { key: 'a', does: 'apply it and the rest of this file (advice needs its own y)' },
   { key: 'd', does: 'skip it and the rest of this file' },
   { key: 'A', does: 'apply all of this transform, in every file (advice needs its own y)' },
@@ -63,8 +84,9 @@ export const KEYS: readonly KeyHelp[] = [
   { key: 'j', does: 'next finding' },
   { key: 'k', does: 'previous finding' },
   { key: 'u', does: 'undo the last answer' },
-  { key: 'i', does: 'explain this transform' },
-  { key: 'p', does: 'print this finding again, with its whole diff' },
+  { key: 'i', does: 'all about this finding: every question, the evidence, the page of its transform' },
+  { key: 'Space', does: 'scroll a change that is longer than the window; so do the arrow keys' },
+  { key: 'p', does: 'print this finding again, with its whole change' },
   { key: 'q', does: 'quit and keep what was accepted' },
   { key: '?', does: 'this help' },
 ];
@@ -82,6 +104,10 @@ export function press(review: Review, key: string): Review {
   switch (key) {
     case 'y':
       return decide(at, [current(at)], accept);
+    case 'Y':
+      return { ...at, mode: 'remember' };
+    case 'l':
+      return acceptAll(at, likeInARow(at), 'those in a row');
     case 'n':
       return decide(at, [current(at)], skip);
     case 'a':
@@ -115,6 +141,7 @@ export function press(review: Review, key: string): Review {
     case CTRL_C:
       return { ...at, mode: 'interrupted' };
     default:
+      if (/^[1-9]$/.test(key)) return toAlternative(at, Number(key));
       return noted(at, `${/^[!-~]$/.test(key) ? `“${key}”` : 'That'} is not a key here; ? lists them.`);
   }
 }
@@ -123,6 +150,11 @@ export function press(review: Review, key: string): Review {
 export function resume(review: Review, note?: string): Review {
   const { note: _, ...quiet } = review;
   return note === undefined ? { ...quiet, mode: 'asking' } : noted({ ...quiet, mode: 'asking' }, note);
+}
+
+/** The finding on screen is accepted, as `y` does. */
+export function take(review: Review, note: string): Review {
+  return noted(press(review, 'y'), note);
 }
 
 export function suppress(review: Review, reason: string): Review {
@@ -145,8 +177,7 @@ export function rewrite(review: Review, text: string | undefined, note: string):
  */
 export function rescanned(review: Review, path: string, found: readonly Item[], note: string): Review {
   const from = review.items.findIndex((item) => item.path === path);
-  const others = review.items.filter((item) => item.path !== path);
-  const items = [...others.slice(0, from), ...found, ...others.slice(from)];
+  const items = inReviewOrder([...review.items.filter((item) => item.path !== path), ...found]);
   const paths = new Map(items.map((item) => [item.ref, item.path]));
   const holds = (ref: string, isOwnText: boolean) =>
     paths.has(ref) && !(isOwnText && paths.get(ref) === path);
@@ -202,15 +233,44 @@ function allOfTransform(review: Review): readonly Item[] {
   return review.items.filter((item) => item.transform === transform && isMeant(review, item, true));
 }
 
+/** The finding on screen and those right after it, in its file, that say the same. */
+export function likeInARow(review: Review): readonly Item[] {
+  const { like, path } = current(review);
+  const after = review.items.slice(review.cursor + 1);
+  const end = after.findIndex(
+    (item) => item.like !== like || item.path !== path || review.answers.has(item.ref),
+  );
+  return [current(review), ...(end === -1 ? after : after.slice(0, end))];
+}
+
+/** The finding on screen among its alternatives, in the order of their numbers. */
+export function alternativesOf(review: Review): readonly Item[] {
+  const { ref, rivals } = current(review);
+  const group = review.items.filter((item) => item.ref === ref || rivals.includes(item.ref));
+  return group.length > 1 ? group : [];
+}
+
+function toAlternative(review: Review, number: number): Review {
+  const meant = alternativesOf(review)[number - 1];
+  if (meant === undefined) return noted(review, `There is no alternative ${number} here.`);
+  return { ...review, cursor: review.items.indexOf(meant) };
+}
+
+/** Open findings of the transform on screen, itself included. */
+export function openOfTransform(review: Review): number {
+  return allOfTransform(review).length;
+}
+
 function isMeant(review: Review, item: Item, inReach: boolean): boolean {
   return inReach && (item === current(review) || !review.answers.has(item.ref));
 }
 
 /** Advice is only ever taken by its own `y`; the rest is applied, and said so where it is not proven safe. */
 function acceptAll(review: Review, meant: readonly Item[], what: string): Review {
-  const items = meant.filter((item) => item.safety !== 'advice');
+  const able = meant.filter((item) => item.safety !== 'advice');
+  const items = able.filter((item, at) => !able.slice(0, at).some(({ ref }) => item.rivals.includes(ref)));
   const unsafe = items.filter((item) => item.safety === 'unsafe').length;
-  const left = meant.length - items.length;
+  const left = meant.length - able.length;
   const advice = left === 0 ? '' : ` Left open: ${left} advice, which needs its own y.`;
   if (items.length === 0) return noted(review, `Nothing to apply in one go.${advice}`);
   const risk = unsafe === 0 ? '' : `, ${unsafe} of them unsafe`;
@@ -223,9 +283,14 @@ function decide(
   items: readonly Item[],
   answer: (item: Item, review: Review) => Decision,
 ): Review {
-  const before = new Map(items.map((item) => [item.ref, review.answers.get(item.ref)]));
-  const answers = new Map(review.answers);
-  for (const item of items) answers.set(item.ref, answer(item, review));
+  const given = new Map(items.map((item) => [item.ref, answer(item, review)]));
+  const known = new Set(review.items.map(({ ref }) => ref));
+  // Of alternatives only one is taken: the others are answered with it.
+  for (const item of items)
+    for (const rival of given.get(item.ref)?.kind === 'skip' ? [] : item.rivals)
+      if (known.has(rival)) given.set(rival, skip());
+  const before = new Map([...given.keys()].map((ref) => [ref, review.answers.get(ref)]));
+  const answers = new Map([...review.answers, ...given]);
   const steps = [...review.steps, { cursor: current(review).ref, before }];
   return toOpen({ ...review, answers, steps }, review.cursor);
 }

@@ -1,12 +1,12 @@
 import type { Decision, Finding, Preview } from '../engine/outcome.js';
-import { printable, widthOf } from '../report/cells.js';
-import { diffView } from '../report/diff-view.js';
-import { headline } from '../report/evidence.js';
+import { clip, printable, widthOf } from '../report/cells.js';
+import { type ChangeRow, changeRows } from '../report/change-view.js';
+import { EFFECT_WORDS } from '../report/effects.js';
+import { measuredEffect } from '../report/evidence.js';
 import { inColor, noColor, type Paint } from '../report/paint.js';
 import { premiseSentence } from '../report/premises.js';
 import { plural, wrap } from '../report/prose.js';
 import { SAFETY_TONE } from '../report/report.js';
-import { shownHunks } from '../report/shown-hunks.js';
 import { withoutMarks } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { Terminal } from './ask.js';
@@ -19,41 +19,80 @@ export interface Look {
   readonly paint: Paint;
 }
 
-export interface Question {
+/** One finding, as a person is asked about it. */
+export interface Card {
   readonly position: number;
   readonly total: number;
+  /** Open findings of its transform, and those in a row that are like it; itself included. */
+  readonly kin: number;
+  readonly row: number;
   readonly path: string;
   readonly finding: Finding;
   readonly meta: TransformMeta | undefined;
   readonly preview: Preview;
   readonly answer: Decision | undefined;
-  /** The diff is of the person's own replacement. */
+  /** The change is the person's own replacement. */
   readonly isEdited: boolean;
+  /** Fixes of the same lines, of which one can be taken, by their numbers; empty where there is no other. */
+  readonly alternatives: readonly { readonly title: string; readonly isThis: boolean }[];
+}
+
+export interface Drawn {
+  readonly text: string;
+  /** Rows of the terminal that it takes, without the prompt. */
+  readonly rows: number;
+  /** How many rows of the change are in view, and how many there are. */
+  readonly room: number;
+  readonly length: number;
+  /** The first row in view. */
+  readonly first: number;
 }
 
 /** Lines of running text longer than this are hard to read. */
 const TEXT_WIDTH = 100;
-/** A diff is never clipped to less than this. */
-const SHORTEST_DIFF = 6;
-const LABEL = 11;
+/** Rows of a change that are always in view, where it has as many. */
+const LEAST_CHANGE = 6;
+const LABEL = 8;
 
 export function lookOf({ output, color }: Terminal): Look {
   // A terminal that does not say how large it is reports zero.
   return { width: output.columns || 80, height: output.rows || 24, paint: color ? inColor : noColor };
 }
 
-/** One finding with its diff, clipped to the height of the terminal unless all of it is wanted. */
-export function questionText(question: Question, look: Look, whole: boolean): string {
-  const head = headLines(question, look);
-  const diff = diffLines(question.preview, look);
-  const room = Math.max(look.height - rowsOf(head, look) - 3, SHORTEST_DIFF);
-  return `${[...head, ...(whole ? diff : clipped(diff, room, look))].join('\n')}\n`;
+/**
+ * The change first, then in short why, what it was measured to do, and what is asked. It fits the terminal: of a longer
+ * change it shows the part from row `from` on, at first with the first changed line in view. In `Infinity` rows it shows all.
+ */
+export function cardText(card: Card, look: Look, from?: number): Drawn {
+  const head = headLines(card, look);
+  const change = changeRows(card.preview, look.paint, look.width);
+  const rest = look.height - head.length - rowsOf([promptText(card, look)], look);
+  const long = footLines(card, look, Infinity);
+  const foot =
+    long.length + change.length <= rest
+      ? long
+      : footLines(card, look, rest - Math.min(change.length, LEAST_CHANGE));
+  const room = Math.max(rest - foot.length, Math.min(change.length, 3));
+  const first = from ?? firstView(change, room);
+  const lines = [...head, ...inView(change, room, first, look.paint), ...foot];
+  return { text: `${lines.join('\n')}\n`, rows: rowsOf(lines, look), room, length: change.length, first };
 }
 
-export function promptText({ finding, position, total }: Question, { paint }: Look): string {
-  const verb = finding.safety === 'advice' ? 'Take this advice' : 'Apply this fix';
-  const keys = KEYS.map(({ key }) => key).join(',');
-  return `${paint.bold(`(${position}/${total}) ${verb} [${keys}]?`)} `;
+/** The keys that are asked for most, spelt out. */
+export function promptText(card: Card, { paint }: Look): string {
+  const { position, total, finding, kin, row, alternatives } = card;
+  const keys = [
+    finding.safety === 'advice' ? '[y]es, take this advice' : '[y]es',
+    '[n]o',
+    ...(finding.questions.length > 0 ? ['[Y]es for good'] : []),
+    ...(alternatives.length > 0 ? [`[1-${alternatives.length}] another way`] : []),
+    ...(row > 1 ? [`[l]ike it: ${row} in a row`] : []),
+    ...(kin > 1 ? [`[A]ll ${kin} of this kind`] : []),
+    '[e]dit',
+    '[q]uit',
+    '?=more',
+  ];
+  return `${paint.bold(`(${position}/${total}) ${keys.join(' ')}`)} `;
 }
 
 export function noteText(note: string, { paint, width }: Look): string {
@@ -67,37 +106,89 @@ export function helpText({ paint, width }: Look): string {
   return `${lines.join('\n')}\n`;
 }
 
-function headLines(
-  { position, total, path, finding, meta, answer, isEdited }: Question,
-  look: Look,
-): string[] {
-  const { paint, width } = look;
-  const place = `${printable(path)}:${finding.at.line}:${finding.at.column}`;
-  const title = `── ${position}/${total} ── ${place} `;
-  const tags = [
-    paint.bold(finding.transform),
-    paint[SAFETY_TONE[finding.safety]](finding.safety),
-    finding.numerics,
-    ...(answer === undefined ? [] : [paint.magenta(answerText(answer))]),
-  ];
+/** All that the card had no room for. */
+export function detailText({ finding, meta, alternatives }: Card, { paint, width }: Look): string {
+  const say = (label: string, text: string) => entry(label, text, LABEL, width, paint.bold);
   const lines = [
     '',
-    paint.bold(paint.cyan(title + '─'.repeat(Math.max(width - widthOf(title), 0)))),
-    tags.join(' · '),
-    ...wrap(finding.message, Math.min(width, TEXT_WIDTH), { first: '', rest: '' }),
+    ...say('why', finding.message),
+    ...(finding.fix === undefined ? [] : say('fix', finding.fix.title)),
+    ...finding.questions.flatMap(({ text }) => say('?', text)),
+    ...(finding.assumed ?? []).flatMap(({ text }) => say('assumed', text)),
+    ...alternatives.flatMap(({ title, isThis }, at) =>
+      say(`${at + 1}`, isThis ? `${title} (this one)` : title),
+    ),
+    ...(finding.premises ?? []).flatMap((premise) => say('counts', `on ${premiseSentence(premise)}`)),
+    ...(meta === undefined ? [] : say('effect', meta.evidence.verdict)),
+    '',
   ];
-  const say = (label: string, text: string) => lines.push(...entry(label, text, LABEL, width, paint.dim));
-  for (const gate of finding.unproven) say('not proven', gate);
-  if (finding.alternativeTo !== undefined)
-    say('opposite', `of ${finding.alternativeTo.join(', ')}, which runs too`);
-  for (const premise of finding.premises ?? []) say('counts on', premiseSentence(premise));
-  if (meta !== undefined) {
-    say('measured', meta.evidence.verdict);
-    const figure = headline(meta);
-    if (figure !== undefined) say('figure', figure);
+  return `${lines.join('\n')}\n`;
+}
+
+function headLines({ position, total, kin, path, finding, answer, isEdited }: Card, look: Look): string[] {
+  const { paint, width } = look;
+  const place = `${printable(path)}:${finding.at.line}:${finding.at.column}`;
+  const share = total < 10 ? '' : ` · ${Math.floor((100 * (position - 1)) / total)} %`;
+  const title = clip(`── ${position}/${total}${share} ── ${place} `, width);
+  const tags = [
+    paint.bold(finding.transform),
+    paint[SAFETY_TONE[finding.safety]](
+      finding.assumed === undefined ? finding.safety : `${finding.safety} by assumption`,
+    ),
+    finding.numerics,
+    ...(kin > 1 ? [`${kin - 1} more of this kind`] : []),
+    ...(isEdited ? [paint.magenta('your own replacement')] : []),
+    ...(answer === undefined ? [] : [paint.magenta(answerText(answer))]),
+  ];
+  return [
+    '',
+    paint.bold(paint.cyan(title + '─'.repeat(Math.max(width - widthOf(title), 0)))),
+    ...joined(tags, ' · ', width),
+  ];
+}
+
+/** Parts with a separator, on as many lines as they need. */
+function joined(parts: readonly string[], separator: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const last = lines.at(-1);
+    const longer = last === undefined ? part : last + separator + part;
+    if (last === undefined || widthOf(withoutMarks(longer)) > width) lines.push(part);
+    else lines[lines.length - 1] = longer;
   }
-  say('fix', isEdited ? 'your own replacement' : (finding.fix?.title ?? ''));
-  return [...lines, ''];
+  return lines;
+}
+
+/** Why, the effect and what is asked, in at most `most` rows: a line each where it must be short. */
+function footLines(card: Card, look: Look, most: number): string[] {
+  const { finding, meta, alternatives } = card;
+  const { paint, width } = look;
+  const isShort = most !== Infinity;
+  const say = (label: string, text: string) =>
+    isShort
+      ? [`${paint.dim(label.padEnd(LABEL))}${clip(text, width - LABEL)}`]
+      : hung(label, text, width, paint.dim);
+  const effect = meta && `${EFFECT_WORDS[finding.effect]}; ${measuredEffect(meta, finding.measuredAs)}`;
+  const lines = [
+    ...say('why', finding.message),
+    ...(effect === undefined ? [] : say('effect', effect)),
+    ...alternatives.flatMap(({ title, isThis }, at) =>
+      say(`${at + 1} ${isThis ? '←' : ''}`, isThis ? `this change` : title),
+    ),
+    ...(finding.assumed ?? []).flatMap(({ text }) => say('assumed', text)),
+  ];
+  const asked = finding.questions.map(({ text }) => hung('?', text, width, paint.yellow, paint.bold));
+  let untold = asked.length;
+  for (const each of asked) {
+    const isRoom = lines.length + each.length + (untold > 1 ? 1 : 0) <= most;
+    // The first question is always there in full: it is what the key answers.
+    if (!isRoom && untold < asked.length) break;
+    lines.push(...each);
+    untold--;
+  }
+  if (untold > 0)
+    lines.push(paint.yellow(`${' '.repeat(LABEL)}and ${plural(untold, 'more question')}: i shows all`));
+  return lines;
 }
 
 function answerText(answer: Decision): string {
@@ -111,6 +202,19 @@ function answerText(answer: Decision): string {
     case 'suppress':
       return 'answered: suppress';
   }
+}
+
+function hung(
+  label: string,
+  text: string,
+  width: number,
+  tone: (text: string) => string,
+  textTone = (words: string) => words,
+): string[] {
+  const rest = ' '.repeat(LABEL);
+  return wrap(text, Math.min(width, TEXT_WIDTH), { first: rest, rest }).map((line, at) =>
+    at === 0 ? tone(label.padEnd(LABEL)) + textTone(line.slice(LABEL)) : rest + textTone(line.slice(LABEL)),
+  );
 }
 
 /** A label in a column of its own, with the text hanging beside it. */
@@ -129,24 +233,28 @@ function entry(
   ];
 }
 
-/** Long lines are left to the terminal to fold: what changes must not be cut off. */
-function diffLines({ before, after, beside = [] }: Preview, { paint }: Look): string[] {
-  const style = { paint, width: Infinity, margin: '' };
-  return [
-    ...diffView(shownHunks(before, after), style),
-    ...beside.flatMap((change) => [
-      paint.bold(`and in ${printable(change.path)}:`),
-      ...diffView(shownHunks(change.before, change.after), style),
-    ]),
-  ];
+/** Where the first changed line is in view, with a little of what is above it. */
+function firstView(change: readonly ChangeRow[], room: number): number {
+  if (change.length <= room) return 0;
+  const first = change.findIndex(({ isChange }) => isChange);
+  return Math.max(0, first - Math.min(3, Math.floor(room / 3)));
 }
 
-function clipped(diff: readonly string[], room: number, look: Look): readonly string[] {
-  if (rowsOf(diff, look) <= room) return diff;
-  const shown: string[] = [];
-  while (rowsOf(diff.slice(0, shown.length + 1), look) < room) shown.push(diff[shown.length] ?? '');
-  const note = `… ${plural(diff.length - shown.length, 'more line')}; p prints them all`;
-  return [...shown, look.paint.dim(note)];
+/** Rows of the change from one on; where some are left out, a line says how many and how to see them. */
+function inView(change: readonly ChangeRow[], room: number, from: number, paint: Paint): string[] {
+  if (change.length <= room) return change.map(({ text }) => text);
+  const above = change.slice(0, from);
+  const within = Math.max(room - 1 - (above.length > 0 ? 1 : 0), 1);
+  const below = change.slice(from + within);
+  const told = (rows: readonly ChangeRow[], keys: string) => {
+    const changed = rows.filter(({ isChange }) => isChange).length;
+    return paint.dim(`  ⋮ ${plural(rows.length, 'more row')}, ${changed} of them changed: ${keys}`);
+  };
+  return [
+    ...(above.length > 0 ? [told(above, '↑')] : []),
+    ...change.slice(from, from + within).map(({ text }) => text),
+    ...(below.length > 0 ? [told(below, 'Space or ↓ scrolls')] : []),
+  ];
 }
 
 function rowsOf(lines: readonly string[], look: Look): number {

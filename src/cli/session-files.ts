@@ -1,8 +1,10 @@
-import type { Engine } from '../engine/engine.js';
+import { withAssumed } from '../engine/assumed.js';
+import type { Engine, EngineSetup } from '../engine/engine.js';
 import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
-import { byEffect, type Effect } from '../toolkit/effect.js';
+import type { TransformMeta } from '../toolkit/contract.js';
+import { EFFECTS } from '../toolkit/effect.js';
 import { type Asked, contentHash } from '../workspace/answers.js';
-import type { Item } from './keys.js';
+import { type Item, inReviewOrder } from './keys.js';
 
 /** A file that is not as it was: its findings now, or why it has none. */
 export interface Change {
@@ -11,7 +13,7 @@ export interface Change {
   readonly lost?: string;
 }
 
-/** The files under review as they were last read, and their findings by name: what frees memory first, files together. */
+/** The files under review as they were last read, and their findings by name. */
 export class ReviewedFiles {
   readonly #files = new Map<string, SourceFile>();
   readonly #findings = new Map<string, Finding>();
@@ -21,8 +23,9 @@ export class ReviewedFiles {
     private readonly engine: Engine,
     scans: readonly Scan[],
     private readonly reread: (path: string) => SourceFile | undefined,
+    private readonly metas: ReadonlyMap<string, TransformMeta>,
   ) {
-    this.items = [...scans].sort((a, b) => byEffect(bestIn(a), bestIn(b))).flatMap((scan) => this.#add(scan));
+    this.items = inReviewOrder(scans.flatMap((scan) => this.#add(scan)));
   }
 
   file(path: string): SourceFile {
@@ -41,6 +44,15 @@ export class ReviewedFiles {
     return { path: item.path, hash: contentHash(this.file(item.path).source), key: this.finding(item).key };
   }
 
+  /** The items as they are once some questions are answered for good. */
+  assume(items: readonly Item[], assumes: NonNullable<EngineSetup['assumes']>): readonly Item[] {
+    return items.map((item) => {
+      const finding = withAssumed({ assumes }, this.finding(item), item.path);
+      this.#findings.set(item.ref, finding);
+      return { ...item, safety: finding.safety };
+    });
+  }
+
   /** Reads the file again; undefined when nothing changed. */
   refresh(path: string): Change | undefined {
     const now = this.reread(path);
@@ -55,20 +67,23 @@ export class ReviewedFiles {
     this.#files.set(file.path, file);
     return findings
       .filter((finding) => finding.fix !== undefined)
-      .sort((a, b) => byEffect(a.effect, b.effect))
       .map((finding) => {
-        const { transform, safety } = finding;
+        const { transform, safety, alternatives = [] } = finding;
         const ref = refOf(file.path, finding);
         this.#findings.set(ref, finding);
-        return { ref, path: file.path, transform, safety };
+        return {
+          ...{ ref, path: file.path, transform, safety, rank: this.#rank(finding), at: finding.span.start },
+          like: [transform, safety, finding.message.replace(/`[^`]*`/g, '``')].join('\0'),
+          rivals: alternatives.map((key) => `${file.path}\0${key}`),
+        };
       });
   }
-}
 
-/** What the best fix of a file is good for. */
-function bestIn({ findings }: Scan): Effect {
-  const offered = findings.filter(({ fix }) => fix !== undefined).map(({ effect }) => effect);
-  return offered.sort(byEffect)[0] ?? 'tidy';
+  /** Leaks before all else that frees memory. */
+  #rank({ effect, transform }: Finding): number {
+    const isLeak = this.metas.get(transform)?.symptom === 'leak';
+    return 2 * EFFECTS.indexOf(effect) + (isLeak ? 0 : 1);
+  }
 }
 
 export function refOf(path: string, finding: Finding): string {

@@ -71,7 +71,7 @@ function declinedAfter(
   hash: string,
 ): readonly Entry[] {
   const isLeft = ({ ref }: Item) => (review.answers.get(ref)?.kind ?? 'skip') === 'skip';
-  const left = review.items.filter((item) => item.path === path && isLeft(item));
+  const left = review.items.filter((item) => item.path === path && isLeft(item)).sort((a, b) => a.at - b.at);
   const matches = left.every((item, index) => remaining[index]?.transform === item.transform);
   if (left.length !== remaining.length || !matches) return [];
   return remaining.flatMap(({ key }, index): Entry[] => {

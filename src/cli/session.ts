@@ -9,20 +9,35 @@ import type { Written } from '../workspace/write.js';
 import { Ask, REDRAW, type Terminal } from './ask.js';
 import { editText } from './editor.js';
 import {
+  alternativesOf,
   CTRL_C,
   current,
   type Item,
+  likeInARow,
+  openOfTransform,
   press,
   type Review,
   rescanned,
   resume,
   rewrite,
   suppress,
+  take,
 } from './keys.js';
-import { helpText, type Look, lookOf, noteText, promptText, type Question, questionText } from './screen.js';
+import {
+  type Card,
+  cardText,
+  type Drawn,
+  detailText,
+  helpText,
+  type Look,
+  lookOf,
+  noteText,
+  promptText,
+} from './screen.js';
 import { forEditor, fromEditor, tryOut } from './session-edit.js';
 import { ReviewedFiles } from './session-files.js';
 import { Memory } from './session-memory.js';
+import { covers, type Remember, reachMeant, reachQuestion } from './session-remember.js';
 import { type Landed, land, pathsToWrite } from './session-write.js';
 
 export interface ReviewInput {
@@ -34,6 +49,8 @@ export interface ReviewInput {
   /** What the file holds on disk now. */
   reread(path: string): SourceFile | undefined;
   readonly state: State;
+  /** Writes a yes into the configuration. */
+  readonly remember: Remember;
   /** Take up the answers that an earlier session left. */
   readonly resume: boolean;
   readonly terminal: Terminal;
@@ -74,9 +91,11 @@ class Session {
   #review: Review;
   /** What the terminal shows, so that a question is printed once. */
   #onScreen: string | undefined;
+  /** The row of its change that is the first in view, where the person has scrolled. */
+  #from: number | undefined;
 
   constructor(private readonly input: ReviewInput) {
-    this.#files = new ReviewedFiles(input.engine, input.scans, input.reread);
+    this.#files = new ReviewedFiles(input.engine, input.scans, input.reread, input.metas);
     this.#memory = new Memory(input.state, input.resume, this.#files);
     this.#review = this.#memory.begin();
     this.#ask = new Ask(input.terminal);
@@ -111,12 +130,13 @@ class Session {
     const { mode } = this.#review;
     if (mode === 'edit') return this.#edit();
     if (mode === 'suppress') return this.#suppress();
+    if (mode === 'remember') return this.#remember();
     if (mode === 'asking') return this.#question();
     const look = lookOf(this.input.terminal);
     const page = await this.#page();
     if (mode === 'help') this.#print(helpText(look));
     if (mode === 'explain') this.#print(explanation(page, look));
-    if (mode === 'print') this.#print(questionText(page, look, true));
+    if (mode === 'print') this.#print(cardText(page, { ...look, height: Infinity }).text);
     this.#review = resume(this.#review);
   }
 
@@ -125,12 +145,20 @@ class Session {
     if (this.#refresh(item.path)) return;
     const page = await this.#page();
     const look = lookOf(this.input.terminal);
-    if (this.#onScreen !== item.ref) this.#print(questionText(page, look, false));
+    if (this.#onScreen !== item.ref) this.#from = undefined;
+    let drawn = cardText(page, look, this.#from);
+    if (this.#onScreen !== item.ref) this.#print(drawn.text);
     this.#onScreen = item.ref;
     for (const note of [this.#review.note, this.#memory.news()]) {
       if (note !== undefined) this.#print(noteText(note, look));
     }
-    const key = await this.#ask.key(promptText(page, look));
+    let key = await this.#ask.key(promptText(page, look));
+    while (SCROLLS.has(key)) {
+      this.#from = scrolled(drawn, this.#from, key);
+      drawn = cardText(page, look, this.#from);
+      this.#print(drawn.text);
+      key = await this.#ask.key(promptText(page, look));
+    }
     if (key === REDRAW) this.#onScreen = undefined;
     else if (key === CTRL_C || key === 'q' || !this.#refresh(item.path)) this.#take(press(this.#review, key));
   }
@@ -172,9 +200,14 @@ class Session {
   async #suppress(): Promise<void> {
     const item = current(this.#review);
     this.#print(noteText('Type a reason, or Enter for none.', lookOf(this.input.terminal)));
-    const reason = (await this.#ask.line('#', `memfix: ignore[${item.transform}]`))?.trim();
+    const line = await this.#ask.line('#', `memfix: ignore[${item.transform}]`);
     this.#onScreen = undefined;
-    if (reason === undefined) return this.#take(press(this.#review, CTRL_C));
+    if (line.kind === 'interrupted') return this.#take(press(this.#review, CTRL_C));
+    if (line.kind === 'cancelled') {
+      this.#review = resume(this.#review, 'Nothing was suppressed.');
+      return;
+    }
+    const reason = line.text.trim();
     if (this.#refresh(item.path)) return;
     const answer: Decision = reason === '' ? { kind: 'suppress' } : { kind: 'suppress', reason };
     const file = this.#files.file(item.path);
@@ -184,7 +217,32 @@ class Session {
     } else this.#take(suppress(this.#review, reason));
   }
 
-  async #page(): Promise<Question> {
+  /** Asks how far the yes reaches, writes it down, and accepts the fix. */
+  async #remember(): Promise<void> {
+    const item = current(this.#review);
+    const { questions } = this.#files.finding(item);
+    if (questions.length === 0) {
+      this.#take(take(resume(this.#review), 'There was no question to remember a yes for.'));
+      return;
+    }
+    this.#print(noteText(reachQuestion(questions.length), lookOf(this.input.terminal)));
+    const line = await this.#ask.line('?', 'this, file or all');
+    this.#onScreen = undefined;
+    if (line.kind === 'interrupted') return this.#take(press(this.#review, CTRL_C));
+    const reach = line.kind === 'line' ? reachMeant(line.text) : undefined;
+    if (reach === undefined) {
+      this.#review = resume(this.#review, 'Nothing was remembered, and nothing answered.');
+      return;
+    }
+    if (this.#refresh(item.path)) return;
+    const about = [item.transform, questions, item.path, reach] as const;
+    const { isWritten, note } = this.input.remember(...about);
+    this.#take(take(resume(this.#review), note));
+    if (isWritten)
+      this.#review = { ...this.#review, items: this.#files.assume(this.#review.items, covers(...about)) };
+  }
+
+  async #page(): Promise<Card> {
     const item = current(this.#review);
     const file = this.#files.file(item.path);
     const finding = this.#files.finding(item);
@@ -192,6 +250,12 @@ class Session {
     return {
       position: this.#review.cursor + 1,
       total: this.#review.items.length,
+      kin: openOfTransform(this.#review),
+      row: likeInARow(this.#review).length,
+      alternatives: alternativesOf(this.#review).map((each) => ({
+        title: `${each.transform}: ${this.#files.finding(each).fix?.title}`,
+        isThis: each === item,
+      })),
       path: item.path,
       finding,
       meta: this.input.metas.get(item.transform),
@@ -279,9 +343,21 @@ class Session {
   }
 }
 
-/** The transform's page, with the person's own code as its example. */
-function explanation({ finding, meta, preview }: Question, look: Look): string {
-  return meta === undefined
-    ? noteText(`There is no page about ${finding.transform}.`, look)
-    : terminalPage(meta, preview, look);
+/** All about the finding, and the transform's page with the person's own code as its example. */
+function explanation(card: Card, look: Look): string {
+  const { finding, meta, preview } = card;
+  const page =
+    meta === undefined
+      ? noteText(`There is no page about ${finding.transform}.`, look)
+      : terminalPage(meta, preview, look);
+  return detailText(card, look) + page;
+}
+
+const SCROLLS: ReadonlySet<string> = new Set([' ', '\x1b[A', '\x1b[B', '\x1b[5~', '\x1b[6~']);
+
+/** A page by Space and the page keys, a row by the arrows; never beyond the end. */
+function scrolled({ room, length, first }: Drawn, from: number | undefined, key: string): number {
+  const page = Math.max(room - 2, 1);
+  const by = { ' ': page, '\x1b[6~': page, '\x1b[5~': -page, '\x1b[A': -1, '\x1b[B': 1 }[key] ?? 0;
+  return Math.max(0, Math.min((from ?? first) + by, Math.max(length - page, 0)));
 }

@@ -17,6 +17,7 @@ export function settingsOf({ args, io, catalogue }: Context): Settings {
     config: config.path === undefined ? null : shownFrom(io.cwd, config.path),
     transforms: [...selected],
     unsafeFixes,
+    assume: config.assume.map(({ text }) => text),
     versions: [...placesOf(project, folders)].map(([{ pins }, folder]) => ({
       folder: shownFrom(io.cwd, folder),
       packages: [...pins].flatMap(([name, found]) => found.map((pin) => ({ name, ...pin }))),

@@ -193,7 +193,7 @@ function show(repository: string, engine: Engine, file: SourceFile, finding: Fin
     finding.refusal ??
     [
       finding.message,
-      ...finding.unproven.map((gate) => `unproven: ${gate}`),
+      ...finding.questions.map(({ text }) => `asks: ${text}`),
       ...(finding.advice === undefined ? [] : [`advice: ${finding.advice}`]),
     ].join('\n  ');
   const line = before.split(/\r\n|\r|\n/)[finding.at.line - 1] ?? '';
@@ -223,12 +223,12 @@ function summary(all: readonly Ledger[]): string {
   const refusals = findings.flatMap(({ transform, refusal }) =>
     refusal === undefined ? [] : [`${transform}: ${withoutNames(refusal)}`],
   );
-  const gates = findings.flatMap(({ transform, unproven }) =>
-    unproven.map((gate) => `${transform}: ${withoutNames(gate)}`),
+  const gates = findings.flatMap(({ transform, questions }) =>
+    questions.map(({ text }) => `${transform}: ${withoutNames(text)}`),
   );
   return [
     tallied('findings', tiers),
-    tallied('unproven gates', gates),
+    tallied('questions', gates),
     tallied('refusals', refusals),
     tallied('skipped files', all.flatMap(({ skipped }) => skipped).map(withoutNames)),
     `\n${all.length} checkouts, ${all.reduce((sum, { files }) => sum + files, 0)} files, `,

@@ -4,6 +4,7 @@ import { dirname } from 'node:path/posix';
 import type { ProjectDoor } from '../engine/neighbours.js';
 import type { Finding } from '../engine/outcome.js';
 import { fileImported, fileNamed } from '../semantic/module-paths.js';
+import { aboutWhat } from '../semantic/question.js';
 import { type Pin, Versions } from '../semantic/versions.js';
 import { wholeWord } from '../text/words.js';
 import type { Numerics, Options, Safety } from '../toolkit/contract.js';
@@ -19,8 +20,8 @@ export type Recorded =
       readonly safety: Safety;
       readonly numerics: Numerics;
       readonly message: string;
-      /** The gates that keep it from being safer; left out where there are none. */
-      readonly unproven?: readonly string[];
+      /** `kind(subject): text` of what keeps it from being safer; left out where nothing does. */
+      readonly questions?: readonly string[];
       /** What to do, where there is no diff. */
       readonly advice?: string;
     };
@@ -162,13 +163,15 @@ export function allowsUnsafe(kind: CaseKind, recorded: readonly Recorded[] | und
 export function record(finding: Finding, withId: boolean): Recorded {
   const place = { line: finding.at.line, ...(withId ? { id: finding.transform } : {}) };
   if (finding.refusal !== undefined) return { ...place, refusal: finding.refusal };
-  const { safety, numerics, message, unproven, advice } = finding;
+  const { safety, numerics, message, questions, advice } = finding;
   return {
     ...place,
     safety,
     numerics,
     message,
-    ...(unproven.length === 0 ? {} : { unproven }),
+    ...(questions.length === 0
+      ? {}
+      : { questions: questions.map((each) => `${aboutWhat(each)}: ${each.text}`) }),
     ...(advice === undefined ? {} : { advice }),
   };
 }

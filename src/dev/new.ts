@@ -45,10 +45,12 @@ function source(name: string): string {
  * Leaves alone: … because …
  */
 import {
+  ask,
   EMPTY_CACHE,
   Proof,
   type PyNode,
   qualifiedName,
+  shown,
   type Site,
   type Transform,
 } from '../src/toolkit/index.js';
@@ -99,7 +101,7 @@ export const ${exportedName(name)}: Transform<Found> = {
 
   fix({ statement }, edit) {
     // A condition that the code proves is \`yes\`; \`no\` refuses the site; \`unknown\` makes the finding unsafe and names it.
-    const proof = new Proof().require('unknown', 'that nothing needs the memory back');
+    const proof = new Proof().require('unknown', ask('cache-unneeded')\`Does the code after \${shown(statement)} do without the memory that it gives back?\`);
     edit.removeStatement(statement);
     return edit.done('Remove the call', proof);
   },

@@ -2,7 +2,7 @@ import type { Numerics, Safety, Transform } from '../toolkit/contract.js';
 import { byEffect } from '../toolkit/effect.js';
 import type { EngineSetup } from './engine.js';
 import type { Decision, Finding, SourceFile } from './outcome.js';
-import { lookAt, scanOf } from './scan.js';
+import { lookAt, plainScanOf } from './scan.js';
 
 /** A fix that is about to be taken, or what a person wrote in its place. */
 interface Chosen {
@@ -102,7 +102,7 @@ function objectionsTo<C extends Chosen>(
 }
 
 function findingsIn(setup: EngineSetup, transform: Transform, file: SourceFile): readonly Finding[] {
-  const scan = scanOf(setup, lookAt(setup, file, { transforms: [transform], isAddressed: false }));
+  const scan = plainScanOf(setup, lookAt(setup, file, { transforms: [transform], isAddressed: false }));
   return scan.kind === 'scan' ? scan.findings : [];
 }
 

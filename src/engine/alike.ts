@@ -1,6 +1,8 @@
 import type { PyModule } from '../semantic/module.js';
+import { ask, type Question } from '../semantic/question.js';
 import { statementOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
+import { shown } from '../torch/gate.js';
 import type { Finding } from './outcome.js';
 
 interface Found {
@@ -8,8 +10,11 @@ interface Found {
   readonly finding: Finding;
 }
 
-const DOUBT =
-  'that a statement may change while one beside it, which is alike and not proven, stays as it is';
+function aboutAlike({ node }: Found): Question {
+  return ask(
+    'alike',
+  )`May \`${shown(node)}\` change here while the statement beside it, which is alike and has an open question, stays as it is?`;
+}
 
 /**
  * Statements in a row that call the same are fixed together or not at all: of three loads, two that are changed look like a
@@ -28,7 +33,7 @@ export function asOne(module: PyModule, found: readonly Found[]): readonly Findi
   return found.map((each) => {
     const { finding } = each;
     if (!doubtful.has(each) || !isSafe(each)) return finding;
-    return { ...finding, safety: 'unsafe', unproven: [...finding.unproven, DOUBT] };
+    return { ...finding, safety: 'unsafe', questions: [...finding.questions, aboutAlike(each)] };
   });
 }
 

@@ -1,4 +1,5 @@
 import type { PyModule } from '../semantic/module.js';
+import type { Question } from '../semantic/question.js';
 import type { Surroundings } from '../semantic/surroundings.js';
 import type { PythonParser } from '../syntax/parser.js';
 import { pythonProblem, type SyntaxProblem } from '../syntax/soundness.js';
@@ -18,6 +19,8 @@ export interface EngineSetup {
   /** Ids that exist, selected or not: an ignore comment may name any of them. */
   readonly knownIds: ReadonlySet<string>;
   optionsFor(id: string): Options;
+  /** Whether the answer to a question about this file is known to be yes: a person has said so. */
+  assumes?(transform: string, question: Question, path: string): boolean;
   /**
    * The project around a file, made anew for each scan; without it every file is by itself. Its other files are parsed in
    * pieces where the file itself is; `self` is what they see of it.

@@ -1,4 +1,5 @@
 import type { PyModule } from '../semantic/module.js';
+import { ask, type Question } from '../semantic/question.js';
 import type { Premise } from '../semantic/versions.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import { standingOf } from '../torch/versions.js';
@@ -8,13 +9,13 @@ export interface Floor {
   /** Why the fix has no place in a project that pins a package below what it needs. */
   readonly refusal?: string;
   /** What it needs and the project does not show. */
-  readonly doubts: readonly string[];
+  readonly doubts: readonly Question[];
   /** What makes the others certain. */
   readonly premises: readonly Premise[];
 }
 
 export function floorIn({ requires }: TransformMeta, module: PyModule): Floor {
-  const doubts: string[] = [];
+  const doubts: Question[] = [];
   const premises: Premise[] = [];
   for (const [name, floor] of Object.entries(requires)) {
     const {
@@ -28,7 +29,7 @@ export function floorIn({ requires }: TransformMeta, module: PyModule): Floor {
       return { refusal, doubts: [], premises: [] };
     }
     if (premise !== undefined) premises.push(premise);
-    if (answer === 'unknown') doubts.push(`that ${name} is ${floor} or newer: ${doubt}`);
+    if (answer === 'unknown') doubts.push(ask('version')`Is ${`${name} ${floor} or newer`} (${doubt})?`);
   }
   return { doubts, premises };
 }

@@ -1,4 +1,5 @@
 import type { Edit, FileEdits } from '../edit/edit.js';
+import type { Question } from '../semantic/question.js';
 import type { Relied } from '../semantic/surroundings.js';
 import type { Premise } from '../semantic/versions.js';
 import type { SourceText } from '../text/decode.js';
@@ -40,8 +41,14 @@ export interface Finding {
   readonly message: string;
   readonly safety: Safety;
   readonly numerics: Numerics;
-  /** The gates that the code does not prove; why the finding is not safer. */
-  readonly unproven: readonly string[];
+  /** What the code does not prove; why the finding is not safer. */
+  readonly questions: readonly Question[];
+  /** Questions whose yes the configuration assumes; absent where there are none. */
+  readonly assumed?: readonly Question[];
+  /** Keys of findings of this scan that are fixed by the same lines in another way: one of them can be taken. */
+  readonly alternatives?: readonly string[];
+  /** Which of the measured cases of its transform it is, by the first words of that figure. */
+  readonly measuredAs?: string;
   /** Transforms of this run that do the opposite: the fix is one to choose, not one to apply with theirs. */
   readonly alternativeTo?: readonly string[];
   /** The versions that the fix counts on, and what says that they are there. */

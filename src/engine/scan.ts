@@ -13,6 +13,8 @@ import type { Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import { effectOf } from '../toolkit/effect.js';
 import { asOne } from './alike.js';
+import { withAlternatives } from './alternatives.js';
+import { withAssumed } from './assumed.js';
 import type { EngineSetup } from './engine.js';
 import { floorIn } from './floor.js';
 import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
@@ -54,8 +56,22 @@ export function lookAt(
   return { file, glimpse, candidates: withCue(setup, transforms, file.path, glimpse), isAddressed };
 }
 
-/** What a file has to say. Most have nothing, and are not even parsed. */
-export function scanOf(setup: EngineSetup, { file, glimpse, candidates, isAddressed }: Look): Scan | Skipped {
+/** What a file has to say, with alternatives told apart. Most have nothing, and are not even parsed. */
+export function scanOf(setup: EngineSetup, look: Look): Scan | Skipped {
+  const scan = plainScanOf(setup, look);
+  if (scan.kind === 'skipped' || scan.findings.length < 2) return scan;
+  const findings = withAlternatives(scan.file, scan.findings, setup.transforms, (file, transform) => {
+    const trial = plainScanOf(setup, lookAt(setup, file, { transforms: [transform], isAddressed: false }));
+    return trial.kind === 'scan' ? trial.findings : [];
+  });
+  return { ...scan, findings };
+}
+
+/** The same of one transform alone, or on paper: each finding by itself. */
+export function plainScanOf(
+  setup: EngineSetup,
+  { file, glimpse, candidates, isAddressed }: Look,
+): Scan | Skipped {
   if (candidates.length === 0 && file.named !== true && !isAddressed) {
     return { kind: 'scan', file, findings: [], suppressed: [], notes: [] };
   }
@@ -164,9 +180,10 @@ function findingsOf(setup: EngineSetup, transform: Transform, module: PyModule):
     const key = createHash('sha1').update(`${words}\0${nth}`).digest('hex').slice(0, 16);
     const made = findingFor(transform, site, key, module, options);
     const isOpposed = made.fix !== undefined && opposites.length > 0;
-    return { node: site.node, finding: isOpposed ? { ...made, alternativeTo: opposites } : made };
+    const standing = withAssumed(setup, made, module.path);
+    return { node: site.node, finding: isOpposed ? { ...standing, alternativeTo: opposites } : standing };
   });
-  return asOne(module, found);
+  return asOne(module, found).map((finding) => withAssumed(setup, finding, module.path));
 }
 
 function findingFor(
@@ -186,6 +203,7 @@ function findingFor(
     at: module.lines.position(node.start),
     end: module.lines.position(node.end),
     message,
+    ...(site.measuredAs !== undefined && { measuredAs: site.measuredAs }),
   };
   const floor = floorIn(meta, module);
   const result = attempt(() => {
@@ -195,16 +213,16 @@ function findingFor(
       : edit.refuse(floor.refusal);
   });
   if (result.kind === 'refusal') {
-    return { ...common, safety: 'advice', numerics: meta.numerics, unproven: [], refusal: result.reason };
+    return { ...common, safety: 'advice', numerics: meta.numerics, questions: [], refusal: result.reason };
   }
   if (result.kind === 'advice') {
-    return { ...common, safety: 'advice', numerics: meta.numerics, unproven: [], advice: result.next };
+    return { ...common, safety: 'advice', numerics: meta.numerics, questions: [], advice: result.next };
   }
   const imports = result.imports.map((wanted) => `import ${wanted.module}`);
   const importing = importEdit(module, imports);
   // A gate of the fix may have asked the same, and knows what is at stake.
   const doubts = floor.doubts.filter(
-    (doubt) => !result.unproven.some((gate) => gate.startsWith(doubt.slice(0, doubt.indexOf(':')))),
+    ({ text }) => !result.questions.some((each) => each.text.startsWith(text.slice(0, text.indexOf('(')))),
   );
   const premises = [...floor.premises, ...result.premises].filter(
     (each, index, all) => all.findIndex(({ because }) => because === each.because) === index,
@@ -213,7 +231,7 @@ function findingFor(
     ...common,
     safety: doubts.length > 0 && result.safety === 'safe' ? 'unsafe' : result.safety,
     numerics: result.numerics,
-    unproven: [...result.unproven, ...doubts],
+    questions: [...result.questions, ...doubts],
     ...(premises.length > 0 && { premises }),
     fix: {
       title: result.title,

@@ -1,4 +1,4 @@
-import { diffArrays } from 'diff';
+import { diffArrays, diffWordsWithSpace } from 'diff';
 import { anchorsBetween } from './anchors.js';
 import { countLines, differingPart, lineEndAfter } from './differing.js';
 
@@ -182,5 +182,33 @@ function hunkOf(
     newStart: skipped + newFrom + (newTo > newFrom ? 1 : 0),
     newLines: newTo - newFrom,
     lines,
+  };
+}
+
+/** A part of a line, and whether the other side has another one there. */
+export interface Stretch {
+  readonly text: string;
+  readonly isChanged: boolean;
+}
+
+/** Lines that have less than this share of their words in common are two lines, and not one that was changed. */
+const LEAST_COMMON = 0.3;
+
+/** What differs between two lines, word by word; undefined where they have too little in common to say. */
+export function changedWords(
+  before: string,
+  after: string,
+): { readonly before: readonly Stretch[]; readonly after: readonly Stretch[] } | undefined {
+  const parts = diffWordsWithSpace(before, after);
+  const common = parts.reduce(
+    (sum, { value, added, removed }) => sum + (added || removed ? 0 : value.trim().length),
+    0,
+  );
+  if (common < LEAST_COMMON * Math.max(before.trim().length, after.trim().length)) return undefined;
+  return {
+    before: parts.flatMap(({ value, added, removed }) =>
+      added ? [] : [{ text: value, isChanged: removed }],
+    ),
+    after: parts.flatMap(({ value, added, removed }) => (removed ? [] : [{ text: value, isChanged: added }])),
   };
 }

@@ -46,6 +46,35 @@ export function headline(meta: TransformMeta): string | undefined {
   return `${figure.what}: ${changeText(figure, EXPECTED[meta.symptom])} (${shortMachine(gpu.machine)}, ${figure.setup})`;
 }
 
+/**
+ * What was measured of this very case, in one phrase. Where a transform has several cases and nothing says which one it is,
+ * the most and the least that was seen: a figure of another case would be a promise.
+ */
+export function measuredEffect(meta: TransformMeta, measuredAs?: string): string {
+  const { gpu } = meta.evidence;
+  const figures = figuresOf(meta).filter(({ before }) => before.outcome === undefined);
+  const [only, ...others] = figures;
+  if (gpu === undefined || 'notMeasured' in gpu || only === undefined) return 'not measured on a GPU';
+  const machine = shortMachine(gpu.machine).split(',')[0] ?? '';
+  const text = (figure: Figure) =>
+    `${changeText(figure, EXPECTED[meta.symptom])} (${figure.what}, ${machine})`;
+  const own = figures.find(({ what }) => measuredAs !== undefined && what.startsWith(measuredAs));
+  if (own !== undefined || others.length === 0) return text(own ?? only);
+  const gain = (figure: Figure) =>
+    isGain(figure) ? changeOf(figure, shownName(figure, EXPECTED[meta.symptom])) : 0;
+  const sorted = [...figures].sort((a, b) => gain(b) - gain(a));
+  const [most = only] = sorted;
+  const least = sorted.at(-1) ?? only;
+  if (gain(most) === 0) return 'no difference was measured';
+  const tail = gain(least) === 0 ? 'other cases gain nothing' : `other cases gain less`;
+  return `at most ${text(most)}; ${tail}`;
+}
+
+/** What is told of it fell. */
+function isGain(figure: Figure): boolean {
+  return NAMES.some((name) => name !== 'ms' && fell(figure, name));
+}
+
 /** What exactly it was measured with and how to measure it again, or why it was not measured. */
 export function howMeasured(meta: TransformMeta): string | undefined {
   const { gpu } = meta.evidence;
@@ -78,8 +107,12 @@ function sideText(figure: Figure, side: 'before' | 'after'): string {
 function changeText(figure: Figure, expected: Name): string {
   const { before, after } = figure;
   if (before.outcome !== undefined) return `${before.outcome} → ${after.outcome ?? ''}`;
-  const name = isWorthTelling(figure, expected) ? expected : mostChanged(figure);
+  const name = shownName(figure, expected);
   return `${quantityText(name, before[name] ?? 0)} → ${quantityText(name, after[name] ?? 0)}`;
+}
+
+function shownName(figure: Figure, expected: Name): Name {
+  return isWorthTelling(figure, expected) ? expected : mostChanged(figure);
 }
 
 /** What fell most, else what rose most, else the time; what is reserved follows from the rest. */

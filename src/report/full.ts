@@ -34,7 +34,9 @@ export function renderFull(report: Report, view: View): string {
     const lines = linesOf.get(scan) ?? new Lines(scan.file.source.text);
     linesOf.set(scan, lines);
     const measured = report.proven?.measured(finding.transform);
-    blocks.push(textOf(findingBlock(scan.file, lines, finding, view, { ranked, measured })));
+    blocks.push(
+      textOf(findingBlock(scan.file, lines, finding, view, { ranked, measured, others: scan.findings })),
+    );
   }
   const apart = shown.filter(
     ({ ranked }) => ranked !== undefined && report.oom?.related.has(ranked) === false,
@@ -62,22 +64,48 @@ function apartBlock(apart: readonly Shown[], view: View): string[] {
   ];
 }
 
+/** What is told with a finding. */
+interface Beside {
+  readonly ranked: Ranked | undefined;
+  readonly measured: string | undefined;
+  /** The findings of its file. */
+  readonly others: readonly Finding[];
+}
+
+/** The fixes that would change the same lines in another way, by name. */
+function otherWays(finding: Finding, others: readonly Finding[], view: View): string[] {
+  const group = others.filter(({ key }) => key === finding.key || finding.alternatives?.includes(key));
+  if (group.length < 2) return [];
+  const named = group
+    .filter((each) => each !== finding)
+    .map(({ transform, fix, safety }) => `\`${transform}\` (${safety}): ${fix?.title}`);
+  const label = `${group.indexOf(finding) + 1} of ${group.length} ways: `;
+  return prose(
+    `or ${named.join('; or ')}; \`apply --interactive\` lets you choose`,
+    label,
+    view,
+    view.paint.yellow,
+  );
+}
+
 function findingBlock(
   file: SourceFile,
   lines: Lines,
   finding: Finding,
   view: View,
-  { ranked, measured }: { readonly ranked: Ranked | undefined; readonly measured: string | undefined },
+  { ranked, measured, others }: Beside,
 ): string[] {
   const tone = isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety];
   const block = [
     ...heading(file.path, finding, view),
     ...(ranked === undefined ? [] : prose(ranked.because, rankLabel(ranked), view, view.paint.magenta)),
     ...prose(finding.message, '', view),
+    ...finding.questions.flatMap(({ text }) => prose(text, '? ', view, view.paint.yellow, view.paint.bold)),
+    ...(finding.assumed ?? []).flatMap(({ text }) => prose(text, 'assumed: ', view, view.paint.green)),
     '',
     ...frame(lines, finding.span, { paint: view.paint, width: view.width, tone }),
   ];
-  const remarks = verdict(finding, view);
+  const remarks = [...verdict(finding, view), ...otherWays(finding, others, view)];
   if (measured !== undefined && !isRefused(finding))
     remarks.push(...prose(measured, 'measured on your run: ', view, view.paint.bold));
   if (remarks.length > 0) block.push('', ...remarks);
@@ -121,15 +149,20 @@ function verdict(finding: Finding, view: View): string[] {
     ...(finding.alternativeTo === undefined
       ? []
       : prose(alternativeSentence(finding.alternativeTo), 'alternative: ', view, paint.yellow)),
-    ...finding.unproven.flatMap((gate) => prose(gate, 'not proven: ', view, paint.yellow)),
     ...(view.verbose ? (finding.premises ?? []) : []).flatMap((premise) =>
       prose(premiseSentence(premise), 'counts on: ', view, paint.dim),
     ),
   ];
 }
 
-function prose(text: string, label: string, { width }: View, paintLabel = (text: string) => text): string[] {
+function prose(
+  text: string,
+  label: string,
+  { width }: View,
+  paintLabel = (text: string) => text,
+  paintText = (text: string) => text,
+): string[] {
   const first = MARGIN + label;
   const [head = '', ...rest] = wrap(text, width, { first, rest: ' '.repeat(first.length) });
-  return [MARGIN + paintLabel(label) + head.slice(first.length), ...rest];
+  return [MARGIN + paintLabel(label) + paintText(head.slice(first.length)), ...rest.map(paintText)];
 }

@@ -1,5 +1,6 @@
 import { byPosition, type Edit } from '../edit/edit.js';
 import type { Scan } from '../engine/outcome.js';
+import { aboutWhat, type Question } from '../semantic/question.js';
 import { Lines, type Position } from '../text/lines.js';
 import type { Numerics, Safety } from '../toolkit/contract.js';
 import type { Effect } from '../toolkit/effect.js';
@@ -47,8 +48,15 @@ export interface JsonFinding {
   readonly safety: Safety;
   readonly numerics: Numerics;
   readonly message: string;
-  /** The gates that the code does not prove. */
+  /** What a person has to answer with yes before the fix is right; the first, where there are several. */
+  readonly question: string | null;
+  readonly questions: readonly JsonQuestion[];
+  /** The texts of `questions`. */
   readonly unproven: readonly string[];
+  /** Questions whose yes the config assumes: the fix is safe by assumption where nothing else is asked. */
+  readonly assumed: readonly JsonQuestion[];
+  /** Keys of findings that are fixed by the same lines in another way: one of them can be taken. */
+  readonly alternatives: readonly string[];
   /** Transforms of this run that do the opposite: `apply` leaves the choice to a person. */
   readonly alternativeTo: readonly string[];
   /** The versions that the fix counts on, and what says that they are there. */
@@ -64,6 +72,12 @@ export interface JsonFinding {
   readonly because: string | null;
   /** What `memfix prove` measured for its transform, with `--evidence`. */
   readonly measured: string | null;
+}
+
+export interface JsonQuestion {
+  readonly text: string;
+  /** What `assume` of the configuration names it by. */
+  readonly key: string;
 }
 
 export interface JsonPremise {
@@ -183,7 +197,11 @@ function findingJson({ scan, finding, ranked }: Shown, lines: Lines, { proven }:
     safety: finding.safety,
     numerics: finding.numerics,
     message: finding.message,
-    unproven: finding.unproven,
+    question: finding.questions[0]?.text ?? null,
+    questions: finding.questions.map((each) => questionJson(finding.transform, each)),
+    unproven: finding.questions.map(({ text }) => text),
+    assumed: (finding.assumed ?? []).map((each) => questionJson(finding.transform, each)),
+    alternatives: finding.alternatives ?? [],
     alternativeTo: finding.alternativeTo ?? [],
     premises: (finding.premises ?? []).map((premise) => ({ ...premise, assumed: premise.assumed ?? null })),
     refusal: finding.refusal ?? null,
@@ -203,6 +221,10 @@ function findingJson({ scan, finding, ranked }: Shown, lines: Lines, { proven }:
     because: ranked?.because ?? null,
     measured: proven?.measured(finding.transform) ?? null,
   };
+}
+
+function questionJson(transform: string, question: Question): JsonQuestion {
+  return { text: question.text, key: `${transform}/${aboutWhat(question)}` };
 }
 
 function editJson({ start, end, text }: Edit, lines: Lines): JsonEdit {

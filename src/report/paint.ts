@@ -3,6 +3,7 @@ import { mark } from './terminal.js';
 const CODES = {
   bold: [1, 22],
   dim: [2, 22],
+  inverse: [7, 27],
   red: [31, 39],
   green: [32, 39],
   yellow: [33, 39],
@@ -29,6 +30,7 @@ function painter(apply: (text: string, tone: Tone) => string): Paint {
   return {
     bold: tone('bold'),
     dim: tone('dim'),
+    inverse: tone('inverse'),
     red: tone('red'),
     green: tone('green'),
     yellow: tone('yellow'),

@@ -10,6 +10,8 @@ export interface Settings {
   readonly config: string | null;
   readonly transforms: readonly string[];
   readonly unsafeFixes: boolean;
+  /** Questions whose yes is assumed, as the config writes them. */
+  readonly assume: readonly string[];
   /** For each folder whose files have versions of their own. */
   readonly versions: readonly {
     readonly folder: string;
@@ -25,6 +27,8 @@ export function renderSettings(settings: Settings, { paint, width }: Pick<View, 
   const lines = [
     `${paint.bold('config')}: ${printable(settings.config ?? 'none')}`,
     `${paint.bold('unsafe fixes')}: ${settings.unsafeFixes ? 'yes' : 'no'}`,
+    `${paint.bold('assume')}: ${settings.assume.length === 0 ? 'nothing' : ''}`.trimEnd(),
+    ...settings.assume.map((entry) => MARGIN + printable(entry)),
     ...wrap(`transforms: ${ids}`, width, { first: '', rest: MARGIN }).map((line) =>
       line.replace(/^transforms(?=:)/, paint.bold),
     ),

@@ -1,7 +1,8 @@
+import type { Finding } from '../engine/outcome.js';
 import type { Safety } from '../toolkit/contract.js';
 import type { Effect } from '../toolkit/effect.js';
 import { countByEffect } from './effects.js';
-import { isRefused, type Report } from './report.js';
+import { isRefused, type Report, SAFETIES } from './report.js';
 
 export type BySafety = Readonly<Record<Safety, number>>;
 
@@ -28,15 +29,25 @@ export function tally(report: Report): Tally {
     findings: findings.length,
     bySafety: countBySafety(findings),
     byEffect: countByEffect(findings),
-    fixable: countBySafety(
-      findings.filter(({ fix, alternativeTo }) => fix !== undefined && alternativeTo === undefined),
-    ),
+    fixable: countBySafety(report.scans.flatMap(({ findings }) => takenTogether(findings))),
     refused: all.length - findings.length,
     suppressed,
     files: report.scans.filter((scan) => !scan.findings.every(isRefused)).length,
     notes: report.scans.reduce((sum, scan) => sum + scan.notes.length, 0),
     skipped: report.skipped.length,
   };
+}
+
+/** The fixes of a file that can all be taken: of alternatives only one, a safe one before others. */
+function takenTogether(findings: readonly Finding[]): readonly Finding[] {
+  const offered = findings.filter(
+    ({ fix, alternativeTo }) => fix !== undefined && alternativeTo === undefined,
+  );
+  const inOrder = SAFETIES.flatMap((safety) => offered.filter((each) => each.safety === safety));
+  const taken: Finding[] = [];
+  for (const finding of inOrder)
+    if (!taken.some(({ key }) => finding.alternatives?.includes(key))) taken.push(finding);
+  return taken;
 }
 
 export function countBySafety(findings: readonly { readonly safety: Safety }[]): BySafety {

@@ -263,7 +263,8 @@ function usesOf(module: PyModule, variable: PyNode, path: readonly string[]): Us
   const scope = module.resolve(variable);
   for (const use of scope === undefined ? [] : module.occurrences(scope, variable.text))
     if (use !== variable) sortUse(use, path, found);
-  if (/\b(?:locals|vars|globals|exec|eval)\(/.test(scope?.node.text ?? '')) found.unseen.push(variable);
+  if (scope !== undefined && /\b(?:locals|vars|globals|exec|eval)\(/.test(module.codeOf(scope.node)))
+    found.unseen.push(variable);
   return found;
 }
 

@@ -1,5 +1,4 @@
 import type { PyNode } from '../syntax/node.js';
-import type { Answer } from './answer.js';
 import { definitionOf } from './flow.js';
 import type { PyModule } from './module.js';
 
@@ -28,7 +27,7 @@ export function wholeNumber(node: PyNode): number | undefined {
 }
 
 /** Whether a place is all that reads a variable: of a variable of the module, other files may read it too. */
-export function onlyUse(module: PyModule, { variable }: Written): Answer {
+export function onlyUse(module: PyModule, { variable }: Written): 'yes' | 'unknown' {
   if (variable === undefined) return 'yes';
   const scope = module.resolve(variable);
   if (scope === undefined || scope.kind !== 'function') return 'unknown';

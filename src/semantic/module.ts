@@ -1,9 +1,9 @@
 import { Glimpse, spanAt } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
-import { withoutProse } from '../syntax/prose.js';
+import { quietPlaces, withoutProse } from '../syntax/prose.js';
 import { isBetween, within } from '../syntax/within.js';
-import { Lines } from '../text/lines.js';
+import { Lines, type Span } from '../text/lines.js';
 import { mayBind } from './may-bind.js';
 import { binds, roleOf } from './names.js';
 import { Scope, scopeKind } from './scope.js';
@@ -158,9 +158,14 @@ export class PyModule {
     return answer;
   }
 
-  /** The text without comments and docstrings: nothing is concluded from what people say to one another. */
+  /** The text with blanks for comments, docstrings and strings of several words: nothing is concluded from what people say to one another. */
   get code(): string {
     return this.alone.memo(codeIn, this.alone);
+  }
+
+  /** The code of a node in the same sense. */
+  codeOf({ start, end }: Span): string {
+    return this.code.slice(start, end);
   }
 
   /** A fact about a node, a name or the file that is computed once: `make` must be a module-level function. */
@@ -315,8 +320,8 @@ function nothingMentioned(): Map<string, boolean> {
   return new Map();
 }
 
-function codeIn({ text, glimpse }: PyModule): string {
-  return withoutProse(text, glimpse.outline?.quiet);
+function codeIn({ text, glimpse, root }: PyModule): string {
+  return withoutProse(text, glimpse.outline?.quiet ?? quietPlaces(root));
 }
 
 function noHitsYet(): Map<string, readonly PyNode[]> {

@@ -3,8 +3,9 @@ import type { Answer } from './answer.js';
 import type { PyModule } from './module.js';
 
 /** A program rather than something that others import: it reads its command line, or asks whether it is the program. */
-export function isProgram({ path, text }: Pick<PyModule, 'path' | 'text'>): boolean {
-  return /\.parse_args\(|\b__name__\s*==|^#!/m.test(text) && !/(?:^|[\\/])__init__\.py$/.test(path);
+export function isProgram({ path, text, code }: Pick<PyModule, 'path' | 'text' | 'code'>): boolean {
+  const isStarted = text.startsWith('#!') || /\.parse_args\(|\b__name__\s*==/.test(code);
+  return isStarted && !/(?:^|[\\/])__init__\.py$/.test(path);
 }
 
 /** Whether names that the file binds are its own affair: `no` where it exports one, `unknown` where others may import it. */

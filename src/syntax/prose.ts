@@ -1,18 +1,26 @@
-/**
- * A text without its comments and docstrings. `quiet` has the starts and ends of comments and strings in turn; without it,
- * whatever looks like a comment is left out.
- */
-export function withoutProse(text: string, quiet: readonly number[] | undefined): string {
-  if (quiet === undefined) return text.replace(/#.*/g, '');
+import type { PyNode } from './node.js';
+
+/** A text with blanks for what people say in it, as long as before: comments, docstrings and strings of several words. `quiet`: where comments and strings start and end, in turn. */
+export function withoutProse(text: string, quiet: readonly number[]): string {
   let code = '';
   let from = 0;
   for (let index = 0; index < quiet.length; index += 2) {
     const start = quiet[index] ?? 0;
-    if (text[start] !== '#' && !isDocstring(text, start)) continue;
-    code += text.slice(from, start);
-    from = quiet[index + 1] ?? text.length;
+    const end = quiet[index + 1] ?? text.length;
+    if (text[start] !== '#' && !isDocstring(text, start) && !SENTENCE.test(text.slice(start, end))) continue;
+    code += text.slice(from, start) + ' '.repeat(end - start);
+    from = end;
   }
   return code + text.slice(from);
+}
+
+/** No name, key or path. */
+const SENTENCE = /\w\W*\s\W*\w/;
+
+/** Where the comments and strings of a tree start and end, in turn. */
+export function quietPlaces(root: PyNode): readonly number[] {
+  const isQuiet = ({ type }: PyNode): boolean => type === 'comment' || type === 'string';
+  return [...root.walk((node) => !isQuiet(node))].filter(isQuiet).flatMap(({ start, end }) => [start, end]);
 }
 
 /** A string of three quotes that starts its line. */

@@ -1,5 +1,6 @@
 import type { Edit, FileEdits } from '../edit/edit.js';
 import type { PyModule } from '../semantic/module.js';
+import type { Question } from '../semantic/question.js';
 import type { Premise } from '../semantic/versions.js';
 import type { Glimpse } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
@@ -84,6 +85,8 @@ export interface Site {
   readonly node: PyNode;
   /** What is held and what it costs, for this site. */
   readonly message: string;
+  /** Which of several measured cases of its transform this is, by the first words of that figure. */
+  readonly measuredAs?: string;
 }
 
 export interface Import {
@@ -100,8 +103,8 @@ export interface Fix {
   readonly imports: readonly Import[];
   /** What changes in other files of the project: all of it, or nothing of the fix. */
   readonly beside: readonly FileEdits[];
-  /** Gates that the code does not prove; empty means the fix is as safe as its transform. */
-  readonly unproven: readonly string[];
+  /** What the code does not prove; empty means the fix is as safe as its transform. */
+  readonly questions: readonly Question[];
   /** The versions that it counts on, besides those of its transform. */
   readonly premises: readonly Premise[];
   /** Where the site asks for more care than its transform: never looser. */

@@ -223,7 +223,11 @@ export class EditBuilder {
   }
 
   /** The whole fix, as safe as its proof. A gate that is disproved makes it a refusal. */
-  done(title: string, proof: Proof, stricter: { safety?: Safety; numerics?: Numerics } = {}): Fix | Refusal {
+  done(
+    title: string,
+    proof: Proof,
+    stricter: { safety?: 'advice'; numerics?: Numerics } = {},
+  ): Fix | Refusal {
     const refuted = proof.refuted;
     if (refuted !== undefined) return this.refuse(refuted);
     return {
@@ -232,12 +236,12 @@ export class EditBuilder {
       edits: together(merged(this.#edits)),
       imports: this.#imports,
       beside: [...this.#beside.values()],
-      unproven: proof.unproven,
+      questions: proof.questions,
       premises: proof.premises,
       safety: strictest(
         this.meta.safety,
         stricter.safety ?? 'safe',
-        proof.unproven.length > 0 ? 'unsafe' : 'safe',
+        proof.questions.length > 0 ? 'unsafe' : 'safe',
       ),
       numerics: stricter.numerics ?? this.meta.numerics,
     };

@@ -2,10 +2,13 @@ import { caughtElsewhere } from '../semantic/catching.js';
 import { shadowingOption } from '../semantic/command-line.js';
 import { arrives, type Given } from '../semantic/given.js';
 import { qualifiedName } from '../semantic/imports.js';
+import { onlyUse, type Written } from '../semantic/literals.js';
 import type { PyModule } from '../semantic/module.js';
+import { ask } from '../semantic/question.js';
 import { replacedInProject } from '../semantic/replaced.js';
 import { decoratorsOf, enclosingFunction } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
+import type { Gate } from '../torch/gate.js';
 import { placeOf, shown } from '../torch/gate.js';
 import { argumentsCalls, argumentsTakers } from '../torch/huggingface/huggingface.js';
 import { standingOf } from '../torch/versions.js';
@@ -26,15 +29,29 @@ export function requireVersion(
   if (premise !== undefined) proof.countOn(premise);
   return proof.require(answer, {
     no: `${pin?.source ?? 'the project'} asks for ${name} ${pin?.text ?? `below ${version}`}, where ${because}`,
-    unknown: `that ${name} is ${version} or newer: ${doubt === undefined ? '' : `${doubt}, and `}before that, ${because}`,
+    unknown: ask(
+      'version',
+    )`Is ${`${name} ${version} or newer`} (${doubt === undefined ? '' : `${doubt}, and `}before that, ${because})?`,
   });
+}
+
+/** Asks that a variable serves this setting alone. */
+export function onlyHere(module: PyModule, written: Written): Gate {
+  return {
+    answer: onlyUse(module, written),
+    otherwise: ask(
+      'own-variable',
+    )`Does \`${shown(written.variable ?? written.node)}\` serve this setting alone?`,
+  };
 }
 
 /** Asks that a setting reaches its call as it is written. */
 export function requireArrival(proof: Proof, given: Given): Proof {
   return proof.require(arrives(given), {
     no: 'the dict is changed before it is spread into the call',
-    unknown: 'that nobody else reads or changes the dict it stands in',
+    unknown: ask(
+      'own-dict',
+    )`Is the dict with \`${given.entry.field('key')?.text ?? shown(given.entry)}\` read and changed only here?`,
   });
 }
 
@@ -49,7 +66,9 @@ export function requireTrainer(proof: Proof, module: PyModule, given: Given, the
     calls.length > 0 ? argumentsCalls(module, given).length === calls.length : takers.length > 0;
   proof.require(
     isReceived ? 'yes' : 'unknown',
-    `that a trainer of transformers receives ${these}, which the project does not show`,
+    ask(
+      'trainer-receives',
+    )`Does a trainer of transformers receive ${these}, which the project does not show?`,
   );
   for (const { call, read, unless } of calls.length > 0 ? [] : takers) {
     const home = homes.get(call) ?? module;
@@ -62,7 +81,7 @@ export function requireTrainer(proof: Proof, module: PyModule, given: Given, the
       )
       .require(
         unless === undefined || option !== undefined ? 'yes' : 'unknown',
-        `that ${place} takes it, where \`${unless && shown(unless)}\` decides`,
+        ask('taken-there')`Does ${place} take it, where \`${unless && shown(unless)}\` decides?`,
       );
   }
   return proof;
@@ -80,7 +99,10 @@ export function requireOriginal(
   for (const path of paths) {
     const by = path === undefined || !proof.holds ? undefined : replacedInProject(module, path);
     if (by !== undefined)
-      proof.require('unknown', `that what ${by} puts in the place of \`${path}\` takes it alike`);
+      proof.require(
+        'unknown',
+        ask('replacement-alike')`Does what ${by} puts in the place of \`${path}\` take it alike?`,
+      );
   }
   return proof;
 }
@@ -103,13 +125,22 @@ export function requireUncaught(proof: Proof, module: PyModule, node: PyNode, er
   if (around === undefined || !proof.holds) return proof;
   const wrapper = decoratorsOf(around).find((each) => !isTransparent(module, each));
   if (wrapper !== undefined)
-    return proof.require('unknown', `that \`${shown(wrapper)}\` does not wait for the error of today`);
+    return proof.require(
+      'unknown',
+      ask('error-unneeded')`Does \`${shown(wrapper)}\` work as well without the error of today?`,
+    );
   const { handler, unread } = caughtElsewhere(module, around, errors);
   if (handler !== undefined) {
     const place = placeOf(handler.module, handler.node);
-    return proof.require('unknown', `that ${place}, which catches the error of today, does not wait for it`);
+    return proof.require(
+      'unknown',
+      ask('error-unneeded')`Does ${place}, which catches the error of today, work as well without it?`,
+    );
   }
   return unread === undefined
     ? proof
-    : proof.require('unknown', `that the error of today is not waited for in ${unread}`);
+    : proof.require(
+        'unknown',
+        ask('error-unneeded')`Does ${unread} work as well without the error of today?`,
+      );
 }

@@ -40,13 +40,14 @@ export {
 } from '../semantic/given.js';
 export { hydraSetting, hydraSources } from '../semantic/hydra.js';
 export { importsPackage, nameFor, qualifiedName } from '../semantic/imports.js';
-export { onlyUse, type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
+export { type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
 export { frameReader, neededAfter } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
 export { roleOf } from '../semantic/names.js';
 export { lacksParameter } from '../semantic/parameters.js';
 export { isOlderBranch, isPrivate, isProgram, lastOfImports } from '../semantic/program.js';
 export { settersElsewhere } from '../semantic/project-names.js';
+export { ask, type Question } from '../semantic/question.js';
 export { repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
 export {
@@ -115,7 +116,7 @@ export {
   TENSOR_BACKWARD,
   VARIABLE,
 } from '../torch/catalog.js';
-export { placeOf, shown } from '../torch/gate.js';
+export { type Gate, hasDetach, ONLY_READ, placeOf, shown } from '../torch/gate.js';
 export { type Backward, backwards } from '../torch/grad/backward-calls.js';
 export { callerGates } from '../torch/grad/callers.js';
 export { doubtsAbout, hasGradMode, keepsOnlyNumbers } from '../torch/grad/doubts.js';
@@ -248,5 +249,12 @@ export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
 export { withEvidence } from './evidence.js';
-export { requireArrival, requireOriginal, requireTrainer, requireUncaught, requireVersion } from './gates.js';
+export {
+  onlyHere,
+  requireArrival,
+  requireOriginal,
+  requireTrainer,
+  requireUncaught,
+  requireVersion,
+} from './gates.js';
 export { Proof } from './proof.js';

@@ -1,26 +1,41 @@
 import type { Answer } from '../semantic/answer.js';
+import type { Question } from '../semantic/question.js';
 import type { Premise } from '../semantic/versions.js';
+import type { Gate } from '../torch/gate.js';
 
-/** Collects the gates of one site. `no` refuses it, `unknown` makes it unsafe and names the gate, `yes` says nothing. */
+/** Collects the gates of one site. `no` refuses it, `unknown` makes it unsafe and asks a question, `yes` says nothing. */
 export class Proof {
-  readonly #unproven: string[] = [];
+  readonly #questions: Question[] = [];
   readonly #premises: Premise[] = [];
   #refuted: string | undefined;
 
-  /**
-   * `otherwise` completes both "left alone because …" and "not proven: …" when the answer is `no` or `unknown`;
-   * pass two sentences where one cannot say both.
-   */
-  require(answer: Answer, otherwise: string | { readonly no: string; readonly unknown: string }): this {
-    const words = typeof otherwise === 'string' ? { no: otherwise, unknown: otherwise } : otherwise;
-    if (answer === 'no') this.#refuted ??= words.no;
-    if (answer === 'unknown' && !this.#unproven.includes(words.unknown)) this.#unproven.push(words.unknown);
+  /** Where the answer can be `no`, the words for it complete "left alone because …". */
+  require(answer: 'yes' | 'unknown', otherwise: Question): this;
+  require(answer: Answer, otherwise: { readonly no: string; readonly unknown: Question }): this;
+  require(answer: Answer, otherwise: Question | { readonly no: string; readonly unknown: Question }): this {
+    if (answer === 'unknown') this.#ask('unknown' in otherwise ? otherwise.unknown : otherwise);
+    if (answer === 'no' && 'no' in otherwise) this.#refuted ??= otherwise.no;
     return this;
+  }
+
+  /** Gates that an analysis has made. */
+  meet(...gates: readonly Gate[]): this {
+    for (const { answer, otherwise } of gates) {
+      if (typeof otherwise === 'string') this.forbid(answer === 'no', otherwise);
+      else if ('no' in otherwise) this.require(answer, otherwise);
+      else if (answer === 'unknown') this.#ask(otherwise);
+    }
+    return this;
+  }
+
+  #ask(question: Question): void {
+    if (!this.#questions.some(({ text }) => text === question.text)) this.#questions.push(question);
   }
 
   /** A gate whose failing would crash or change results when applied. */
   forbid(holds: boolean, because: string): this {
-    return this.require(holds ? 'no' : 'yes', because);
+    if (holds) this.#refuted ??= because;
+    return this;
   }
 
   /** What a gate that holds counts on. */
@@ -39,10 +54,10 @@ export class Proof {
 
   /** So far, every gate does. */
   get holds(): boolean {
-    return this.#refuted === undefined && this.#unproven.length === 0;
+    return this.#refuted === undefined && this.#questions.length === 0;
   }
 
-  get unproven(): readonly string[] {
-    return this.#unproven;
+  get questions(): readonly Question[] {
+    return this.#questions;
   }
 }

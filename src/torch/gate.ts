@@ -1,15 +1,24 @@
 import type { Answer } from '../semantic/answer.js';
 import type { PyModule } from '../semantic/module.js';
+import { ask, type Question } from '../semantic/question.js';
 import type { PyNode } from '../syntax/node.js';
 
-/** One precondition of a fix; the words complete "left alone because …" and "not proven: …". */
-export interface Gate {
-  readonly answer: Answer;
-  readonly otherwise: string | { readonly no: string; readonly unknown: string };
-}
+/** One precondition of a fix: what a `no` completes "left alone because …" with, and what a person is asked where it is unknown. */
+export type Gate =
+  | { readonly answer: 'yes' | 'unknown'; readonly otherwise: Question }
+  | { readonly answer: 'yes' | 'no'; readonly otherwise: string }
+  | { readonly answer: Answer; readonly otherwise: { readonly no: string; readonly unknown: Question } };
 
 export function gate(holds: boolean, otherwise: string): Gate {
   return { answer: holds ? 'yes' : 'no', otherwise };
+}
+
+/** What "nobody differentiates it" is in a question that is answered with yes. */
+export const ONLY_READ = 'only read and never differentiated';
+
+/** `code`: what is detached. */
+export function hasDetach(code: string, otherwise = 'a Python number'): Question {
+  return ask('tensor')`Is \`${code}\` a tensor (${otherwise} has no \`.detach()\`)?`;
 }
 
 /** Code in a sentence: one line, not too long. */

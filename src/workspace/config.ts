@@ -1,5 +1,6 @@
 import { CARD_NAMES, cardNamed } from '../budget/cards.js';
 import type { OptionSpec, Options } from '../toolkit/contract.js';
+import { type Assumption, assumptionIn } from './assumptions.js';
 import { type ConfigTable, discreetly, isTable, type Table, withExtended } from './config-file.js';
 import { Failure } from './failure.js';
 import { PathPatterns } from './gitignore.js';
@@ -23,6 +24,8 @@ export interface Config {
   /** Package name to version, e.g. torch to 2.4. */
   readonly targetVersions: ReadonlyMap<string, string>;
   readonly options: ReadonlyMap<string, Options>;
+  /** What a person has answered with yes, those of extended files included. */
+  readonly assume: readonly Assumption[];
   /** Everything the config files say, for telling one config from another. */
   readonly words: string;
 }
@@ -36,10 +39,12 @@ export const NO_CONFIG: Config = {
   perFileIgnores: [],
   targetVersions: new Map(),
   options: new Map(),
+  assume: [],
   words: '',
 };
 
 const KEYS = [
+  'assume',
   'exclude',
   'extend',
   'extend-select',
@@ -104,7 +109,18 @@ class ConfigReader {
       ...(table['per-file-ignores'] !== undefined && { perFileIgnores: this.#perFileIgnores(folder) }),
       ...(table['target-versions'] !== undefined && { targetVersions: this.#targetVersions() }),
       options: this.#options(below.options),
+      assume: [...below.assume, ...this.#assumptions(folder)],
     };
+  }
+
+  #assumptions(folder: string): readonly Assumption[] {
+    return (this.#strings(this.file.table['assume'], '`assume`') ?? []).map((text) => {
+      const found = assumptionIn(text, folder);
+      if (typeof found === 'string')
+        return this.#fail(`\`${shortened(text)}\` in \`assume\` cannot be used: ${found}`);
+      this.#known([found.transform], this.vocabulary.ids, 'transform', '`assume`');
+      return { ...found, transform: this.vocabulary.entry(found.transform).id };
+    });
   }
 
   #names(key: (typeof KEYS)[number]): readonly string[] | undefined {

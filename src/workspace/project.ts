@@ -4,6 +4,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Decide, Scan } from '../engine/outcome.js';
 import type { PythonParser } from '../syntax/parser.js';
 import type { Options } from '../toolkit/contract.js';
+import { isCovered } from './assumptions.js';
 import type { Catalogue } from './catalogue.js';
 import { type Config, NO_CONFIG, understand } from './config.js';
 import { nearestConfig, readConfig } from './config-file.js';
@@ -163,6 +164,8 @@ export class Project {
         transforms: transforms.filter(({ meta }) => ids.has(meta.id)),
         knownIds: new Set(this.vocabulary.ids),
         optionsFor: (id) => this.#optionsFor(id),
+        assumes: (id, question, path) =>
+          isCovered(this.config.assume, id, question, resolve(this.request.cwd, path)),
         around: (...asked) => neighbours.around(...asked),
       });
       made.set(key, engine);
@@ -264,13 +267,14 @@ function stricter(config: Config, ground: Ground): Config {
     ...(config.unsafeFixes ? ['`unsafe-fixes`'] : []),
     ...(config.extendSelect.length > 0 ? ['`extend-select`'] : []),
     ...(config.options.size > 0 ? ['`transforms`'] : []),
+    ...(config.assume.length > 0 ? ['`assume`'] : []),
   ];
   if (dropped.length > 0 && config.path !== undefined)
     ground.refuses(
       config.path,
       `it is read without ${dropped.join(', ')}: the config of a repository may only make things stricter`,
     );
-  return { ...config, unsafeFixes: false, extendSelect: [], options: new Map() };
+  return { ...config, unsafeFixes: false, extendSelect: [], options: new Map(), assume: [] };
 }
 
 function configFor(request: Request, vocabulary: Vocabulary, ground: Ground): Config {

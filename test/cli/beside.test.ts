@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { questionText } from '../../src/cli/screen.js';
+import { cardText } from '../../src/cli/screen.js';
 import { tryOut } from '../../src/cli/session-edit.js';
 import { createEngine } from '../../src/engine/engine.js';
 import { noColor } from '../../src/report/paint.js';
@@ -127,10 +127,13 @@ describe('a fix of two files', () => {
     const finding = scan.kind === 'scan' ? scan.findings[0] : undefined;
     if (finding === undefined) throw new Error('nothing was found');
     const look = { width: 80, height: 40, paint: noColor };
-    const common = { position: 1, total: 1, path: 'a.py', finding, meta: undefined, answer: undefined };
+    const common = { position: 1, total: 1, kin: 1, row: 1, path: 'a.py', finding, meta: undefined };
     const preview = engine.preview(file, finding);
-    const shown = questionText({ ...common, preview, isEdited: false }, look, true);
-    expect(shown).toContain('-old()\n+new()\nand in conf.yaml:\n@@ -1,3 +1,3 @@\n # how\n-fast: no');
+    const shown = cardText(
+      { ...common, preview, answer: undefined, isEdited: false, alternatives: [] },
+      look,
+    ).text;
+    expect(shown).toContain('1 - old()\n1 + new()\nand in conf.yaml:\n1   # how\n2 - fast: no');
     const trial = await tryOut(engine, file, finding, { kind: 'edited', text: 'mine()' });
     expect(trial).toMatchObject({
       kind: 'stands',

@@ -20,6 +20,10 @@ const item = (path: string, name: string, transform = 'no-grad', safety: Item['s
   path,
   transform,
   safety,
+  rank: 0,
+  at: Number(name),
+  like: transform,
+  rivals: [],
 });
 
 // a.py: no-grad, stack, no-grad (unsafe) · b.py: advice, no-grad · c.py: stack

@@ -1,5 +1,5 @@
 import type { Transform } from '../../src/toolkit/contract.js';
-import { Proof } from '../../src/toolkit/index.js';
+import { ask, Proof } from '../../src/toolkit/index.js';
 import { toy } from '../support/toy.js';
 
 /** `hold` is fixed, `risk` needs leave, `hint` only a word, `fine` is left alone, `rare` and `told` run when asked. */
@@ -11,7 +11,7 @@ export const TOYS: readonly Transform[] = [
     (edit, node) => {
       edit.replace(node, 'calm');
       const proof = new Proof();
-      proof.require('unknown', 'nobody else reads it');
+      proof.require('unknown', ask('read-here')`Is \`${'risk'}\` read only here?`);
       return edit.done('Calm it', proof);
     },
     { symptom: 'peak' },

@@ -58,7 +58,13 @@ test('a new transform is begun, and recorded by the command that is printed, alo
     'import torch\n\n\ndef clean():\n    print("a")\n',
   );
   expect(JSON.parse(readFileSync(join(fixtures, 'fix-plain/findings.json'), 'utf8'))).toMatchObject([
-    { line: 6, safety: 'unsafe', unproven: ['that nothing needs the memory back'] },
+    {
+      line: 6,
+      safety: 'unsafe',
+      questions: [
+        'cache-unneeded(torch.cuda.empty_cache()): Does the code after torch.cuda.empty_cache() do without the memory that it gives back?',
+      ],
+    },
   ]);
   expect(existsSync(join(fixtures, 'keep-already-right/output.py'))).toBe(false);
   expect(others()).toEqual(before);

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createEngine, policy } from '../../src/engine/engine.js';
 import type { Decide, Outcome, Skipped } from '../../src/engine/outcome.js';
 import { loadParser } from '../../src/syntax/parser.js';
-import { Proof, type Transform, type TransformMeta } from '../../src/toolkit/index.js';
+import { ask, Proof, type Transform, type TransformMeta } from '../../src/toolkit/index.js';
 import { engineOf, fileOf, toy } from '../support/toy.js';
 
 const safe = policy({ unsafe: false, fixable: () => true });
@@ -72,7 +72,10 @@ describe('repair', () => {
         edit.replace(site.node, 'd');
         return edit.done(
           'Change ccc',
-          new Proof().require(module.text.includes('aaa') ? 'unknown' : 'yes', 'that nothing is aaa'),
+          new Proof().require(
+            module.text.includes('aaa') ? 'unknown' : 'yes',
+            ask('none')`Is \`${'aaa'}\` gone?`,
+          ),
         );
       },
     };
@@ -97,7 +100,7 @@ describe('repair', () => {
         edit.replace(site.node, 'd');
         return edit.done(
           'Change ccc',
-          new Proof().require(unknown ? 'unknown' : 'yes', 'that nothing is aaa'),
+          new Proof().require(unknown ? 'unknown' : 'yes', ask('none')`Is \`${'aaa'}\` gone?`),
         );
       },
     };
@@ -120,7 +123,10 @@ describe('repair', () => {
     const some = toy('some', 'ccc', (edit, node) => {
       edit.replace(node, 'd');
       const isKnown = node.parent?.type !== 'call';
-      return edit.done('Change', new Proof().require(isKnown ? 'yes' : 'unknown', 'that it is no call'));
+      return edit.done(
+        'Change',
+        new Proof().require(isKnown ? 'yes' : 'unknown', ask('plain')`Is \`${'ccc'}\` a plain name?`),
+      );
     });
     const after = async (text: string) => outcome(await engineOf(some).repair(fileOf(text), safe)).after;
     expect(await after('ccc\nccc()\nccc\n')).toBe('ccc\nccc()\nccc\n');
@@ -291,14 +297,19 @@ describe('repair', () => {
   it('asks for unsafe fixes only when allowed, and never applies advice', async () => {
     const risky = toy('risky', 'aaa', (edit, node) => {
       edit.replace(node, 'b');
-      return edit.done('Change', new Proof().require('unknown', 'nobody knows'));
+      return edit.done(
+        'Change',
+        new Proof().require('unknown', ask('known')`Does anybody know \`${'aaa'}\`?`),
+      );
     });
     const hint = toy('hint', 'ccc', (edit, node) => void edit.replace(node, 'd'), { safety: 'advice' });
     const engine = engineOf(risky, hint);
     expect(outcome(await engine.repair(fileOf('aaa(ccc)\n'), safe)).after).toBe('aaa(ccc)\n');
     const result = outcome(await engine.repair(fileOf('aaa(ccc)\n'), unsafe));
     expect(result.after).toBe('b(ccc)\n');
-    expect(result.settled.find(({ fate }) => fate === 'applied')?.finding.unproven).toEqual(['nobody knows']);
+    expect(result.settled.find(({ fate }) => fate === 'applied')?.finding.questions).toEqual([
+      { kind: 'known', subject: 'aaa', text: 'Does anybody know `aaa`?' },
+    ]);
   });
 
   it('takes a person’s own text for the lines of a fix', async () => {

@@ -1,5 +1,6 @@
 import type { Finding, ProposedFix, Scan, SourceFile } from '../../src/engine/outcome.js';
 import type { Report } from '../../src/report/report.js';
+import { ask } from '../../src/semantic/question.js';
 import { Lines } from '../../src/text/lines.js';
 
 export const TRAIN = `import torch
@@ -28,7 +29,7 @@ interface Words {
   readonly effect?: Finding['effect'];
   readonly safety?: Finding['safety'];
   readonly numerics?: Finding['numerics'];
-  readonly unproven?: readonly string[];
+  readonly questions?: Finding['questions'];
   readonly refusal?: string;
   readonly advice?: string;
   readonly fix?: ProposedFix;
@@ -53,7 +54,7 @@ export function findingAt(text: string, snippet: string, words: Words): Finding 
     end: lines.position(start + snippet.length),
     safety: 'safe',
     numerics: 'bit-identical',
-    unproven: [],
+    questions: [],
     ...rest,
   };
 }
@@ -87,7 +88,10 @@ const noGrad = findingAt(TRAIN, 'def validate(model, loader):', {
   id: 'no-grad',
   message: '`validate` records a graph for every batch that nothing differentiates',
   safety: 'unsafe',
-  unproven: ['no caller differentiates what `validate` returns', '`model` has no hook that needs gradients'],
+  questions: [
+    ask('returned-only-read')`Is what \`${'validate'}\` returns only read and never differentiated?`,
+    ask('works-without-graph')`Do the hooks of \`${'model'}\` work without the graph?`,
+  ],
   fix: {
     title: 'Run `validate` without recording gradients',
     edits: [replaceIn(TRAIN, 'def validate', '@torch.no_grad()\ndef validate')],

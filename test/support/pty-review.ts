@@ -6,6 +6,7 @@ import { createEngine } from '../../src/engine/engine.js';
 import type { SourceFile } from '../../src/engine/outcome.js';
 import { loadParser } from '../../src/syntax/parser.js';
 import { decode, encode } from '../../src/text/decode.js';
+import { entryFor } from '../../src/workspace/assumptions.js';
 import { State } from '../../src/workspace/state.js';
 import { draftName, replaceBytes } from '../../src/workspace/write.js';
 import { TOYS } from './pty-toys.js';
@@ -48,6 +49,10 @@ const result = await review({
     return replaceBytes(join(folder, file.path), before, bytes, draftName());
   },
   reread: read,
+  remember: (transform, questions, path, reach) => ({
+    isWritten: true,
+    note: `Remembered ${questions.map((each) => entryFor(transform, each, path, reach)).join(' ')}.`,
+  }),
   state: State.of(folder, process.env),
   resume: flags.includes('--resume'),
   terminal: { input: process.stdin, output: process.stderr, color: flags.includes('--color') },

@@ -1,17 +1,17 @@
 import type { Fix, Refusal, Safety, Site, Transform } from '../../src/toolkit/contract.js';
 import type { EditBuilder, PyNode } from '../../src/toolkit/index.js';
-import { Proof } from '../../src/toolkit/index.js';
+import { ask, Proof } from '../../src/toolkit/index.js';
 
 interface Toy {
   readonly id: string;
   readonly word: string;
   readonly safety: Safety;
-  readonly unproven?: string;
+  readonly asks?: boolean;
   change(name: PyNode, edit: EditBuilder): void;
 }
 
 /** A transform that knows one function name: small enough for a session's tests, real enough for the engine. */
-function toy({ id, word, safety, unproven, change }: Toy): Transform {
+function toy({ id, word, safety, asks = false, change }: Toy): Transform {
   return {
     meta: {
       id,
@@ -45,7 +45,7 @@ function toy({ id, word, safety, unproven, change }: Toy): Transform {
       if (name === undefined) return edit.refuse('it is not a call');
       change(name, edit);
       const proof = new Proof();
-      if (unproven !== undefined) proof.require('unknown', unproven);
+      if (asks) proof.require('unknown', ask('caller-done')`Is the caller done with \`${word}\`?`);
       return edit.done(`Call something else than ${word}`, proof);
     },
   };
@@ -64,7 +64,7 @@ export const TOYS: readonly Transform[] = [
     id: 'toy-risk',
     word: 'risk',
     safety: 'safe',
-    unproven: 'the caller may still need it',
+    asks: true,
     change: (name, edit) => edit.replace(name, 'calm'),
   }),
   toy({ id: 'toy-hint', word: 'hint', safety: 'advice', change: (name, edit) => edit.replace(name, 'told') }),

@@ -123,7 +123,7 @@ export class PtySession {
   /** The question at this position is open. */
   async asked(position: string): Promise<string> {
     const before = await this.sees(`(${position}) `);
-    return before + (await this.sees(']? '));
+    return before + (await this.sees('?=more '));
   }
 
   /** The process is gone, with or without a result. */

@@ -31,7 +31,7 @@ export function allocatorSettings(module: PyModule): readonly AllocatorSetting[]
     const statement = name && statementOf(name);
     if (name === undefined || statement?.type !== 'expression_statement') return [];
     if (plainString(name) === undefined || !/^(?:\w+\.)?environ\b/.test(statement.text)) return [];
-    const tooLate = [...statementsAbove(statement)].find(allocates);
+    const tooLate = [...statementsAbove(statement)].find((above) => allocates(module, above));
     return [{ statement, name, tooLate }];
   });
 }
@@ -40,16 +40,16 @@ const ALLOCATION =
   /\.cuda\(|\.to\(\s*(?:(?:\w+\.)*device\b|f?["']cuda)|\bdevice\s*=\s*["']cuda|\bdevice_map\s*=\s*["']|\bcuda\.(?:synchronize|init|current_stream)\(/;
 
 /** Runs code that allocates on the GPU, as its text shows; a definition only describes it. */
-function allocates(statement: PyNode): boolean {
+function allocates(module: PyModule, statement: PyNode): boolean {
   if (/^(?:function_definition|class_definition|decorated_definition|import\w*)$/.test(statement.type))
     return false;
-  return ALLOCATION.test(statement.text.replace(/#.*/g, ''));
+  return ALLOCATION.test(module.codeOf(statement));
 }
 
 /** What cannot live with segments that grow, by the words of the file. */
 export function sharesGpuMemory(module: PyModule): string | undefined {
   return /\b(?:torch\.multiprocessing|share_memory_?|\w*vllm\w*|GRPO\w*|rmm|CUDAPluggableAllocator|cudaMallocAsync|sglang|cupy|reduce_tensor)\b/.exec(
-    module.text,
+    module.code,
   )?.[0];
 }
 

@@ -1,6 +1,7 @@
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
+import { ask } from '../../src/semantic/question.js';
 import { enclosingFunction } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
@@ -44,7 +45,9 @@ function askersElsewhere(module: PyModule, name: string, what: string): readonly
   })[0];
   const who = asker ?? unread;
   if (who === undefined) return [];
-  const otherwise = `that ${what} does not reach ${who}, where the old class is asked for`;
+  const otherwise = ask(
+    'class-unasked',
+  )`Does ${who}, where the old class is asked for, get something other than ${what}?`;
   return [{ answer: 'unknown', otherwise }];
 }
 

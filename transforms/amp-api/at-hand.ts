@@ -67,7 +67,7 @@ function staysByName(module: PyModule, name: PyNode, hops: number): boolean {
   const scope = module.resolve(name);
   if (scope === undefined || hops > MAX_HOPS) return false;
   if (scope.kind === 'class' || (scope === module.scope && isPrivate(module, [name]) !== 'yes')) return false;
-  if (/\b(?:locals|vars|globals|exec|eval)\(/.test(scope.node.text)) return false;
+  if (/\b(?:locals|vars|globals|exec|eval)\(/.test(module.codeOf(scope.node))) return false;
   return module.reads(scope, name.text).every((read) => staysAt(module, read, hops));
 }
 

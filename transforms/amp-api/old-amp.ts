@@ -3,6 +3,7 @@ import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
 import { isProgram } from '../../src/semantic/program.js';
+import { ask } from '../../src/semantic/question.js';
 import type { Scope } from '../../src/semantic/scope.js';
 import { methodName, receiverOf } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
@@ -167,15 +168,17 @@ export function ampGates(module: PyModule, names: readonly string[]): readonly G
         names.includes('GradScaler') && module.mentions(CHECKS_TYPES) && isScalerAnnotated(module)
           ? 'unknown'
           : 'yes',
-      otherwise: 'that nothing chooses or checks by the annotations, which name the old class',
+      otherwise: ask(
+        'types-unchecked',
+      )`Do annotations with \`${'GradScaler'}\`, the old class, only inform readers here?`,
     },
     {
       answer: module.mentions(STANDS_IN) ? 'unknown' : 'yes',
-      otherwise: 'that what stands in for CUDA here replaces the new names as well',
+      otherwise: ask('replaces-new')`Does what stands in for CUDA here replace \`${'torch.amp'}\` as well?`,
     },
     {
       answer: module.mentions(/\btorch\.jit\b|\bfrom torch import[^\n]*\bjit\b/) ? 'unknown' : 'yes',
-      otherwise: 'that TorchScript, which this file uses, takes it',
+      otherwise: ask('scripted')`Does \`${'torch.jit'}\`, which this file uses, take the new name?`,
     },
   ];
 }
@@ -205,7 +208,9 @@ export function reachGates(module: PyModule, bound: readonly PyNode[]): readonly
     ),
     {
       answer: module.mentions(/(?<![.\w])(?:globals|locals|vars|eval|exec)\(/) ? 'unknown' : 'yes',
-      otherwise: 'that nothing reads the name by way of `globals()`, `locals()` or `eval()`',
+      otherwise: ask(
+        'unreached-name',
+      )`Is \`${bound[0]?.text}\` out of reach of the \`globals()\`, \`locals()\` or \`eval()\` of this file?`,
     },
   ];
 }

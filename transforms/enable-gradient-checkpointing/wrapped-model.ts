@@ -47,9 +47,9 @@ function wrappedBy(module: PyModule, statement: PyNode): WrappedModel | undefine
   if (init?.field('name')?.text !== '__init__' || !ownsItsLines(module, statement)) return undefined;
   if (!/^self\.\w+$/.test(target.text) || moduleKind(module, owner).isModule !== 'yes') return undefined;
   const forward = methodNamed(module, owner, 'forward');
-  const isRun =
-    forward?.text.includes(`${target.text}(`) === true && !/no_grad|inference_mode/.test(forward.text);
-  const isFrozen = /requires_grad|\.eval\(\)/.test(owner.text);
+  const run = forward === undefined ? '' : module.codeOf(forward);
+  const isRun = run.includes(`${target.text}(`) && !/no_grad|inference_mode/.test(run);
+  const isFrozen = /requires_grad|\.eval\(\)/.test(module.codeOf(owner));
   return isRun && !isFrozen
     ? { statement, target, value, className: owner.field('name')?.text ?? '' }
     : undefined;

@@ -1,4 +1,3 @@
-import type { Answer } from '../../src/semantic/answer.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, keywordArgument, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
@@ -20,14 +19,14 @@ const WHOLE = /\b(?:int|int8|int16|int32|int64|long|short|uint8|bool)$/;
 const FULL_PRECISION = /\b(?:float|float32|float64|double|None)$/;
 
 /** Ranges in half precision differ between host and device: what is not written may be one. */
-export function roundsAlike(path: string, factory: PyNode): Answer {
+export function roundsAlike(path: string, factory: PyNode): 'yes' | 'unknown' {
   const dtype = dtypeOf(factory);
   if (FULL_PRECISION.test(dtype) || WHOLE.test(dtype)) return 'yes';
   return /\.(?:arange|linspace)$/.test(path) ? 'unknown' : 'yes';
 }
 
 /** `linspace` in whole numbers cuts off what the host computes in double and a GPU in single precision: one apart. */
-export function cutsAlike(path: string, factory: PyNode): Answer {
+export function cutsAlike(path: string, factory: PyNode): 'yes' | 'unknown' {
   return path.endsWith('.linspace') && WHOLE.test(dtypeOf(factory)) ? 'unknown' : 'yes';
 }
 

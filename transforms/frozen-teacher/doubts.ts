@@ -2,16 +2,25 @@ import { definitionOf } from '../../src/semantic/flow.js';
 import { readerOfVariables } from '../../src/semantic/liveness.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { mayBeReadElsewhere } from '../../src/semantic/project-names.js';
+import { ask } from '../../src/semantic/question.js';
 import { contextManagers, enclosingFunction, enclosingWiths } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { shown } from '../../src/torch/gate.js';
-import type { GradDoubt } from '../../src/torch/grad/doubts.js';
+import { ONLY_READ, shown } from '../../src/torch/gate.js';
+import {
+  anotherNetwork,
+  type GradDoubt,
+  no,
+  sameWithout,
+  stateOnlyRead,
+  unknown,
+} from '../../src/torch/grad/doubts.js';
 import { classAskingForModeAround } from '../../src/torch/grad/elsewhere.js';
 import { hasInferenceFastPath } from '../../src/torch/grad/fast-path.js';
 import { hookElsewhere } from '../../src/torch/grad/forward.js';
 import { stateOfForward } from '../../src/torch/grad/kept-state.js';
 import { compilerOf, importsTorch } from '../../src/torch/grad/roles.js';
-import { differentiatingNetwork, suspectInWords } from '../../src/torch/grad/unknown-code.js';
+import { differentiatingNetwork } from '../../src/torch/grad/unknown-code.js';
+import { IS_TORCH } from '../../src/torch/tensor/framework.js';
 import { type Fate, fateOf } from './fate.js';
 import { Graphless } from './graphless.js';
 import { isAsked } from './inputs.js';
@@ -44,11 +53,11 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
   if (frozen && input === undefined)
     yield {
       answer: 'no',
-      words: `the parameters of \`${shown(networks[0] ?? run.value)}\` need no gradient: nothing is recorded`,
+      otherwise: `the parameters of \`${shown(networks[0] ?? run.value)}\` need no gradient: nothing is recorded`,
     };
   const open = openTo(module, run);
   if (open !== undefined)
-    yield unknown(`that nobody differentiates \`${shown(open)}\`, which code elsewhere may read`);
+    yield unknown(ask('only-read')`Is \`${shown(open)}\`, which code elsewhere may read, ${ONLY_READ}?`);
   const isDetached = isOnlyReadDetached(module, run);
   const isOwn = fates.every(({ fate }) => fate.doubts.length === 0);
   if (isDetached && !isOwn) yield* doubtsIfShared(module, run, fates);
@@ -58,7 +67,9 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
     const asked = gradientAsked(module, run.statement);
     if (asked !== undefined)
       yield unknown(
-        `that \`${shown(asked)}\` is not about what \`${shown(run.networks[0] ?? run.value)}\` gets`,
+        ask(
+          'unasked-gradient',
+        )`Is \`${shown(asked)}\` about something other than what \`${shown(run.networks[0] ?? run.value)}\` gets?`,
       );
     yield* differentiatedAlone(module, run, new Set(networks.map(({ text }) => text)));
   }
@@ -73,19 +84,18 @@ function* doubtsIfShared(
 ): Generator<GradDoubt> {
   const owner = enclosingFunction(statement) ?? module.root;
   const hook = hookElsewhere(module, owner);
-  if (hook !== undefined) yield unknown(`that nobody differentiates what ${hook} keeps`);
+  if (hook !== undefined) yield unknown(ask('kept-only-read')`Is what ${hook} keeps ${ONLY_READ}?`);
   const state = stateOfForward(module);
-  if (state !== undefined)
-    yield unknown(
-      `that nobody differentiates what the forward of \`${state.owner}\` leaves in \`${state.attribute}\``,
-    );
+  if (state !== undefined) yield unknown(stateOnlyRead(state));
   const isCast = enclosingWiths(statement)
     .flatMap(contextManagers)
     .some(({ text }) => text.includes('autocast'));
-  const [first] = fates.find(({ fate }) => fate.doubts.length > 0)?.fate.doubts ?? [];
-  if (isCast && first !== undefined)
+  const doubtful = fates.find(({ fate }) => fate.doubts.length > 0);
+  if (isCast && doubtful !== undefined)
     yield unknown(
-      `that torch is newer than 2.9, whose \`autocast\` loses the gradients of what runs here, or ${first.words}`,
+      ask(
+        'version',
+      )`Is ${'torch newer than 2.9'} (the \`autocast\` of older ones loses the gradients of \`${shown(doubtful.network)}\`, where it is trained as well)?`,
     );
 }
 
@@ -93,33 +103,27 @@ function* doubtsIfShared(
 function* doubtsOfForward(module: PyModule, network: PyNode, { compiler }: Fate): Generator<GradDoubt> {
   if (compiler !== undefined)
     yield unknown(
-      `that other rounding is fine: \`${compiler}\` may make another program of it without gradients`,
+      ask(
+        'rounding',
+      )`May the results of \`${shown(network)}\` be rounded otherwise (\`${compiler}\` may make another program of it without gradients)?`,
     );
   const suspect = differentiatingNetwork(module, network);
-  if (suspect !== undefined)
-    yield unknown(
-      `that \`${shown(network)}\` ${suspect.isHeld ? 'does not run' : 'is not'} ${suspectInWords(suspect)}`,
-    );
+  if (suspect !== undefined) yield unknown(anotherNetwork(shown(network), suspect));
   const asking = classAskingForModeAround(module);
-  if (asking !== undefined)
-    yield unknown(`that \`${asking}\`, which asks whether gradients are on, computes the same without`);
+  if (asking !== undefined) yield unknown(sameWithout(asking));
   if (hasInferenceFastPath(module))
     yield unknown(
-      'that other rounding is fine: attention modules, here or in a file that is imported, take another path without gradients',
+      ask(
+        'rounding',
+      )`May the results of \`${shown(network)}\` be rounded otherwise (attention modules, here or in a file that is imported, take another path without gradients)?`,
     );
 }
 
 function* doubtsOfPlace(module: PyModule, statement: PyNode): Generator<GradDoubt> {
   const owner = enclosingFunction(statement);
   const compiler = owner && compilerOf(module, owner);
-  if (compiler === 'jit' || compiler === 'foreign')
-    yield { answer: 'no', words: 'another compiler takes the function' };
-  if (importsTorch(module) !== 'yes')
-    yield unknown('that this is torch, which nothing at the top of this file imports');
-}
-
-function unknown(words: string): GradDoubt {
-  return { answer: 'unknown', words };
+  if (compiler === 'jit' || compiler === 'foreign') yield no('another compiler takes the function');
+  if (importsTorch(module) !== 'yes') yield unknown(IS_TORCH.unknown);
 }
 
 /**

@@ -6,6 +6,7 @@ import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
 import { isProgram } from '../../src/semantic/program.js';
+import { ask, type Question } from '../../src/semantic/question.js';
 import {
   argumentsOf,
   decoratorsOf,
@@ -24,7 +25,7 @@ import { valuesGiven } from '../../src/torch/grad/origins.js';
 import { attributeUses } from '../../src/torch/module/modules.js';
 import { classOf, definitionCalled } from './called.js';
 import { doubtsOfInstances, ownOptimizers } from './instances.js';
-import { sharedBy } from './sharing.js';
+import { ownNetwork, sharedBy } from './sharing.js';
 import { NetworkUses } from './uses.js';
 
 /** Who has a network, and its parameters, as far as the project shows. */
@@ -71,7 +72,7 @@ class Follower extends NetworkUses implements Fate {
   compiler: string | undefined;
   readonly #made = new Set<string>();
   /** What is open where a function that others may import is given the network. */
-  #outer: string | undefined;
+  #outer: Question | undefined;
   #isOfProgram = false;
   /** Attributes by which it holds optimizers of its own parameters. */
   readonly #own = new Set<string>();
@@ -83,10 +84,12 @@ class Follower extends NetworkUses implements Fate {
     const own = [...this.#own].find((each) => this.parts.has(each));
     if (own !== undefined) this.isTrained = true;
     if (own !== undefined)
-      this.doubt('no', `\`${this.name}.${own}\` is an optimizer of its parameters, and is used`);
+      this.refute(`\`${this.name}.${own}\` is an optimizer of its parameters, and is used`);
     if (this.#own.has('*'))
       this.unknown(
-        `what the class of \`${this.name}\` does with its own parameters, and that nobody trains them`,
+        ask(
+          'untrained',
+        )`Does \`${this.name}\`, whose class does something with its own parameters, stay untrained?`,
       );
     return this;
   }
@@ -95,7 +98,7 @@ class Follower extends NetworkUses implements Fate {
   object(module: PyModule, expression: PyNode | undefined, hops: number): undefined {
     const node = expression && unparenthesized(expression);
     if (node === undefined || hops > MAX_HOPS)
-      return this.unknown(`where \`${this.name}\` comes from, which is not trained there`);
+      return this.unknown(ask('untrained')`Does \`${this.name}\` stay untrained where it comes from?`);
     switch (node.type) {
       case 'none':
         return;
@@ -109,7 +112,7 @@ class Follower extends NetworkUses implements Fate {
         this.object(module, node.named[0], hops + 1);
         return this.object(module, node.named[2], hops + 1);
       default:
-        return this.unknown(`that nobody trains \`${shown(node)}\``);
+        return this.unknown(ask('untrained')`Does \`${shown(node)}\` stay untrained?`);
     }
   }
 
@@ -119,7 +122,7 @@ class Follower extends NetworkUses implements Fate {
     if (this.#made.has(key)) return;
     this.#made.add(key);
     const writes = scope === undefined ? [] : module.writes(scope, name.text);
-    if (writes.length === 0) return this.unknown(`where \`${name.text}\` comes from`);
+    if (writes.length === 0) return this.unknown(untrainedAtOrigin(name));
     for (const write of writes) this.#origin(module, write, hops);
     this.usesOf(module, name, hops);
   }
@@ -132,7 +135,7 @@ class Follower extends NetworkUses implements Fate {
     const bound = path === undefined ? undefined : boundElsewhere(module, path);
     if (bound?.node.type === 'assignment')
       return this.object(bound.module, bound.node.field('left'), hops + 1);
-    this.unknown(`where \`${write.text}\` comes from`);
+    this.unknown(untrainedAtOrigin(write));
   }
 
   #given(module: PyModule, parameter: PyNode, hops: number): undefined {
@@ -141,9 +144,13 @@ class Follower extends NetworkUses implements Fate {
     const given = owner && valuesGiven(module, owner, parameter);
     if (owner === undefined || given === undefined || given.length === 0)
       return this.unknown(
-        `that whoever runs \`${name}\` does not train the \`${parameter.text}\` that it gives`,
+        ask(
+          'untrained',
+        )`Does the \`${parameter.text}\` that \`${name}\` is given stay untrained by its callers?`,
       );
-    this.#outer ??= `that nobody but this project runs \`${name}\`, with a \`${parameter.text}\` that is trained`;
+    this.#outer ??= ask(
+      'untrained',
+    )`Does the \`${parameter.text}\` that \`${name}\` is given stay untrained in code outside this project, too?`;
     this.#isOfProgram ||= [module, ...given.map((each) => each.module)].some(isProgram);
     for (const each of given) this.object(each.module, each.node, hops + 1);
   }
@@ -159,13 +166,13 @@ class Follower extends NetworkUses implements Fate {
     if (this.#made.has(key)) return;
     this.#made.add(key);
     const uses = attributeUses(module, classNode, name);
-    if (uses.every(({ kind }) => kind === 'read')) this.unknown(`where \`${shown(node)}\` comes from`);
+    if (uses.every(({ kind }) => kind === 'read')) this.unknown(untrainedAtOrigin(node));
     for (const use of uses) {
       if (use.kind === 'read') continue;
       const assignment = use.node.parent;
       const value = assignment?.field('left') === use.node ? assignment.field('right') : undefined;
       if (use.kind === 'write' && value !== undefined) this.object(module, value, hops + 1);
-      else this.unknown(`what \`${shown(use.node)}\` becomes`);
+      else this.unknown(ask('untrained')`Does what \`${shown(use.node)}\` becomes stay untrained?`);
     }
     this.usesOfAttribute(module, classNode, name, hops);
   }
@@ -183,7 +190,7 @@ class Follower extends NetworkUses implements Fate {
     if (path === DEEP_COPY) {
       const copied = classOf(module, argumentsOf(call)[0]);
       if (copied !== undefined) this.#instance(copied);
-      else if (copiesItsOwnWay(module)) this.unknown(`that \`${shown(call)}\` makes a network of its own`);
+      else if (copiesItsOwnWay(module)) this.unknown(ownNetwork(`\`${shown(call)}\``));
       return;
     }
     if (MAKES.test(path ?? '') || isLibraryModel(path ?? '')) return;
@@ -194,10 +201,10 @@ class Follower extends NetworkUses implements Fate {
     const found = definitionCalled(module, call);
     if (!found && receiver !== undefined && givesModule(name)) return this.object(module, receiver, hops + 1);
     if (callee !== undefined && isOfTorchvision(module, callee)) return;
-    if (!found) return this.unknown(`that \`${shown(callee ?? call)}\` makes a network of its own`);
+    if (!found) return this.unknown(ownNetwork(`\`${shown(callee ?? call)}\``));
     if (found.node.type === 'class_definition') {
       this.#instance(found);
-      for (const words of sharedBy(found, module, call)) this.unknown(words);
+      for (const question of sharedBy(found, module, call)) this.unknown(question);
       return;
     }
     this.#factory(found, hops);
@@ -206,7 +213,7 @@ class Follower extends NetworkUses implements Fate {
   /** What a class does with each of its instances. */
   #instance(made: Elsewhere): undefined {
     for (const name of ownOptimizers(made)) this.#own.add(name);
-    for (const words of doubtsOfInstances(made)) this.unknown(words);
+    for (const question of doubtsOfInstances(made)) this.unknown(question);
   }
 
   #factory({ module, node }: Elsewhere, hops: number): undefined {
@@ -215,7 +222,7 @@ class Follower extends NetworkUses implements Fate {
     const isPlain =
       decoratorsOf(node).length === 0 && !isAsync(node) && !own.some(({ type }) => type === 'yield');
     if (!isPlain || returned.length === 0)
-      return this.unknown(`that ${placeOf(module, node)} makes a network of its own`);
+      return this.unknown(ownNetwork(`the function at ${placeOf(module, node)}`));
     this.factories.add(node);
     for (const each of returned) this.object(module, each.named[0], hops + 1);
   }
@@ -243,6 +250,10 @@ function copiesItsOwnWay(module: PyModule): boolean {
 }
 
 const SPECIAL: readonly string[] = ['__deepcopy__', 'register_full_backward_hook', 'register_backward_hook'];
+
+function untrainedAtOrigin(node: PyNode): Question {
+  return ask('untrained')`Does \`${shown(node)}\` stay untrained where it comes from?`;
+}
 
 function names(module: PyModule, word: string): boolean {
   return module.words(word).length > 0;

@@ -6,6 +6,7 @@ import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsByParameter } from '../../src/semantic/parameters.js';
 import { isRedefined } from '../../src/semantic/project-names.js';
+import { ask } from '../../src/semantic/question.js';
 import {
   argumentsOf,
   decoratorsOf,
@@ -19,7 +20,7 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { DATA_LOADER, isModuleClass, NUMPY, TORCH } from '../../src/torch/catalog.js';
 import { shown } from '../../src/torch/gate.js';
-import type { GradDoubt } from '../../src/torch/grad/doubts.js';
+import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
 import { isOwnMember } from '../../src/torch/grad/instance.js';
 import { valuesGiven } from '../../src/torch/grad/origins.js';
@@ -30,7 +31,7 @@ import { attributeUses } from '../../src/torch/module/modules.js';
 import { isFloating, kindOf } from '../../src/torch/tensor/tensor.js';
 import { passOf } from '../../src/torch/training/training-loop.js';
 import { classOf, definitionCalled } from './called.js';
-import { asksForGradient, first, type Given, isAsked, isLoader, isLoss, unknown } from './inputs.js';
+import { asksForGradient, first, type Given, isAsked, isLoader, isLoss, withoutGradient } from './inputs.js';
 import { isSetting, isSettingPath } from './sharing.js';
 
 const MAX_DEPTH = 24;
@@ -61,10 +62,10 @@ export class Graphless {
   }
 
   #of(module: PyModule, expression: PyNode | undefined, given: Given, depth: number): GradDoubt | undefined {
-    if (expression === undefined) return unknown('that its input needs no gradient');
+    if (expression === undefined)
+      return unknown(ask('input-without-gradient')`Is the input of the network a tensor without a gradient?`);
     const node = unparenthesized(expression);
-    if (depth > MAX_DEPTH || ++this.#steps > MAX_STEPS)
-      return unknown(`that \`${shown(node)}\` needs no gradient`);
+    if (depth > MAX_DEPTH || ++this.#steps > MAX_STEPS) return withoutGradient(node);
     // A value that depends on itself is as good as its other origins.
     if (this.#open.has(node) || isSetting(module, node)) return undefined;
     this.#open.add(node);
@@ -121,7 +122,7 @@ export class Graphless {
       case 'call':
         return this.#call(module, node, given, depth);
       default:
-        return unknown(`that \`${shown(node)}\` needs no gradient`);
+        return withoutGradient(node);
     }
   }
 
@@ -131,9 +132,8 @@ export class Graphless {
     const definitions =
       reachingDefinitions(module, name) ??
       (scope === undefined ? [] : module.writes(scope, name.text).map(definitionOf));
-    if (definitions.length === 0) return unknown(`that \`${name.text}\` needs no gradient`);
-    if (asksForGradient(module, name))
-      return { answer: 'no', words: `\`${name.text}\` is asked for its gradient` };
+    if (definitions.length === 0) return withoutGradient(name);
+    if (asksForGradient(module, name)) return no(`\`${name.text}\` is asked for its gradient`);
     const puts = scope === undefined ? [] : module.occurrences(scope, name.text).flatMap(valuesPutInto);
     return (
       first(definitions, (each) => this.#defined(module, each, given, depth)) ??
@@ -161,7 +161,7 @@ export class Graphless {
       case 'parameter':
         return this.#parameter(module, node, given, depth);
       default:
-        return unknown(`that \`${node.text}\` needs no gradient`);
+        return withoutGradient(node);
     }
   }
 
@@ -171,8 +171,12 @@ export class Graphless {
     if (known !== undefined) return this.#of(known.module, known.node, undefined, depth + 1);
     const owner = enclosingFunction(node);
     const values = owner && valuesGiven(module, owner, node);
-    const words = `that the \`${node.text}\` that \`${owner?.field('name')?.text}\` is given needs no gradient`;
-    if (values === undefined || values.length === 0) return unknown(words);
+    if (values === undefined || values.length === 0)
+      return unknown(
+        ask(
+          'input-without-gradient',
+        )`Does the \`${node.text}\` that \`${owner?.field('name')?.text}\` is given come without a gradient?`,
+      );
     return first(values, (each) => this.#of(each.module, each.node, undefined, depth + 1));
   }
 
@@ -189,7 +193,9 @@ export class Graphless {
     if (!isLoader(module, data, given, depth)) return this.#of(module, data, given, depth + 1);
     // A dataset of tensors that are trained themselves.
     return module.mentions(/TensorDataset/) && module.mentions(/requires_grad|Parameter\(/)
-      ? unknown(`that \`${shown(data)}\` gives nothing that needs a gradient`)
+      ? unknown(
+          ask('input-without-gradient')`Does all that \`${shown(data)}\` gives come without a gradient?`,
+        )
       : undefined;
   }
 
@@ -204,14 +210,13 @@ export class Graphless {
     const uses = made === undefined ? [] : attributeUses(made.module, made.node, name);
     if (made === undefined || (own === undefined && uses.length === 0))
       return this.#of(module, object, given, depth + 1);
-    if (uses.some((use) => isAsked(use.node)))
-      return { answer: 'no', words: `\`${shown(node)}\` is asked for its gradient` };
+    if (uses.some((use) => isAsked(use.node))) return no(`\`${shown(node)}\` is asked for its gradient`);
     const writes = uses.filter(({ kind }) => kind !== 'read');
     const puts = uses.flatMap(({ node: use }) => valuesPutInto(use));
     const values = writes.map(({ node: write }) =>
       write.parent?.field('left') === write ? write.parent.field('right') : undefined,
     );
-    if (values.length === 0) return unknown(`that \`${shown(node)}\` needs no gradient`);
+    if (values.length === 0) return withoutGradient(node);
     return (
       first(values, (each) => this.#of(made.module, each, undefined, depth + 1)) ??
       this.#put(made.module, puts, undefined, depth)
@@ -223,16 +228,14 @@ export class Graphless {
     const bound = boundElsewhere(module, path);
     if (bound?.node.type === 'assignment')
       return this.#of(bound.module, bound.node.field('right'), undefined, depth + 1);
-    return path.startsWith(TORCH) || isSettingPath(path)
-      ? undefined
-      : unknown(`that \`${shown(node)}\` needs no gradient`);
+    return path.startsWith(TORCH) || isSettingPath(path) ? undefined : withoutGradient(node);
   }
 
   #call(module: PyModule, call: PyNode, given: Given, depth: number): GradDoubt | undefined {
     const callee = call.field('function');
     const all = (): GradDoubt | undefined =>
       first(argumentsOf(call), (each) => this.#of(module, each, given, depth + 1));
-    if (callee === undefined) return unknown(`that \`${shown(call)}\` needs no gradient`);
+    if (callee === undefined) return withoutGradient(call);
     if (kindOf(module, call) === 'number') return undefined;
     const path = qualifiedName(module, callee);
     if (path?.startsWith(NUMPY)) return undefined;
@@ -240,12 +243,10 @@ export class Graphless {
     if (path?.startsWith(TORCH)) {
       const asked = keywordArgument(call, 'requires_grad')?.field('value');
       if (asked !== undefined && asked.type !== 'false')
-        return asked.type === 'true'
-          ? { answer: 'no', words: `\`${shown(call)}\` needs a gradient` }
-          : unknown(`that \`${shown(call)}\` needs no gradient`);
+        return asked.type === 'true' ? no(`\`${shown(call)}\` needs a gradient`) : withoutGradient(call);
       if (path.endsWith('.Parameter') || (isModuleClass(path) && row(path)?.is !== 'loss'))
-        return { answer: 'no', words: `\`${shown(call)}\` needs a gradient` };
-      if (LEADS_ON.test(path)) return unknown(`that \`${shown(call)}\` needs no gradient`);
+        return no(`\`${shown(call)}\` needs a gradient`);
+      if (LEADS_ON.test(path)) return withoutGradient(call);
       return row(path)?.graph === 'cut' ? undefined : all();
     }
     const network = module === this.module ? this.#networkRun(callee) : undefined;
@@ -286,12 +287,12 @@ export class Graphless {
       if (this.trained.has(at.text))
         return cutsGraph(name)
           ? undefined
-          : { answer: 'no', words: `the gradient of \`${shown(call)}\`, which is trained, would be lost` };
+          : no(`the gradient of \`${shown(call)}\`, which is trained, would be lost`);
     const isOfTensor = receiver !== undefined && kindOf(module, receiver).endsWith('tensor');
     if (!isOfTensor && (receiver === undefined || ofTensor(name) === undefined || isRedefined(module, name)))
       return this.#unknownCall(module, call, given, depth);
     if (name === 'requires_grad_' && argumentsOf(call)[0]?.type !== 'false')
-      return { answer: 'no', words: `\`${shown(call)}\` needs a gradient` };
+      return no(`\`${shown(call)}\` needs a gradient`);
     if (cutsGraph(name)) return undefined;
     // The form, the device or the type of what it is likened to, and no value of it.
     const operands = /^to$|_as$|^type$/.test(name) ? [receiver] : [receiver, ...argumentsOf(call)];
@@ -305,10 +306,10 @@ export class Graphless {
     if ([callee, owner].some((each) => each !== undefined && passesForModel(module, each) !== 'no'))
       return {
         answer: 'no',
-        words: `the gradient of \`${shown(call)}\`, which may be trained, would be lost`,
+        otherwise: `the gradient of \`${shown(call)}\`, which may be trained, would be lost`,
       };
     const doubt = first(argumentsOf(call), (each) => this.#of(module, each, given, depth + 1));
-    return doubt?.answer === 'no' ? doubt : unknown(`that \`${shown(call)}\` needs no gradient`);
+    return doubt?.answer === 'no' ? doubt : withoutGradient(call);
   }
 
   /** What a function of the project hands back, given what it is given. */
@@ -325,8 +326,7 @@ export class Graphless {
     const returned = [...ownNodes(node)].filter(
       ({ type }) => type === 'return_statement' || type === 'yield',
     );
-    if (inside === undefined || decorators.length > 0 || returned.length === 0)
-      return unknown(`that \`${shown(call)}\` needs no gradient`);
+    if (inside === undefined || decorators.length > 0 || returned.length === 0) return withoutGradient(call);
     const doubt = first([...inside.values()], (each) => this.#of(module, each, given, depth + 1));
     if (doubt !== undefined) return doubt;
     // What it is given carries no graph: its own values may still.

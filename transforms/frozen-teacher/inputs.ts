@@ -2,10 +2,12 @@ import { builtin, row } from '../../src/library/library.js';
 import { type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { ask } from '../../src/semantic/question.js';
 import { argumentsOf, enclosingFunction, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { DATA_LOADER } from '../../src/torch/catalog.js';
-import type { GradDoubt } from '../../src/torch/grad/doubts.js';
+import { shown } from '../../src/torch/gate.js';
+import { type GradDoubt, unknown } from '../../src/torch/grad/doubts.js';
 import { valuesGiven } from '../../src/torch/grad/origins.js';
 import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
 
@@ -68,8 +70,8 @@ export function isLoss(module: PyModule, callee: PyNode): boolean {
   return row(makerOf(module, callee) ?? '')?.is === 'loss';
 }
 
-export function unknown(words: string): GradDoubt {
-  return { answer: 'unknown', words };
+export function withoutGradient(node: PyNode): GradDoubt {
+  return unknown(ask('input-without-gradient')`Does \`${shown(node)}\` come without a gradient?`);
 }
 
 /** The first that speaks against it; a refusal before a doubt. */

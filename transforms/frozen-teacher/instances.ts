@@ -4,6 +4,7 @@ import { definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/
 import { definitionOf } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
+import { ask, type Question } from '../../src/semantic/question.js';
 import { methodName, receiverOf, statementOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModel } from '../../src/torch/module/model-value.js';
@@ -11,13 +12,15 @@ import { isNoNetwork } from './sharing.js';
 import { walkedFor } from './walked.js';
 
 /** What every instance of a class of the project has or does, however it was made: reasons why it may be trained or looked at. */
-export function* doubtsOfInstances(made: Elsewhere): Generator<string> {
+export function* doubtsOfInstances(made: Elsewhere): Generator<Question> {
   const name = made.node.field('name')?.text ?? '';
   for (const { module, node } of classesOf(made)) {
     for (const shared of module.memo(sharedByAll, node))
-      yield `that \`${shared}\`, which every \`${name}\` has, is not trained elsewhere`;
-    if (module.memo(handsItselfOut, node)) yield `that nobody trains what a \`${name}\` gives itself to`;
-    if (/\bregister_\w*hook\b/.test(node.text)) yield `that the hooks of \`${name}\` need no graph`;
+      yield ask('untrained')`Does \`${shared}\`, which every \`${name}\` has, stay untrained elsewhere?`;
+    if (module.memo(handsItselfOut, node))
+      yield ask('untrained')`Does a \`${name}\` stay untrained by what it gives itself to?`;
+    if (/\bregister_\w*hook\b/.test(module.codeOf(node)))
+      yield ask('works-without-graph')`Do the hooks of \`${name}\` work without the graph?`;
   }
 }
 

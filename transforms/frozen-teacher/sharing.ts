@@ -5,6 +5,7 @@ import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { argumentsByParameter } from '../../src/semantic/parameters.js';
+import { ask, type Question } from '../../src/semantic/question.js';
 import {
   argumentsOf,
   decoratorsOf,
@@ -19,10 +20,14 @@ import { isPlainParameter } from '../../src/torch/grad/parts.js';
 import { attributeUses } from '../../src/torch/module/modules.js';
 import { kindOf } from '../../src/torch/tensor/tensor.js';
 
+export function ownNetwork(maker: string): Question {
+  return ask('own-network')`Does ${maker} make a network of its own?`;
+}
+
 /** What an instance of a class of the project may share with other networks by what it is given. */
-export function* sharedBy(made: Elsewhere, module: PyModule, call: PyNode): Generator<string> {
+export function* sharedBy(made: Elsewhere, module: PyModule, call: PyNode): Generator<Question> {
   const name = made.node.field('name')?.text ?? '';
-  if (decoratorsOf(made.node).length > 0) yield `that each \`${name}(…)\` makes a network of its own`;
+  if (decoratorsOf(made.node).length > 0) yield ownNetwork(`each \`${name}(…)\``);
   const init = methodsOf(made.node).find((each) => each.field('name')?.text === '__init__');
   const given = init && argumentsByParameter(module, init, call);
   for (const argument of argumentsOf(call)) {
@@ -30,7 +35,9 @@ export function* sharedBy(made: Elsewhere, module: PyModule, call: PyNode): Gene
     if (value === undefined || isNoNetwork(module, value, 0)) continue;
     const parameter = given && [...given].find(([, each]) => each === value)?.[0];
     if (init !== undefined && parameter !== undefined && isNumberIn(made.module, init, parameter)) continue;
-    yield `that \`${shown(value)}\`, which \`${name}(…)\` gets, is no network that is trained`;
+    yield ask(
+      'shares-nothing',
+    )`Is \`${shown(value)}\`, which \`${name}(…)\` gets, something other than a network that is trained?`;
   }
 }
 

@@ -4,6 +4,7 @@ import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { isRedefined } from '../../src/semantic/project-names.js';
+import { ask } from '../../src/semantic/question.js';
 import {
   argumentsOf,
   enclosingFunction,
@@ -16,9 +17,9 @@ import {
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { within } from '../../src/syntax/within.js';
-import { shown } from '../../src/torch/gate.js';
+import { ONLY_READ, shown } from '../../src/torch/gate.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
-import type { GradDoubt } from '../../src/torch/grad/doubts.js';
+import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { gradUseElsewhere } from '../../src/torch/grad/elsewhere.js';
 import { gradUseReached } from '../../src/torch/grad/grad.js';
 import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
@@ -117,7 +118,7 @@ function aloneAt(
   const statement = statementOf(read);
   const name = shown(read);
   if (asksForGraph(module, read))
-    return unknown(`that nobody differentiates or asks for the graph of \`${name}\``);
+    return unknown(ask('only-read')`Is \`${name}\` ${ONLY_READ}, nor asked for its graph?`);
   const backward = within(
     backwards(module).map(({ call, value }) => ({ start: call.start, end: call.end, value })),
     statement,
@@ -130,16 +131,18 @@ function aloneAt(
   if (value === undefined || !value.contains(read)) {
     return /^(?:if|while|assert|delete)_statement$|^elif_clause$/.test(statement.type)
       ? undefined
-      : unknown(`that nobody differentiates \`${name}\` by itself`);
+      : unknown(ask('only-read')`Is \`${name}\` by itself ${ONLY_READ}?`);
   }
   const caller = callsAround(value, read).find((each) => differentiatesInside(module, each));
   if (caller !== undefined)
-    return unknown(`that \`${shown(caller)}\` does not differentiate \`${name}\` by itself`);
+    return unknown(ask('only-read')`Is \`${name}\` by itself ${ONLY_READ} in \`${shown(caller)}\`?`);
   if (mixes(module, value, networks)) return reentrant(module, value, read);
   if (backward !== undefined)
     return isTrainedSomehow(module, value, networks)
-      ? unknown(`that \`${shown(value)}\` hangs on more than that`)
-      : { answer: 'no', words: `\`${shown(value)}\`, which is differentiated, may hang on nothing else` };
+      ? unknown(
+          ask('more-to-differentiate')`Does \`${shown(value)}\` also depend on a network that is trained?`,
+        )
+      : no(`\`${shown(value)}\`, which is differentiated, may hang on nothing else`);
   if (isAssignment) {
     const reads = readsOfTarget(module, inner?.field('left'));
     if (reads !== undefined && follow(reads)) return undefined;
@@ -148,11 +151,7 @@ function aloneAt(
     const reads = readsOfReturned(module, enclosingFunction(statement));
     if (reads !== undefined && follow(reads)) return undefined;
   }
-  return unknown(`that nobody differentiates \`${name}\` by itself`);
-}
-
-function unknown(words: string): GradDoubt {
-  return { answer: 'unknown', words };
+  return unknown(ask('only-read')`Is \`${name}\` by itself ${ONLY_READ}?`);
 }
 
 /** `torch.autograd.grad(loss, y)`, `y.requires_grad`, `y.retain_grad()`, `y.register_hook(f)`. */
@@ -183,7 +182,11 @@ function reentrant(module: PyModule, value: PyNode, read: PyNode): GradDoubt | u
     .map((call) => call.field('function') ?? call)
     .filter((each) => qualifiedName(module, each) === undefined && !isLoss(module, each));
   return callee !== undefined && module.memo(namesCheckpoint, module)
-    ? unknown(`that no reentrant checkpoint in \`${shown(callee)}\` needs the graph of \`${shown(read)}\``)
+    ? unknown(
+        ask(
+          'checkpoints-without-graph',
+        )`Do the checkpoints in \`${shown(callee)}\` work without the graph of \`${shown(read)}\`?`,
+      )
     : undefined;
 }
 

@@ -4,6 +4,7 @@ import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { subclassesElsewhere } from '../../src/semantic/project-names.js';
+import { ask, type Question } from '../../src/semantic/question.js';
 import { argumentsOf, enclosingFunction, keywordArgument } from '../../src/semantic/statements.js';
 import {
   attributeUsesElsewhere,
@@ -14,7 +15,7 @@ import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass } from '../../src/torch/catalog.js';
 import { isModelMaker } from '../../src/torch/catalog-modules.js';
 import { shown } from '../../src/torch/gate.js';
-import type { GradDoubt } from '../../src/torch/grad/doubts.js';
+import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { isOfKnownPackage, isPlainAttribute } from '../../src/torch/grad/values.js';
 import { attributeUses, familyOf, moduleKind } from '../../src/torch/module/modules.js';
 import { reflectionIn } from '../../src/torch/module/reflection.js';
@@ -44,13 +45,17 @@ export abstract class NetworkUses {
   /** What an expression gives: where it comes from, and who else has it. */
   abstract object(module: PyModule, expression: PyNode | undefined, hops: number): undefined;
 
-  protected doubt(answer: GradDoubt['answer'], words: string): undefined {
-    const certain = this.#isCertain ? answer : 'unknown';
-    if (!this.doubts.some((each) => each.words === words)) this.doubts.push({ answer: certain, words });
+  /** The network is trained, as `because` says; where that may be another network, it is asked about. */
+  protected refute(because: string): undefined {
+    if (this.#isCertain) this.doubts.push(no(because));
+    else this.unknown(ask('another-network')`Is it another network than \`${this.name}\` where ${because}?`);
   }
 
-  protected unknown(words: string): undefined {
-    this.doubt('unknown', words);
+  protected unknown(question: Question): undefined {
+    const isKnown = this.doubts.some(
+      (each) => each.answer === 'unknown' && each.otherwise.text === question.text,
+    );
+    if (!isKnown) this.doubts.push(unknown(question));
   }
 
   /** Of a variable: every read, in this file and, at the top of a module, in others. */
@@ -63,7 +68,8 @@ export abstract class NetworkUses {
     const [write] = scope === module.scope ? module.writes(scope, name.text) : [];
     if (write === undefined) return;
     const { uses, unread } = usesElsewhere(module, write, { may: () => true, byName: false });
-    if (unread !== undefined) this.unknown(`that \`${name.text}\` is not trained in ${unread}`);
+    if (unread !== undefined)
+      this.unknown(ask('untrained')`Does \`${name.text}\` stay untrained in ${unread}?`);
     for (const each of uses) this.#use(each.module, each.node, hops + 1);
   }
 
@@ -74,25 +80,35 @@ export abstract class NetworkUses {
     const owner = classNode.field('name')?.text ?? '';
     if (moduleKind(module, classNode).isModule !== 'no') {
       this.unknown(
-        `that no optimizer gets all parameters of \`${owner}\`, which may hold \`${name}\` as a part`,
+        ask(
+          'optimizer-without-part',
+        )`Does every optimizer of \`${owner}\` leave out the parameters of its part \`${name}\`?`,
       );
       this.unknown(
-        `that \`DistributedDataParallel\` does not wait for gradients of \`${name}\` in \`${owner}\``,
+        ask(
+          'ddp-without-part',
+        )`Does \`${owner}\` train without a \`DistributedDataParallel\` that waits for gradients of \`${name}\`?`,
       );
     }
     const subclasses = subclassesElsewhere(module, owner);
     if (subclasses?.every(({ bases }) => bases.length === 1) !== true)
-      this.unknown(`that no subclass of \`${owner}\` is a module, with \`${name}\` as a part`);
+      this.unknown(
+        ask(
+          'plain-subclasses',
+        )`Is every subclass of \`${owner}\` something other than a module with \`${name}\` in it?`,
+      );
     const reflected = reflectionIn(module, name, familyOf(module, classNode), false);
     if (reflected !== undefined)
-      this.unknown(`that \`${shown(reflected)}\` does not reach \`.${name}\` of \`${owner}\``);
+      this.unknown(
+        ask('unreached-attribute')`Is \`.${name}\` of \`${owner}\` out of reach of \`${shown(reflected)}\`?`,
+      );
     for (const use of attributeUses(module, classNode, name))
       if (use.kind === 'read') this.#use(module, use.node, hops);
     const { uses, unread } = attributeUsesElsewhere(module, classNode, name, {
       may: () => true,
       byName: true,
     });
-    if (unread !== undefined) this.unknown(`that nobody trains a \`.${name}\` in ${unread}`);
+    if (unread !== undefined) this.unknown(ask('untrained')`Does \`.${name}\` stay untrained in ${unread}?`);
     for (const each of uses) {
       const assignment = each.node.parent;
       if (assignment?.type === 'assignment' && assignment.field('left') === each.node)
@@ -112,7 +128,7 @@ export abstract class NetworkUses {
   /** One place where the network stands. */
   #use(module: PyModule, node: PyNode, hops: number): undefined {
     const holder = node.parent;
-    if (hops > MAX_HOPS) return this.unknown(`what becomes of \`${shown(node)}\``);
+    if (hops > MAX_HOPS) return this.unknown(untrained(shown(node)));
     switch (holder?.type) {
       case 'call':
       case 'expression_statement':
@@ -147,11 +163,13 @@ export abstract class NetworkUses {
       case 'return_statement': {
         const owner = enclosingFunction(node);
         if (owner !== undefined && this.factories.has(owner)) return;
-        return this.unknown(`that nobody trains what \`${owner?.field('name')?.text}\` returns`);
+        return this.unknown(
+          ask('untrained')`Does what \`${owner?.field('name')?.text}\` returns stay untrained?`,
+        );
       }
       default:
     }
-    this.unknown(`that nobody trains \`${shown(node)}\` in \`${shown(holder ?? node)}\``);
+    this.unknown(untrained(shown(node), holder ?? node));
   }
 
   #assigned(module: PyModule, target: PyNode | undefined, hops: number): undefined {
@@ -160,7 +178,7 @@ export abstract class NetworkUses {
     const classNode = object && classBehind(module, object);
     if (classNode !== undefined && target !== undefined)
       return this.usesOfAttribute(module, classNode, target.field('attribute')?.text ?? '', hops + 1);
-    this.unknown(`that nobody trains \`${target === undefined ? this.name : shown(target)}\``);
+    this.unknown(untrained(target === undefined ? this.name : shown(target)));
   }
 
   /** `student, teacher = student.cuda(), teacher.cuda()` */
@@ -169,7 +187,7 @@ export abstract class NetworkUses {
     const targets = assignment?.type === 'assignment' ? assignment.field('left')?.named : undefined;
     if (assignment?.field('right') === values && targets?.length === values.named.length)
       return this.#assigned(module, targets[values.named.indexOf(node)], hops);
-    this.unknown(`that nobody trains \`${shown(node)}\` in \`${shown(values)}\``);
+    this.unknown(untrained(shown(node), values));
   }
 
   /** `net.eval()`, `net.parameters()`, `net.encoder`, `net.fc = …`. */
@@ -183,16 +201,20 @@ export abstract class NetworkUses {
     if (name === 'requires_grad_' && argumentsOf(call)[0]?.type === 'false' && !isPart && this.#isCertain)
       this.isFrozen = true;
     if (name === 'state_dict' && keywordArgument(call, 'keep_vars') !== undefined)
-      return this.unknown(`what becomes of the parameters that \`${shown(call)}\` gives`);
+      return this.unknown(ask('untrained')`Do the parameters that \`${shown(call)}\` gives stay untrained?`);
     if (walksModule(name)) return this.#walked(module, call, isPart);
     if (givesModule(name)) return this.#use(module, call, hops);
     if (/hook|^add_module$|^register_/.test(name))
-      return this.unknown(`that \`${shown(attribute)}\` does not need the graph`);
+      return this.unknown(
+        ask('works-without-graph')`Does what \`${shown(attribute)}\` registers work without the graph?`,
+      );
     if (isOfModule(name) || name === 'forward') return;
     const doubt = givesParameters(module, name);
     if (doubt !== undefined)
       this.unknown(
-        `that \`${shown(attribute)}\` leaves the parameters of \`${shown(node)}\` alone: ${doubt}`,
+        ask(
+          'leaves-parameters',
+        )`Does \`${shown(attribute)}\` leave the parameters of \`${shown(node)}\` alone (${doubt})?`,
       );
   }
 
@@ -200,8 +222,8 @@ export abstract class NetworkUses {
     const found = walkedFor(module, call);
     if (found === 'frozen' && !isPart && this.#isCertain) this.isFrozen = true;
     if (found === 'trained' && this.#isCertain) this.isTrained = true;
-    if (found === 'trained') this.doubt('no', `an optimizer gets \`${shown(call)}\``);
-    if (found === 'taken') this.doubt('no', `\`${shown(call)}\` is used, for what does not show`);
+    if (found === 'trained') this.refute(`an optimizer gets \`${shown(call)}\``);
+    if (found === 'taken') this.refute(`\`${shown(call)}\` is used, for what does not show`);
   }
 
   /** `net.module`, `net.encoder(x)`, `net.fc.in_features`; what is set there may be shared with another network. */
@@ -211,9 +233,13 @@ export abstract class NetworkUses {
     this.parts.add(name);
     if (isPlainAttribute(name)) return;
     const holder = attribute.parent;
-    if (holder?.type === 'assignment' && holder.field('left') === attribute) {
+    const isWritten = holder?.type === 'assignment' && holder.field('left') === attribute;
+    if (name === 'grad' && !isWritten) return this.refute(`\`${shown(attribute)}\` is read`);
+    if (isWritten) {
       if (/^(?:true|false|none|integer|float|string)$/.test(holder.field('right')?.type ?? '')) return;
-      return this.unknown(`that \`${shown(holder)}\` shares nothing with a network that is trained`);
+      return this.unknown(
+        ask('shares-nothing')`Does \`${shown(holder)}\` set something that no trained network shares?`,
+      );
     }
     if (holder?.type === 'call' && holder.field('function') === attribute) return;
     if (holder?.type === 'attribute') return this.#member(module, attribute, holder, hops, true);
@@ -221,8 +247,8 @@ export abstract class NetworkUses {
       /^(?:comparison_operator|interpolation|binary_operator|expression_statement)$/.test(holder?.type ?? '')
     )
       return;
-    if (trainedIn(module, attribute)) return this.doubt('no', `an optimizer gets \`${shown(attribute)}\``);
-    this.unknown(`what becomes of \`${shown(attribute)}\`, a part of \`${this.name}\``);
+    if (trainedIn(module, attribute)) return this.refute(`an optimizer gets \`${shown(attribute)}\``);
+    this.unknown(ask('untrained')`Does \`${shown(attribute)}\`, a part of \`${this.name}\`, stay untrained?`);
   }
 
   #argument(
@@ -233,7 +259,7 @@ export abstract class NetworkUses {
     hops: number,
   ): undefined {
     const callee = call?.field('function');
-    if (call === undefined || callee === undefined) return this.unknown(`what becomes of \`${shown(node)}\``);
+    if (call === undefined || callee === undefined) return this.unknown(untrained(shown(node)));
     const isFree = callee.type === 'identifier' && module.resolve(callee) === undefined;
     if (isFree && LOOKED_AT.test(callee.text) && builtin(callee.text) !== undefined) return;
     const path = qualifiedName(module, callee);
@@ -243,7 +269,9 @@ export abstract class NetworkUses {
     // What a library makes of it may hold it, and has its parameters among its own then.
     if (path !== undefined && (isModelMaker(path) || isOfKnownPackage(path)))
       return this.#use(module, call, hops + 1);
-    this.unknown(`that \`${shown(callee)}\`, which gets \`${shown(node)}\`, does not train it`);
+    this.unknown(
+      ask('untrained-by')`Does \`${shown(callee)}\`, which gets \`${shown(node)}\`, leave it untrained?`,
+    );
   }
 
   /** To a function or a class of the project: what that does with its parameter, and what becomes of what gives it back. */
@@ -252,12 +280,18 @@ export abstract class NetworkUses {
     const value = argument.type === 'keyword_argument' ? argument.field('value') : argument;
     const parameter = parameterGetting(found, module, value, call);
     const callee = shown(call.field('function') ?? call);
-    if (parameter === undefined) return this.unknown(`that \`${callee}\` does not train \`${this.name}\``);
+    if (parameter === undefined)
+      return this.unknown(ask('untrained-by')`Does \`${callee}\` leave \`${this.name}\` untrained?`);
     const isHeld = node.type === 'class_definition' && moduleKind(there, node).isModule !== 'no';
     if (isHeld || isReturned(there, node, parameter)) this.#use(module, call, hops + 1);
     this.factories.add(node);
     this.usesOf(there, parameter, hops + 1);
   }
+}
+
+function untrained(network: string, within?: PyNode): Question {
+  const where = within === undefined ? '' : `, in \`${shown(within)}\`,`;
+  return ask('untrained')`Does \`${network}\`${where} stay untrained?`;
 }
 
 /** `nn.ModuleList([student, teacher])`, `nn.ModuleDict({"teacher": teacher})`: a literal in the parentheses of a module. */

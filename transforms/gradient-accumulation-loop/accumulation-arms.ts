@@ -61,7 +61,7 @@ export function armedLoop(module: PyModule, training: TrainingLoop): ArmedLoop |
   const behind = body.named[body.named.indexOf(fork) + 1];
   const schedule = behind !== undefined && isSchedule(behind) ? behind : undefined;
   const moved = [zeroGrad, fork, ...(schedule === undefined ? [] : [schedule])];
-  const stray = strayIn(module, training, first.optimizer, moved) ?? strayInArms([first, second]);
+  const stray = strayIn(module, training, first.optimizer, moved) ?? strayInArms(module, [first, second]);
   if (stray !== undefined) return stray;
   const reset = resetOf(module, loop, [first, second]);
   return typeof reset === 'string'
@@ -165,14 +165,13 @@ function changedIn(loop: PyNode, fork: PyNode): string | undefined {
 }
 
 /** What else in the arms counts on one step per batch. */
-function strayInArms(arms: readonly FoundArm[]): string | undefined {
+function strayInArms(module: PyModule, arms: readonly FoundArm[]): string | undefined {
   for (const { block, run, optimizer, loss } of arms) {
-    const stray = block.named.find(
-      (statement) =>
-        !run.includes(statement) &&
-        !statement.contains(loss) &&
-        (statement.text.includes(optimizer) || /sched\w*\.step|scaler\.|\.parameters\(/.test(statement.text)),
-    );
+    const stray = block.named.find((statement) => {
+      if (run.includes(statement) || statement.contains(loss)) return false;
+      const code = module.codeOf(statement);
+      return code.includes(optimizer) || /sched\w*\.step|scaler\.|\.parameters\(/.test(code);
+    });
     if (stray !== undefined) return `\`${shown(stray)}\` belongs to a step, and would run in every batch`;
   }
   return undefined;

@@ -153,7 +153,7 @@ export function strayIn(
   if (use !== undefined) return `it ${use.words}`;
   for (const statement of body.named) {
     if (moved.includes(statement)) continue;
-    const text = statement.text.replaceAll(`${optimizer}.param_groups`, '');
+    const text = module.codeOf(statement).replaceAll(`${optimizer}.param_groups`, '');
     if (mentions(text, optimizer)) return `\`${shown(statement)}\` uses the optimizer in every batch`;
     if (/sched\w*\.step|\bema\b|_ema\b|\bema_|\.parameters\(|target_net|momentum_update|scaler\./i.test(text))
       return `\`${shown(statement)}\` belongs to a step, and would run in every batch`;

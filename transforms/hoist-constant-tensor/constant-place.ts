@@ -91,9 +91,8 @@ export function mayBeMissing(
   { statement, device, maker, copied }: Constant,
   loop: PyNode,
 ): boolean {
-  const body = loop.field('body')?.text ?? '';
-  const head = loop.text.slice(0, loop.text.length - body.length);
-  const before = loop.text.slice(0, statement.start - loop.start);
+  const head = module.code.slice(loop.start, loop.field('body')?.start);
+  const before = module.code.slice(loop.start, statement.start);
   const leaves = /\b(?:break|continue|return|raise)\b/.test(before);
   const gpus = /cuda|gpu|device/i.test(head);
   const gpu = copied && (device === undefined || device.type === 'string' || device.type === 'call');

@@ -217,13 +217,14 @@ const MODES =
 /** The loop switches what tensors are made of or where, or looks at its variables by other ways than their names. */
 export function changesModes(module: PyModule, loop: PyNode): boolean {
   const around = enclosingFunction(loop) ?? loop;
-  if (MODES.test(around.text)) return true;
+  if (MODES.test(module.codeOf(around))) return true;
   return [...around.walk()].some((node) => {
     const callee = node.type === 'call' ? node.field('function') : undefined;
     if (callee === undefined) return false;
     const path = qualifiedName(module, callee);
-    const called = calledDefinition(module, node) ?? (path && definedElsewhere(module, path)?.node);
-    return called !== undefined && called !== '' && MODES.test(called.text);
+    const here = calledDefinition(module, node);
+    const called = here !== undefined ? { module, node: here } : path && definedElsewhere(module, path);
+    return called !== undefined && called !== '' && MODES.test(called.module.codeOf(called.node));
   });
 }
 

@@ -137,8 +137,8 @@ export function isReadInForward(reads: readonly PyNode[]): boolean {
 export function feedsLoss(read: PyNode): boolean {
   const statement = statementOf(read);
   const body = statement.field('body') ?? statement.field('consequence');
-  const header = body === undefined ? statement.text : statement.text.slice(0, body.start - statement.start);
-  if (/loss|criteri/i.test(header)) return true;
+  const header = statement.children.filter((part) => part !== body && part.type !== 'comment');
+  if (header.some(({ text }) => /loss|criteri/i.test(text))) return true;
   for (const around of read.ancestors()) {
     if (
       /^(?:function|class)_definition$/.test(around.type) &&

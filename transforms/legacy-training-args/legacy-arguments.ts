@@ -1,3 +1,4 @@
+import { ask, type Question } from '../../src/semantic/question.js';
 /**
  * Arguments that transformers has taken away, by version. Read in the sources of the releases and in the migration guide
  * of 5.0; each is a TypeError once it is gone.
@@ -16,8 +17,8 @@ export interface LegacyArgument {
 export type LegacyChange =
   | { readonly kind: 'rename'; readonly to: string }
   | { readonly kind: 'replace'; readonly to: string; readonly value: string }
-  /** `unless`: the condition under which nothing is lost, where that is not certain. */
-  | { readonly kind: 'remove'; readonly unless?: string };
+  /** `unless`: what is to be asked, where it is not certain that nothing is lost. */
+  | { readonly kind: 'remove'; readonly unless?: Question };
 
 function renamed(to: string, since: string | undefined, removed: string): LegacyArgument {
   return { removed, since, change: () => ({ kind: 'rename', to }) };
@@ -29,7 +30,7 @@ function dropped(
   removed: string,
   isDefault: (value: string) => boolean,
   otherwise: string,
-  unless?: string,
+  unless?: Question,
 ): LegacyArgument {
   const change: LegacyChange = unless === undefined ? { kind: 'remove' } : { kind: 'remove', unless };
   return { removed, since, change: (value) => (isDefault(value) ? change : otherwise) };
@@ -90,7 +91,9 @@ export const LEGACY_TRAINING_ARGUMENTS: ReadonlyMap<string, LegacyArgument> = ne
       '5.0',
       anything,
       '',
-      'that no code outside this file reads `overwrite_output_dir`: the trainer does not',
+      ask(
+        'unread-elsewhere',
+      )`Is \`${'overwrite_output_dir'}\` left unread outside this file (the trainer does not read it)?`,
     ),
   ],
   ['fp16_backend', dropped(undefined, '5.0', isTorchAmp, APEX)],
@@ -111,7 +114,9 @@ export const LEGACY_TRAINING_ARGUMENTS: ReadonlyMap<string, LegacyArgument> = ne
       '5.15',
       anything,
       '',
-      'that nothing looks for TensorBoard files there: they go to `runs` below `output_dir`',
+      ask(
+        'logs-moved',
+      )`May TensorBoard files go to \`runs\` below \`output_dir\` instead of \`${'logging_dir'}\`?`,
     ),
   ],
 ]);

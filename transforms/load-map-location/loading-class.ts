@@ -15,9 +15,9 @@ import { moduleKind } from '../../src/torch/module/modules.js';
 const OWN_WAYS =
   /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|DTensor|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|quantiz|init_empty_weights|(?:device\s*=|device\(|\.to\(|to_empty\()\s*(?:device\s*=\s*)?["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b|_load_from_state_dict|\.load_state_dict\s*=(?!=)|["']load_state_dict["']/i;
 
-/** Whether nothing in a text stands for a model that does its own thing with what it loads. */
-export function loadsPlainly(text: string): boolean {
-  return !OWN_WAYS.test(text);
+/** Whether nothing in some code stands for a model that does its own thing with what it loads. */
+export function loadsPlainly(code: string): boolean {
+  return !OWN_WAYS.test(code);
 }
 
 const OPTIMIZERS = `${TORCH}optim.`;
@@ -40,7 +40,9 @@ export function isCopyingClass(module: PyModule, classNode: PyNode): Answer {
 /** An optimizer moves its state to the parameters, and leaves its settings where they are loaded. */
 function hasTensorSettings({ module, node }: Elsewhere): boolean {
   const init = methodNamed(module, node, '__init__');
-  return init !== undefined && /\b(?:as_tensor|empty|full|ones|tensor|zeros|new_\w+)\(/.test(init.text);
+  return (
+    init !== undefined && /\b(?:as_tensor|empty|full|ones|tensor|zeros|new_\w+)\(/.test(module.codeOf(init))
+  );
 }
 
 /**
@@ -107,7 +109,7 @@ function leavesLoadingAlone({ module, node }: Elsewhere): Answer {
     (OWN_LOADING.some((name) => module.scopeOf(node).has(name)) || hasMetaclass(node));
   const isDecorated =
     node.type === 'class_definition' && decoratorsOf(node).some(({ text }) => text !== 'dataclass');
-  return isOwn || isDecorated || !loadsPlainly(node.text) ? 'unknown' : 'yes';
+  return isOwn || isDecorated || !loadsPlainly(module.codeOf(node)) ? 'unknown' : 'yes';
 }
 
 function hasMetaclass(classNode: PyNode): boolean {

@@ -56,7 +56,7 @@ const IMPORT =
 
 function lookAt(alone: PyModule): Look | typeof OWN_WAY {
   const { path, text } = alone;
-  if (!loadsPlainly(text) || [OWN_METHODS, OWN_OPTIMIZER, COMPUTED].some((way) => alone.mentions(way)))
+  if (!loadsPlainly(alone.code) || [OWN_METHODS, OWN_OPTIMIZER, COMPUTED].some((way) => alone.mentions(way)))
     return OWN_WAY;
   const place = `.${path.replace(/\.\w+$/, '').replaceAll('/', '.')}`;
   const imports = [...text.matchAll(IMPORT)].flatMap(([, from, several]) =>

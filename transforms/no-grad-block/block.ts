@@ -5,6 +5,7 @@ import { readerOfVariables } from '../../src/semantic/liveness.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
 import { mayBeReadElsewhere } from '../../src/semantic/project-names.js';
+import { ask } from '../../src/semantic/question.js';
 import {
   contextManagers,
   enclosingFunction,
@@ -18,10 +19,16 @@ import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { within } from '../../src/syntax/within.js';
 import { LR_SCHEDULERS } from '../../src/torch/catalog-modules.js';
-import { shown } from '../../src/torch/gate.js';
+import { ONLY_READ, shown } from '../../src/torch/gate.js';
 import { callersElsewhere, partReturned } from '../../src/torch/grad/callers.js';
 import { suspicionsOf, trainingCallReached } from '../../src/torch/grad/calls.js';
-import { doubtsAboutNetwork, type GradDoubt } from '../../src/torch/grad/doubts.js';
+import {
+  doubtsAboutNetwork,
+  type GradDoubt,
+  measuresOther,
+  no,
+  unknown,
+} from '../../src/torch/grad/doubts.js';
 import { differentiatingModuleAround } from '../../src/torch/grad/elsewhere.js';
 import { escapesOf } from '../../src/torch/grad/escapes.js';
 import { isFrozen, networkOf, SWITCHES, switchesToEvaluation } from '../../src/torch/grad/evaluation.js';
@@ -148,7 +155,9 @@ export function* doubtsAboutBlock(module: PyModule, run: EvaluationBlock): Gener
   const isIterated = run.wrapped.some((each) => [...each.walk()].some(({ type }) => type.startsWith('for_')));
   const iterated = isIterated ? differentiatesWhenIterated(module) : undefined;
   if (iterated !== undefined)
-    yield { answer: 'unknown', words: `that it does not iterate over ${suspectInWords(iterated)}` };
+    yield unknown(
+      ask('another-iterable')`Does this loop iterate over something other than ${suspectInWords(iterated)}?`,
+    );
 }
 
 interface Part {
@@ -161,20 +170,16 @@ interface Part {
 function* doubtsAboutPart({ module, run, models, trace }: Part, statement: PyNode): Generator<GradDoubt> {
   const { owner } = run;
   const asked = asksForGraph(module, statement, trace);
-  if (asked !== undefined) yield { answer: 'no', words: `it ${asked}` };
-  for (const { kind, words } of suspicionsOf(module, owner, models, trace, statement))
-    yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
-  for (const { into, words, isDerived } of escapesOf(module, owner, trace, statement)) {
+  if (asked !== undefined) yield no(`it ${asked}`);
+  for (const each of suspicionsOf(module, owner, models, trace, statement))
+    yield each.kind === 'trains' ? no(each.words) : unknown(each.question);
+  for (const { into, question, isDerived } of escapesOf(module, owner, trace, statement)) {
     const reader = into && differentiatingReader(module, owner, into);
     const name = reader?.field('name')?.text;
     if (name !== undefined && into !== undefined)
-      yield { answer: 'no', words: `\`${name}\` differentiates \`${shown(into)}\`, which it sets` };
-    if (!isDerived) yield { answer: 'unknown', words };
+      yield no(`\`${name}\` differentiates \`${shown(into)}\`, which it sets`);
+    if (!isDerived) yield unknown(question);
   }
-}
-
-function no(words: string): GradDoubt {
-  return { answer: 'no', words };
 }
 
 function* lettingOthersRun(statement: PyNode): Generator<GradDoubt> {
@@ -202,14 +207,14 @@ function* refusals(module: PyModule, loop: PyNode, models: readonly PyNode[]): G
 }
 
 function* doubtsOfRunning(module: PyModule, loop: PyNode): Generator<GradDoubt> {
-  const unknown = (words: string): GradDoubt => ({ answer: 'unknown', words });
   const measured = measuredMemory(module, loop);
-  if (measured !== undefined)
-    yield unknown(`that \`${measured}\` is not meant to measure what autograd keeps`);
+  if (measured !== undefined) yield unknown(measuresOther(measured));
   const managers = enclosingWiths(loop).flatMap(contextManagers);
   if (managers.some(({ text }) => text.includes('autocast')))
     yield unknown(
-      'that torch is newer than 2.9: it runs inside an `autocast` block, whose cache loses gradients before',
+      ask(
+        'version',
+      )`Is ${'torch newer than 2.9'} (it runs inside an \`autocast\` block, whose cache loses gradients before)?`,
     );
 }
 
@@ -229,22 +234,21 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
   for (const name of changedIn(module, run)) {
     const isOpen = owner === module.root && module.writes(module.scope, name).some(isInside);
     if (isOpen && mayHoldGraph(part, name) && mayBeReadElsewhere(module, name))
-      yield { answer: 'unknown', words: `that no other file differentiates \`${name}\`` };
+      yield unknown(ask('only-read')`Is \`${name}\` ${ONLY_READ} in other files?`);
     for (const read of module.reads(module.scopeOf(owner), name)) {
       if (isInside(read) || !comesFrom(module, run, read, name)) continue;
       if (isHarmless(part, read, followed, 0)) continue;
       const answer = differentiates(module, owner, read) ? 'no' : 'unknown';
       yield answer === 'no'
-        ? { answer, words: `\`${name}\`, which it computes, is differentiated behind it` }
-        : { answer, words: `that nobody differentiates \`${name}\`, which it leaves behind` };
+        ? no(`\`${name}\`, which it computes, is differentiated behind it`)
+        : unknown(ask('only-read')`Is \`${name}\`, which it leaves behind, ${ONLY_READ}?`);
       const isReturned = statementOf(read).type === 'return_statement' && owner !== module.root;
       const called = isReturned ? callersElsewhere(module, owner, partReturned(read)).doubt : undefined;
       if (called !== undefined) yield called;
     }
   }
   const reader = owner === module.root ? undefined : readerOfVariables(module, owner);
-  if (reader !== undefined)
-    yield { answer: 'unknown', words: `that nobody differentiates what \`${shown(reader)}\` gives` };
+  if (reader !== undefined) yield unknown(ask('only-read')`Is what \`${shown(reader)}\` gives ${ONLY_READ}?`);
   // What is done with the values there may need their graph.
   for (const statement of followed) {
     yield* refusals(module, statement, []);

@@ -50,8 +50,8 @@ export function isPromoted(module: PyModule, { additions, zeroed }: Accumulation
   return isFixed({ module, region: loop }, only.value, 0) ? 'yes' : 'unknown';
 }
 
-function switches(_module: PyModule, region: PyNode): boolean {
-  return SWITCHES.test(region.text);
+function switches(module: PyModule, region: PyNode): boolean {
+  return SWITCHES.test(module.codeOf(region));
 }
 
 const SYNONYMS: ReadonlyMap<string, string> = new Map([
@@ -241,6 +241,6 @@ function isResultFixed({ module, node }: Elsewhere, depth: number): boolean {
   const takesMany = (node.field('parameters')?.named ?? []).some(({ type }) =>
     type.endsWith('_splat_pattern'),
   );
-  if (value === undefined || takesMany || SWITCHES.test(node.text)) return false;
+  if (value === undefined || takesMany || SWITCHES.test(module.codeOf(node))) return false;
   return isFixed({ module, region: node }, value, depth + DEPTH_OF_A_CALL);
 }

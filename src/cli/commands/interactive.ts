@@ -1,9 +1,13 @@
+import { dirname, resolve } from 'node:path';
 import type { Engine } from '../../engine/engine.js';
 import type { Outcome, Scan } from '../../engine/outcome.js';
 import { plural } from '../../report/prose.js';
 import { tally } from '../../report/tally.js';
-import { repositoryRoot } from '../../workspace/places.js';
+import { entryFor } from '../../workspace/assumptions.js';
+import { Failure } from '../../workspace/failure.js';
+import { repositoryRoot, shownFrom } from '../../workspace/places.js';
 import { interpret, Reader } from '../../workspace/read.js';
+import { assumeFile, writeAssumptions } from '../../workspace/remember.js';
 import { State } from '../../workspace/state.js';
 import type { Visit } from '../../workspace/visit.js';
 import { Writer } from '../../workspace/writer.js';
@@ -11,6 +15,7 @@ import { type Context, EXIT } from '../context.js';
 import { Interrupted, wantsColor } from '../io.js';
 import { type Look, lookThrough, prepare } from '../looking.js';
 import { strictness } from '../results.js';
+import type { Remember } from '../session-remember.js';
 import { tidy } from '../tidying.js';
 import { guardFiles, reportUnwritten, sayHowToUndo } from '../writing.js';
 
@@ -95,6 +100,7 @@ async function converse(
         return written;
       },
       reread: (path) => reread(look, path),
+      remember: rememberer(look),
       state: State.of(repositoryRoot(io.cwd) ?? io.cwd, io.env),
       resume: args.flag('resume'),
       terminal: {
@@ -113,6 +119,33 @@ async function converse(
     io.signal.removeEventListener('abort', leave);
     writer.close();
   }
+}
+
+/** Writes into the config that is in force, or makes one beside the project. */
+function rememberer({ project }: Look): Remember {
+  return (transform, questions, path, reach) => {
+    const file = assumeFile(project.config.path, project.root);
+    const { cwd } = project.request;
+    const place = shownFrom(dirname(file), resolve(cwd, path));
+    const { isolated, isTarget } = project.request;
+    if (isolated || isTarget) {
+      const flag = isolated ? '--isolated' : '--strict-config';
+      return {
+        isWritten: false,
+        note: `Nothing was written down: \`${flag}\` takes no such answers from a config.`,
+      };
+    }
+    try {
+      writeAssumptions(
+        file,
+        questions.map((question) => entryFor(transform, question, place, reach)),
+      );
+      return { isWritten: true, note: `Accepted, and written to \`assume\` of ${shownFrom(cwd, file)}.` };
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      return { isWritten: false, note: `${error.message}. ${error.next}` };
+    }
+  };
 }
 
 function reread(look: Look, path: string) {

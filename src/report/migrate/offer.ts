@@ -23,6 +23,7 @@ export interface Offer {
   readonly message: string;
   readonly safety: Safety;
   readonly numerics: Numerics;
+  /** The questions that a person has to answer with yes. */
   readonly unproven: readonly string[];
   /** The versions that it counts on, as sentences. */
   readonly premises?: readonly string[];

@@ -3,10 +3,11 @@ import { classBehind } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
+import { ask } from '../../semantic/question.js';
 import { argumentsOf, enclosingClass, enclosingFunction } from '../../semantic/statements.js';
 import { type Look, type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Gate, placeOf } from '../gate.js';
+import { type Gate, ONLY_READ, placeOf } from '../gate.js';
 import { stringValue } from '../module/modules.js';
 import type { GradDoubt } from './doubts.js';
 import { usesOf } from './mode.js';
@@ -46,9 +47,7 @@ export function callerGates(module: PyModule, returned: PyNode): readonly Gate[]
   const around = enclosingFunction(returned);
   if (around === undefined) return [];
   const { doubt, unread } = callersElsewhere(module, around, partReturned(returned));
-  return [doubt, unread].flatMap((found) =>
-    found === undefined ? [] : [{ answer: found.answer, otherwise: found.words }],
-  );
+  return [doubt, unread].flatMap((found) => (found === undefined ? [] : [found]));
 }
 
 /** Which of the values of a `return` a node stands in; undefined where it is the only one. */
@@ -77,17 +76,22 @@ function findCallers(module: PyModule, functionNode: PyNode, part?: Part): Calle
       seen.add(caller.functionNode);
       const { uses, unread: left } = usesOfCaller(caller, hops > 0);
       if (left !== undefined)
-        unread ??= { answer: 'unknown', words: `that what it returns is not differentiated in ${left}` };
+        unread ??= {
+          answer: 'unknown',
+          otherwise: ask('returned-only-read')`Is what \`${name}\` returns ${ONLY_READ} in ${left}?`,
+        };
       for (const { module: there, node, isCertain } of uses) {
         const certain = caller.isCertain && isCertain;
         for (const fate of fatesOfCall(there, node, hops === 0 ? part : undefined)) {
           const place = placeOf(there, fate.node);
           if (fate.kind === 'differentiated') {
-            const words = `${place} differentiates what it returns`;
-            if (certain) return { doubt: { answer: 'no', words }, unread };
+            const otherwise = `${place} differentiates what it returns`;
+            if (certain) return { doubt: { answer: 'no', otherwise }, unread };
             doubt ??= {
               answer: 'unknown',
-              words: `that ${place}, which differentiates what it gets from \`${name}\`, means another one`,
+              otherwise: ask(
+                'another-function',
+              )`Does ${place}, which differentiates what it gets from \`${name}\`, call another \`${name}\` than this one?`,
             };
           }
           const around = fate.kind === 'returned' ? enclosingFunction(fate.node) : undefined;

@@ -5,11 +5,13 @@ import { definedElsewhere, type Elsewhere, lineageOf, makerOf } from '../../sema
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
+import { ask, type Question } from '../../semantic/question.js';
 import { decoratorsOf, enclosingClass, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../catalog.js';
 import { FRAMEWORKS } from '../catalog-modules.js';
-import { placeOf, shown } from '../gate.js';
+import { ONLY_READ, placeOf, shown } from '../gate.js';
+import type { Suspect } from './differentiators.js';
 import { functionElsewhere, gradUseElsewhere } from './elsewhere.js';
 import { escapesOf } from './escapes.js';
 import { functionsOf, gradUseReached, reachedFrom } from './grad.js';
@@ -27,10 +29,15 @@ import {
 } from './unknown-code.js';
 import { isOfKnownPackage } from './values.js';
 
-/** A call whose code is elsewhere. `trains`: its name says so. `opaque`: it gets what it would need to train or differentiate. */
+/** A call whose code is elsewhere. `Suspicion`: its name says that it trains. `Opaque`: it gets what it would need for that. */
 export interface Suspicion {
-  readonly kind: 'trains' | 'opaque';
+  readonly kind: 'trains';
   readonly words: string;
+}
+
+export interface Opaque {
+  readonly kind: 'opaque';
+  readonly question: Question;
 }
 
 /** What the calls of a function, or of a part of it, could do to gradients, the worst first. */
@@ -40,14 +47,14 @@ export function suspicionsOf(
   models: ReadonlySet<string>,
   trace: GradTrace,
   part = functionNode.field('body') ?? functionNode,
-): readonly Suspicion[] {
-  const found: Suspicion[] = [];
+): readonly (Suspicion | Opaque)[] {
+  const found: Opaque[] = [];
   for (const node of part.walk()) {
     if (node.type !== 'call') continue;
     const training = trainingCall(module, node, models);
     if (training !== undefined) return [training];
     const opaque = opaqueCall(module, node, models, trace);
-    if (opaque !== undefined) found.push({ kind: 'opaque', words: opaque });
+    if (opaque !== undefined) found.push({ kind: 'opaque', question: opaque });
   }
   return found;
 }
@@ -143,17 +150,23 @@ function opaqueCall(
   call: PyNode,
   models: ReadonlySet<string>,
   trace: GradTrace,
-): string | undefined {
+): Question | undefined {
   const callee = call.field('function');
   if (callee === undefined || models.has(callee.text)) return undefined;
+  const other = (suspect: Suspect): Question =>
+    ask('another-function')`Is \`${shown(callee)}\` another one than ${suspectInWords(suspect)}?`;
   const own = calledDefinition(module, call);
   if (own !== undefined) {
     const override = differentiatingOverride(module, call, own);
-    return override && `that \`${shown(callee)}\` is not ${suspectInWords(override)}`;
+    return override && other(override);
   }
   const path = qualifiedName(module, callee);
-  if (path?.startsWith(OPTIMIZERS)) return `that the \`${shown(callee)}\` that it makes trains nothing here`;
-  if (path?.startsWith(TORCH_JIT)) return `that what \`${shown(callee)}\` compiles needs no gradients`;
+  if (path?.startsWith(OPTIMIZERS))
+    return ask(
+      'idle-optimizer',
+    )`Does the \`${shown(callee)}\` made here wait with its steps until the function has ended?`;
+  if (path?.startsWith(TORCH_JIT))
+    return ask('compiled-without-gradients')`Does what \`${shown(callee)}\` compiles work without gradients?`;
   if (path !== undefined && isOfKnownPackage(path)) return undefined;
   if (isBuiltin(module, callee)) return undefined;
   const given = givenTo(call).map(bare);
@@ -169,42 +182,56 @@ function opaqueCall(
   if (found !== undefined) {
     if ((network ?? graph) === undefined || isHarmlessFunction(found)) return undefined;
     const place = placeOf(found.module, found.node);
-    return `that \`${shown(callee)}\` (${place}) neither differentiates nor keeps \`${shown(network ?? graph ?? callee)}\``;
+    return ask(
+      'only-reads',
+    )`Does \`${shown(callee)}\` (${place}) only read \`${shown(network ?? graph ?? callee)}\`, without keeping or differentiating it?`;
   }
   const name = nameOf(callee);
   const receiver = receiverOf(call);
   if (receiver !== undefined && models.has(receiver.text)) {
     const method = isOfModule(name) ? undefined : differentiatingMethod(module, call, true);
-    return method && `that \`${shown(callee)}\` is not ${suspectInWords(method)}`;
+    return method && other(method);
   }
   if (path !== undefined && (network !== undefined || call.parent?.type === 'expression_statement'))
-    return `that \`${shown(callee)}\`, which is not in this project, does not train${network === undefined ? '' : ` \`${shown(network)}\``}`;
+    return ask(
+      'runs-without-training',
+    )`Does \`${shown(callee)}\`, which is of another project, run without training ${network === undefined ? 'anything' : `\`${shown(network)}\``}?`;
   if (receiver === undefined || isHeldCallable(module, callee)) {
     const { suspect, functions, isFollowed } = calledValue(module, callee, call);
-    if (suspect !== undefined) return `that \`${shown(callee)}\` is not ${suspectInWords(suspect)}`;
+    if (suspect !== undefined) return other(suspect);
     const isForEffect = call.parent?.type === 'expression_statement';
     const keeps = functions.some((each) => !isHarmless(each.module, each.node));
     if (graph !== undefined && (keeps || (isForEffect && !isFollowed)))
-      return `that nobody differentiates \`${shown(graph)}\`, which \`${shown(callee)}\` may keep`;
+      return ask(
+        'kept-only-read',
+      )`Is \`${shown(graph)}\`, which \`${shown(callee)}\` may keep, ${ONLY_READ}?`;
     const isNowhere = callee.type === 'identifier' && module.resolve(callee) === undefined;
     if (network !== undefined && isNowhere && !isFollowed)
-      return `that \`${shown(callee)}\`, which is not in this file, does not train \`${shown(network)}\``;
+      return ask(
+        'runs-without-training',
+      )`Does \`${shown(callee)}\`, which comes from elsewhere, run without training \`${shown(network)}\`?`;
     if (path === undefined) return undefined;
   }
   // A method of a tensor, a list or another plain thing that this function made.
   const isPlain = receiver !== undefined && path === undefined && !isHandle(module, receiver, self);
   if (isPlain) return undefined;
   const method = differentiatingMethod(module, call, false) ?? differentiatingAttribute(module, call);
-  if (method !== undefined) return `that \`${shown(callee)}\` is not ${suspectInWords(method)}`;
+  if (method !== undefined) return other(method);
   const keeper = graph && receiver !== undefined ? keeperNamed(module, name) : undefined;
   if (keeper !== undefined && graph !== undefined)
-    return `that nobody differentiates \`${shown(graph)}\`, which \`${shown(callee)}\` may keep (${keeper})`;
+    return ask(
+      'kept-only-read',
+    )`Is \`${shown(graph)}\`, which \`${shown(callee)}\` may keep (${keeper}), ${ONLY_READ}?`;
   const isOfLibrary = receiver !== undefined && mayBeOfLibrary(module, receiver, name);
   if (isOfLibrary && trainsInLibraries(name, given.length))
-    return `that \`${shown(callee)}\`, which is not in this file, does not train`;
+    return ask(
+      'runs-without-training',
+    )`Does \`${shown(callee)}\`, which comes from elsewhere, run without training anything?`;
   const base = receiver?.text === self ? foreignBase(module, call) : undefined;
   if (base !== undefined && isOfLibrary)
-    return `that \`${shown(callee)}\`, inherited from \`${base}\`, does not train`;
+    return ask(
+      'runs-without-training',
+    )`Does \`${shown(callee)}\`, inherited from \`${base}\`, run without training anything?`;
   return undefined;
 }
 

@@ -1,11 +1,14 @@
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
+import { ask, type Question } from '../../semantic/question.js';
 import { isAsync, receiverOf } from '../../semantic/statements.js';
 import { isTestCode } from '../../semantic/test-code.js';
 import type { PyNode } from '../../syntax/node.js';
-import { shown } from '../gate.js';
+import { ONLY_READ, shown } from '../gate.js';
+import { IS_TORCH } from '../tensor/framework.js';
 import { callersElsewhere } from './callers.js';
 import { suspicionsOf, trainingCallReached } from './calls.js';
+import type { Suspect } from './differentiators.js';
 import { classAskingForModeAround, differentiatingModuleAround } from './elsewhere.js';
 import { escapesOf, handsBackGraph } from './escapes.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
@@ -34,9 +37,16 @@ import { differentiatesWhenIterated, differentiatingNetwork, suspectInWords } fr
 import { walks } from './walks.js';
 
 /** A reason against turning gradients off in a function: `no` would crash or change training, `unknown` could. */
-export interface GradDoubt {
-  readonly answer: 'no' | 'unknown';
-  readonly words: string;
+export type GradDoubt =
+  | { readonly answer: 'no'; readonly otherwise: string }
+  | { readonly answer: 'unknown'; readonly otherwise: Question };
+
+export function no(otherwise: string): GradDoubt {
+  return { answer: 'no', otherwise };
+}
+
+export function unknown(otherwise: Question): GradDoubt {
+  return { answer: 'unknown', otherwise };
 }
 
 /** Somebody else decides about the function's grad mode, or has. */
@@ -73,16 +83,17 @@ export function* doubtsAbout(
   const leaves = suspected.length > 0 || leaving.some(({ isDerived }) => !isDerived);
   for (const run of runs) yield* doubtsAboutRun(module, run, leaves);
   const asked = asksForGraph(module, functionNode, trace);
-  if (asked !== undefined) yield { answer: 'no', words: `it ${asked}` };
-  for (const { kind, words } of suspected) {
-    yield { answer: kind === 'trains' ? 'no' : 'unknown', words };
+  if (asked !== undefined) yield no(`it ${asked}`);
+  for (const each of suspected) {
+    yield each.kind === 'trains' ? no(each.words) : unknown(each.question);
   }
   const iterated = iteratesOver(functionNode) ? differentiatesWhenIterated(module) : undefined;
   if (iterated !== undefined)
-    yield {
-      answer: 'unknown',
-      words: `that it does not iterate over ${suspectInWords(iterated)}`,
-    };
+    yield unknown(
+      ask(
+        'another-iterable',
+      )`Does \`${functionNode.field('name')?.text}\` iterate over something other than ${suspectInWords(iterated)}?`,
+    );
   for (const { into } of leaving) {
     const by =
       into === undefined
@@ -90,31 +101,29 @@ export function* doubtsAbout(
         : differentiatingReader(module, functionNode, into);
     const name = by?.field('name')?.text;
     const what = into === undefined ? 'what it returns' : `\`${shown(into)}\`, which it sets`;
-    if (name !== undefined) yield { answer: 'no', words: `\`${name}\` differentiates ${what}` };
+    if (name !== undefined) yield no(`\`${name}\` differentiates ${what}`);
   }
   const isReturned = leaving.some(({ into }) => into === undefined);
   const called = isReturned ? callersElsewhere(module, functionNode).doubt : undefined;
   if (called !== undefined) yield called;
   const first = leaving.find(({ isDerived }) => !isDerived);
-  if (first !== undefined) yield { answer: 'unknown', words: first.words };
+  if (first !== undefined) yield unknown(first.question);
   const measured = measuredMemory(module, functionNode);
-  if (measured !== undefined)
-    yield { answer: 'unknown', words: `that \`${measured}\` is not meant to measure what autograd keeps` };
+  if (measured !== undefined) yield unknown(measuresOther(measured));
   const casting = trainingAutocastAround(module, functionNode);
   if (casting !== undefined) {
-    yield {
-      answer: 'unknown',
-      words: `that torch is newer than 2.9: ${casting} inside a training \`autocast\` block, whose cache loses gradients before`,
-    };
+    yield unknown(
+      ask(
+        'version',
+      )`Is ${'torch newer than 2.9'} (${casting} inside a training \`autocast\` block, whose cache loses gradients before)?`,
+    );
   }
   const torch = importsTorch(module);
   if (torch === 'lazily')
-    yield {
-      answer: 'unknown',
-      words: 'that torch may be imported at the top, where only functions of this file import it',
-    };
-  if (torch === 'no')
-    yield { answer: 'unknown', words: 'that this is torch, which nothing in this file imports' };
+    yield unknown(
+      ask('importable')`May ${'torch'} be imported at the top of this file, where only functions import it?`,
+    );
+  if (torch === 'no') yield unknown(IS_TORCH.unknown);
 }
 
 /**
@@ -139,7 +148,6 @@ function* refusals(
   functionNode: PyNode,
   runs: readonly Evaluation[],
 ): Generator<GradDoubt> {
-  const no = (words: string): GradDoubt => ({ answer: 'no', words });
   if (isAsync(functionNode))
     yield no('the decorator does nothing on an `async def`: it only wraps the creation of the coroutine');
   const reached = gradUseReached(module, functionNode);
@@ -161,7 +169,11 @@ function* refusals(
   if (compiler === 'jit') yield no('`torch.jit.script()` compiles it from source, without the decorator');
   if (compiler === 'foreign') yield no('another compiler takes it');
   if (compiler === 'compile')
-    yield { answer: 'unknown', words: 'that `torch.compile()`, which takes it, takes it with the decorator' };
+    yield unknown(
+      ask(
+        'compiles-decorated',
+      )`Does \`torch.compile()\` take \`${functionNode.field('name')?.text}\` with the decorator, too?`,
+    );
 }
 
 function iteratesOver(functionNode: PyNode): boolean {
@@ -179,22 +191,24 @@ function walkedBy(module: PyModule, functionNode: PyNode): readonly string[] {
 function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Generator<GradDoubt> {
   const { text } = run.model;
   const mode = leaves || mayAskForMode(module) ? runsInEvalMode(module, run) : 'yes';
-  if (mode === 'no') yield { answer: 'no', words: `\`${text}\` may be in training mode when it runs` };
+  if (mode === 'no') yield no(`\`${text}\` may be in training mode when it runs`);
   if (mode === 'unknown')
-    yield { answer: 'unknown', words: `that every forward of \`${text}\` runs in evaluation mode` };
+    yield unknown(ask('evaluation-mode')`Does every forward of \`${text}\` here run in evaluation mode?`);
   if (choosesGradMode(module, run))
-    yield { answer: 'no', words: `one branch runs \`${text}\` with gradients, and the other without` };
+    yield no(`one branch runs \`${text}\` with gradients, and the other without`);
   if (run.gradless.length > 0) {
-    yield {
-      answer: 'unknown',
-      words: `that this call of \`${text}\` needs no gradients, while others here run under no-grad`,
-    };
+    yield unknown(
+      ask(
+        'call-without-gradients',
+      )`Does this call of \`${text}\` work without gradients, as others here do under no-grad?`,
+    );
   }
   if (returnsOwnModel(module, run))
-    yield {
-      answer: 'unknown',
-      words: 'that the network which it builds and returns is not trained on the way',
-    };
+    yield unknown(
+      ask(
+        'built-untrained',
+      )`Is the network that \`${run.functionNode.field('name')?.text}\` builds and returns left untrained on the way?`,
+    );
   yield* doubtsAboutNetwork(module, run.model, run.functionNode);
 }
 
@@ -207,43 +221,51 @@ export function* doubtsAboutNetwork(
 ): Generator<GradDoubt> {
   const { text } = model;
   const hook = hookElsewhere(module, functionNode);
-  if (hook !== undefined)
-    yield {
-      answer: 'unknown',
-      words: `that nobody differentiates what ${hook} keeps`,
-    };
+  if (hook !== undefined) yield unknown(ask('kept-only-read')`Is what ${hook} keeps ${ONLY_READ}?`);
   const state = stateOfForward(module);
-  if (state !== undefined)
-    yield {
-      answer: 'unknown',
-      words: `that nobody differentiates what the forward of \`${state.owner}\` leaves in \`${state.attribute}\``,
-    };
+  if (state !== undefined) yield unknown(stateOnlyRead(state));
   const derivative = derivativeNamed(part);
   if (derivative !== undefined)
-    yield {
-      answer: 'unknown',
-      words: `that the forward of \`${text}\`, which gives \`${derivative}\`, does not differentiate`,
-    };
+    yield unknown(
+      ask(
+        'forward-without-gradients',
+      )`Does the forward of \`${text}\`, which gives \`${derivative}\`, work without gradients?`,
+    );
   const asking = classAskingForModeAround(module);
-  if (asking !== undefined)
-    yield {
-      answer: 'unknown',
-      words: `that \`${asking}\`, which asks whether gradients are on, computes the same without`,
-    };
+  if (asking !== undefined) yield unknown(sameWithout(asking));
   const network = differentiatingNetwork(module, model);
-  if (network !== undefined)
-    yield {
-      answer: 'unknown',
-      words: `that \`${text}\` ${network.isHeld ? 'does not run' : 'is not'} ${suspectInWords(network)}`,
-    };
+  if (network !== undefined) yield unknown(anotherNetwork(text, network));
   const attention = hasInferenceFastPath(module)
     ? 'attention modules, here or in a file that is imported,'
     : attentionGivenIn(module, model, functionNode);
   if (attention !== undefined)
-    yield {
-      answer: 'unknown',
-      words: `that other rounding is fine: ${attention} take another path without gradients`,
-    };
+    yield unknown(
+      ask(
+        'rounding',
+      )`May the results of \`${text}\` be rounded otherwise (${attention} take another path without gradients)?`,
+    );
+}
+
+export function measuresOther(measured: string): Question {
+  return ask('measures-other')`Does \`${measured}\` measure something other than what autograd keeps?`;
+}
+
+export function stateOnlyRead(state: { readonly owner: string; readonly attribute: string }): Question {
+  return ask(
+    'kept-only-read',
+  )`Is what the forward of \`${state.owner}\` leaves in \`${state.attribute}\` ${ONLY_READ}?`;
+}
+
+export function sameWithout(asking: string): Question {
+  return ask(
+    'same-without',
+  )`Does \`${asking}\`, which asks whether gradients are on, compute the same without?`;
+}
+
+export function anotherNetwork(text: string, network: Suspect): Question {
+  return network.isHeld
+    ? ask('another-network')`Does \`${text}\` run something other than ${suspectInWords(network)}?`
+    : ask('another-network')`Is \`${text}\` something other than ${suspectInWords(network)}?`;
 }
 
 /** Whether something in the project asks whether gradients are on; in evaluation mode it mostly does not. */

@@ -98,7 +98,7 @@ function findAsking(module: PyModule): string | undefined {
     const found = around.alone.memo(classAskingForMode, around.alone);
     if (found !== undefined) return found;
   }
-  for (const word of ['is_grad_enabled', 'requires_grad', 'grad_fn']) {
+  for (const word of ['is_grad_enabled', 'requires_grad', 'grad_fn', 'is_leaf']) {
     const files = module.around.summaries({ word, beside: ['forward', '__call__'] }, classAskingForMode);
     if (files === undefined) return 'one of the many networks of the project';
     const found = files.find((each) => each !== undefined);

@@ -1,6 +1,7 @@
 import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
 import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
+import { ask, type Question } from '../../semantic/question.js';
 import {
   enclosingFunction,
   methodName,
@@ -9,7 +10,7 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { shown } from '../gate.js';
+import { ONLY_READ, shown } from '../gate.js';
 import { changedInPlace } from './in-place.js';
 import { isMadeBy } from './made-here.js';
 import { KEEPS } from './names.js';
@@ -19,7 +20,7 @@ import type { GradTrace } from './trace.js';
 /** A value that may leave a function with its graph. `words` completes "not proven: …". */
 export interface Escape {
   readonly node: PyNode;
-  readonly words: string;
+  readonly question: Question;
   /** Where others find it; undefined when the caller gets it. */
   readonly into: PyNode | undefined;
   /** It has a graph only where what the function was given has one. */
@@ -70,15 +71,17 @@ function keptByCalled(
   if (inside === undefined)
     return {
       ...{ node: call, into: call, isDerived: false },
-      words: `that \`${name}\` keeps nothing to differentiate`,
+      question: ask('kept-only-read')`Is all that \`${name}\` keeps ${ONLY_READ}?`,
     };
   for (const { node, into, isDerived } of escapesOf(module, called, inside, undefined, [
     ...running,
     called,
   ])) {
     if (into === undefined || (self !== undefined && into.text.startsWith(`${self}.`))) continue;
-    const words = `that nobody differentiates \`${shown(node)}\`, which \`${name}\` keeps in \`${shown(into)}\``;
-    return { node: call, words, into, isDerived };
+    const question = ask(
+      'kept-only-read',
+    )`Is \`${shown(node)}\`, which \`${name}\` keeps in \`${shown(into)}\`, ${ONLY_READ}?`;
+    return { node: call, question, into, isDerived };
   }
   return undefined;
 }
@@ -89,9 +92,12 @@ function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
     const isDerived = trace.isDerived(value);
     if (!isDerived && !trace.mayCarryGraph(value)) continue;
     const verb = node.type === 'yield' ? 'yields' : node.type === 'raise_statement' ? 'raises' : 'returns';
+    const name = enclosingFunction(node)?.field('name')?.text;
     return {
       node: value,
-      words: `that nobody differentiates \`${shown(value)}\`, which it ${verb}`,
+      question: ask(
+        'returned-only-read',
+      )`Is \`${shown(value)}\`, which ${name === undefined ? 'it' : `\`${name}\``} ${verb}, ${ONLY_READ}?`,
       into: undefined,
       isDerived,
     };
@@ -109,7 +115,9 @@ function parts(value: PyNode): readonly PyNode[] {
 function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: GradTrace): Escape | undefined {
   const kept = (value: PyNode, into: PyNode): Escape => ({
     node: value,
-    words: `that nobody differentiates \`${shown(value)}\`, which is kept in \`${shown(into)}\``,
+    question: ask(
+      'kept-only-read',
+    )`Is \`${shown(value)}\`, which is kept in \`${shown(into)}\`, ${ONLY_READ}?`,
     into,
     isDerived: !trace.mayCarryGraph(value),
   });
@@ -149,7 +157,9 @@ function written(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gr
   if (!changesNetwork && !(byNetwork && isHeldOutside(module, functionNode, target))) return undefined;
   return {
     node,
-    words: `that nobody differentiates \`${shown(target)}\`, which \`${shown(node)}\` changes in place`,
+    question: ask(
+      'changed-only-read',
+    )`Is \`${shown(target)}\`, which \`${shown(node)}\` changes in place, ${ONLY_READ}?`,
     into: target,
     isDerived: false,
   };

@@ -102,10 +102,12 @@ export function asksForGraph(module: PyModule, functionNode: PyNode, trace: Grad
     const target = node.parent?.type === 'attribute' ? node.parent : node;
     if (qualifiedName(module, target) === IS_GRAD_ENABLED) return `asks \`${shown(target)}()\``;
   }
-  for (const node of module.at('.requires_grad').filter(inside)) {
-    const object = node.parent?.field('object');
-    if (node.text === 'requires_grad' && object !== undefined && trace.of(object) === 'graph')
-      return `reads \`${shown(node.parent ?? node)}\``;
+  for (const word of ['requires_grad', 'is_leaf']) {
+    for (const node of module.at(`.${word}`).filter(inside)) {
+      const object = node.parent?.field('object');
+      if (node.text === word && object !== undefined && trace.of(object) === 'graph')
+        return `reads \`${shown(node.parent ?? node)}\``;
+    }
   }
   return undefined;
 }
@@ -127,10 +129,10 @@ export function classAskingForMode(module: PyModule): string | undefined {
   return undefined;
 }
 
-/** `y.requires_grad` and `y.grad_fn` of what a forward has computed; what `self` or a loop hands out keeps its flag. */
+/** `y.requires_grad`, `y.grad_fn` and `y.is_leaf` of what a forward has computed; what `self` or a loop hands out keeps its flag. */
 function graphAsked(module: PyModule): readonly PyNode[] {
   if (!mayHaveForward(module.text)) return [];
-  return ['.requires_grad', '.grad_fn'].flatMap((word) =>
+  return ['.requires_grad', '.grad_fn', '.is_leaf'].flatMap((word) =>
     module.words(word).filter((node) => {
       const attribute = node.parent;
       const object = attribute?.field('object');

@@ -36,7 +36,7 @@ const UNREAD: KeptState = { owner: 'one of the many networks of the project', at
 function stateIn(module: PyModule): KeptState | undefined {
   if (!mayHaveForward(module.text)) return undefined;
   for (const method of functionsOf(module)) {
-    const classNode = ASSIGNED.test(method.text) ? enclosingClass(method) : undefined;
+    const classNode = ASSIGNED.test(module.codeOf(method)) ? enclosingClass(method) : undefined;
     const owner = classNode?.field('name')?.text;
     if (classNode === undefined || owner === undefined || !runsInForward(module, method)) continue;
     if (moduleKind(module, classNode).isModule === 'no') continue;

@@ -26,11 +26,11 @@ const SAYS_GRAD_OFF = /no_?grad|inference_?mode|disable_?grad|without_?grad/i;
 function mayTurnGradOff(module: PyModule, expression: PyNode): boolean {
   const mode = gradModeOf(module, expression);
   if (mode !== undefined) return mode === 'off';
-  if (SAYS_GRAD_OFF.test(expression.text)) return true;
+  if (SAYS_GRAD_OFF.test(module.codeOf(expression))) return true;
   if (expression.type === 'identifier' && isNamedGradOff(module, expression)) return true;
   const callee = expression.type === 'call' ? (expression.field('function') ?? expression) : expression;
   const definition = definitionBehind(module, callee);
-  return definition?.type === 'function_definition' && SAYS_GRAD_OFF.test(definition.text);
+  return definition?.type === 'function_definition' && SAYS_GRAD_OFF.test(module.codeOf(definition));
 }
 
 /** `context = torch.no_grad() if … else nullcontext()`. */
@@ -40,7 +40,7 @@ function isNamedGradOff(module: PyModule, identifier: PyNode): boolean {
     scope !== undefined &&
     module.writes(scope, identifier.text).some((write) => {
       const definition = definitionOf(write);
-      return definition.kind === 'value' && SAYS_GRAD_OFF.test(definition.value.text);
+      return definition.kind === 'value' && SAYS_GRAD_OFF.test(module.codeOf(definition.value));
     })
   );
 }

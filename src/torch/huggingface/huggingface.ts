@@ -132,15 +132,17 @@ export function libraryOf(module: PyModule, call: PyNode): string | undefined {
     .find((name) => name === 'trl' || name === 'transformers');
 }
 
-/**
- * Whether the trainer may run under DeepSpeed: `yes` when the code speaks of it, `unknown` when only a string or a comment
- * does (a launch command, a key of a configuration).
- */
+/** Whether the trainer may run under DeepSpeed: `yes` when a name says so, `unknown` when a string or a launch command does. */
 export function usesDeepSpeed(module: PyModule): Answer {
   const named = ['deepspeed', 'DeepSpeed', 'zero3'].flatMap((word) => module.at(word));
   if (named.some((node) => !isSwitchedOff(node))) return 'yes';
-  return /deepspeed|zero-?3|zero_optimization/i.test(withoutSwitches(module)) ? 'unknown' : 'no';
+  const code = module.code.replace(/\bdeepspeed\s*=\s*(?:None|False|""|'')/g, '');
+  return /deepspeed|zero-?3|zero_optimization/i.test(code) || LAUNCHED.test(module.text) ? 'unknown' : 'no';
 }
+
+/** How people are told to start it, in a remark: `deepspeed train.py`, `accelerate launch --config_file zero3.yaml train.py`. */
+const LAUNCHED =
+  /\bdeepspeed[ \t](?:[^\n]|\\\n)*?\.py\b|\baccelerate launch\b(?:[^\n]|\\\n)*?(?:deepspeed|zero)/i;
 
 const OFF: ReadonlySet<string> = new Set(['None', 'False', '""', "''"]);
 
@@ -148,10 +150,6 @@ const OFF: ReadonlySet<string> = new Set(['None', 'False', '""', "''"]);
 export function isSwitchedOff(name: PyNode): boolean {
   const keyword = name.parent;
   return keyword?.type === 'keyword_argument' && OFF.has(keyword.field('value')?.text ?? '');
-}
-
-function withoutSwitches(module: PyModule): string {
-  return module.text.replace(/\bdeepspeed\s*=\s*(?:None|False|""|'')/g, '');
 }
 
 /** Whether the file shows a sign of training: a trainer, adapters, a backward pass. */

@@ -5,6 +5,7 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { mayLead } from '../../semantic/paths.js';
+import { ask } from '../../semantic/question.js';
 import {
   allNodes,
   argumentsOf,
@@ -16,7 +17,7 @@ import {
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import type { Gate } from '../gate.js';
-import { placeOf } from '../gate.js';
+import { placeOf, shown } from '../gate.js';
 import { argumentsCall, isDefault, isTrainerClass, setsField } from '../huggingface/huggingface.js';
 import { isAtLeast } from '../versions.js';
 import { CHECKPOINTING, CHECKPOINTING_ENABLE, CHECKPOINTING_KWARGS, NOT_REENTRANT } from './checkpointing.js';
@@ -62,20 +63,27 @@ export function hookGates(module: PyModule, call: PyNode): readonly Gate[] {
       answer: module.mentions(/\btorch\.utils(?:\.checkpoint|\s+import\s[^\n]*\bcheckpoint)\b/)
         ? 'unknown'
         : 'yes',
-      otherwise:
-        'that what this file checkpoints by itself needs no input that requires a gradient, as the hook gives it',
+      otherwise: ask(
+        'own-checkpoints',
+      )`Does what this file checkpoints with \`${'torch.utils.checkpoint'}\` work without inputs that require a gradient?`,
     },
     {
       answer: module.mentions(/get_input_embeddings|\bretain_grad\b|\bautograd\.grad\b/) ? 'unknown' : 'yes',
-      otherwise: 'that nothing asks for the gradient of the embeddings, which only the hook gives them',
+      otherwise: ask(
+        'embeddings-without-gradient',
+      )`Does this file work without a gradient at the output of \`${'get_input_embeddings()'}\`, which only the hook gives?`,
     },
     {
       answer: comesFromElsewhere(module, call) ? 'unknown' : 'yes',
-      otherwise: 'that the class of the model, which no library of this file gives, takes the form',
+      otherwise: ask(
+        'model-takes-form',
+      )`Does the class of \`${shown(argumentsOf(call)[0] ?? call)}\`, which is of no library known here, take the form?`,
     },
     {
       answer: enabler === undefined ? 'yes' : 'unknown',
-      otherwise: `that ${enabler} does not enable checkpointing again in another form`,
+      otherwise: ask(
+        'enabled-alike',
+      )`Does ${enabler} leave checkpointing as it is, or enable it in the same form?`,
     },
   ];
 }

@@ -2,6 +2,7 @@ import { type Answer, not } from '../../semantic/answer.js';
 import { type Given, siblingOf } from '../../semantic/given.js';
 import { importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { ask } from '../../semantic/question.js';
 import { spreadsNone } from '../../semantic/spread.js';
 import { argumentsOf, isInExpressionScope, keywordArgument, statementOf } from '../../semantic/statements.js';
 import { isTestCode } from '../../semantic/test-code.js';
@@ -35,7 +36,9 @@ export function formGates(module: PyModule, call: PyNode): readonly Gate[] {
       ]),
       otherwise: {
         no: 'its arguments are spread, so the keyword may already be among them',
-        unknown: `that no other file adds \`${CHECKPOINTING_KWARGS}\` to the dict that is spread`,
+        unknown: ask(
+          'spread-without',
+        )`Do other files leave \`${CHECKPOINTING_KWARGS}\` out of the dict that is spread here?`,
       },
     },
     gate(
@@ -76,11 +79,13 @@ function isEntered(given: Given, name: string): boolean {
 export function surroundingGates(module: PyModule, at: PyNode): readonly Gate[] {
   return [
     ...module.memo(fileGates, module),
-    { answer: isTestCode(module, at) ? 'unknown' : 'yes', otherwise: NOT_ABOUT_DEFAULT },
+    { answer: isTestCode(module, at) ? 'unknown' : 'yes', otherwise: ABOUT_OTHER },
   ];
 }
 
-const NOT_ABOUT_DEFAULT = 'that this test is not about the default';
+const ABOUT_OTHER = ask(
+  'test-of-other',
+)`Is this test about something other than the default of \`${CHECKPOINTING_KWARGS}\`?`;
 
 function fileGates(module: PyModule): readonly Gate[] {
   return [
@@ -89,7 +94,9 @@ function fileGates(module: PyModule): readonly Gate[] {
       answer: not(zero3(module).isZero3),
       otherwise: {
         no: `${zero3(module).by === undefined ? 'this file uses DeepSpeed' : `${zero3(module).by} says ZeRO stage 3`}, and ${ZERO_3}`,
-        unknown: `that DeepSpeed, which this file speaks of, is not used: ${ZERO_3}`,
+        unknown: ask(
+          'without-deepspeed',
+        )`Does this run without ${'DeepSpeed'}, of which this file speaks (${ZERO_3})?`,
       },
     },
     gate(
@@ -100,12 +107,16 @@ function fileGates(module: PyModule): readonly Gate[] {
       answer: knowsKwargs(module),
       otherwise: {
         no: 'this file asks for a transformers older than 4.35, which does not know the keyword',
-        unknown: 'that transformers is 4.35 or newer here: this file looks at its version',
+        unknown: ask(
+          'version',
+        )`Is ${'transformers 4.35 or newer'} here, where this file looks at its version?`,
       },
     },
     {
       answer: module.mentions(/use_reentrant["']?\s*[=:]\s*True/) ? 'unknown' : 'yes',
-      otherwise: 'that this run does not want the re-entrant form, which this file asks for elsewhere',
+      otherwise: ask(
+        'form-free',
+      )`May this run do without \`${'use_reentrant=True'}\`, which this file asks for elsewhere?`,
     },
   ];
 }

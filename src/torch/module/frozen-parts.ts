@@ -1,27 +1,33 @@
 import { importsPackage } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { ask, type Question } from '../../semantic/question.js';
 import { keywordArgument } from '../../semantic/statements.js';
 import { modelLoad } from '../huggingface/pretrained.js';
 
 /** What the re-entrant form leaves without gradient begins to learn in the other one. */
-const BEGINS =
-  'that some input of each checkpointed block requires a gradient: where none does, as in a vision tower with adapters, what is trained there begins to learn';
+function begins({ path }: PyModule): Question {
+  return ask(
+    'block-inputs',
+  )`Does some input of each block that \`${path}\` checkpoints require a gradient (where none does, as in a vision tower with adapters, what is trained there begins to learn)?`;
+}
 
 /**
  * Why the choice of the non-re-entrant form may change what is learned: parameters are frozen, so that a block may have no input
  * that requires a gradient. Undefined where nothing in the project freezes any, and where adapters are in a model of text
  * alone whose embeddings give one.
  */
-export function mayLearnMore(module: PyModule, givesInputs: boolean): string | undefined {
-  if (module.mentions(FREEZES)) return BEGINS;
+export function mayLearnMore(module: PyModule, givesInputs: boolean): Question | undefined {
+  if (module.mentions(FREEZES)) return begins(module);
   if (importsPackage(module, 'peft'))
-    return (givesInputs || module.mentions(GIVES_INPUTS)) && loadsOnlyText(module) ? undefined : BEGINS;
+    return (givesInputs || module.mentions(GIVES_INPUTS)) && loadsOnlyText(module)
+      ? undefined
+      : begins(module);
   const elsewhere = [
     module.around.summaries({ word: 'peft', beside: [] }, importsPeft),
     module.around.summaries({ word: 'requires_grad', beside: [] }, freezes),
     module.around.summaries({ word: 'requires_grad_', beside: [] }, freezes),
   ];
-  return elsewhere.every((files) => files?.every((does) => !does)) ? undefined : BEGINS;
+  return elsewhere.every((files) => files?.every((does) => !does)) ? undefined : begins(module);
 }
 
 const FREEZES = /\brequires_grad(?:\s*=\s*(?!=|True\b)|_\(\s*(?!\)|True\b))/;

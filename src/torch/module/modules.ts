@@ -4,6 +4,7 @@ import { type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
+import { ask } from '../../semantic/question.js';
 import {
   argumentsOf,
   enclosingClass,
@@ -14,6 +15,7 @@ import {
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { isModuleClass, PLAIN_BASES } from '../catalog.js';
+import { type Gate, gate } from '../gate.js';
 
 export interface ModuleKind {
   /** The class is an `nn.Module`. Unknown when a base comes from outside the project. */
@@ -41,7 +43,8 @@ const MEDDLING =
 /** The base class in another file that may know an attribute of this class, or handle all of them its own way. */
 export function attributeElsewhere(module: PyModule, classNode: PyNode, name: string): Elsewhere | undefined {
   return lineageOf(module, classNode).elsewhere.find(
-    ({ node }) => MEDDLING.test(node.text) || new RegExp(`\\b${name}\\b`).test(node.text),
+    ({ module: home, node }) =>
+      MEDDLING.test(home.codeOf(node)) || new RegExp(`\\b${name}\\b`).test(home.codeOf(node)),
   );
 }
 
@@ -196,18 +199,18 @@ export function stringValue(node: PyNode | undefined): string | undefined {
  * Whether attributes of the family are only set and read as written: no `setattr`, no `__dict__`, no hook of Python's
  * attribute protocol. `no` names what it is.
  */
-export function plainAttributes(
-  module: PyModule,
-  classNode: PyNode,
-  name: string,
-): { readonly answer: Answer; readonly because: string } {
+export function plainAttributes(module: PyModule, classNode: PyNode, name: string): Gate {
+  const reached = (by: string): Gate => ({
+    answer: 'unknown',
+    otherwise: ask('unreached-attribute')`Is \`self.${name}\` out of reach of \`${by}\`?`,
+  });
   const family = familyOf(module, classNode);
   for (const each of [classNode, ...family]) {
     const scope = module.scopeOf(each);
     const hook = ['__setattr__', '__getattr__', '__getattribute__', '__slots__'].find((it) => scope.has(it));
-    if (hook !== undefined) return { answer: 'no', because: `the class defines \`${hook}\`` };
+    if (hook !== undefined) return gate(false, `the class defines \`${hook}\``);
     if (scope.bindings(name).some((binding) => roleOf(binding) !== 'declare'))
-      return { answer: 'no', because: `\`${name}\` is also a name of the class itself` };
+      return gate(false, `\`${name}\` is also a name of the class itself`);
   }
   for (const builtin of ['setattr', 'delattr', 'getattr']) {
     for (const hit of module.at(builtin)) {
@@ -215,8 +218,7 @@ export function plainAttributes(
       if (call?.type !== 'call' || call.field('function') !== hit || hit.text !== builtin) continue;
       const given = stringValue(argumentsOf(call)[1]);
       const inside = family.some((each) => each.contains(call));
-      if (given === name || (given === undefined && inside && builtin !== 'getattr'))
-        return { answer: 'unknown', because: `\`${builtin}\` may reach \`${name}\`` };
+      if (given === name || (given === undefined && inside && builtin !== 'getattr')) return reached(builtin);
     }
   }
   const viewed = module.at('vars(').find(({ text, parent }) => {
@@ -225,10 +227,9 @@ export function plainAttributes(
       text === 'vars' && (stringValue(asked) === name || family.some((each) => each.contains(parent ?? each)))
     );
   });
-  if (viewed !== undefined) return { answer: 'unknown', because: `\`vars()\` may reach \`${name}\`` };
+  if (viewed !== undefined) return reached('vars()');
   const raw = module.at('__dict__').find((hit) => family.some((each) => each.contains(hit)));
-  if (raw !== undefined) return { answer: 'unknown', because: `\`__dict__\` may reach \`${name}\`` };
-  return { answer: 'yes', because: '' };
+  return raw === undefined ? gate(true, '') : reached('__dict__');
 }
 
 /** The functions of the class that `forward` runs: itself and, through `self.method(…)`, others of the same file. */

@@ -1,6 +1,7 @@
 import { classBehind } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { ask, type Question } from '../../semantic/question.js';
 import { argumentsOf } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -11,28 +12,46 @@ import { familyOf, stringValue } from './modules.js';
 /** That nobody gets at an attribute by other means than `object.name`, or has a class of its own that knows it. */
 export function reflectionGates(module: PyModule, classNode: PyNode, name: string): readonly Gate[] {
   const here = reflectionIn(module, name, familyOf(module, classNode));
-  if (here !== undefined) return [doubt(`\`${shown(here)}\` does not reach \`self.${name}\``)];
+  const unreached = ask('unreached-attribute');
+  if (here !== undefined) return [doubt(unreached`Is \`self.${name}\` out of reach of \`${shown(here)}\`?`)];
   const named = classNode.field('name');
   if (named === undefined) return [];
   const word = new RegExp(`\\b${name}\\b`);
   const may = (text: string): boolean => REFLECTS.test(text) || word.test(text);
   const { uses, unread } = usesElsewhere(module, named, { may, byName: false });
-  if (unread !== undefined) return [doubt(`\`self.${name}\` is not reached by its name in ${unread}`)];
+  if (unread !== undefined)
+    return [doubt(unreached`Is \`self.${name}\` out of reach of texts with its name in ${unread}?`)];
   for (const { module: there, node } of uses) {
     const heir = node.closest('argument_list', 'block')?.parent;
     if (heir?.type === 'class_definition' && word.test(heir.text))
-      return [doubt(`${placeOf(there, node)} leaves \`self.${name}\` as it is in its class`)];
+      return [
+        doubt(
+          ask(
+            'subclass-leaves',
+          )`Does the class at ${placeOf(there, node)} leave \`self.${name}\` as it is in \`${named.text}\`?`,
+        ),
+      ];
     const found = reflectionIn(there, name, []);
     if (found !== undefined)
-      return [doubt(`\`${shown(found)}\` at ${placeOf(there, found)} does not reach \`self.${name}\``)];
+      return [
+        doubt(
+          unreached`Is \`self.${name}\` out of reach of \`${shown(found)}\` at ${placeOf(there, found)}?`,
+        ),
+      ];
   }
   const copying = deepCopyTried(module);
   return copying === undefined
     ? []
-    : [doubt(`${copying} does not wait for the error of copying \`self.${name}\` with its graph`)];
+    : [
+        doubt(
+          ask(
+            'error-unneeded',
+          )`Does ${copying} work as well when copying \`self.${name}\` raises no error for its graph?`,
+        ),
+      ];
 }
 
-function doubt(otherwise: string): Gate {
+function doubt(otherwise: Question): Gate {
   return { answer: 'unknown', otherwise };
 }
 

@@ -2,9 +2,10 @@ import type { Answer } from '../../semantic/answer.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isProgram } from '../../semantic/program.js';
 import { functionsNamed } from '../../semantic/project-names.js';
+import { ask } from '../../semantic/question.js';
 import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Gate, shown } from '../gate.js';
+import { type Gate, ONLY_READ, shown } from '../gate.js';
 import { backwardsIn } from '../grad/backward-calls.js';
 import { callersElsewhere, isOnlyReadByCallers, partReturned } from '../grad/callers.js';
 import { isDifferentiated } from '../grad/differentiated.js';
@@ -86,14 +87,18 @@ export function lossRecord(
     if (asking !== undefined)
       gates.push({
         answer: 'unknown',
-        otherwise: `${asking}, which asks whether a tensor has a graph, does not get \`${shown(fate.node)}\``,
+        otherwise: ask(
+          'unasked-graph',
+        )`Does ${asking}, which asks whether a tensor has a graph, get tensors other than \`${shown(fate.node)}\`?`,
       });
     if (fate.kind === 'saved' || (certain && usedUp)) continue;
     if (certain && staling.every((loop) => loop !== undefined && !loop.contains(fate.node))) {
       if (!values.every((value) => needsWeights(module, value)))
         gates.push({
           answer: 'unknown',
-          otherwise: `the network has layers in a chain: with one alone, \`${shown(fate.node)}\` can still be differentiated after the step`,
+          otherwise: ask(
+            'chained-layers',
+          )`Does the network have layers in a chain (with one alone, \`${shown(fate.node)}\` can still be differentiated after the step)?`,
         });
       gates.push(...gatesOfCallers(module, fate, true));
       continue;
@@ -106,10 +111,11 @@ export function lossRecord(
       return round !== undefined && backwardsIn(module, round).length > 0;
     });
     if (!trains && !(fate.kind === 'returned' && isEvaluationByName(fate.node))) return undefined;
-    const how = fate.kind === 'returned' ? 'which is returned' : 'which others get';
+    const around = enclosingFunction(fate.node)?.field('name')?.text;
+    const how = fate.kind === 'returned' ? `which \`${around}\` returns` : 'which others get';
     gates.push({
       answer: 'unknown',
-      otherwise: `nobody differentiates \`${shown(fate.node)}\`, ${how}`,
+      otherwise: ask('returned-only-read')`Is \`${shown(fate.node)}\`, ${how}, ${ONLY_READ}?`,
     });
     gates.push(...gatesOfCallers(module, fate, false));
   }
@@ -167,7 +173,7 @@ function gatesOfCallers(module: PyModule, { kind, node }: Fate, all: boolean): r
   if (around === undefined) return [];
   const { doubt, unread } = callersElsewhere(module, around, partReturned(node));
   const found = doubt ?? (all ? unread : undefined);
-  return found === undefined ? [] : [{ answer: found.answer, otherwise: found.words }];
+  return found === undefined ? [] : [found];
 }
 
 /** Hooks that a framework runs without gradients. */

@@ -1,5 +1,6 @@
 import { classAround } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
+import { ask } from '../../semantic/question.js';
 import {
   attributeUsesElsewhere,
   type Look,
@@ -7,7 +8,7 @@ import {
   usesElsewhere,
 } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Gate, placeOf } from '../gate.js';
+import { type Gate, ONLY_READ, placeOf } from '../gate.js';
 import { mayDifferentiate } from '../grad/callers.js';
 import { fatesAt } from '../grad/record-fate.js';
 
@@ -27,12 +28,20 @@ export function storeGates(
     if (used === undefined) return [];
     const place = placeOf(there, used);
     const no = `${place} differentiates what \`${node.text}\` holds`;
-    const unknown = `that ${place}, which differentiates what \`${node.text}\` holds, means another one`;
+    const unknown = ask(
+      'another-store',
+    )`Is the \`${node.text}\` that ${place} differentiates another one than this?`;
     return [{ answer: isCertain ? 'no' : 'unknown', otherwise: { no, unknown } }];
   });
   return unread === undefined
     ? gates
-    : [...gates, { answer: 'unknown', otherwise: `that what it holds is not differentiated in ${unread}` }];
+    : [
+        ...gates,
+        {
+          answer: 'unknown',
+          otherwise: ask('only-read')`Is what \`${store.text}\` holds ${ONLY_READ} in ${unread}?`,
+        },
+      ];
 }
 
 function usesOfStore(module: PyModule, store: PyNode, look: Look): UsesElsewhere {

@@ -2,6 +2,7 @@ import { isFresh, isMaker, row } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { ask } from '../../semantic/question.js';
 import {
   argumentsOf,
   enclosingFunction,
@@ -82,9 +83,9 @@ export function inPlaceGates(
       ...wrappingGates(module, classNode, name),
       {
         answer: registration === 'none' ? 'yes' : 'unknown',
-        otherwise: `${self} is not registered elsewhere under a computed name`,
+        otherwise: ask('unregistered')`Is ${self} a plain attribute wherever names of buffers are computed?`,
       },
-      { answer: plain.answer, otherwise: plain.because },
+      plain,
       ...startGates(module, start, self),
       ...otherWriteGates(statistic, start, self),
       ...updates.flatMap((update) => updateGates(module, statistic, update)),
@@ -93,21 +94,25 @@ export function inPlaceGates(
         module,
         classNode,
         name,
-        'not see it change in place',
+        { harm: 'not see it change in place', asked: 'work as well when it changes in place' },
         (there, read) => inPlaceReadGate(self, tensorRead(there, read), carriesGraph),
         true,
       ),
       ...reflectionGates(module, classNode, name),
       {
         answer: device,
-        otherwise: `the module is on the device of the new value (${self} has no dimensions and changed its device by assignment)`,
+        otherwise: ask(
+          'same-device',
+        )`Is the module on the device of the new value of ${self} (it has no dimensions, and assignment changed its device)?`,
       },
       gate(!single, `${self} starts with one element and may grow by broadcasting, which raises in place`),
       {
         answer: fit === 'yes' ? 'yes' : fit === 'no' ? 'no' : 'unknown',
         otherwise: {
           no: `the new value is larger than ${self}, which raises in place`,
-          unknown: `the new value has the shape of ${self} (a larger one raises in place)`,
+          unknown: ask(
+            'same-shape',
+          )`Does the new value have the shape of ${self} (a larger one raises in place)?`,
         },
       },
     ],
@@ -129,7 +134,7 @@ function deviceOf(
   { factory }: Start,
   { updates, otherWrites }: RunningStatistic,
   shape: ReturnType<typeof shapeOf>,
-): Answer {
+): 'yes' | 'unknown' {
   const flat = shape === undefined || (shape.dimensions.length === 0 && !shape.open);
   if (!flat || keywordDeep(factory, 'device') !== undefined) return 'yes';
   if (otherWrites.length > 1) return 'unknown';
@@ -166,7 +171,7 @@ function startGates(module: PyModule, { statement, factory }: Start, self: strin
       answer: dtype,
       otherwise: {
         no: `${self} is created with a dtype that cannot hold the average in place`,
-        unknown: `${self} holds 32- or 64-bit floating-point numbers`,
+        unknown: ask('full-precision')`Does ${self} hold 32- or 64-bit floating-point numbers?`,
       },
     },
   ];

@@ -2,6 +2,7 @@ import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { once } from '../../semantic/once.js';
+import { ask } from '../../semantic/question.js';
 import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Gate, gate, shown } from '../gate.js';
@@ -22,7 +23,7 @@ export function updateGates(
   const self = `\`self.${name}\``;
   const value = `\`${shown(fresh)}\``;
   const gradOff = recordsNoGraph(module, target);
-  const gates = [decay, gain].flatMap((factor) =>
+  const gates = [decay, gain].flatMap((factor): Gate[] =>
     factor === undefined
       ? []
       : [
@@ -30,7 +31,7 @@ export function updateGates(
             answer: isPythonNumber(module, factor),
             otherwise: {
               no: `\`${shown(factor)}\` is a tensor, and \`alpha=\` takes a Python number`,
-              unknown: `\`${shown(factor)}\` is a Python number`,
+              unknown: ask('python-number')`Is \`${shown(factor)}\` a Python number?`,
             },
           },
         ],
@@ -81,8 +82,8 @@ function doubled(module: PyModule, expression: PyNode, depth: number): boolean {
   return false;
 }
 
-function refuse(no: string): Gate & { readonly otherwise: { no: string; unknown: string } } {
-  return { answer: 'no', otherwise: { no, unknown: no } };
+function refuse(no: string): Gate {
+  return gate(false, no);
 }
 
 /** A layer or a function of the project; torch's own functions and the methods of tensors are not. */
@@ -104,7 +105,9 @@ export function inPlaceReadGate(
   { use, detached, gradOff, logged }: TensorRead,
   carriesGraph: boolean,
 ): Gate {
-  const unknown = `no reader of ${self} keeps the tensor or needs its old value`;
+  const unknown = ask(
+    'reads-and-forgets',
+  )`Does every reader of ${self} let go of it before it changes again?`;
   const because = (no: string): Gate => gate(false, no);
   switch (use) {
     case 'number':

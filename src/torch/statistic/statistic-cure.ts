@@ -1,10 +1,11 @@
 import { isMaker } from '../../library/library.js';
-import type { Answer } from '../../semantic/answer.js';
+
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { ask } from '../../semantic/question.js';
 import { enclosingFunction } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Gate, gate, shown } from '../gate.js';
+import { type Gate, gate, hasDetach, ONLY_READ, shown } from '../gate.js';
 import { mayCarryGradient, recordsNoGraph, runsWithoutGrad } from '../grad/gradient.js';
 import { fatesAt } from '../grad/record-fate.js';
 import { type AttributeUse, plainAttributes, runsInForward } from '../module/modules.js';
@@ -132,7 +133,7 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
       'the file differentiates a graph more than once, which may rely on the kept one',
     ),
     gate(plainWrite, `${self} is also changed in a way that is not a plain assignment`),
-    { answer: plain.answer, otherwise: plain.because },
+    plain,
     gate(!otherWrites.some(asksForGradient), `${self} is created to collect a gradient`),
     ...updates.flatMap(({ decay }) => (decay === undefined ? [] : [decayGate(module, decay)])),
     ...reads.map(({ node }) =>
@@ -144,15 +145,17 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
       module,
       classNode,
       name,
-      'need its graph',
+      { harm: 'need its graph', asked: 'work without its graph' },
       (there, node) => readGate(there, node, self),
       false,
     ),
     ...reflectionGates(module, classNode, name),
-    ...valuesToDetach(module, statistic).map((value) => ({
-      answer: isProvenTensor(module, value) || taken.has(value) ? 'yes' : ('unknown' as Answer),
-      otherwise: `\`${shown(value)}\` is a tensor (a Python number has no \`.detach()\`)`,
-    })),
+    ...valuesToDetach(module, statistic).map(
+      (value): Gate => ({
+        answer: isProvenTensor(module, value) || taken.has(value) ? 'yes' : 'unknown',
+        otherwise: hasDetach(shown(value)),
+      }),
+    ),
   ];
 }
 
@@ -168,7 +171,7 @@ function decayGate(module: PyModule, decay: PyNode): Gate {
     answer: learnt ? 'no' : number === 'unknown' ? 'unknown' : 'yes',
     otherwise: {
       no: `\`${shown(decay)}\` is a tensor that may be learnt, and the statistic carries its gradient`,
-      unknown: `\`${shown(decay)}\` is a Python number, not a learnt tensor`,
+      unknown: ask('python-number')`Is \`${shown(decay)}\` a Python number, and no learnt tensor?`,
     },
   };
 }
@@ -184,19 +187,21 @@ function isUnpackedAtStart(node: PyNode): boolean {
  * raises: only one backward through both calls could need it.
  */
 function evaluationGate(module: PyModule, node: PyNode, self: string): Gate {
-  const { answer, otherwise } = readGate(module, node, self);
+  const read = readGate(module, node, self);
   const { use } = tensorRead(module, node);
-  if (answer === 'yes' || use === 'changed' || use === 'graph') return { answer, otherwise };
+  if (read.answer === 'yes' || use === 'changed' || use === 'graph') return read;
   return {
     answer: 'unknown',
-    otherwise: `no backward runs at once through a call that updates ${self} and a later one in evaluation mode`,
+    otherwise: ask(
+      'separate-backward',
+    )`Does a call that updates ${self} have a backward of its own, apart from later ones in evaluation mode?`,
   };
 }
 
 /** Whoever reads the statistic must not need the gradient that `.detach()` takes away. */
 function readGate(module: PyModule, node: PyNode, self: string): Gate {
   const { use, detached, gradOff, logged } = tensorRead(module, node);
-  const unknown = `no reader of ${self} differentiates it`;
+  const unknown = ask('only-read')`Is ${self} ${ONLY_READ} by all its readers?`;
   const because = (words: string): Gate => gate(false, words);
   if (use === 'graph' && !detached) return because(`${self} is asked whether it has a graph`);
   if (detached || use === 'number' || use === 'reset') return { answer: 'yes', otherwise: unknown };
@@ -226,7 +231,9 @@ function resultGate(module: PyModule, node: PyNode, self: string): Gate {
     answer: end === undefined ? 'yes' : needed ? 'no' : 'unknown',
     otherwise: {
       no: `${self} is read where gradients are recorded, so the output may need its graph`,
-      unknown: `nobody differentiates what is computed from ${self}${end && `, as \`${shown(end.node)}\``}`,
+      unknown: ask(
+        'computed-only-read',
+      )`Is what is computed from ${self}${end && `, as \`${shown(end.node)}\`,`} ${ONLY_READ}?`,
     },
   };
 }

@@ -1,6 +1,7 @@
 import { isKeptBy, isPlain, mayShare, ofTensor, onlyLooks, readsOnly, row } from '../../library/library.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { ask } from '../../semantic/question.js';
 import { argumentsOf, keywordArgument } from '../../semantic/statements.js';
 import { attributeUsesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -41,14 +42,14 @@ function findRead(module: PyModule, attribute: PyNode): TensorRead {
 
 /**
  * What other files do with an attribute of the class, of whatever object that may have it. `gateFor` judges a read as it
- * does one of the class; `harm` completes "`net.center` may …" where that is not a yes. `writes`: whether a value that they
- * give it matters too.
+ * does one of the class; `harm` completes "`net.center` may …" where that is not a yes, and `asked` "Does that place …?".
+ * `writes`: whether a value that they give it matters too.
  */
 export function readGatesElsewhere(
   module: PyModule,
   classNode: PyNode,
   name: string,
-  harm: string,
+  { harm, asked }: { readonly harm: string; readonly asked: string },
   gateFor: (there: PyModule, read: PyNode) => Gate,
   writes: boolean,
 ): readonly Gate[] {
@@ -60,8 +61,10 @@ export function readGatesElsewhere(
     if (node.parent?.type === 'call' && node.parent.field('function') === node) return [];
     if (node.parent?.type === 'assignment' && node.parent.field('left') === node) {
       if (!writes) return [];
-      const given = `${placeOf(there, node)} gives \`${shown(node)}\` another value`;
-      return [{ answer: 'unknown', otherwise: `that it is fine: ${given}` }];
+      const otherwise = ask(
+        'written-elsewhere',
+      )`Does ${placeOf(there, node)}, which gives \`${shown(node)}\` another value, give it to a buffer as well?`;
+      return [{ answer: 'unknown', otherwise }];
     }
     const { answer } = gateFor(there, node);
     if (answer === 'yes') return [];
@@ -69,12 +72,18 @@ export function readGatesElsewhere(
     return [
       {
         answer: isCertain ? answer : 'unknown',
-        otherwise: { no: reads, unknown: `that it is fine: ${reads}` },
+        otherwise: {
+          no: reads,
+          unknown: ask(
+            'read-elsewhere',
+          )`Does ${placeOf(there, node)}, which reads \`${shown(node)}\`, ${asked}?`,
+        },
       },
     ];
   });
   if (unread === undefined) return gates;
-  return [...gates, { answer: 'unknown', otherwise: `that it is fine where ${unread} read it` }];
+  const otherwise = ask('read-elsewhere')`Do the readers of \`${name}\` in ${unread} ${asked}?`;
+  return [...gates, { answer: 'unknown', otherwise }];
 }
 
 function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'> {

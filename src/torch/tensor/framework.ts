@@ -1,6 +1,7 @@
 import type { Answer } from '../../semantic/answer.js';
 import { importsPackage } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { ask } from '../../semantic/question.js';
 
 /** Frameworks whose tensors are differentiated like torch's, and whose modules have an `eval()`, too. */
 const OTHERS =
@@ -11,7 +12,10 @@ export function importsOtherFramework(module: PyModule): boolean {
 }
 
 /** Named where `isTorchCode` is unknown. */
-export const IS_TORCH = 'that this is torch, which the file does not import';
+export const IS_TORCH = {
+  no: 'its tensors are not those of torch',
+  unknown: ask('torch-code')`Are the tensors of this file those of \`${'torch'}\`, which it does not import?`,
+};
 
 /** Whether the tensors of this file are torch's: it imports torch, or it trains as torch does and imports no other framework. */
 export function isTorchCode(module: PyModule): Answer {

@@ -69,7 +69,8 @@ export function accumulatingElsewhere(
     const [binding] = module.writes(module.scope, name);
     const path = binding && importedPath(binding);
     const found = path === undefined ? undefined : definedElsewhere(module, path);
-    if (found?.node.type !== 'function_definition' || !/\.backward\(/.test(found.node.text)) continue;
+    if (found?.node.type !== 'function_definition' || !/\.backward\(/.test(found.module.codeOf(found.node)))
+      continue;
     if (!may(found.module.text) || isTestFile(found.module.path, found.module.text)) continue;
     const loop = accumulatingLoops(found.module).find(({ backward }) => found.node.contains(backward));
     if (loop !== undefined) return { module: found.module, node: loop.backward };

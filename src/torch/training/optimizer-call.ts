@@ -77,6 +77,6 @@ function isOffGpu({ code }: PyModule): boolean {
 export function isMadeOnGpu(module: PyModule, { call }: AdamCall): Answer {
   if (module.alone.memo(isOffGpu, module.alone)) return 'no';
   const owner = call.closest('function_definition') ?? module.root;
-  const above = owner.text.slice(0, call.start - owner.start).replace(/#.*/g, '');
+  const above = module.code.slice(owner.start, call.start);
   return MOVED.test(above) ? 'yes' : 'unknown';
 }

@@ -1,6 +1,7 @@
 import { lineageOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { ask } from '../../semantic/question.js';
 import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -20,6 +21,7 @@ import { kindOf } from '../tensor/tensor.js';
 /** What happens to a module's buffers, and not to its plain attributes, where the module is wrapped, cast or loaded. */
 export function wrappingGates(module: PyModule, classNode: PyNode, name: string): readonly Gate[] {
   const self = `\`self.${name}\``;
+  const className = classNode.field('name')?.text;
   const { isModule, isLightning, isPretrained } = moduleKind(module, classNode);
   const wrapper = PARALLEL_WRAPPERS.find((each) => isNamed(module, each));
   const distributed =
@@ -28,7 +30,7 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
   const walker = BUFFER_WALKERS.find((each) => isNamed(module, each));
   const { elsewhere, imported } = lineageOf(module, classNode);
   const made = new RegExp(`\\bself\\.${name}\\s*(?::[^=\\n]*)?=(?!=)|\\bregister_\\w+\\(\\s*["']${name}["']`);
-  const holder = elsewhere.find(({ node }) => made.test(node.text))?.node.field('name')?.text;
+  const holder = elsewhere.find((each) => made.test(each.module.codeOf(each.node)))?.node.field('name')?.text;
   const family = familyOf(module, classNode);
   const lineages = family.map((each) => lineageOf(module, each));
   const unknown = lineages.some((each) => each.unknown);
@@ -51,24 +53,35 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
     gate(holder === undefined, `${self} is set by its base \`${holder}\` of another file already`),
     {
       answer: others.length > 0 || unknown || isTouched ? 'unknown' : 'yes',
-      otherwise: `no base class from elsewhere has an attribute \`${name}\``,
+      otherwise: ask(
+        'free-name',
+      )`Is the name \`${name}\` free in all base classes of \`${className}\` in other files?`,
     },
     {
       answer: walker === undefined ? 'yes' : 'unknown',
-      otherwise: `\`${walker}\` does not need ${self} to be left out`,
+      otherwise: ask('walked-as-buffer')`May \`${walker}\` meet ${self} among the buffers?`,
     },
     {
       answer: mayCast(module) ? 'unknown' : 'yes',
-      otherwise: `the module is not cast to another precision, which would cast ${self} as a buffer`,
+      otherwise: ask(
+        'keeps-precision',
+      )`Does \`${className}\` keep its precision (a cast would cast ${self} as a buffer)?`,
     },
     gate(!usesTorchScript(module), 'the file uses TorchScript'),
     {
       answer: isModule,
-      otherwise: `the base class \`${imported.at(-1)?.split('.').at(-1) ?? '?'}\` is an \`nn.Module\``,
+      otherwise: {
+        no: `\`${className}\` is no \`nn.Module\``,
+        unknown: ask(
+          'module-class',
+        )`Is the base class \`${imported.at(-1)?.split('.').at(-1) ?? '?'}\` an \`nn.Module\`?`,
+      },
     },
     {
       answer: isLightning || distributed ? 'unknown' : 'yes',
-      otherwise: `the module is not wrapped in \`DistributedDataParallel\`, which would overwrite ${self} from rank 0`,
+      otherwise: ask(
+        'one-process',
+      )`Does \`${className}\` train without \`DistributedDataParallel\`, which would overwrite ${self} from rank 0?`,
     },
   ];
   if (here.some(({ answer }) => answer === 'no')) return here;
@@ -87,11 +100,13 @@ function castElsewhere(module: PyModule, classNode: PyNode): Gate {
   if (casting !== undefined)
     return {
       answer: 'unknown',
-      otherwise: `the module that ${placeOf(casting.module, casting.node)} makes is not cast there: that file has a cast`,
+      otherwise: ask(
+        'keeps-precision',
+      )`Does the \`${name?.text}\` that ${placeOf(casting.module, casting.node)} makes keep its precision there (that file has a cast)?`,
     };
   return {
     answer: unread === undefined ? 'yes' : 'unknown',
-    otherwise: `the module is not cast in ${unread}`,
+    otherwise: ask('keeps-precision')`Does \`${name?.text}\` keep its precision in ${unread}?`,
   };
 }
 
@@ -104,10 +119,12 @@ function wrappingElsewhere(module: PyModule): Gate {
     if (where !== undefined)
       return {
         answer: 'unknown',
-        otherwise: `\`${word}\` in ${where} does not get a module with this one in it`,
+        otherwise: ask(
+          'other-models',
+        )`Does \`${word}\` in ${where} get only models without this module in them?`,
       };
   }
-  return { answer: 'yes', otherwise: '' };
+  return gate(true, '');
 }
 
 /** Who runs the module on several devices, or casts it, without the file showing how. */

@@ -143,14 +143,14 @@ class Place {
   }
 
   draft(finding: Finding, { before }: Preview, matter: Matter): Draft {
-    const { transform, at, message, safety, numerics, unproven, premises, fix } = finding;
+    const { transform, at, message, safety, numerics, questions, premises, fix } = finding;
     return {
       ...matter,
       ref: sha256(JSON.stringify([matter.path, matter.hash, matter.key])).slice(0, 16),
       line: at.line,
       transform,
       title: fix?.title ?? '',
-      ...{ message, safety, numerics, unproven },
+      ...{ message, safety, numerics, unproven: questions.map(({ text }) => text) },
       ...(premises && { premises: premises.map(premiseSentence) }),
       changes: [
         this.#show(before).edited(fix === undefined ? [] : ownEdits(fix)),

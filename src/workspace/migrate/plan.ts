@@ -150,13 +150,13 @@ function unwantedAs(kind: 'rejected' | 'held', { transform, path, line, title }:
 }
 
 function leftAlone(finding: Finding & { readonly path: string }): Left {
-  const { transform, path, at, safety, refusal, unproven, advice, message } = finding;
+  const { transform, path, at, safety, refusal, questions, advice, message } = finding;
   const place = { transform, path, line: at.line };
   if (refusal !== undefined) return { ...place, kind: 'refused', because: refusal };
   if (safety === 'advice') return { ...place, kind: 'advice', because: advice ?? message };
   // Its settings keep the repository from being fixed there, or another fix was in the way.
   if (safety === 'safe') return { ...place, kind: 'unfixed', because: message };
-  return { ...place, kind: 'unsafe', because: unproven.join('; ') || message };
+  return { ...place, kind: 'unsafe', because: questions.map(({ text }) => text).join(' ') || message };
 }
 
 /** What can be repaired once can be repaired again, with other answers. */

@@ -164,7 +164,7 @@ export class Detail {
         this.#verdict(offer),
       ),
       h('p', { class: 'message' }, prose(message)),
-      unproven.length > 0 && h('p', { class: 'unproven' }, 'Not proven: ', prose(unproven.join('; '))),
+      unproven.length > 0 && h('p', { class: 'unproven' }, h('strong', {}, prose(unproven.join(' ')))),
       premises.length > 0 && h('p', { class: 'premises' }, 'Counts on: ', prose(premises.join('; '))),
       diff,
     );

@@ -1,10 +1,6 @@
-import { transforms } from '../../../transforms/index.js';
-import { createEngine } from '../../engine/engine.js';
-import { Neighbours } from '../../engine/neighbours.js';
 import type { PythonParser } from '../../syntax/parser.js';
-import { decode } from '../../text/decode.js';
-import { defaultsOf } from '../engines.js';
-import { doorOf, type FixtureCase } from '../fixtures.js';
+import type { FixtureCase } from '../fixtures.js';
+import { aboutOf, filesOf, tiersOf } from './tiers.js';
 import { type Files, type FreeWord, foreignAttributes, freeWords, renamed } from './words.js';
 
 /** A finding that a change of names has made safe: the names were the proof. */
@@ -40,7 +36,6 @@ const NAMED =
 /** Fixtures as projects whose names can be changed. */
 export class Renaming {
   readonly #foreign = new Set<string>();
-  readonly #ids = new Set(transforms.map(({ meta }) => meta.id));
 
   constructor(
     private readonly parser: PythonParser,
@@ -99,52 +94,16 @@ export class Renaming {
   }
 
   #madeSafe(fixture: FixtureCase, files: Files, names: ReadonlyMap<FreeWord, string>): Violation[] {
-    const before = this.#tiers(fixture, files);
-    const after = this.#tiers(fixture, renamed(files, names));
-    return [...after].flatMap(([place, tier]) => {
-      const was = before.get(place) ?? 'silent';
+    // Names have no line breaks, so findings keep their lines.
+    const before = new Map(tiersOf(this.parser, fixture, files).map(({ line, tier }) => [line, tier]));
+    const after = new Map(
+      tiersOf(this.parser, fixture, renamed(files, names)).map(({ line, tier }) => [line, tier]),
+    );
+    return [...after].flatMap(([line, tier]) => {
+      const was = before.get(line) ?? 'silent';
       if (tier !== 'safe' || was === 'safe') return [];
       const changed = [...names].map(([{ name }, next]) => `${name} → ${next}`).join(', ');
-      return [{ at: `${subjectOf(fixture)}/${fixture.name}:${place}`, before: was, names: changed }];
+      return [{ at: `${aboutOf(fixture)}/${fixture.name}:${line}`, before: was, names: changed }];
     });
   }
-
-  #tiers(fixture: FixtureCase, files: Files): ReadonlyMap<string, string> {
-    const decoded = decode(fixture.input);
-    const text = files.get(INPUT);
-    if (!decoded.ok || text === undefined) return new Map();
-    const subject = subjectOf(fixture);
-    const project = new Map([...files].filter(([path]) => path !== INPUT));
-    const neighbours = new Neighbours(this.parser, doorOf({ ...fixture, project }));
-    const engine = createEngine({
-      parser: this.parser,
-      transforms: transforms.filter(({ meta }) => subject.startsWith('_') || meta.id === subject),
-      knownIds: this.#ids,
-      optionsFor: (id) => ({
-        ...defaultsOf(transforms.find(({ meta }) => meta.id === id)),
-        ...fixture.options,
-      }),
-      around: (...asked: Parameters<Neighbours['around']>) => neighbours.around(...asked),
-    });
-    const scan = engine.scan({ path: INPUT, source: { ...decoded.source, text } });
-    if (scan.kind === 'skipped') return new Map();
-    // Names have no line breaks, so findings keep their lines.
-    return new Map(
-      scan.findings.map(({ at, refusal, safety }) => [
-        `${at.line}`,
-        refusal === undefined ? safety : 'refused',
-      ]),
-    );
-  }
-}
-
-const INPUT = 'input.py';
-
-function filesOf({ input, project }: FixtureCase): Files | undefined {
-  const decoded = decode(input);
-  return decoded.ok ? new Map([[INPUT, decoded.source.text], ...project]) : undefined;
-}
-
-function subjectOf({ folder }: FixtureCase): string {
-  return folder.split(/[\\/]/).at(-2) ?? '';
 }

@@ -1,0 +1,87 @@
+import { clash, type Edit } from '../edit/edit.js';
+import type { Transform } from '../toolkit/contract.js';
+import type { Finding, SourceFile } from './outcome.js';
+import { ownEdits, previewOf } from './preview.js';
+
+/** What a transform finds in a text. */
+type Look = (file: SourceFile, transform: Transform) => readonly Finding[];
+
+/**
+ * Findings that are fixed by the same lines, where one fix leaves nothing for the other to do: a person takes one of them.
+ * Asked only where edits meet, since each answer is a scan.
+ */
+export function withAlternatives(
+  file: SourceFile,
+  found: readonly Finding[],
+  transforms: readonly Transform[],
+  look: Look,
+): readonly Finding[] {
+  const rivals = new Map<Finding, Set<string>>();
+  const note = (one: Finding, other: Finding) =>
+    rivals.set(one, (rivals.get(one) ?? new Set()).add(other.key));
+  for (const [one, other] of meeting(found)) {
+    if (!excludes(file, one, other, transforms, look) && !excludes(file, other, one, transforms, look))
+      continue;
+    note(one, other);
+    note(other, one);
+  }
+  if (rivals.size === 0) return found;
+  return found.map((finding) => {
+    const keys = rivals.get(finding);
+    return keys === undefined ? finding : { ...finding, alternatives: [...keys] };
+  });
+}
+
+/** Each costs two scans by one transform. */
+const MOST_PAIRS = 32;
+
+/** Pairs of fixes that touch one another's edits. */
+function* meeting(found: readonly Finding[]): Generator<readonly [Finding, Finding]> {
+  const offered = found.flatMap((finding) => {
+    const { edits = [] } = finding.fix ?? {};
+    return edits.length === 0 ? [] : [{ finding, edits, ...reach(edits) }];
+  });
+  offered.sort((a, b) => a.start - b.start);
+  let pairs = 0;
+  for (const [at, one] of offered.entries()) {
+    for (let next = at + 1; next < offered.length; next++) {
+      const other = offered[next];
+      if (other === undefined || other.start > one.end) break;
+      if (!one.edits.some((edit) => other.edits.some((each) => clash(edit, each)))) continue;
+      if (++pairs > MOST_PAIRS) return;
+      yield [one.finding, other.finding];
+    }
+  }
+}
+
+function reach(edits: readonly Edit[]): { readonly start: number; readonly end: number } {
+  return {
+    start: Math.min(...edits.map(({ start }) => start)),
+    end: Math.max(...edits.map(({ end }) => end)),
+  };
+}
+
+/** Whether the second finding is gone once the first is fixed. */
+function excludes(
+  file: SourceFile,
+  first: Finding,
+  second: Finding,
+  transforms: readonly Transform[],
+  look: Look,
+): boolean {
+  const transform = transforms.find(({ meta }) => meta.id === second.transform);
+  if (transform === undefined || first.fix === undefined) return false;
+  const { after } = previewOf(file, first);
+  const now = look({ ...file, source: { ...file.source, text: after } }, transform);
+  const at = moved(second.span.start, ownEdits(first.fix));
+  const left = now.find(({ span }) => span.start === at) ?? now.find(({ key }) => key === second.key);
+  return left?.fix === undefined;
+}
+
+/** Where a place lies once the edits before it are made. */
+function moved(offset: number, edits: readonly Edit[]): number {
+  return edits.reduce(
+    (at, { start, end, text }) => (end <= offset ? at + text.length - (end - start) : at),
+    offset,
+  );
+}

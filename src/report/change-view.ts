@@ -1,0 +1,131 @@
+import type { BesideChange } from '../engine/outcome.js';
+import { cellsOf, printable } from './cells.js';
+import { changedWords, type Hunk, type HunkLine, type Stretch } from './diff.js';
+import type { Paint } from './paint.js';
+import { shownHunks } from './shown-hunks.js';
+
+/** One row of a terminal. */
+export interface ChangeRow {
+  readonly text: string;
+  /** It shows a removed or an added line, and not only what is around it. */
+  readonly isChange: boolean;
+}
+
+/** A line longer than this is cut off: a file may hold its data in one. */
+const LONGEST_LINE = 2_000;
+
+/**
+ * A change for a person to judge: line numbers, removed and added lines with the words that differ marked, and no row wider
+ * than the terminal.
+ */
+export function changeRows(
+  change: { readonly before: string; readonly after: string; readonly beside?: readonly BesideChange[] },
+  paint: Paint,
+  width: number,
+): readonly ChangeRow[] {
+  return [
+    ...rowsOf(change, paint, width),
+    ...(change.beside ?? []).flatMap((other) => [
+      { text: paint.bold(`and in ${printable(other.path)}:`), isChange: false },
+      ...rowsOf(other, paint, width),
+    ]),
+  ];
+}
+
+function rowsOf(
+  { before, after }: { readonly before: string; readonly after: string },
+  paint: Paint,
+  width: number,
+) {
+  const hunks = shownHunks(before, after);
+  const last = hunks.at(-1);
+  const digits = String((last?.oldStart ?? 0) + (last?.lines.length ?? 0)).length;
+  return hunks.flatMap((hunk, at) => [
+    ...(at === 0 ? [] : [{ text: paint.dim(`${' '.repeat(digits)} ⋮`), isChange: false }]),
+    ...hunkRows(hunk, digits, paint, width),
+  ]);
+}
+
+function hunkRows(hunk: Hunk, digits: number, paint: Paint, width: number): readonly ChangeRow[] {
+  let [old, now] = [hunk.oldStart, hunk.newStart];
+  const marked = markedLines(hunk.lines);
+  return hunk.lines.flatMap((line, at) => {
+    const number = line.kind === '+' ? now : old;
+    if (line.kind !== '+') old++;
+    if (line.kind !== '-') now++;
+    return lineRows(line.kind, marked[at] ?? [], String(number).padStart(digits), paint, width);
+  });
+}
+
+function lineRows(
+  kind: HunkLine['kind'],
+  stretches: readonly Stretch[],
+  number: string,
+  paint: Paint,
+  width: number,
+): readonly ChangeRow[] {
+  const room = Math.max(width - number.length - 3, 8);
+  const tone = kind === '-' ? paint.red : kind === '+' ? paint.green : (text: string) => text;
+  const rows = folded(stretches, kind === ' ' ? undefined : paint.inverse, room, kind === ' ');
+  return rows.map((content, at) => {
+    const gutter = at === 0 ? paint.dim(number) : ' '.repeat(number.length);
+    return { text: `${gutter} ${tone(`${kind} ${content}`)}`.trimEnd(), isChange: kind !== ' ' };
+  });
+}
+
+/** The stretches in rows of `room` columns; what is only context gets one row. */
+function folded(
+  stretches: readonly Stretch[],
+  strong: ((text: string) => string) | undefined,
+  room: number,
+  isContext: boolean,
+): readonly string[] {
+  const rows: string[] = [''];
+  let used = 0;
+  let column = 0;
+  for (const { text, isChanged } of stretches) {
+    let part = '';
+    const flush = () => {
+      rows[rows.length - 1] += isChanged && strong !== undefined ? strong(part) : part;
+      part = '';
+    };
+    for (const cell of cellsOf(text, 0, column)) {
+      column = cell.column + cell.width;
+      if (used + cell.width > room) {
+        flush();
+        if (isContext) return [`${rows[0]?.slice(0, -1)}…`];
+        rows.push('');
+        used = 0;
+      }
+      part += cell.text;
+      used += cell.width;
+    }
+    flush();
+  }
+  return rows;
+}
+
+/** Removed lines and the added ones right after them are compared one by one. */
+function markedLines(lines: readonly HunkLine[]): readonly (readonly Stretch[])[] {
+  const texts = lines.map(({ text }) => text.replace(/\n$/, '').slice(0, LONGEST_LINE));
+  const marked: (readonly Stretch[])[] = texts.map((text) => [{ text, isChanged: false }]);
+  for (let at = 0; at < lines.length; ) {
+    const removed = runLength(lines, at, '-');
+    const added = runLength(lines, at + removed, '+');
+    for (let pair = 0; pair < Math.min(removed, added); pair++) {
+      const [from, to] = [at + pair, at + removed + pair];
+      const words = changedWords(texts[from] ?? '', texts[to] ?? '');
+      if (words === undefined) continue;
+      marked[from] = words.before;
+      marked[to] = words.after;
+    }
+    at += Math.max(removed + added, 1);
+  }
+  return marked;
+}
+
+function runLength(lines: readonly HunkLine[], from: number, kind: HunkLine['kind']): number {
+  let length = 0;
+  while (lines[from + length]?.kind === kind) length++;
+  return length;
+}
