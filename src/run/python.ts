@@ -243,7 +243,7 @@ class Reader {
     }
     const sgd = callsNamed(this.module, 'SGD').find(
       ({ call }) =>
-        qualifiedName(this.module, call.field('function') as PyNode)?.startsWith('torch.optim') === true,
+        qualifiedName(this.module, call.field('function') as PyNode)?.startsWith('torch.') === true,
     );
     if (sgd === undefined) return {};
     const momentum = keywordArgument(sgd.call, 'momentum')?.field('value');

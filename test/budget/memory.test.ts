@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { assumptionsOf } from '../../src/budget/assumptions.js';
+import { modelOf } from '../../src/budget/configuration.js';
 import { documented } from '../../src/budget/documented.js';
 import { budgetOf, type Run } from '../../src/budget/memory.js';
 import { countOf, gigabytes, parseBytes, parseCount, parseShare } from '../../src/budget/quantity.js';
-import { modelOf } from '../../src/budget/configuration.js';
 import { adapterParameters, LINEARS, shapeFor } from '../../src/budget/shape.js';
 
 function run(changes: Partial<Run> & { parameters: number }): Run {
