@@ -106,12 +106,27 @@ function estimate(run: Run): string[] {
       `Adapters are counted in fp32 (${trainedBytes(run)} bytes), as peft keeps them by default; ${countOf(run.trainable)} are trained.`,
     );
   }
+  if (
+    run.padded === 'unknown' &&
+    shape.kind === 'transformer' &&
+    shape.image === undefined &&
+    run.task === 'train'
+  ) {
+    found.push(
+      'Sequences of a batch are taken to have one length; the upper end is with padding, which needs a mask.',
+    );
+  }
   if (isQuantized(dtype)) {
     found.push(
       '`prepare_model_for_kbit_training` would keep norms and embeddings in fp32, which is not counted.',
     );
   }
-  if (run.task === 'train' && optimizerBytes(run)[0] < 4 && run.optimizer === 'adamw-8bit') {
+  if (
+    run.task === 'train' &&
+    optimizerBytes(run)[0] < 4 &&
+    run.optimizer === 'adamw-8bit' &&
+    lora === undefined
+  ) {
     found.push('The Trainer of transformers keeps the moments of embeddings in fp32, which is not counted.');
   }
   if (run.given.activations === undefined) found.push(...measured(run));

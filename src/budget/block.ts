@@ -120,12 +120,14 @@ export function kernelOf(run: Run, shape: Shape, place: Place): 'fused' | 'math'
   if (run.attention === 'eager' || scoresKept === 'all') return 'eager';
   const isShared = shape.keyHeads < shape.heads;
   if (scoreBias || (isShared && scoresKept === 'shared')) return 'math';
-  return isShared && run.dtype === 'fp32' && !isMasked(run, shape, place) ? 'math' : 'fused';
+  const isMath = isShared && run.dtype === 'fp32' && run.attention === 'sdpa' && !isMasked(run, shape, place);
+  return isMath ? 'math' : 'fused';
 }
 
 /** sdpa gets a mask where sequences are padded or longer than the window. */
 function isMasked(run: Run, { window }: Shape, { sequence }: Place): boolean {
-  return run.padded || (window !== undefined && sequence >= window);
+  if (run.attention === 'flash') return false;
+  return run.padded === true || (window !== undefined && sequence >= window);
 }
 
 function attentionOf(run: Run, shape: Shape, place: Place, precision: Precision): Attention {

@@ -46,7 +46,7 @@ export interface Run {
   readonly target?: number;
   readonly attention: AttentionKind;
   /** Sequences of different lengths in a batch, so that attention needs a mask. */
-  readonly padded: boolean;
+  readonly padded: boolean | 'unknown';
   readonly checkpointing: boolean;
   /** The loss is computed in pieces, so that the logits never exist as a whole. */
   readonly chunkedLoss: boolean;
@@ -141,6 +141,7 @@ export function budgetOf(run: Run): Budget {
   const phases = run.task === 'generate' ? [generating(run, states)] : training(run, pass, states);
   const at = phases.reduce((most, phase) => (phase.bytes > most.bytes ? phase : most));
   const [below, above] = marginOf(run);
+  const padded = run.padded === 'unknown' ? budgetOf({ ...run, padded: true }).high : 0;
   const words = howOf(run, pass);
   const rowsWith = (bytesOf: (name: RowName) => number) =>
     ROW_NAMES.flatMap((name): Row[] => {
@@ -161,7 +162,7 @@ export function budgetOf(run: Run): Budget {
     at,
     peak: at.bytes,
     low: at.bytes * (1 - below),
-    high: at.bytes * (1 + above),
+    high: Math.max(at.bytes * (1 + above), padded),
     host: rows.reduce((whole, row) => whole + row.host, 0) * run.gpus,
   };
 }
@@ -270,7 +271,8 @@ function training(run: Run, pass: Pass, states: States): readonly Phase[] {
 
 /** One embedding at both ends gets its gradient in two parts. */
 function isTied({ shape, lora }: Run): boolean {
-  return shape.kind === 'transformer' && lora === undefined && (shape.tied || shape.family.head === 'masked');
+  if (shape.kind === 'convolutional' || lora !== undefined || shape.classes !== undefined) return false;
+  return shape.tied || shape.family.head === 'masked';
 }
 
 function generating(run: Run, states: States): Phase {

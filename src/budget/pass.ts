@@ -49,15 +49,16 @@ export function passOf(run: Run): Pass {
   const first = stacks[0]?.block;
   const precision = precisionOf(run);
   const logits = lossBytes(run, shape);
-  const words = shape.image === undefined ? (written ?? sequence) * run.batch : run.batch;
-  const volume = words * shape.vocabulary;
+  const hasWords = shape.image === undefined && shape.classes === undefined;
+  const words = hasWords ? (written ?? sequence) * run.batch : run.batch;
+  const volume = words * (shape.classes ?? shape.vocabulary);
   const ends = endsOf(run, shape, tokens);
   const kept = stacks.reduce(
     (sum, { block, layers }) => sum + layers * (run.checkpointing ? block.input : block.kept),
     0,
   );
   const casts = stacks.reduce((sum, { block, layers }) => sum + layers * block.casts, 0);
-  const head = shape.image === undefined ? shape.vocabulary * shape.hidden : 0;
+  const head = hasWords ? shape.vocabulary * shape.hidden : 0;
   const headCast = precision.autocast ? 2 * head : 0;
   const cached = stacks.reduce((sum, { block, layers }) => sum + layers * block.cached, 0);
   // The last hidden state is in the outputs; where nothing keeps it, that is one more.
@@ -129,7 +130,7 @@ function endsOf(run: Run, shape: Shape, tokens: number): number {
   const { hidden, family } = shape;
   const embedded = family.dropout > 0 ? hidden * (precision.stream + 1) : 0;
   const last =
-    family.head === 'masked'
+    family.head === 'masked' && shape.classes === undefined
       ? hidden * (3 * precision.narrow + precision.stream)
       : normBytes(run, shape, precision, 1);
   return tokens * (embedded + last);

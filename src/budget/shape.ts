@@ -25,6 +25,8 @@ export interface Shape {
   readonly positions: number;
   /** Tokens beyond which attention gets a mask. */
   readonly window: number | undefined;
+  /** Of a model that tells classes apart instead of words. */
+  readonly classes?: number;
   readonly image: { readonly size: number; readonly patch: number } | undefined;
   /** Nobody said it: derived from the number of parameters. */
   readonly guessed: boolean;
@@ -178,10 +180,18 @@ export function layerParameters(shape: Shape, isDecoderOfTwo = false): number {
 }
 
 /** Input and output embedding, which quantisation leaves alone. */
-export function embeddingParameters({ vocabulary, hidden, tied, family, image }: Shape): number {
+export function embeddingParameters({ vocabulary, hidden, tied, family, image, classes }: Shape): number {
   if (image !== undefined) return 0;
-  const isTied = tied || family.head === 'masked';
-  return (isTied ? 1 : 2) * vocabulary * hidden;
+  const isOne = tied || family.head === 'masked' || classes !== undefined;
+  return (isOne ? 1 : 2) * vocabulary * hidden;
+}
+
+/** The same model with a head for classes, as `…ForSequenceClassification` has it. */
+export function withClasses(model: KnownModel, classes: number): KnownModel {
+  const { shape } = model;
+  if (shape.kind === 'convolutional' || shape.image !== undefined || shape.encoderLayers > 0) return model;
+  const changed = { ...shape, classes };
+  return { ...model, shape: changed, parameters: Math.round(parametersOf(changed)) };
 }
 
 export function parametersOf(shape: Shape): number {

@@ -3,7 +3,7 @@ import { cardNamed } from '../budget/cards.js';
 import { modelOf } from '../budget/configuration.js';
 import { knownModel } from '../budget/known.js';
 import { budgetOf } from '../budget/memory.js';
-import type { KnownModel } from '../budget/shape.js';
+import { type KnownModel, withClasses } from '../budget/shape.js';
 import type { TooLarge } from '../report/too-large.js';
 import { draftOf, isTrainable } from '../run/draft.js';
 import { readPython } from '../run/python.js';
@@ -36,7 +36,8 @@ export async function runsTooLarge({ project, targets }: Look): Promise<readonly
 /** Only where even the low end of the estimate is too much. */
 function tooLarge(reading: Reading, path: string, card: Card): TooLarge | undefined {
   const named = reading.config ?? reading.model;
-  const model = named && modelIn(reading);
+  const found = named && modelIn(reading);
+  const model = found && reading.classes !== undefined ? withClasses(found, reading.classes.value) : found;
   if (named === undefined || model === undefined) return undefined;
   const { run } = draftOf(reading, model, {});
   if (!isTrainable(run)) return undefined;

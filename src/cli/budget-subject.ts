@@ -11,7 +11,14 @@ import {
   type Run,
 } from '../budget/memory.js';
 import { parseBytes, parseCount, parseShare } from '../budget/quantity.js';
-import { adapterParameters, type KnownModel, LINEARS, type Network, shapeFor } from '../budget/shape.js';
+import {
+  adapterParameters,
+  type KnownModel,
+  LINEARS,
+  type Network,
+  shapeFor,
+  withClasses,
+} from '../budget/shape.js';
 import { isQuantized } from '../budget/state.js';
 import type { SourceFile } from '../engine/outcome.js';
 import { draftOf, type Said, type Source } from '../run/draft.js';
@@ -68,7 +75,8 @@ export async function subjectOf(args: Arguments, cwd: string): Promise<Subject> 
     if (model === undefined) throw tooMany(args);
     return { run: runOf(args, model), remarks: model.remarks };
   }
-  const read = model ?? modelIn(reading, cwd);
+  const found = model ?? modelIn(reading, cwd);
+  const read = reading.classes === undefined ? found : withClasses(found, reading.classes.value);
   const { run, sources } = draftOf(reading, read, saidIn(args));
   const untold = reading.untold.map(
     ({ value, place }) =>
@@ -194,7 +202,7 @@ function runOf(args: Arguments, { parameters, shape }: KnownModel): Run {
     sequence: count(args, 'sequence') ?? (isVision ? sideOf(shape) : DEFAULT_SEQUENCE),
     ...(target !== undefined && { target }),
     attention: args.oneOf('attention', ATTENTIONS, 'sdpa'),
-    padded: false,
+    padded: 'unknown',
     checkpointing: args.flag('checkpointing'),
     chunkedLoss: false,
     keepsOutputs: false,

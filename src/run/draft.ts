@@ -86,6 +86,9 @@ export function draftOf(reading: Reading, model: KnownModel, said: Said): Draft 
           ),
           dropout: reading.adapterDropout?.value ?? 0,
         };
+  if (reading.padded !== undefined)
+    take('padding', undefined, reading.padded, false, '', (value) => (value ? 'yes' : 'no'));
+  if (reading.classes !== undefined) take('classes', undefined, reading.classes, 0, '');
   const { shape, parameters } = model;
   const gpus = take('GPUs', said.gpus, reading.gpus, 1, 'nothing says how many processes there are');
   const isSharded = reading.sharded?.value === true;
@@ -138,14 +141,17 @@ export function draftOf(reading: Reading, model: KnownModel, said: Said): Draft 
           isTrl ? SFT_LENGTH : LENGTH,
           isTrl ? 'the default of trl' : 'no length is written here',
         ),
-    attention: take('attention', undefined, reading.attention, 'sdpa', 'the default of transformers'),
-    padded: false,
+    attention:
+      shape.kind === 'convolutional'
+        ? 'sdpa'
+        : take('attention', undefined, reading.attention, 'sdpa', 'the default of transformers'),
+    padded: reading.padded?.value ?? 'unknown',
     checkpointing: take(
       'checkpointing',
       said.checkpointing === true ? true : undefined,
       reading.checkpointing,
-      false,
-      'nothing turns it on',
+      isTrl,
+      isTrl ? 'the default of trl from 0.22 on' : 'nothing turns it on',
       (value) => (value ? 'on' : 'off'),
     ),
     chunkedLoss: reading.chunkedLoss?.value ?? false,
@@ -179,11 +185,7 @@ function dtypeOf(reading: Reading, { shape }: KnownModel, said: Said, sources: S
     return add('bf16', keepsSavedDtype.place, 'weights keep the dtype that they were saved in');
   }
   if (autocast?.value === true) return add('mixed', autocast.place, `${autocast.words}, on fp32 weights`);
-  return add(
-    'fp32',
-    undefined,
-    'assumed: nothing asks for another; from transformers 5 on, weights keep the dtype that they were saved in',
-  );
+  return add('fp32', undefined, 'assumed: nothing asks for another; transformers 5 would keep the saved one');
 }
 
 /** Whether weights of this dtype can be trained without adapters. */

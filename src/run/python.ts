@@ -100,6 +100,7 @@ class Reader {
     });
     const [call] = calls;
     if (call === undefined) return this.#network();
+    const classes = this.#classes(call);
     const first =
       keywordArgument(call, 'pretrained_model_name_or_path')?.field('value') ?? argumentsOf(call)[0];
     const model = first && this.#told(first, first, isText);
@@ -112,6 +113,7 @@ class Reader {
     const quantized = this.#quantized(call);
     return {
       ...(model !== undefined && { model }),
+      ...(classes !== undefined && { classes }),
       ...(told !== undefined && weights !== undefined && { weights: { ...told, value: weights } }),
       ...(told?.value === 'auto' && { keepsSavedDtype: { ...told, value: true } }),
       ...(quantized !== undefined && { weights: quantized }),
@@ -122,6 +124,16 @@ class Reader {
       ...(isAtLeast(this.module, 'transformers', '5.0') === 'yes' &&
         told === undefined && { keepsSavedDtype: this.#found(true, call) }),
     };
+  }
+
+  /** `…ForSequenceClassification` and its like have no logits of words. */
+  #classes(call: PyNode): Found<number> | undefined {
+    const name = modelLoad(this.module, call)?.className ?? '';
+    if (!/For(?:Sequence|Token)Classification$|ForQuestionAnswering$|ForMultipleChoice$/.test(name))
+      return undefined;
+    const entry = keywordArgument(call, 'num_labels');
+    const value = entry?.field('value') && this.#value(entry.field('value') as PyNode);
+    return this.#found(isNumber(value) ? value : 2, entry ?? call.field('function') ?? call);
   }
 
   #network(): Partial<Reading> {
@@ -264,7 +276,12 @@ class Reader {
     const told = lengths
       .map((given) => ({ given, value: this.#value(given.value) }))
       .find(({ value }) => isNumber(value));
+    const padding = givenIn(this.module, 'padding').find(({ value }) =>
+      [true, 'longest'].includes(this.#value(value) as never),
+    );
+    const padded = padding?.entry ?? callsNamed(this.module, 'DataCollatorWithPadding')[0]?.call;
     return {
+      ...(padded !== undefined && { padded: this.#found(true, padded) }),
       ...(found !== undefined && { batch: found }),
       ...(told !== undefined &&
         isNumber(told.value) && { sequence: this.#found(told.value, told.given.entry) }),

@@ -32,6 +32,9 @@ export interface Reading {
   readonly offload?: Found<Offload>;
   readonly gpus?: Found<number>;
   readonly chunkedLoss?: Found<boolean>;
+  /** Classes that the head tells apart, where it is none for words. */
+  readonly classes?: Found<number>;
+  readonly padded?: Found<boolean>;
   /** The trainer of transformers or trl is used, with its defaults. */
   readonly trainer?: Found<'transformers' | 'trl'>;
   /** transformers 5 or newer: weights are loaded in the dtype that they were saved in. */

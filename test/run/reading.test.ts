@@ -174,3 +174,13 @@ test('names of optimizers and of layers', () => {
   expect(linearsNamed(['qkv_proj', 'down_proj'])).toEqual(['q', 'k', 'v', 'down']);
   expect(linearsNamed(['q_proj', 'router'])).toBeUndefined();
 });
+
+test('a head for classes, and padding', () => {
+  const reading = read(`from transformers import BertForSequenceClassification, BertTokenizer
+model = BertForSequenceClassification.from_pretrained("bert-base-uncased", num_labels=5)
+tokens = BertTokenizer.from_pretrained("bert-base-uncased")(texts, padding=True, max_length=128)
+`);
+  expect(reading.classes).toMatchObject({ value: 5, place: 'train.py:2' });
+  expect(reading.padded).toMatchObject({ value: true, place: 'train.py:3' });
+  expect(reading.sequence?.value).toBe(128);
+});
