@@ -85,6 +85,9 @@ def built(run: dict, device: str) -> torch.nn.Module:
         **dict.fromkeys(("vit", "deit"), transformers.AutoModelForImageClassification),
         "t5": transformers.AutoModelForSeq2SeqLM,
     }.get(kind, transformers.AutoModelForCausalLM)
+    if "classes" in run:
+        maker = transformers.AutoModelForSequenceClassification
+        described.num_labels, described.pad_token_id = run["classes"], 0
     before = torch.get_default_dtype()
     with torch.device("meta" if run["quantized"] else device):
         model = maker.from_config(described, attn_implementation=run["attention"], dtype=dtype)
@@ -134,7 +137,8 @@ def adapted(run: dict, model: torch.nn.Module) -> torch.nn.Module:
 
     described = peft.LoraConfig(
         r=run["lora"]["rank"], lora_alpha=16, target_modules=run["lora"]["targets"],
-        lora_dropout=run["lora"].get("dropout", 0.0), task_type="CAUSAL_LM",
+        lora_dropout=run["lora"].get("dropout", 0.0),
+        task_type="SEQ_CLS" if "classes" in run else "CAUSAL_LM",
     )
     return peft.get_peft_model(model, described)
 
@@ -165,11 +169,15 @@ def batch_of(run: dict, model: torch.nn.Module, device: str) -> dict:
         dtype = torch.bfloat16 if run["dtype"] == "bf16" else torch.float32
         images = torch.randn(size, 3, length, length, device=device, dtype=dtype)
         return {"pixel_values": images, "labels": torch.randint(config["num_labels"], (size,), device=device)}
+    if "classes" in run:
+        labels = torch.randint(run["classes"], (size,), device=device)
     ids = torch.randint(10, config["vocab_size"], (size, length), device=device)
     batch = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     if run["padded"]:
         batch["attention_mask"][:, -max(1, length // 8) :] = 0
-    if run["task"] == "train":
+    if "classes" in run:
+        batch["labels"] = labels
+    elif run["task"] == "train":
         batch["labels"] = ids if run["target"] is None else ids[:, : run["target"]].contiguous()
     return batch
 

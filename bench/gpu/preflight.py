@@ -40,7 +40,7 @@ def profile_of(row: dict) -> ModelProfile | None:
         heads=heads, vocab=vocabulary, kv_heads=config.get("num_key_value_heads", heads),
         intermediate=first(config, "intermediate_size", "ffn_dim", "hidden_dim") or 0,
         tied_embeddings=config.get("tie_word_embeddings", kind in LEARNED), gated_mlp=kind not in UNGATED + ("vit",),
-        learned_positions=kind in LEARNED, uses_dropout=kind in DROPS, has_lm_head=vocabulary > 0,
+        learned_positions=kind in LEARNED, uses_dropout=kind in DROPS, has_lm_head=vocabulary > 0 and "classes" not in row,
     )
     return ModelProfile(
         name=kind, param_count=row["parameters"], trainable_params=row["trainable"], source="formula",

@@ -25,7 +25,7 @@ export interface Pass {
   readonly castsAfter: number;
   /** Numbers in the output embedding. */
   readonly head: number;
-  /** Numbers in the first block, whose gradients come last. */
+  /** Numbers in the first block, and in an embedding of its own before it, whose gradients come last. */
   readonly first: number;
   /** What goes in. */
   readonly batch: number;
@@ -79,10 +79,15 @@ export function passOf(run: Run): Pass {
     casts: run.checkpointing && run.lora !== undefined ? headCast : casts + headCast,
     castsAfter: run.checkpointing ? headCast : casts + headCast,
     head,
-    first: layerParameters(shape),
+    first: layerParameters(shape) + (hasOneEmbedding(shape) ? 0 : shape.vocabulary * shape.hidden),
     batch: shape.image === undefined ? 24 * tokens : 3 * run.batch * run.sequence ** 2 * precision.stream,
     words: `${tokens} tokens × ${stacks.reduce((sum, { layers }) => sum + layers, 0)} layers`,
   };
+}
+
+/** Then its gradient is there since the loss. */
+function hasOneEmbedding({ tied, family, classes, image }: Shape): boolean {
+  return image !== undefined || (classes === undefined && (tied || family.head === 'masked'));
 }
 
 /** Beyond what is kept: the largest moment of a block's backward pass, and with checkpointing the block computed anew. */

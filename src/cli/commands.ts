@@ -148,7 +148,7 @@ export const COMMANDS = {
       'script, and of YAML, DeepSpeed and accelerate files beside it, model, dtype, optimizer, batch, length and more are\n' +
       'read, each with its place; nothing is run. With `--fit`, the smallest set of changes that reaches a size, those\n' +
       'that change the training least first; of a script, changes that transforms write, and with `--diff` their patch.\n' +
-      'Measured against 286 runs on an H200: `docs/budget.md`.\n' +
+      'Measured against 294 runs on an H200: `docs/budget.md`.\n' +
       'Exits with 0, or with `--fit` 1 when nothing reaches that size; 2 on an error.',
     options: [
       ...['dtype', 'layers', 'hidden', 'vocabulary'],
