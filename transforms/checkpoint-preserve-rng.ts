@@ -85,11 +85,12 @@ export const checkpointPreserveRng: Transform<RngSite> = {
       const isFree = (): boolean => block !== undefined && isFreeOfRandomness(module, block);
       if (given === undefined && path === CHECKPOINT) {
         const message = 'torch keeps the state of the random generators for the recomputation';
-        yield { node, call, block, given: undefined, message };
+        yield { node, call, block, given: undefined, message, measuredAs: 'training step without dropout' };
       } else if (given !== undefined && isOff && !isFree()) {
         const what = block === undefined ? 'the block' : `\`${shown(block)}\``;
         const message = `${what} is recomputed with other random numbers: with dropout inside its gradients are wrong, and no memory is saved`;
-        yield { node: given.field('name') ?? node, call, block, given, message };
+        const measuredAs = 'training step with dropout';
+        yield { node: given.field('name') ?? node, call, block, given, message, measuredAs };
       }
     }
   },

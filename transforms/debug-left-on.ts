@@ -85,6 +85,7 @@ export const debugLeftOn: Transform<DebugSite> = {
         node,
         message:
           'anomaly detection keeps a traceback for every operation and checks every gradient for NaN, which makes a step several times slower',
+        measuredAs: 'training step with `set_detect_anomaly',
         next: 'Take it out, or let a debug flag decide',
       };
     }
@@ -103,6 +104,7 @@ export const debugLeftOn: Transform<DebugSite> = {
         node,
         message:
           'every allocation is recorded with its stack in host memory, without a limit, and no snapshot is ever taken',
+        measuredAs: 'training step with `_record_memory_history',
         next: 'Take it out, or give it `max_entries` and take a snapshot',
       };
     }

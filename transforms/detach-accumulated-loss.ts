@@ -14,6 +14,7 @@ import {
   type Addition,
   type Answer,
   ask,
+  enclosingLoops,
   graphCarrier,
   hasDetach,
   IS_TORCH,
@@ -112,7 +113,14 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
       const message = record.differentiated
         ? `\`${total.name}\` keeps the graph nodes of every step in host memory; backward has freed the activations they held`
         : `\`${total.name}\` keeps the graph of every step alive, with the activations it saved`;
-      yield { node: first.target, message, total, kept, record };
+      const loop = enclosingLoops(first.statement)[0];
+      const trains = loop !== undefined && module.atWithin('.backward(', loop).length > 0;
+      const measuredAs = record.differentiated
+        ? '`total += loss` after'
+        : trains
+          ? 'a second metric of the output'
+          : '`total += loss` in a loop without';
+      yield { node: first.target, message, measuredAs, total, kept, record };
     }
   },
 

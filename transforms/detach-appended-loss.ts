@@ -102,7 +102,10 @@ export const detachAppendedLoss: Transform<ListSite> = {
       const message = record.differentiated
         ? `\`${list.name}\` keeps the graph nodes of every step in host memory; backward has freed the activations they held`
         : `\`${list.name}\` keeps the graph of every step alive, with the activations it saved`;
-      yield { node: node.target, message, list, values, record };
+      const measuredAs = record.differentiated
+        ? '`losses.append(loss)` after'
+        : '`losses.append(loss)` in a loop without';
+      yield { node: node.target, message, measuredAs, list, values, record };
     }
   },
 

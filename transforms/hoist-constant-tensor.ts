@@ -27,7 +27,11 @@ import {
   statementOf,
   wrappingGates,
 } from '../src/toolkit/index.js';
-import { mayBuildInForward, mayRepeatConstant } from './hoist-constant-tensor/constant-cue.js';
+import {
+  mayBuildInForward,
+  mayMakeConstant,
+  mayRepeatConstant,
+} from './hoist-constant-tensor/constant-cue.js';
 import type { BufferPlace } from './hoist-constant-tensor/constant-place.js';
 import {
   bufferPlace,
@@ -125,8 +129,10 @@ export const hoistConstantTensor: Transform<HoistSite> = {
     ['for ', 'while ', 'def forward'],
     ['tensor(', 'zeros(', 'ones(', 'full(', 'eye(', 'arange(', 'linspace('],
   ],
-  cue: (_text, _path, glimpse) =>
-    glimpse.repeating.some(mayRepeatConstant) || glimpse.stretchesWith('def forward').some(mayBuildInForward),
+  cue: (text, _path, glimpse) =>
+    mayMakeConstant(text) &&
+    (glimpse.repeating.some(mayRepeatConstant) ||
+      glimpse.stretchesWith('def forward').some(mayBuildInForward)),
 
   *detect(module) {
     const named = new Set<Scope>();

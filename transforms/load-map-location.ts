@@ -37,8 +37,7 @@ import {
   statementOf,
   type Transform,
 } from '../src/toolkit/index.js';
-import { reloadsOptimizer } from './load-map-location/loaded-use.js';
-import type { Fate } from './load-map-location/loaded-value.js';
+import { type Fate, reloadsOptimizer } from './load-map-location/loaded-use.js';
 import { fateOf } from './load-map-location/loaded-value.js';
 import { loadsPlainly } from './load-map-location/loading-class.js';
 import { copiesState } from './load-map-location/state-receiver.js';
@@ -79,12 +78,13 @@ export const loadMapLocation: Transform<LoadSite> = {
         'the arguments of `torch.load` are spread, so `map_location` may be among them',
         'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
         'unsafe where the code around catches the error that a checkpoint gives on a machine without its GPU',
-        'unsafe where the result also is returned, kept, or handed to other code, where the receiver is not proven to be a torch module or optimizer: neither by the class that makes it, nor because no file of the program overrides `load_state_dict` and all that it imports loads as torch does (what can be installed may be handed anything), where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',
+        'unsafe where the result also is returned, kept, or handed to other code, where the receiver is not proven to be a torch module or optimizer: neither by the class that makes it, nor because every `load_state_dict` in the program copies what it is given and it imports no package that is known to load in its own way (what can be installed may be handed anything), where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',
         'unsafe where an optimizer may take the same state twice, or a tensor is indexed by what may be on the GPU',
       ],
       limits: [
         'Host memory holds the whole checkpoint instead, once per process.',
         'Nothing changes for a checkpoint that was saved from the CPU.',
+        'Networks and optimizers of packages of which the library knows nothing else are taken to copy what they load, as torch does.',
         'A load whose result does not reach `load_state_dict` is not looked at: data, features and pickled modules keep their device.',
       ],
     },
@@ -141,7 +141,7 @@ export const loadMapLocation: Transform<LoadSite> = {
             : ask('left-as-it-is')`Is what ${what}, which ${does}, holds left as it is (${COPY_OR_NOT})?`,
       });
     }
-    for (const load of fate.loads) {
+    for (const { module: home, node: load } of fate.loads) {
       const receiver = receiverOf(load);
       const loading = receiver === undefined ? 'the receiver' : `\`${receiver.text}\``;
       proof
@@ -151,7 +151,7 @@ export const loadMapLocation: Transform<LoadSite> = {
             'copies-state',
           )`Does ${loading} load without \`assign\` (the loaded tensors themselves would stay on the CPU)?`,
         })
-        .require(receiver === undefined ? 'unknown' : copiesState(module, receiver), {
+        .require(receiver === undefined ? 'unknown' : copiesState(home, receiver), {
           no: `${loading} keeps what it is given`,
           unknown: ask(
             'copies-state',
@@ -160,7 +160,12 @@ export const loadMapLocation: Transform<LoadSite> = {
     }
     proof
       .require(
-        reloadsOptimizer(call, fate.loads) ? 'unknown' : 'yes',
+        reloadsOptimizer(
+          call,
+          fate.loads.map(({ node }) => node),
+        )
+          ? 'unknown'
+          : 'yes',
         ask(
           'loaded-once',
         )`Does an optimizer take the state of \`${checkpoint}\` only once (one on its GPU is trained on in place, one on the CPU stays as it was saved)?`,
@@ -252,6 +257,8 @@ function isUnderDevice(call: PyNode): boolean {
 /** Reads of any variable by its name; `eval("models." + name)` begins with the import that it reads. */
 function readsByName(module: PyModule): boolean {
   if (module.mentions(/\b(?:locals|globals|vars)\(\s*\)|(?<![.\w])exec\(/)) return true;
+  // A function of this name that the file has is another one.
+  if (module.scope.has('eval')) return false;
   return [...module.code.matchAll(/(?<![.\w])eval\((?:\s*["'](\w+)\.)?/g)].some(([, root]) => {
     const bound = root === undefined ? [] : module.scope.bindings(root);
     return bound.length === 0 || !bound.every((name) => roleOf(name) === 'import');

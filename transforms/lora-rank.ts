@@ -48,7 +48,12 @@ export const loraRank: Transform<RankSite> = {
     numerics: 'changes-training',
     group: 'opt-in',
     options: {
-      rank: { type: 'integer', default: 0, summary: 'the highest rank; nothing happens while it is 0' },
+      rank: {
+        type: 'integer',
+        default: 0,
+        summary: 'the highest rank; nothing happens while it is 0',
+        needed: { example: 64 },
+      },
       'keep-scaling': {
         type: 'boolean',
         default: true,

@@ -50,11 +50,13 @@ export const maxMemoryOffload: Transform<LimitSite> = {
         type: 'string',
         default: '',
         summary: 'the most per GPU, such as "18GB"; unset: nothing happens to GPUs',
+        needed: { example: '18GB' },
       },
       cpu: {
         type: 'string',
         default: '',
         summary: 'the most on the host, such as "40GB"; unset: nothing happens to it',
+        needed: { example: '40GB' },
       },
     },
     requires: {},

@@ -41,6 +41,7 @@ export const maxSequenceLength: Transform<LengthSite> = {
         type: 'integer',
         default: 0,
         summary: 'the most tokens of an example; nothing happens while it is 0',
+        needed: { example: 2048 },
       },
     },
     requires: {},

@@ -87,6 +87,7 @@ export const noGradBlock: Transform<BlockSite> = {
       yield {
         node,
         run,
+        measuredAs: 'evaluation by a loop that trains',
         message: `this loop trains ${models} only where \`${shown(run.condition)}\`, and runs with gradients on otherwise, too: each forward keeps its activations for a backward that never comes`,
       };
     }
@@ -99,6 +100,7 @@ export const noGradBlock: Transform<BlockSite> = {
       yield {
         node,
         run,
+        ...(first.type === 'for_statement' && { measuredAs: 'evaluation loop of 4 batches' }),
         message: `${what} ${models} in evaluation mode with gradients on: each forward keeps its activations for a backward that never comes`,
       };
     }

@@ -112,6 +112,7 @@ export const noGrad: Transform<NoGradSite> = {
         functionNode,
         evaluations: runs,
         message: messageFor(node.text, runs, walked.get(functionNode)),
+        measuredAs: runs.length > 0 ? 'evaluation step' : 'norms of the parameters',
       };
     }
   },

@@ -51,7 +51,12 @@ export const saveTotalLimit: Transform<LimitSite> = {
     numerics: 'bit-identical',
     group: 'opt-in',
     options: {
-      limit: { type: 'integer', default: 0, summary: 'checkpoints to keep; nothing happens while it is 0' },
+      limit: {
+        type: 'integer',
+        default: 0,
+        summary: 'checkpoints to keep; nothing happens while it is 0',
+        needed: { example: 3 },
+      },
     },
     requires: {},
     docs: {

@@ -148,10 +148,24 @@ export class Arguments {
     const given = (['changed', 'staged', 'since'] as const).filter((name) => this.values[name] !== undefined);
     const [kind, another] = given;
     if (another !== undefined) throw this.misuse(`\`--${kind}\` and \`--${another}\` cannot be combined.`);
-    if (kind === 'since') return { kind, revision: this.text('since') ?? '' };
+    const wholeFiles = this.flag('whole-files');
+    if (wholeFiles && kind !== 'since')
+      throw this.misuse('`--whole-files` goes with `--since`, which else looks at changed lines only.');
+    if (kind === 'since') return { kind, revision: this.text('since') ?? '', wholeFiles };
     return kind === undefined ? undefined : { kind };
   }
 }
+
+/** What other tools call these. */
+const OTHERS_OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['--diff', 'memfix diff'],
+  ['--show-fixes', 'memfix diff'],
+  ['--format', '--output-format'],
+  ['-f', '--output-format'],
+  ['--patch', 'apply --interactive'],
+  ['-p', 'apply --interactive'],
+  ['--cached', '--staged'],
+]);
 
 function misspelt(error: unknown, command: CommandName, names: readonly OptionName[]): Error {
   if (!(error instanceof Error) || codeOf(error)?.startsWith('ERR_PARSE_ARGS') !== true) throw error;
@@ -159,7 +173,13 @@ function misspelt(error: unknown, command: CommandName, names: readonly OptionNa
   const typed = /^Unknown option '(-[^']*)'/.exec(error.message)?.[1];
   if (typed !== undefined) {
     const known = names.map((name) => `--${name}`);
-    const hint = typed.startsWith('--') ? didYouMean(typed, known) : '';
+    const own = OTHERS_OPTIONS.get(typed);
+    const hint =
+      own === undefined
+        ? typed.startsWith('--')
+          ? didYouMean(typed, known)
+          : ''
+        : ` Did you mean \`${own}\`?`;
     return new Failure('Unknown option', `\`${typed}\` is no option of \`memfix ${command}\`.${hint}`, next);
   }
   const [sentence = error.message] = error.message.split('\n');

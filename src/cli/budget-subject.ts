@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { isRecord, modelOf } from '../budget/configuration.js';
-import { knownModel } from '../budget/known.js';
+import { KNOWN_NAMES, knownModel } from '../budget/known.js';
 import {
   ATTENTIONS,
   DTYPES,
@@ -31,6 +31,7 @@ import { bytesOf, LARGEST_FILE, LARGEST_SETTINGS, textOf } from '../workspace/bo
 import { Failure } from '../workspace/failure.js';
 import { slashed } from '../workspace/places.js';
 import { interpret } from '../workspace/read.js';
+import { didYouMean } from '../workspace/resemblance.js';
 import type { Arguments } from './arguments.js';
 import type { OptionName } from './options.js';
 
@@ -254,7 +255,7 @@ function modelNamed(args: Arguments, word: string, cwd: string): KnownModel {
   if (parameters !== undefined) return { parameters, shape: shapeFor(parameters, known), remarks: [] };
   const model = configured(word, cwd) ?? knownModel(word);
   if (model === undefined) {
-    const detail = `\`${word}\` is neither a number of parameters, nor a known name, nor a config.json that can be read`;
+    const detail = `\`${word}\` is neither a number of parameters, nor a known name, nor a config.json that can be read.${didYouMean(word, KNOWN_NAMES)}`;
     throw new Failure('Unknown model', detail, NEXT);
   }
   return model.shape.kind === 'convolutional' ? model : { ...model, shape: { ...model.shape, ...known } };

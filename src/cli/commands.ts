@@ -1,3 +1,4 @@
+import { FINDING_FORMATS, PAGE_FORMATS } from './formats.js';
 import type { OptionName } from './options.js';
 
 /** A command as its help tells it. What it does lives in `commands/<name>.ts`, loaded when it is called. */
@@ -9,6 +10,8 @@ export interface CommandInfo {
   /** A few sentences for the command's own help. */
   readonly about: string;
   readonly options: readonly OptionName[];
+  /** Of `--output-format`, the default first. */
+  readonly formats?: readonly string[];
   /** Command line, and what it does. */
   readonly examples: readonly (readonly [string, string])[];
 }
@@ -20,7 +23,7 @@ const EVERYWHERE = ['color', 'help', 'version'] as const satisfies readonly Opti
 
 const SCAN = [
   ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes'],
-  ...['changed', 'staged', 'since', 'stdin-filename', 'output'],
+  ...['changed', 'staged', 'since', 'whole-files', 'stdin-filename', 'output'],
   ...[
     'quiet',
     'verbose',
@@ -43,8 +46,12 @@ export const COMMANDS = {
       'Looks through Python files for training code that wastes GPU memory. Without paths, the folder you are in.\n' +
       'With `--oom` or `--snapshot`, findings come in the order in which they explain why a run ran out of memory; then the\n' +
       'opt-in transforms run too, unless `--select` says otherwise.\n' +
-      'Exits with 0 when there is nothing to say, 1 with findings, 2 on an error.',
-    options: ['oom', 'snapshot', 'output-format', 'statistics', 'evidence', 'show-settings', ...SCAN],
+      'Exits with 0 when there is nothing to fix, 1 with findings, 2 on an error. Advice alone is 0, unless `--strict` is given.',
+    formats: FINDING_FORMATS,
+    options: [
+      ...['oom', 'snapshot', 'fix', 'output-format', 'statistics', 'pager', 'evidence', 'show-settings'],
+      ...SCAN,
+    ] as readonly OptionName[],
     examples: [
       ['memfix check src/ train.py', 'findings, explained'],
       ['memfix check --output-format concise --changed', 'one line each, only in files you changed'],
@@ -61,15 +68,23 @@ export const COMMANDS = {
     summary: 'apply safe fixes, or review them with --interactive',
     operands: '[paths…]',
     about:
-      'Applies the fixes whose preconditions the code proves, and reports what remains. A file is written in one step,\n' +
-      'only when it has no uncommitted changes and still has the bytes that were read; `memfix undo` takes it back.\n' +
-      'Exits with 0 when nothing remains, 1 when findings remain, 2 on an error.',
+      'Applies the fixes whose preconditions the code proves, and says what it did and what remains. A file is written in one\n' +
+      'step, and only if it still has the bytes that were read; `memfix undo` takes it back. A file with uncommitted changes is\n' +
+      'left alone and named, unless `--allow-dirty`, `--changed` or `--staged` asks for it. With `--staged`, fixes are staged too,\n' +
+      'and files with changes that are not staged are left alone. `memfix fix` and `memfix check --fix` are the same.\n' +
+      'Exits with 0 when nothing remains to fix, 1 when findings remain, 2 on an error.',
+    formats: FINDING_FORMATS,
     options: [
-      ...['interactive', 'resume', 'dry-run', 'allow-dirty', 'allow-no-vcs', 'yes'],
-      ...['output-format', 'statistics', ...SCAN],
+      ...['interactive', 'resume', 'dry-run', 'allow-dirty', 'allow-no-vcs', 'yes', 'oom', 'snapshot'],
+      ...['verify', 'budget', 'metric', 'timeout', 'link', 'copy'],
+      ...['output-format', 'statistics', 'pager', ...SCAN],
     ] as readonly OptionName[],
     examples: [
       ['memfix apply .', 'safe fixes, everywhere below this folder'],
+      [
+        "memfix apply --unsafe-fixes --verify 'python train.py --max-steps 20' .",
+        'also the unsafe fixes that this run shows to be right',
+      ],
       ['memfix apply --interactive .', 'look at each fix, then say yes or no'],
       ['memfix apply --unsafe-fixes --select no-grad train.py', 'one transform, also where it is not proven'],
       ['memfix apply - < train.py > fixed.py', 'from standard input to standard output'],
@@ -81,7 +96,7 @@ export const COMMANDS = {
     about:
       'The patch is for `git apply` at the root of the repository, wherever you run memfix.\n' +
       'Exits with 0, or with `--exit-code` 1 when the patch is not empty; 2 on an error.',
-    options: ['exit-code', 'evidence', ...SCAN],
+    options: ['exit-code', 'evidence', 'oom', 'snapshot', 'pager', ...SCAN],
     examples: [
       ['memfix diff . > fixes.patch && git apply fixes.patch', 'take the fixes as a patch'],
       ['memfix diff --unsafe-fixes -o all.patch src/', 'with the fixes that need a look'],
@@ -101,8 +116,10 @@ export const COMMANDS = {
       'a run of their own, so that counting does not slow down what is timed.\n' +
       'Exits with 0 when the fixed command is equal or better; 1 when the fixes break it, change its losses or need more memory;\n' +
       '2 when nothing is proven: the command fails as it is, never loads what is fixed, or there was an error.',
+    formats: PAGE_FORMATS,
     options: [
       ...['per-fix', 'repeat', 'metric', 'timeout', 'counts', 'link', 'copy', 'prepare', 'read', 'json'],
+      ...['apply', 'budget', 'allow-dirty', 'allow-no-vcs'],
       ...['output-format', ...SCAN.filter((name) => !NOT_TO_PROVE.includes(name))],
     ] as readonly OptionName[],
     examples: [
@@ -127,7 +144,8 @@ export const COMMANDS = {
     about:
       'Every transform, group by group, with its safety, numerics, symptom, summary and measured effect.\n' +
       'With names (ids, groups or symptoms), only those.',
-    options: ['output-format', 'output', ...EVERYWHERE],
+    formats: PAGE_FORMATS,
+    options: ['output-format', 'output', 'pager', ...EVERYWHERE],
     examples: [
       ['memfix list', 'the catalogue'],
       ['memfix list leak documented', 'what cures leaks, and what documents recommend in vain'],
@@ -137,7 +155,7 @@ export const COMMANDS = {
     summary: 'the page of one transform: why, before and after, when it refuses, measured effect',
     operands: '<id>',
     about: 'Everything there is to know about one transform.',
-    options: ['output', ...EVERYWHERE],
+    options: ['output', 'pager', ...EVERYWHERE],
     examples: [['memfix explain no-grad', 'why evaluation without no_grad costs memory']],
   },
   budget: {
@@ -150,6 +168,7 @@ export const COMMANDS = {
       'that change the training least first; of a script, changes that transforms write, and with `--diff` their patch.\n' +
       'Measured against 294 runs on an H200: `docs/budget.md`.\n' +
       'Exits with 0, or with `--fit` 1 when nothing reaches that size; 2 on an error.',
+    formats: PAGE_FORMATS,
     options: [
       ...['dtype', 'layers', 'hidden', 'vocabulary'],
       ...['optimizer', 'master-weights', 'lora-rank', 'trainable', 'batch', 'sequence', 'checkpointing'],
@@ -170,7 +189,8 @@ export const COMMANDS = {
     examples: [
       ['memfix budget train.py --gpu a100-80gb', 'does this run fit?'],
       ['memfix budget train.py --fit 24GB --diff', 'the patch that makes it fit'],
-      ['memfix budget 7B --batch 4 --fit 24GB', 'full fine-tuning, and what it takes to fit'],
+      ['memfix budget 7B --batch 4 --fit 4090', 'full fine-tuning, and what it takes to fit'],
+      ['memfix budget llama-3.1-8b --lora-rank 16', 'a model by its name'],
       ['memfix budget config.json --lora-rank 64 --dtype int4', 'adapters on a model in 4 bits'],
       ['memfix budget 13B --gpus 2 --parallel sharded --output-format json', 'for a program'],
       ['memfix budget --example 13b', 'a budget done by hand, and what is wrong in it'],

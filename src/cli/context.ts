@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { printable } from '../report/cells.js';
 import type { Paint } from '../report/paint.js';
+import { wrap } from '../report/prose.js';
 import { type Report, remarks, type View } from '../report/report.js';
-import { ERASE_LINE, forTerminal } from '../report/terminal.js';
+import { ERASE_LINE, forTerminal, withoutMarks } from '../report/terminal.js';
 import type { Catalogue } from '../workspace/catalogue.js';
 import type { Crash } from '../workspace/examine.js';
 import { Failure, reasonOf } from '../workspace/failure.js';
@@ -64,9 +65,25 @@ export class Context {
     this.write('output', file, typeof data === 'string' ? forTerminal(data) : data);
   }
 
+  /** A text that may be long: through a pager where git would use one. */
+  async show(text: string): Promise<void> {
+    if (this.args.text('output') === undefined && this.args.choice('pager') !== false) {
+      const { page, pagerFor } = await import('./pager.js');
+      const pager = pagerFor(withoutMarks(text), this.io);
+      if (pager !== undefined && (await page(pager, forTerminal(text), this.io.env))) return;
+    }
+    this.out(text);
+  }
+
   /** Summaries and other words for a person, which `-q` silences. */
   say(text: string): void {
-    if (!this.isQuiet && text !== '') this.io.stderr.write(`${redacted(text)}\n`);
+    if (this.isQuiet || text === '') return;
+    const { stderr } = this.io;
+    const lines =
+      stderr.isTTY === true && !/^\s/.test(text)
+        ? wrap(redacted(text), widthOf(stderr), { first: '', rest: '' })
+        : [redacted(text)];
+    stderr.write(`${lines.join('\n')}\n`);
   }
 
   /** What must be heard. */

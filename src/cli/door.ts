@@ -13,6 +13,10 @@ class Door implements Outlet {
     return this.outlet.columns;
   }
 
+  get rows(): number | undefined {
+    return this.outlet.rows;
+  }
+
   /** Bytes are a patch or a file: exact, except for eyes. */
   write(data: string | Uint8Array): unknown {
     if (typeof data === 'string') return this.outlet.write(forTerminal(data));

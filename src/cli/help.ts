@@ -1,4 +1,5 @@
 import { COMMANDS, type CommandName, commandInfo } from './commands.js';
+import { formatWords } from './formats.js';
 import { type OptionInfo, type OptionName, optionInfo } from './options.js';
 
 const HEADINGS: readonly OptionInfo['heading'][] = [
@@ -47,7 +48,11 @@ export function helpFor(command: CommandName): string {
   const sections = HEADINGS.flatMap((heading) => {
     const names = info.options.filter((name) => optionInfo(name).heading === heading);
     if (names.length === 0) return [];
-    return ['', `${heading}:`, ...columns(names.map((name) => [spelling(name), optionInfo(name).summary]))];
+    const summary = (name: OptionName) =>
+      name === 'output-format' && info.formats !== undefined
+        ? formatWords(info.formats)
+        : optionInfo(name).summary;
+    return ['', `${heading}:`, ...columns(names.map((name) => [spelling(name), summary(name)]))];
   });
   return [
     `memfix ${command}: ${info.summary}`,

@@ -2,7 +2,11 @@ import type { Readable } from 'node:stream';
 import { inColor, noColor, type Paint } from '../report/paint.js';
 import { Failure } from '../workspace/failure.js';
 
-type Terminal = { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined };
+interface Terminal {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
+}
 
 /** Where words go. */
 export interface Outlet extends Terminal {

@@ -1,4 +1,5 @@
 import type { Decision } from '../engine/outcome.js';
+import { SAFETIES } from '../report/report.js';
 import type { Safety } from '../toolkit/contract.js';
 
 /** One finding of the review, by name: what it looks like is the screen's business. */
@@ -20,10 +21,15 @@ export function inReviewOrder(items: readonly Item[]): readonly Item[] {
   return [...items].sort(
     (a, b) =>
       a.rank - b.rank ||
-      (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) ||
+      compare(a.path, b.path) ||
       a.at - b.at ||
-      (a.ref < b.ref ? -1 : 1),
+      SAFETIES.indexOf(a.safety) - SAFETIES.indexOf(b.safety) ||
+      compare(a.transform, b.transform),
   );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** What one answering key changed, so that `u` can take it back. */

@@ -138,10 +138,23 @@ export async function lookThrough(
     const seen = await visit(look.discovery, means, { signal, progress: show });
     nameForeign(context, seen);
     if (cache !== undefined) await keep(context, look, { ...means, cache });
-    return seen;
+    return onNewLines(project, seen);
   } finally {
     progress.clear();
   }
+}
+
+/** Without what was found on old lines, where only new ones are asked for. */
+function onNewLines({ newLines }: Project, seen: Visit): Visit {
+  if (newLines === undefined) return seen;
+  const scans = seen.scans.map((scan) => newLines.among(scan));
+  const outcomes = seen.outcomes.map((outcome, index) => {
+    const keys = new Set(scans[index]?.findings.map(({ key }) => key));
+    const { remaining } = outcome;
+    const findings = remaining.findings.filter(({ key }) => keys.has(key));
+    return { ...outcome, remaining: { ...remaining, findings } };
+  });
+  return { ...seen, scans, outcomes };
 }
 
 function nameForeign(context: Context, { foreign }: Visit): void {
@@ -182,6 +195,8 @@ function toolsFor(context: Context, project: Project, files: number): Tools {
 }
 
 function sayWhatRuns(context: Context, project: Project): void {
+  for (const { id, table } of project.idle)
+    context.say(`\`${id}\` does nothing before its option is set: ${table} (\`memfix explain ${id}\`).`);
   if (context.isVerbose) {
     context.say(`config: ${project.config.path ?? 'none'}`);
     context.say(`transforms: ${[...project.selected].join(', ') || 'none'}`);

@@ -43,7 +43,8 @@ export const OPTIONS = {
   },
   changed: files('only files with changes since the last commit, new ones included'),
   staged: files('only files with staged changes'),
-  since: { ...files('only files that changed since the branch left REF'), type: 'string', value: 'REF' },
+  since: { ...files('only lines that changed since the branch left REF'), type: 'string', value: 'REF' },
+  'whole-files': files('with --since: all lines of the files that changed'),
   'stdin-filename': {
     ...files('the name that the text on standard input goes by'),
     type: 'string',
@@ -68,7 +69,7 @@ export const OPTIONS = {
   'allow-no-vcs': writing('also write files outside a git repository'),
   yes: { ...writing('answer yes to any question; for scripts'), short: 'y' },
   'output-format': {
-    ...output('full (default), concise or json'),
+    ...output('how findings are shown'),
     type: 'string',
     value: 'FORMAT',
   },
@@ -119,7 +120,13 @@ export const OPTIONS = {
     summary: 'remember results in DIR instead of your state folder',
     heading: 'Other',
   },
-  strict: { type: 'boolean', summary: 'treat a skipped file as an error', heading: 'Other' },
+  strict: {
+    type: 'boolean',
+    summary: 'count advice as findings, and a skipped file as an error',
+    heading: 'Other',
+  },
+  pager: { ...output('print long output at once'), shown: 'no-pager' },
+  fix: writing('apply the safe fixes, as `memfix apply` does'),
   dtype: budgeted(
     'Model',
     'TYPE',
@@ -158,7 +165,7 @@ export const OPTIONS = {
   fit: budgeted(
     'GPUs',
     'SIZE',
-    'propose the gentlest changes that fit a GPU of this size, such as 24GB or a100-40gb',
+    'propose the gentlest changes that fit a GPU of this size or name: 24GB, 4090, a100-40gb',
   ),
   activations: budgeted('Figures of your own', 'SIZE', 'activations, instead of the estimate'),
   adapters: budgeted('Figures of your own', 'SIZE', 'adapters'),
@@ -237,10 +244,14 @@ export const OPTIONS = {
     type: 'string',
     value: 'NAME',
   },
+  apply: runs('then apply what the runs have shown to be right, as `apply --verify` does'),
+  budget: {
+    ...runs('with --verify or --apply: no new run after this time, such as 30m; the same command goes on'),
+    type: 'string',
+    value: 'TIME',
+  },
   verify: {
-    ...repositories(
-      'init: a shell command that must succeed in the fixed tree, `compileall`, or `memfix prove -- …`',
-    ),
+    ...runs('apply: take what its run shows to be right; init: it must succeed in the fixed tree'),
     type: 'string',
     value: 'COMMAND',
   },

@@ -49,27 +49,43 @@ async function dispatch(
   loadCatalogue: () => Promise<Catalogue>,
 ): Promise<number> {
   const [first, ...rest] = words;
-  if (first === undefined) {
-    io.stderr.write((await import('./help.js')).overview());
-    return EXIT.error;
-  }
+  if (first === undefined) return alone(io, loadCatalogue);
   if (first === '--version' || first === '-V') return print(io, `memfix ${ownVersion()}\n`);
-  if (first === '--help' || first === '-h') return print(io, await helpAbout(undefined, io));
-  if (first === 'help') return print(io, await helpAbout(rest[0], io));
-  if (!isCommand(first)) throw unknownCommand(first, io);
+  if (first === '--help' || first === '-h' || first === 'help')
+    return print(io, await helpAbout(rest[0], io));
+  const name = commandNamed(first, rest);
+  if (name === undefined) throw unknownCommand(first, io);
   const { Arguments } = await import('./arguments.js');
-  const args = Arguments.parse(first, rest);
-  if (args.flag('help')) return print(io, await helpAbout(first, io));
+  const args = Arguments.parse(name, name === first ? rest : rest.filter((word) => word !== '--fix'));
+  if (args.flag('help')) return print(io, await helpAbout(name, io));
   if (args.flag('version')) return print(io, `memfix ${ownVersion()}\n`);
   const { Context } = await import('./context.js');
   const context = new Context(io, args, await loadCatalogue());
-  const code = await (await commandOf(first))(context);
-  if (LOOKING.has(first)) {
+  const code = await (await commandOf(name))(context);
+  if (LOOKING.has(name)) {
     // A signal that came meanwhile is heard only when the event loop gets its turn.
     await new Promise((resume) => setImmediate(resume));
     io.signal.throwIfAborted();
   }
   return code;
+}
+
+/** A person hears about the folder; a script that calls memfix without a word has made a mistake. */
+async function alone(io: Io, loadCatalogue: () => Promise<Catalogue>): Promise<number> {
+  if (io.stdout.isTTY !== true) {
+    io.stderr.write((await import('./help.js')).overview());
+    return EXIT.error;
+  }
+  const { Arguments } = await import('./arguments.js');
+  const { Context } = await import('./context.js');
+  const { overview } = await import('./commands/overview.js');
+  return overview(new Context(io, Arguments.parse('check', []), await loadCatalogue()));
+}
+
+/** `fix` and `check --fix` are what others call `apply`. */
+function commandNamed(word: string, rest: readonly string[]): CommandName | undefined {
+  if (word === 'fix' || (word === 'check' && rest.includes('--fix'))) return 'apply';
+  return isCommand(word) ? word : undefined;
 }
 
 /** Commands that only look at files: interrupted is interrupted, however late. */
@@ -106,9 +122,20 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
 async function helpAbout(name: string | undefined, io: Io): Promise<string> {
   const { helpFor, overview } = await import('./help.js');
   if (name === undefined) return overview();
-  if (!isCommand(name)) throw unknownCommand(name, io);
-  return helpFor(name);
+  const command = commandNamed(name, []);
+  if (command === undefined) throw unknownCommand(name, io);
+  return helpFor(command);
 }
+
+/** What other tools call these. */
+const OTHERS_WORDS: ReadonlyMap<string, string> = new Map([
+  ['lint', 'check'],
+  ['rule', 'explain'],
+  ['rules', 'list'],
+  ['patch', 'diff'],
+  ['revert', 'undo'],
+  ['config', 'check --show-settings'],
+]);
 
 function unknownCommand(word: string, io: Io): Failure {
   const known = Object.keys(COMMANDS);
@@ -120,9 +147,10 @@ function unknownCommand(word: string, io: Io): Failure {
     );
   }
   const isPath = existsSync(resolve(io.cwd, word));
+  const own = isPath ? `check ${word}` : OTHERS_WORDS.get(word);
   return new Failure(
     'Unknown command',
-    `\`${word}\` is no command.${isPath ? ` Did you mean \`memfix check ${word}\`?` : didYouMean(word, known)}`,
+    `\`${word}\` is no command.${own === undefined ? didYouMean(word, known) : ` Did you mean \`memfix ${own}\`?`}`,
     `Start with one of ${known.join(', ')}; \`memfix --help\` says what they do.`,
   );
 }

@@ -6,7 +6,7 @@ import { measuredEffect } from '../report/evidence.js';
 import { inColor, noColor, type Paint } from '../report/paint.js';
 import { premiseSentence } from '../report/premises.js';
 import { plural, wrap } from '../report/prose.js';
-import { SAFETY_TONE } from '../report/report.js';
+import { SAFETY_TONE, standingOf } from '../report/report.js';
 import { withoutMarks } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { Terminal } from './ask.js';
@@ -132,9 +132,7 @@ function headLines({ position, total, kin, path, finding, answer, isEdited }: Ca
   const title = clip(`── ${position}/${total}${share} ── ${place} `, width);
   const tags = [
     paint.bold(finding.transform),
-    paint[SAFETY_TONE[finding.safety]](
-      finding.assumed === undefined ? finding.safety : `${finding.safety} by assumption`,
-    ),
+    paint[SAFETY_TONE[finding.safety]](standingOf(finding)),
     finding.numerics,
     ...(kin > 1 ? [`${kin - 1} more of this kind`] : []),
     ...(isEdited ? [paint.magenta('your own replacement')] : []),

@@ -33,6 +33,22 @@ export function pathsToWrite(review: Review): readonly string[] {
   return [...touched].filter((path) => finished.has(path) && path !== onScreen);
 }
 
+const MOST_NAMED = 5;
+
+/** The findings that are still there, by name: those without an answer, and in files that could not be written. */
+export function leftOpen(review: Review, landed: readonly Landed[], files: ReviewedFiles): string {
+  const written = new Set(landed.filter(({ failed }) => failed === undefined).map(({ path }) => path));
+  const open = review.items.filter(({ ref, path }) => {
+    const answer = review.answers.get(ref);
+    return answer === undefined || (answer.kind !== 'skip' && !written.has(path));
+  });
+  const named = open
+    .slice(0, MOST_NAMED)
+    .map((item) => `${item.path}:${files.finding(item).at.line} ${item.transform}`);
+  const more = open.length - named.length;
+  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+}
+
 export async function land(
   path: string,
   review: Review,

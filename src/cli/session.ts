@@ -1,6 +1,5 @@
 import type { Engine } from '../engine/engine.js';
 import type { Decision, Outcome, Preview, Scan, SourceFile } from '../engine/outcome.js';
-import { terminalPage } from '../report/explain.js';
 import { plural } from '../report/prose.js';
 import { forTerminal } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
@@ -23,22 +22,13 @@ import {
   suppress,
   take,
 } from './keys.js';
-import {
-  type Card,
-  cardText,
-  type Drawn,
-  detailText,
-  helpText,
-  type Look,
-  lookOf,
-  noteText,
-  promptText,
-} from './screen.js';
+import { type Card, cardText, helpText, lookOf, noteText, promptText } from './screen.js';
+import { explanation, SCROLLS, scrolled } from './session-card.js';
 import { forEditor, fromEditor, tryOut } from './session-edit.js';
 import { ReviewedFiles } from './session-files.js';
 import { Memory } from './session-memory.js';
 import { covers, type Remember, reachMeant, reachQuestion } from './session-remember.js';
-import { type Landed, land, pathsToWrite } from './session-write.js';
+import { type Landed, land, leftOpen, pathsToWrite } from './session-write.js';
 
 export interface ReviewInput {
   readonly engine: Engine;
@@ -153,7 +143,7 @@ class Session {
       if (note !== undefined) this.#print(noteText(note, look));
     }
     let key = await this.#ask.key(promptText(page, look));
-    while (SCROLLS.has(key)) {
+    while (SCROLLS.has(key) && drawn.length > drawn.room) {
       this.#from = scrolled(drawn, this.#from, key);
       drawn = cardText(page, look, this.#from);
       this.#print(drawn.text);
@@ -253,7 +243,7 @@ class Session {
       kin: openOfTransform(this.#review),
       row: likeInARow(this.#review).length,
       alternatives: alternativesOf(this.#review).map((each) => ({
-        title: `${each.transform}: ${this.#files.finding(each).fix?.title}`,
+        title: `${each.transform} (${each.safety}): ${this.#files.finding(each).fix?.title}`,
         isThis: each === item,
       })),
       path: item.path,
@@ -323,6 +313,8 @@ class Session {
       ...(unanswered > 0 ? [`${unanswered} left open`] : []),
     ];
     this.#print(`\n${look.paint.bold(counts.join(', '))}.\n`);
+    const left = leftOpen(this.#review, landed, this.#files);
+    if (unanswered > 0 && left !== '') this.#print(noteText(`Left open: ${left}.`, look));
     if (mode === 'finished' && !interrupted && this.#failed.length === 0) this.#memory.forget();
     else if (unanswered > 0) this.#print(noteText(this.#farewell(interrupted), look));
     return { applied, suppressed, declined, unanswered, files, failed: this.#failed, interrupted };
@@ -341,23 +333,4 @@ class Session {
   #print(text: string): void {
     this.input.terminal.output.write(forTerminal(text));
   }
-}
-
-/** All about the finding, and the transform's page with the person's own code as its example. */
-function explanation(card: Card, look: Look): string {
-  const { finding, meta, preview } = card;
-  const page =
-    meta === undefined
-      ? noteText(`There is no page about ${finding.transform}.`, look)
-      : terminalPage(meta, preview, look);
-  return detailText(card, look) + page;
-}
-
-const SCROLLS: ReadonlySet<string> = new Set([' ', '\x1b[A', '\x1b[B', '\x1b[5~', '\x1b[6~']);
-
-/** A page by Space and the page keys, a row by the arrows; never beyond the end. */
-function scrolled({ room, length, first }: Drawn, from: number | undefined, key: string): number {
-  const page = Math.max(room - 2, 1);
-  const by = { ' ': page, '\x1b[6~': page, '\x1b[5~': -page, '\x1b[A': -1, '\x1b[B': 1 }[key] ?? 0;
-  return Math.max(0, Math.min((from ?? first) + by, Math.max(length - page, 0)));
 }

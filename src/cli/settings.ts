@@ -15,8 +15,20 @@ export function settingsOf({ args, io, catalogue }: Context): Settings {
   const folders = new Set(files.map((file) => dirname(resolve(io.cwd, file))));
   return {
     config: config.path === undefined ? null : shownFrom(io.cwd, config.path),
+    root: config.root === undefined ? null : shownFrom(io.cwd, config.root),
     transforms: [...selected],
     unsafeFixes,
+    unfixable: [...selected].filter((id) => !project.isFixable(id)),
+    exclude: config.exclude.flatMap(({ patterns }) => patterns),
+    perFileIgnores: Object.fromEntries(
+      config.perFileIgnores.map(({ pattern, names }) => [pattern.patterns.join(', '), names]),
+    ),
+    options: Object.fromEntries(
+      [...selected].flatMap((id) => {
+        const options = project.optionsOf(id);
+        return Object.keys(options).length === 0 ? [] : [[id, options]];
+      }),
+    ),
     assume: config.assume.map(({ text }) => text),
     versions: [...placesOf(project, folders)].map(([{ pins }, folder]) => ({
       folder: shownFrom(io.cwd, folder),

@@ -1,12 +1,91 @@
+import { resolve } from 'node:path';
 import type { Decide, Outcome } from '../engine/outcome.js';
+import type { CheckedFiles } from '../oom/places.js';
+import { textOf } from '../workspace/bounded.js';
 import { eachBesideOnce } from '../workspace/changes.js';
+import { leftAsIs } from '../workspace/examine.js';
+import { slashed } from '../workspace/places.js';
 import type { Visit } from '../workspace/visit.js';
-import type { Look } from './looking.js';
+import type { Context } from './context.js';
+import { type Look, lookThrough } from './looking.js';
+import { evidenceOf, withDiagnosis } from './oom.js';
 
 /** A text on standard input comes back alone: a fix that needs another file to change is not for it. */
 export function withoutBeside(decide: Decide): Decide {
   return (finding, preview) =>
     finding.fix?.beside === undefined ? decide(finding, preview) : { kind: 'skip' };
+}
+
+/** What was seen in the files of a look, and what becomes of each; of a run out of memory, by the fixes that explain it. */
+export async function settle(
+  context: Context,
+  look: Look,
+): Promise<{ readonly seen: Visit; readonly outcomes: readonly Outcome[] }> {
+  const evidence = await evidenceOf(context);
+  if (evidence === undefined) {
+    const seen = await lookThrough(context, look, 'fix');
+    return { seen, outcomes: await settledOutcomes(look, seen) };
+  }
+  const found = await related(context, look, evidence);
+  const engine = await look.tools.engine();
+  const decide = await look.project.policy();
+  const outcomes: Outcome[] = [];
+  const scans: Visit['scans'][number][] = [];
+  const skipped = [...found.skipped];
+  for (const scan of found.scans) {
+    const keys = new Set(scan.findings.map(({ key }) => key));
+    const outcome =
+      keys.size === 0
+        ? leftAsIs(scan)
+        : await engine.repair(scan.file, (finding, preview) =>
+            keys.has(finding.key) ? decide(finding, preview) : { kind: 'skip' },
+          );
+    if (outcome.kind === 'skipped') skipped.push(outcome);
+    else {
+      scans.push(scan);
+      const findings = outcome.remaining.findings.filter(({ key }) => keys.has(key));
+      outcomes.push({ ...outcome, remaining: { ...outcome.remaining, findings } });
+    }
+  }
+  const seen = { ...found, scans, outcomes, skipped };
+  return { seen, outcomes: await settledOutcomes(look, seen) };
+}
+
+/** The findings that explain why memory ran out, the file of the likeliest first. */
+export async function related(
+  context: Context,
+  look: Look,
+  evidence: NonNullable<Awaited<ReturnType<typeof evidenceOf>>>,
+): Promise<Visit> {
+  const seen = await lookThrough(context, look, 'report');
+  const { oom } = await withDiagnosis(
+    { scans: seen.scans, skipped: seen.skipped, checked: seen.files },
+    evidence,
+    checkedFiles(context, look),
+    { project: look.project, args: context.args },
+  );
+  const ranked = [...(oom?.related ?? [])];
+  const { headline } = await import('../report/oom.js');
+  for (const error of oom?.errors ?? []) context.say(headline(error));
+  const first = (scan: Visit['scans'][number]) => {
+    const at = ranked.findIndex((each) => each.scan === scan);
+    return at === -1 ? ranked.length : at;
+  };
+  const scans = seen.scans
+    .map((scan) => {
+      const own = new Set(ranked.filter((each) => each.scan === scan).map(({ finding }) => finding));
+      return { at: first(scan), scan: { ...scan, findings: scan.findings.filter((each) => own.has(each)) } };
+    })
+    .sort((a, b) => a.at - b.at)
+    .map(({ scan }) => scan);
+  return { ...seen, scans };
+}
+
+export function checkedFiles({ io }: Context, { targets }: Look): CheckedFiles {
+  return {
+    paths: new Map([...targets.keys()].map((path) => [path, slashed(resolve(io.cwd, path))])),
+    text: (path) => textOf(targets.get(path)?.target ?? path),
+  };
 }
 
 /**

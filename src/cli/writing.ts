@@ -2,8 +2,9 @@ import { resolve } from 'node:path';
 import { printable } from '../report/cells.js';
 import { plural } from '../report/prose.js';
 import { Failure } from '../workspace/failure.js';
+import { stage } from '../workspace/git.js';
 import { guard } from '../workspace/guard.js';
-import { isInside, rootOf } from '../workspace/places.js';
+import { isInside, rootOf, shownFrom } from '../workspace/places.js';
 import { State } from '../workspace/state.js';
 import type { Context } from './context.js';
 import type { Look } from './looking.js';
@@ -14,23 +15,73 @@ export interface Unwritten {
   readonly reason: string;
 }
 
+/** A file that could be fixed, and is not written. */
+export interface Held {
+  readonly path: string;
+  readonly reason: string;
+}
+
 /**
- * Refuses where something could not be brought back: by git, and by `memfix undo`. `paths`: of files that were looked at, and
- * of others that change with them.
+ * Which files are not to be written, since something could not be brought back: by git, or by `memfix undo`. Refuses where
+ * that is all of them. `groups`: each a file that was looked at, and others that change with it.
  */
 export async function guardFiles(
   context: Context,
   { targets }: Look,
-  paths: readonly string[],
-): Promise<void> {
-  const files = new Set(paths.map((path) => targets.get(path)?.target ?? resolve(context.io.cwd, path)));
-  const leave = { dirty: context.args.flag('allow-dirty'), noVcs: context.args.flag('allow-no-vcs') };
-  guard([...files], leave, context.io.cwd);
-  const roots = new Set([...files].map((file) => rootOf(file, context.io.cwd)));
+  groups: readonly (readonly string[])[],
+): Promise<readonly Held[]> {
+  const place = (path: string) => targets.get(path)?.target ?? resolve(context.io.cwd, path);
+  const files = new Set(groups.flat().map(place));
+  const leave = { dirty: mayBeDirty(context.args), noVcs: context.args.flag('allow-no-vcs') };
+  const dirty = guard([...files], leave, context.io.cwd);
+  const held = groups.flatMap((group) => {
+    const other = group.find((path) => dirty.has(place(path)));
+    const [path = ''] = group;
+    if (other === undefined) return [];
+    const reason = dirty.get(place(other)) ?? '';
+    return [
+      { path, reason: other === path ? reason : `${printable(other)}, which changes with it: ${reason}` },
+    ];
+  });
+  const roots = new Set(
+    [...files].filter((file) => !dirty.has(file)).map((file) => rootOf(file, context.io.cwd)),
+  );
   for (const root of roots) {
     State.of(root, context.io.env).open();
     await tidy(context, root);
   }
+  return held;
+}
+
+/** Whoever asks for changed files asks for files with changes. */
+function mayBeDirty(args: Context['args']): boolean | 'staged' {
+  if (args.flag('allow-dirty') || args.flag('changed')) return true;
+  return args.flag('staged') ? 'staged' : false;
+}
+
+/** The files that a run could have fixed. */
+export function nameHeld(context: Context, held: readonly Held[]): void {
+  for (const { path, reason } of held) context.say(`${printable(path)}: left alone: ${reason}`);
+  if (held.length > 0)
+    context.say('Commit or stash these changes, or add `--allow-dirty`, to have fixes in these files too.');
+}
+
+/** With `--staged`, what was written is staged as well: a commit that is under way takes it along. */
+export function stageFiles(context: Context, { targets }: Look, paths: readonly string[]): void {
+  if (!context.args.flag('staged') || paths.length === 0) return;
+  const files = paths.map((path) => targets.get(path)?.target ?? resolve(context.io.cwd, path));
+  const roots = new Map<string, string[]>();
+  for (const file of files) {
+    const root = rootOf(file, context.io.cwd);
+    roots.set(root, [...(roots.get(root) ?? []), file]);
+  }
+  const left = [...roots].flatMap(([root, own]) => stage(root, own));
+  const staged = files.length - left.length;
+  if (staged > 0) context.say(`Staged ${plural(staged, 'file')}.`);
+  for (const file of left)
+    context.say(
+      `${printable(shownFrom(context.io.cwd, file))}: written, but not staged: a git filter is in charge of it`,
+    );
 }
 
 export function sayHowToUndo(context: Context, roots: readonly string[]): void {

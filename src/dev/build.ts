@@ -37,7 +37,7 @@ const PACKS: readonly (readonly [pack: string, modules: RegExp])[] = [
   ['cli', /^src\/cli\/(?:main|process)\.ts$/],
   [
     'look',
-    /^src\/(?:cli\/(?:arguments|context|remembering|commands\/check)|workspace\/catalogue|report\/(?:concise|full))\.ts$/,
+    /^src\/(?:cli\/(?:arguments|context|remembering|commands\/check)|workspace\/catalogue|report\/(?:concise|full|short))\.ts$/,
   ],
   ['engine', /^(?:src\/engine\/.*|src\/workspace\/worker|transforms\/index)\.ts$/],
   ['more', /^/],

@@ -1,18 +1,15 @@
 /** `npm run docs [-- --check]`: writes what is generated from the transforms and the grammar, or says what is out of date. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { policy } from '../engine/engine.js';
 import { catalogueMarkdown } from '../report/catalogue.js';
 import { type Example, markdownPage } from '../report/page.js';
-import { type FileChange, patchOf } from '../report/patch.js';
-import { loadParser } from '../syntax/parser.js';
 import { decode } from '../text/decode.js';
-import type { Transform, TransformMeta } from '../toolkit/contract.js';
+import type { TransformMeta } from '../toolkit/contract.js';
 import { budgetPage } from './budget-page.js';
 import { indexSource, transformIds } from './docs-index.js';
-import { engineWithDefaults, readSource } from './engines.js';
 import { grammarSource } from './grammar-types.js';
 import { root } from './project.js';
+import { DEMO, freedTable, OOM, OOM_BLOCKS, shell } from './readme.js';
 
 const check = process.argv.includes('--check');
 const stale: string[] = [];
@@ -28,7 +25,9 @@ else {
   for (const meta of metas) publish(`transforms/${meta.id}.md`, markdownPage(meta, exampleOf(meta)));
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   const withTable = between(readme, 'transforms', catalogueMarkdown(metas));
-  publish('README.md', between(withTable, 'demo', `\`\`\`diff\n${await demoPatch(transforms)}\`\`\``));
+  const withFreed = between(withTable, 'freed', freedTable(metas));
+  const withDemo = between(withFreed, 'demo', await shell(DEMO, transforms));
+  publish('README.md', between(withDemo, 'oom', await shell(OOM, transforms, OOM_BLOCKS)));
   finish();
 }
 
@@ -58,23 +57,6 @@ function exampleOf({ id, example }: TransformMeta): Example {
   };
   const before = read('input.py') ?? '';
   return { before, after: read('output.py') ?? before };
-}
-
-/** The README shows what the tool says, not what it should say. */
-async function demoPatch(transforms: readonly Transform[]): Promise<string> {
-  const chosen = transforms.filter(({ meta }) => meta.group === 'default');
-  const engine = engineWithDefaults(await loadParser(), chosen, transforms);
-  const folder = 'fixtures/_demo';
-  const changes: FileChange[] = [];
-  for (const name of readdirSync(join(root, folder)).sort()) {
-    const path = `${folder}/${name}`;
-    const file = readSource(join(root, path), path);
-    if (typeof file === 'string') throw new Error(`${path} cannot be read because ${file}`);
-    const outcome = await engine.repair(file, policy({ unsafe: false, fixable: () => true }));
-    if (outcome.kind === 'skipped') throw new Error(`${path} is skipped because ${outcome.reason}`);
-    changes.push({ path, source: file.source, after: outcome.after });
-  }
-  return patchOf(changes).toString('utf8');
 }
 
 function between(text: string, name: string, body: string): string {

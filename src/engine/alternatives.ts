@@ -73,8 +73,13 @@ function excludes(
   if (transform === undefined || first.fix === undefined) return false;
   const { after } = previewOf(file, first);
   const now = look({ ...file, source: { ...file.source, text: after } }, transform);
-  const at = moved(second.span.start, ownEdits(first.fix));
-  const left = now.find(({ span }) => span.start === at) ?? now.find(({ key }) => key === second.key);
+  const edits = ownEdits(first.fix);
+  const at = moved(second.span.start, edits);
+  const changed = reach(first.fix.edits);
+  const end = moved(changed.end, edits);
+  const left =
+    now.find(({ span }) => span.start === at) ??
+    now.find(({ span }) => span.start >= changed.start && span.start <= end);
   return left?.fix === undefined;
 }
 

@@ -276,10 +276,12 @@ class Circle {
     look: (alone: PyModule, word: string) => T,
   ): readonly T[] | undefined {
     const { word } = mention;
+    // Who takes no word says the same of a file, whichever word led there.
+    const asked = look.length > 1 ? word : '';
     const files = this.#filesWith(asking, mention);
     if (files?.every(({ length }) => length <= LARGEST) !== true) return undefined;
     return files.flatMap((file) => {
-      const summary = this.summary(file, { look, word }, (alone) => look(alone, word));
+      const summary = this.summary(file, { look, word: asked }, (alone) => look(alone, word));
       return summary === undefined ? [] : [summary];
     });
   }

@@ -31,19 +31,33 @@ export const PACKAGE_ROWS: readonly Group[] = [
   group(
     '',
     { stateless: true },
-    `__future__ addict annoy ast asyncio atari_py atexit attr attrs boto3 bs4 calendar chardet click codecs
-      concurrent configargparse configparser cProfile ctypes cupy Cython cython dateutil decimal decord difflib
-      distutils dm_control docopt dominate easydict errno faiss faulthandler ffmpeg filecmp fire fnmatch fractions
-      ftplib gdown gensim getopt git html http imageio_ffmpeg imgaug importlib importlib_metadata imutils inflect ipdb IPython
-      ipywidgets jieba json_tricks keras linecache locale lxml lz4 matplotlib_inline mmap moviepy msgpack mujoco_py
-      munch natsort networkx nibabel ninja nni numba open3d optparse optuna orjson pandas_profiling pdb pkgutil
-      plyfile prefetch_generator pretty_midi progress progressbar pstats pwd py7zr pyarrow pycuda pydantic pydicom
-      pyquaternion pyrender pytest pytz pywt pyximport queue rasterio regex resource ruamel sacred sched scikitplot
-      secrets select selectors setuptools shapely shlex simplejson six skvideo socketserver sqlite3 ssl stat sympy
-      tables tensorboard_logger tensorflow tensorflow_datasets textwrap timeit tkinter toml tomli torch_cluster
-      torch_scatter torch_sparse trimesh tty ujson unicodedata unidecode unittest weakref webbrowser websocket wget
-      xlrd xlsxwriter xlwt xml xmltodict yacs zlib`,
+    `__future__ academictorrents accimage addict aiohttp albumentations annoy anthropic arch ase ast astropy asyncio
+      atari_py atexit attr attrs audioread Bio boto3 box2d bs4 calendar chardet click cloudpickle cmapy codecs
+      concurrent configargparse configparser cProfile ctypes cupy Cython cython d4rl dateutil decimal decord
+      deepmind_lab difflib dill distutils dm_control dm_env docopt dominate dotenv easydict errno faiss fastapi
+      faulthandler ffmpeg filecmp fiona fire flask fnmatch fractions ftplib g2p_en gdown gensim geopandas getopt
+      gflags git gradio gspread gym_super_mario_bros html http httpx ijson imageio_ffmpeg imgaug importlib
+      importlib_metadata imutils inflect ipdb IPython ipywidgets jieba json_tricks jsonlines keras langchain linecache
+      lmdbdict locale lxml lz4 matplotlib_inline mdtraj miditoolkit mido minerl mmap moviepy msgpack mujoco mujoco_py
+      munch munkres music21 natsort nes_py netCDF4 networkx nibabel ninja nni nnmnkwii noisereduce numba oauth2client
+      open3d openai opencc optparse optuna orjson osgeo pandas_profiling patoolib pdb peewee pesq pettingzoo pkgutil
+      plyfile prefetch_generator pretty_midi procgen progress progressbar pstats pulp pwd py7zr pyarrow pybullet
+      pycocoevalcap pycuda pydantic pydensecrf pydicom pydot pydotplus pydub pymatgen pypinyin pyproj pyquaternion
+      pyrender pysptk pystoi pytest pytorch_grad_cam pytz pyworld pywt pyximport queue rasterio rdkit regex resampy
+      resource retro rlcard ruamel sacred sched scikitplot secrets select selectors setuptools shapely shlex SimpleITK
+      simplejson six sktime skvideo socketserver SoundFile spacy sqlite3 ssl starlette stat statsmodels streamlit
+      subword_nmt sympy tables tensorboard_logger tensorflow tensorflow_datasets textblob textwrap tiktoken timeit
+      tkinter toml tomli torch_cluster torch_scatter torch_sparse torchdiffeq torchsummaryX tornado trimesh tty
+      typeguard ujson unicodedata unidecode unittest uvicorn vizdoom warmup_scheduler weakref webbrowser webrtcvad
+      websocket werkzeug wget wrapt xarray xlrd xlsxwriter xlwt xml xmltodict yacs zhconv zlib`,
   ),
   // Its metrics are modules that load their state in their own way.
   group('', { harmless: true, ownLoading: true }, 'torchmetrics'),
+  // What they shard, quantize or average takes its state in its own way.
+  group(
+    '',
+    { ownLoading: true },
+    `apex auto_gptq awq bitsandbytes brevitas colossalai composer deepspeed fairscale gptqmodel hqq megatron nncf
+      neural_compressor optimum pytorch_quantization quanto torch_ema torchao transformer_engine`,
+  ),
 ];

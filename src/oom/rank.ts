@@ -132,7 +132,8 @@ class Judge {
     else if (doubt !== undefined) phrases.push(doubt);
     return {
       ...{ scan, finding, meta },
-      nearness: useless !== undefined ? 'unrelated' : doubt !== undefined ? farther(place) : place,
+      // What is in doubt explains nothing, however near it is.
+      nearness: useless !== undefined ? 'unrelated' : doubt !== undefined ? 'other' : place,
       because: phrases.join('; '),
       timeliness: doubt !== undefined ? 2 : fit === undefined ? 1 : 0,
       bytes: inSnapshot?.mark.bytes ?? 0,
@@ -246,11 +247,6 @@ function compare(a: Judged, b: Judged): number {
 
 function orderOf(nearness: Nearness): number {
   return NEARNESS.indexOf(nearness);
-}
-
-/** Of what is in doubt, only what stands on the stack is still worth a look. */
-function farther(place: Nearness): Nearness {
-  return orderOf(place) < orderOf('file') ? 'file' : 'other';
 }
 
 function nearer(a: Nearness, b: Nearness): Nearness {

@@ -50,8 +50,21 @@ export const PHASES: Readonly<Record<PhaseName, string>> = {
   generate: 'generation',
 };
 
-/** Gigabytes that GPUs come with. */
-const SIZES: readonly number[] = [8, 12, 16, 24, 32, 40, 48, 80, 96, 141, 192];
+/** Gigabytes that GPUs come with, and some that do. */
+const CARDS: readonly (readonly [number, string])[] = [
+  [8, 'RTX 4060, RTX 3070'],
+  [12, 'RTX 4070, RTX 3060'],
+  [16, 'T4, RTX 4080'],
+  [24, 'RTX 4090, RTX 3090'],
+  [32, 'RTX 5090, V100 32GB'],
+  [40, 'A100 40GB'],
+  [48, 'L40S, A6000'],
+  [80, 'H100, A100 80GB'],
+  [96, 'RTX PRO 6000, GH200'],
+  [141, 'H200'],
+  [192, 'MI300X'],
+];
+const SIZES = CARDS.map(([size]) => size);
 const MARGIN = '  ';
 const MEASURE = 100;
 
@@ -143,11 +156,12 @@ function verdicts(budget: Budget, { paint }: Style): string[] {
   const first = SIZES.findIndex((size) => verdictOf(budget, size * 1e9) !== 'no');
   const at = first === -1 ? SIZES.length : first;
   return table(
-    SIZES.slice(Math.max(0, at - 2), at + 3).map((size) => {
+    CARDS.slice(Math.max(0, at - 2), at + 3).map(([size, names]) => {
       const verdict = verdictOf(budget, size * 1e9);
       return [
         { text: `${MARGIN}${size} GB`, align: 'right' as const },
         { text: verdictText(verdict, size * 1e9 - peak), paint: toneOf(verdict, paint) },
+        { text: names, paint: paint.dim },
       ];
     }),
   );

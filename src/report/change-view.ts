@@ -74,7 +74,7 @@ function lineRows(
 }
 
 /** The stretches in rows of `room` columns; what is only context gets one row. */
-function folded(
+export function folded(
   stretches: readonly Stretch[],
   strong: ((text: string) => string) | undefined,
   room: number,
@@ -106,7 +106,7 @@ function folded(
 }
 
 /** Removed lines and the added ones right after them are compared one by one. */
-function markedLines(lines: readonly HunkLine[]): readonly (readonly Stretch[])[] {
+export function markedLines(lines: readonly HunkLine[]): readonly (readonly Stretch[])[] {
   const texts = lines.map(({ text }) => text.replace(/\n$/, '').slice(0, LONGEST_LINE));
   const marked: (readonly Stretch[])[] = texts.map((text) => [{ text, isChanged: false }]);
   for (let at = 0; at < lines.length; ) {

@@ -46,6 +46,29 @@ export function headline(meta: TransformMeta): string | undefined {
   return `${figure.what}: ${changeText(figure, EXPECTED[meta.symptom])} (${shortMachine(gpu.machine)}, ${figure.setup})`;
 }
 
+/** The share of what its symptom is about by which it fell, in the figure that comes first; 0 where it did not. */
+export function gainOf(meta: TransformMeta): number {
+  const [figure] = figuresOf(meta);
+  const expected = EXPECTED[meta.symptom];
+  return figure !== undefined && fell(figure, expected) ? Number(changeOf(figure, expected).toFixed(3)) : 0;
+}
+
+/** The same with its words, where it fell. */
+export function freed(meta: TransformMeta): readonly {
+  readonly what: string;
+  readonly before: string;
+  readonly after: string;
+  readonly share: number;
+}[] {
+  const [figure] = figuresOf(meta);
+  const expected = EXPECTED[meta.symptom];
+  const share = gainOf(meta);
+  if (figure === undefined || share === 0) return [];
+  const { what, before, after } = figure;
+  const told = (side: Quantities) => quantityText(expected, side[expected] ?? 0);
+  return [{ what, before: told(before), after: told(after), share }];
+}
+
 /**
  * What was measured of this very case, in one phrase. Where a transform has several cases and nothing says which one it is,
  * the most and the least that was seen: a figure of another case would be a promise.
@@ -54,7 +77,8 @@ export function measuredEffect(meta: TransformMeta, measuredAs?: string): string
   const { gpu } = meta.evidence;
   const figures = figuresOf(meta).filter(({ before }) => before.outcome === undefined);
   const [only, ...others] = figures;
-  if (gpu === undefined || 'notMeasured' in gpu || only === undefined) return 'not measured on a GPU';
+  if (gpu === undefined || 'notMeasured' in gpu || only === undefined)
+    return meta.evidence.verdict.split(/(?<=\.) /)[0] ?? '';
   const machine = shortMachine(gpu.machine).split(',')[0] ?? '';
   const text = (figure: Figure) =>
     `${changeText(figure, EXPECTED[meta.symptom])} (${figure.what}, ${machine})`;

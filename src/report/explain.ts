@@ -81,10 +81,21 @@ function properties(meta: TransformMeta, { paint }: Style): string[] {
 }
 
 function options(meta: TransformMeta, style: Style): string[] {
-  return Object.entries(meta.options).flatMap(([name, option]) => [
-    `${MARGIN}${style.paint.bold(name)} = ${JSON.stringify(option.default)}`,
-    ...prose(option.summary, style, MARGIN.repeat(2)),
-  ]);
+  const options = Object.entries(meta.options);
+  if (options.length === 0) return [];
+  return [
+    ...options.flatMap(([name, option]) => [
+      `${MARGIN}${style.paint.bold(name)} = ${JSON.stringify(option.default)}`,
+      ...prose(option.summary, style, MARGIN.repeat(2)),
+    ]),
+    '',
+    `${MARGIN}In pyproject.toml:`,
+    `${MARGIN.repeat(2)}[tool.memfix.transforms.${meta.id}]`,
+    ...options.map(
+      ([name, option]) =>
+        `${MARGIN.repeat(2)}${name} = ${JSON.stringify(option.needed?.example ?? option.default)}`,
+    ),
+  ];
 }
 
 function measurements(meta: TransformMeta, style: Style): string[] {

@@ -6,7 +6,7 @@ import type { Numerics, Safety } from '../toolkit/contract.js';
 import type { Effect } from '../toolkit/effect.js';
 import { diagnosisJson, type JsonOutOfMemory } from './oom.js';
 import { type Assumption, assumptionsOf } from './premises.js';
-import { inOrder, type Report, type Shown } from './report.js';
+import { inOrder, isRefused, type Report, type Shown } from './report.js';
 import { type BySafety, tally } from './tally.js';
 import type { TooLarge } from './too-large.js';
 
@@ -17,9 +17,13 @@ import type { TooLarge } from './too-large.js';
  * What is absent is `null`, never missing.
  */
 export interface JsonReport {
-  readonly version: 1;
-  /** In order of path as scanned, then of place; of rank where there is one. Sites that were left alone are among them, with their `refusal`. */
+  readonly version: 2;
+  /** In order of path as scanned, then of place; of rank where there is one. As many as the summary says. */
   readonly findings: readonly JsonFinding[];
+  /** Sites that were seen and left alone, each with its `refusal`. */
+  readonly leftAlone: readonly JsonFinding[];
+  /** What `apply` fixed; `null` for a command that writes nothing. Places are those of the text before. */
+  readonly applied: readonly JsonApplied[] | null;
   readonly skipped: readonly JsonSkipped[];
   /** Suppression comments that silence nothing or name no transform. */
   readonly notes: readonly JsonNote[];
@@ -61,7 +65,7 @@ export interface JsonFinding {
   readonly alternativeTo: readonly string[];
   /** The versions that the fix counts on, and what says that they are there. */
   readonly premises: readonly JsonPremise[];
-  /** Why the site was left alone; such a site counts as no finding. */
+  /** Why the site was left alone; `null` for a finding. */
   readonly refusal: string | null;
   readonly fix: JsonFix | null;
   /** What a person should do, for advice without a fix. */
@@ -72,6 +76,14 @@ export interface JsonFinding {
   readonly because: string | null;
   /** What `memfix prove` measured for its transform, with `--evidence`. */
   readonly measured: string | null;
+}
+
+export interface JsonApplied {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+  readonly id: string;
+  readonly title: string;
 }
 
 export interface JsonQuestion {
@@ -150,9 +162,15 @@ export function toJson(report: Report): JsonReport {
     known.set(scan, lines);
     return lines;
   };
+  const told = (all: readonly Shown[]) => all.map((shown) => findingJson(shown, linesOf(shown.scan), report));
   return {
-    version: 1,
-    findings: inOrder(report).map((shown) => findingJson(shown, linesOf(shown.scan), report)),
+    version: 2,
+    findings: told(inOrder(report).filter(({ finding }) => !isRefused(finding))),
+    leftAlone: told(inOrder(report).filter(({ finding }) => isRefused(finding))),
+    applied:
+      report.taken?.map(({ path, finding: { at, transform, fix } }) => ({
+        ...{ path, line: at.line, column: at.column, id: transform, title: fix?.title ?? '' },
+      })) ?? null,
     skipped: report.skipped.map(({ path, at, reason }) => ({
       path,
       line: at?.line ?? null,

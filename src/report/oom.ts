@@ -1,10 +1,11 @@
 import type { Diagnosis, Located, Site } from '../oom/diagnosis.js';
 import { isFragmented, sizeOf } from '../oom/message.js';
 import type { Ranked } from '../oom/rank.js';
-import { clip, printable } from './cells.js';
+import { clip, printable, widthOf } from './cells.js';
 import { plural, wrap } from './prose.js';
 import type { View } from './report.js';
 import { GAP, table } from './table.js';
+import { withoutMarks } from './terminal.js';
 
 type Style = Pick<View, 'paint' | 'width'>;
 
@@ -14,6 +15,8 @@ const TOLD = 3;
 /** Frames of a traceback that are shown: the innermost. */
 const FRAMES = 12;
 const SITES = 8;
+/** Columns below which a line of source says nothing. */
+const NARROWEST = 12;
 
 /** What the log and the snapshot say, before any finding. */
 export function renderDiagnosis(diagnosis: Diagnosis, style: Style): string[][] {
@@ -70,18 +73,30 @@ function frameLines({ frames }: Located, { paint, width }: Style): string[] {
   const shown = own.slice(-FRAMES);
   if (shown.length === 0) return [];
   const cut = own.length - shown.length;
-  const rows = shown.map(({ number, frame, spot }) => [
+  const last = frames.at(-1);
+  const failed = last === undefined || shown.includes(last) ? [] : [last];
+  const all = [...shown, ...failed];
+  const rows = all.map(({ number, frame, spot }) => [
     { text: `${number}`, paint: paint.dim, align: 'right' as const },
     spot === undefined
-      ? { text: clipStart(`${frame.path}:${frame.line}`, width / 2), paint: paint.dim }
+      ? { text: clipStart(`${withoutPackages(frame.path)}:${frame.line}`, width / 2), paint: paint.dim }
       : { text: clipStart(`${spot.file}:${spot.line ?? `(was ${frame.line})`}`, width / 2) },
     { text: printable(frame.name), paint: paint.bold },
-    { text: clip(frame.source ?? '', width / 2), paint: paint.dim },
   ]);
+  const used = Math.max(...table(rows).map((line) => widthOf(withoutMarks(line))));
+  const room = width - used - 2 * MARGIN.length - GAP.length;
+  const full = rows.map((row, index) =>
+    room < NARROWEST ? row : [...row, { text: clip(all[index]?.frame.source ?? '', room), paint: paint.dim }],
+  );
+  const library = failed.length === 0 ? '' : ', and the one of a library';
   return [
     '',
-    `${MARGIN}frames of your code${cut === 0 ? '' : `, without the outermost ${cut}`}; it ran out in the last:`,
-    ...table(rows).map((line) => MARGIN + MARGIN + line),
+    ...wrap(
+      `frames of your code${cut === 0 ? '' : `, without the outermost ${cut}`}${library}; it ran out in the last:`,
+      width,
+      { first: MARGIN, rest: MARGIN },
+    ),
+    ...table(full).map((line) => MARGIN + MARGIN + line),
     '',
   ];
 }
@@ -114,6 +129,11 @@ function siteRow({ frame, bytes, spot }: Site, live: number, { paint, width }: S
     { text: clipStart(place, width / 2), ...(spot === undefined && { paint: paint.dim }) },
     { text: printable(frame.name), paint: paint.bold },
   ];
+}
+
+/** Where packages are installed says nothing. */
+function withoutPackages(path: string): string {
+  return path.replace(/^.*\/(?:site|dist)-packages\//, '');
 }
 
 /** The end of a path says most. */

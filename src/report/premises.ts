@@ -10,7 +10,7 @@ export interface Assumption {
 
 /** What the fixes of a report count on without a word from the project, each package once. */
 export function assumptionsOf({ scans, taken = [] }: Pick<Report, 'scans' | 'taken'>): readonly Assumption[] {
-  const findings = [...taken, ...scans.flatMap((scan) => scan.findings)];
+  const findings = [...taken.map(({ finding }) => finding), ...scans.flatMap((scan) => scan.findings)];
   return assumedBy(findings.filter(({ fix }) => fix !== undefined));
 }
 

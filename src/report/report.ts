@@ -15,15 +15,26 @@ export interface Report {
   readonly skipped: readonly Skipped[];
   /** Files looked at, also those that needed no scan. */
   readonly checked: number;
+  /** Only files that changed were asked for. */
+  readonly onlyChanged?: boolean;
   readonly fixed?: Fixed;
   /** The findings that `apply` fixed. */
-  readonly taken?: readonly Finding[];
+  readonly taken?: readonly Taken[];
+  /** The transforms whose findings are leaks. */
+  readonly leaks?: ReadonlySet<string>;
   /** Of a run that ran out of memory: then findings come in its order. */
   readonly oom?: Diagnosis;
+  /** The options that name its evidence, for a command that goes on from here. */
+  readonly evidence?: string;
   /** What `memfix prove` measured on the user's own run. */
   readonly proven?: Proven;
   /** Runs that cannot fit the card that the config names. */
   readonly runs?: readonly TooLarge[];
+}
+
+export interface Taken {
+  readonly path: string;
+  readonly finding: Finding;
 }
 
 export interface Fixed {
@@ -65,16 +76,24 @@ export function inOrder({ scans, oom }: Pick<Report, 'scans' | 'oom'>): readonly
   return oom.ranked.map((ranked) => ({ scan: ranked.scan, finding: ranked.finding, ranked }));
 }
 
-/** Findings to show, with their scan: what frees memory first, unless they are ranked. */
+/** Findings to show, with their scan: what frees memory first, leaks before the rest, unless they are ranked. */
 export function shownFindings(report: Report, view: View): readonly Shown[] {
   const shown = inOrder(report).filter(({ finding }) => view.verbose || !isRefused(finding));
   if (report.oom !== undefined) return shown;
-  return shown.sort((a, b) => byEffect(a.finding.effect, b.finding.effect));
+  const isLeak = ({ finding }: Shown) => report.leaks?.has(finding.transform) === true;
+  return shown.sort(
+    (a, b) => byEffect(a.finding.effect, b.finding.effect) || Number(isLeak(b)) - Number(isLeak(a)),
+  );
 }
 
 /** Transforms may phrase a refusal with or without its first words; the reader always gets the whole sentence. */
 export function refusalSentence(reason: string): string {
   return `left alone because ${reason.replace(/^(?:left alone )?(?:because )?/, '')}`;
+}
+
+/** How safe a fix is, and whether that rests on what the config assumes. */
+export function standingOf({ safety, assumed }: Finding): string {
+  return assumed === undefined || safety !== 'safe' ? safety : 'safe by assumption';
 }
 
 /** Why `apply` leaves a fix that does the opposite of another to a person. */

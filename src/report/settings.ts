@@ -8,8 +8,17 @@ import { table } from './table.js';
 export interface Settings {
   /** The config file; `null` where there is none. */
   readonly config: string | null;
+  /** The project ends at this folder; `null` where that is the repository. */
+  readonly root: string | null;
   readonly transforms: readonly string[];
   readonly unsafeFixes: boolean;
+  /** Transforms of these that are reported and never change code. */
+  readonly unfixable: readonly string[];
+  readonly exclude: readonly string[];
+  /** Patterns of files, and what is not looked for in them. */
+  readonly perFileIgnores: Readonly<Record<string, readonly string[]>>;
+  /** The options of these transforms. */
+  readonly options: Readonly<Record<string, Readonly<Record<string, boolean | number | string>>>>;
   /** Questions whose yes is assumed, as the config writes them. */
   readonly assume: readonly string[];
   /** For each folder whose files have versions of their own. */
@@ -23,15 +32,33 @@ const MARGIN = '  ';
 
 /** For `--show-settings`. */
 export function renderSettings(settings: Settings, { paint, width }: Pick<View, 'paint' | 'width'>): string {
-  const ids = settings.transforms.join(', ') || 'none';
+  const list = (name: string, words: readonly string[]) =>
+    wrap(`${name}: ${words.join(', ') || 'none'}`, width, { first: '', rest: MARGIN }).map((line, index) =>
+      index === 0 ? line.replace(name, paint.bold) : line,
+    );
+  const section = (name: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : [`${paint.bold(name)}:`, ...lines.map((line) => MARGIN + line)];
   const lines = [
     `${paint.bold('config')}: ${printable(settings.config ?? 'none')}`,
+    ...(settings.root === null ? [] : [`${paint.bold('root')}: ${printable(settings.root)}`]),
     `${paint.bold('unsafe fixes')}: ${settings.unsafeFixes ? 'yes' : 'no'}`,
+    ...list('transforms', settings.transforms),
+    ...(settings.unfixable.length === 0 ? [] : list('unfixable', settings.unfixable)),
+    ...(settings.exclude.length === 0 ? [] : list('exclude', settings.exclude.map(printable))),
+    ...section(
+      'per-file-ignores',
+      Object.entries(settings.perFileIgnores).map(
+        ([pattern, names]) => `${printable(pattern)}: ${names.join(', ')}`,
+      ),
+    ),
+    ...section(
+      'options',
+      Object.entries(settings.options).flatMap(([id, options]) =>
+        Object.entries(options).map(([name, value]) => `${id}.${name} = ${JSON.stringify(value)}`),
+      ),
+    ),
     `${paint.bold('assume')}: ${settings.assume.length === 0 ? 'nothing' : ''}`.trimEnd(),
     ...settings.assume.map((entry) => MARGIN + printable(entry)),
-    ...wrap(`transforms: ${ids}`, width, { first: '', rest: MARGIN }).map((line) =>
-      line.replace(/^transforms(?=:)/, paint.bold),
-    ),
     ...settings.versions.flatMap(({ folder, packages }) => [
       `${paint.bold('versions')} in ${printable(folder)}:${packages.length === 0 ? ' none found' : ''}`,
       ...table(

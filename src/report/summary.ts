@@ -1,8 +1,6 @@
-import type { Finding } from '../engine/outcome.js';
-import type { Diagnosis } from '../oom/diagnosis.js';
 import { countByEffect, effectPhrase } from './effects.js';
 import { plural } from './prose.js';
-import { type Report, SAFETIES } from './report.js';
+import { type Report, SAFETIES, type Taken } from './report.js';
 import { type Tally, tally } from './tally.js';
 
 /** What was found or fixed, and the next step, in one paragraph. */
@@ -10,27 +8,34 @@ export function summarize(report: Report): string {
   const counts = tally(report);
   const facts = [
     found(counts, report),
+    ...(counts.findings > 0 && counts.refused > 0 ? [`${leftAlone(counts)} (\`-v\`)`] : []),
     ...(counts.skipped > 0 ? [`${plural(counts.skipped, 'file')} skipped`] : []),
     ...(counts.notes > 0 ? [plural(counts.notes, 'note')] : []),
   ];
-  const next = report.oom === undefined ? nextStep(counts) : reviewOf(report.oom);
+  const next = report.oom === undefined ? nextStep(counts) : reviewOf(report);
   const did = report.fixed === undefined ? '' : fixedSentence(report.fixed, report.taken ?? []);
   return [did, `${facts.join('; ')}.`, next].filter((sentence) => sentence !== '').join(' ');
 }
 
-function fixedSentence(fixed: NonNullable<Report['fixed']>, taken: readonly Finding[]): string {
+export function fixedSentence(fixed: NonNullable<Report['fixed']>, taken: readonly Taken[]): string {
   const done = [
     ...(fixed.findings > 0 ? [`Fixed ${plural(fixed.findings, 'finding')}`] : []),
     ...(fixed.suppressed > 0 ? [`suppressed ${plural(fixed.suppressed, 'finding')}`] : []),
   ].join(' and ');
   if (done === '') return 'Nothing was changed.';
-  const effects = taken.length === 0 ? '' : `: ${effectPhrase(countByEffect(taken))}`;
+  const findings = taken.map(({ finding }) => finding);
+  const effects = findings.length === 0 ? '' : `: ${effectPhrase(countByEffect(findings))}`;
   return `${done.charAt(0).toUpperCase()}${done.slice(1)} in ${plural(fixed.files, 'file')}${effects}.`;
 }
 
 function found(counts: Tally, report: Report): string {
   const remain = report.fixed === undefined ? '' : counts.findings === 1 ? ' remains' : ' remain';
   if (counts.findings === 0) {
+    if (counts.refused > 0) return `No ${remain === '' ? 'fixes' : 'findings remain'}. ${leftAlone(counts)}`;
+    if (report.checked === 0)
+      return report.onlyChanged === true
+        ? 'No Python file has changed'
+        : 'There were no Python files to look at';
     return remain === '' ? `No findings in ${plural(report.checked, 'file')}` : 'No findings remain';
   }
   const kinds = SAFETIES.filter((safety) => counts.bySafety[safety] > 0);
@@ -41,12 +46,22 @@ function found(counts: Tally, report: Report): string {
   return `${plural(counts.findings, 'finding')} (${parts})${remain}${files}${effects}`;
 }
 
-/** The ids are named: some of them run only when asked for. */
-function reviewOf({ related }: Diagnosis): string {
-  const offered = [...related].filter(({ finding }) => finding.fix !== undefined);
+/** Never an all-clear where something was seen. */
+function leftAlone({ findings, refused, refusedLeaks }: Tally): string {
+  const sites = plural(refused, 'suspicious site');
+  if (findings > 0)
+    return `${sites}${refusedLeaks === 0 ? '' : ` (${plural(refusedLeaks, 'leak')})`} left alone`;
+  const leaks =
+    refused === 1 ? 'a leak' : `${refusedLeaks} of them ${refusedLeaks === 1 ? 'a leak' : 'leaks'}`;
+  const were = refused === 1 ? 'was' : 'were';
+  return `${sites} ${were} left alone${refusedLeaks === 0 ? '' : `, ${leaks}`}: \`memfix check -v\` says why`;
+}
+
+function reviewOf({ oom, evidence = '' }: Report): string {
+  const offered = [...(oom?.related ?? [])].filter(({ finding }) => finding.fix !== undefined);
   if (offered.length === 0) return '';
-  const ids = [...new Set(offered.map(({ finding }) => finding.transform))];
-  return `Run \`memfix apply --interactive --select ${ids.join(',')}\` to review ${offered.length === 1 ? 'the fix' : `the ${offered.length} fixes`} nearest to it.`;
+  const what = offered.length === 1 ? 'the fix' : `the ${offered.length} fixes`;
+  return `Run \`memfix apply -i ${evidence}\` to review ${what} that may explain it.`;
 }
 
 function nextStep({ fixable: { safe, unsafe, advice } }: Tally): string {
@@ -54,6 +69,6 @@ function nextStep({ fixable: { safe, unsafe, advice } }: Tally): string {
     const more = unsafe > 0 ? `; \`--unsafe-fixes\` would fix ${unsafe} more` : '';
     return `Run \`memfix apply\` to fix ${safe}${more}.`;
   }
-  if (unsafe > 0) return `Run \`memfix apply --unsafe-fixes\` to fix ${unsafe}.`;
+  if (unsafe > 0) return `Run \`memfix apply --interactive\` to review ${unsafe}.`;
   return advice > 0 ? `Run \`memfix apply --interactive\` to review ${advice}.` : '';
 }

@@ -13,7 +13,9 @@ export interface Tally {
   readonly byEffect: Readonly<Record<Effect, number>>;
   /** Findings that come with a change. */
   readonly fixable: BySafety;
+  /** Sites that were left alone, and the leaks among them. */
   readonly refused: number;
+  readonly refusedLeaks: number;
   readonly suppressed: number;
   /** Files with at least one finding. */
   readonly files: number;
@@ -31,6 +33,7 @@ export function tally(report: Report): Tally {
     byEffect: countByEffect(findings),
     fixable: countBySafety(report.scans.flatMap(({ findings }) => takenTogether(findings))),
     refused: all.length - findings.length,
+    refusedLeaks: all.filter((finding) => isRefused(finding) && report.leaks?.has(finding.transform)).length,
     suppressed,
     files: report.scans.filter((scan) => !scan.findings.every(isRefused)).length,
     notes: report.scans.reduce((sum, scan) => sum + scan.notes.length, 0),

@@ -63,7 +63,7 @@ export function heirsOf(module: PyModule, classNode: PyNode): readonly PyNode[] 
 
 function heirsByClass(module: PyModule): ReadonlyMap<PyNode, readonly PyNode[]> {
   const found = new Map<PyNode, PyNode[]>();
-  for (const { parent } of module.at('class ')) {
+  for (const { parent } of module.words('class')) {
     if (parent?.type !== 'class_definition') continue;
     for (const base of ancestryOf(module, parent).classes) {
       const heirs = found.get(base);

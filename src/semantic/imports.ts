@@ -1,10 +1,15 @@
+import { builtin, packageOf, row } from '../library/library.js';
 import type { PyNode } from '../syntax/node.js';
 import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
 import type { Scope } from './scope.js';
+import { mayBring, starImports, within } from './stars.js';
+import { plainString } from './strings.js';
 
 /** Aliases such as `F = torch.nn.functional` are followed this far. */
 const MAX_ALIAS_HOPS = 4;
+/** So many files may hand on what they got by `import *`. */
+const MAX_STAR_HOPS = 4;
 
 /**
  * The dotted path an expression names through the file's imports (`th.no_grad` → `torch.no_grad`), or undefined.
@@ -28,7 +33,58 @@ function qualify(module: PyModule, expression: PyNode, hops: number): string | u
   }
   if (expression.type !== 'identifier') return undefined;
   const scope = module.resolve(expression);
-  return scope && boundPath(module, scope, expression.text, hops);
+  if (scope !== undefined) return boundPath(module, scope, expression.text, hops);
+  const starred = starImports(module).length === 0 ? ABSENT : module.memo(starredName, expression.text);
+  return starred === UNKNOWN || starred === ABSENT ? undefined : starred;
+}
+
+const ABSENT = Symbol('absent');
+const UNKNOWN = Symbol('unknown');
+type Starred = string | typeof ABSENT | typeof UNKNOWN;
+
+function starredName(module: PyModule, name: string): Starred {
+  return findStarred(module, name, 0);
+}
+
+/** What a name that its file binds nowhere gets by `from x import *`, where that is a package of others or a part of one. */
+function findStarred(module: PyModule, name: string, hops: number): Starred {
+  if (name.startsWith('_') || builtin(name) !== undefined) return ABSENT;
+  for (const { from, isSure } of starImports(module)) {
+    const brought = broughtBy(module, from, name, hops);
+    if (brought !== ABSENT) return isSure ? brought : UNKNOWN;
+  }
+  return ABSENT;
+}
+
+function broughtBy(module: PyModule, from: string, name: string, hops: number): Starred {
+  if (hops > MAX_STAR_HOPS) return UNKNOWN;
+  if (module.around.text(from) === undefined) {
+    if (row(within(from, name)) !== undefined) return within(from, name);
+    return isPackage(from) ? ABSENT : UNKNOWN;
+  }
+  if (!mayBring(module, from, name)) return ABSENT;
+  const other = module.around.module(from);
+  const handed = other && handsOn(other, name);
+  if (other === undefined || handed === undefined) return UNKNOWN;
+  if (!handed) return ABSENT;
+  if (!other.scope.has(name)) return findStarred(other, name, hops + 1);
+  const path = boundPath(other, other.scope, name, 0);
+  return path !== undefined && isPackage(path) ? path : UNKNOWN;
+}
+
+/** Whether `import *` takes a name of a module, as far as its `__all__` goes. */
+function handsOn({ scope, text }: PyModule, name: string): boolean | undefined {
+  if (!scope.has('__all__')) return true;
+  if (/__all__\s*[.+]/.test(text)) return undefined;
+  const [only, ...others] = scope.bindings('__all__');
+  const list = only?.parent?.type === 'assignment' ? only.parent.field('right') : undefined;
+  if (others.length > 0 || (list?.type !== 'list' && list?.type !== 'tuple')) return undefined;
+  const names = list.named.filter(({ type }) => type !== 'comment').map(plainString);
+  return names.includes(undefined) ? undefined : names.includes(name);
+}
+
+function isPackage(path: string): boolean {
+  return /^torch(?:\.|$)/.test(path) || packageOf(path) !== undefined;
 }
 
 /** What a variable of a scope stands for, when every binding of it is an import (or alias) of the same path. */
@@ -65,7 +121,8 @@ function aliasedPath(module: PyModule, binding: PyNode, hops: number): string | 
   const value = assignment.field('right');
   if (value?.type !== 'attribute' && value?.type !== 'identifier') return undefined;
   if (value.type === 'identifier' && value.text === binding.text) return undefined;
-  return qualify(module, value, hops + 1);
+  // What is bound is known to all that see the file, so that nothing around it may count.
+  return qualify(module.alone, value, hops + 1);
 }
 
 function isNoneFallback(binding: PyNode): boolean {
@@ -95,7 +152,16 @@ export function nameFor(module: PyModule, path: string, at: PyNode): string | un
       if (best === undefined || bound.length > best.path.length) best = { name, path: bound };
     }
   }
-  return best && best.name + path.slice(best.path.length);
+  return best === undefined ? starredAt(module, path, at) : best.name + path.slice(best.path.length);
+}
+
+/** `torch.no_grad` itself, where `torch` comes by `from x import *` before it. */
+function starredAt(module: PyModule, path: string, at: PyNode): string | undefined {
+  const [name = path] = path.split('.');
+  const stars = starImports(module);
+  if (stars.length === 0 || module.lookup(name, module.scopeAt(at)) !== undefined) return undefined;
+  const areBefore = stars.every(({ statement }) => runsBefore(module, statement, at, module.scope));
+  return areBefore && module.memo(starredName, name) === name ? path : undefined;
 }
 
 /** The names that imports in a scope bind there, each with the dotted paths that they give it. */

@@ -43,6 +43,25 @@ function functionsIn(alone: PyModule, name: string): readonly NamedFunction[] {
   });
 }
 
+/** Whether a class of the project has a method of a name; also true where that cannot be told. Few files are looked into for it. */
+export function isMethodOfProject(module: PyModule, name: string): boolean {
+  return module.memo(findMethodOfProject, name);
+}
+
+function findMethodOfProject(module: PyModule, name: string): boolean {
+  if (definesMethod(module.alone, name)) return true;
+  const mention = { word: name, beside: [], needs: [`def ${name}`, ...OTHER_SPACES] };
+  return module.around.summaries(mention, definesMethod)?.includes(true) ?? true;
+}
+
+/** Between `def` and a name, if not one space. */
+const OTHER_SPACES: readonly string[] = ['def  ', 'def\t', 'def\f', 'def \t', 'def \f', 'def \\', 'def\\'];
+
+function definesMethod(alone: PyModule, name: string): boolean {
+  if (!new RegExp(`\\bdef[\\s\\\\]+${name}\\b`).test(alone.text)) return false;
+  return functionsIn(alone, name).some(({ owner }) => owner !== undefined);
+}
+
 /**
  * Whether a class of the project has a method of a library's name that does not call the one it is named after: what the
  * library's does is not known of an object that may be of the class.

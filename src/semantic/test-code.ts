@@ -20,9 +20,19 @@ export function isTestCode(module: PyModule, node: PyNode): boolean {
 const TEST_LIBRARY =
   /^[ \t]*(?:import|from)[ \t]+(?:\w+\.)*(?:unittest|pytest|testing\w*|absltest)\b|\bTestCase\b/m;
 
+/** No runner finds `test_epoch(model, loader)` in a program; it evaluates a model, unless it checks something. */
+function isCheck(module: PyModule, definition: PyNode): boolean {
+  return (
+    TEST_PLACE.test(module.path) ||
+    module.mentions(TEST_LIBRARY) ||
+    /\bassert(?:\w*\(|\b)/.test(module.codeOf(definition))
+  );
+}
+
 function isTestByName(module: PyModule, definition: PyNode): boolean {
   const name = /_definition$/.test(definition.type) ? (definition.field('name')?.text ?? '') : '';
-  if (definition.type === 'function_definition') return /^test(?:_|[A-Z])/.test(name);
+  if (definition.type === 'function_definition')
+    return /^test(?:_|[A-Z])/.test(name) && isCheck(module, definition);
   // Where no library for tests is imported, a `Tester` evaluates a model.
   return /^Test[A-Z]|Tests?$|TestCase$/.test(name) || (/Tester$/.test(name) && module.mentions(TEST_LIBRARY));
 }

@@ -18,6 +18,7 @@ interface Bracket {
   isKeywordSeen: boolean;
   isMappingSeen: boolean;
   isStarSeen: boolean;
+  isCommaSeen: boolean;
   /** Of the item in hand: where its code starts and ends so far, and its `=`. */
   start: number;
   end: number;
@@ -185,6 +186,7 @@ class Doubter {
       isKeywordSeen: false,
       isMappingSeen: false,
       isStarSeen: false,
+      isCommaSeen: false,
       start: -1,
       end: -1,
       equals: -1,
@@ -212,7 +214,9 @@ function doubtsItem(bracket: Bracket, text: string, isFollowed: boolean): boolea
   const isStar = text.charCodeAt(start) === STAR;
   if (isStar && STAR_TWICE.test(item)) return true;
   if (item.length < NEARBY && (doubtsNaming(item) || (isFollowed && isGenerator(item)))) return true;
-  if (role === 'other') return isStar && bracket.isTuple;
+  bracket.isCommaSeen ||= isFollowed;
+  // `(*a)` is no tuple, and nothing is `(**a, b)`.
+  if (role === 'other') return isStar && bracket.isTuple && (!bracket.isCommaSeen || item.startsWith('**'));
   const named =
     role === 'parameters'
       ? item.replace(/^\*+\s*/, '').split(/[:=]/)[0]

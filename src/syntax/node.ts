@@ -184,11 +184,11 @@ export class PyNode implements Span {
 export class TreeSource implements Source {
   #cursor: BackendCursor | undefined;
 
-  /** `offset`: where in the text the one begins that the tree was made from. */
+  /** `placeOf`: where in the text a place is of the one that the tree was made from. */
   constructor(
     readonly text: string,
     private readonly tree: BackendNode,
-    private readonly offset = 0,
+    private readonly placeOf: (offset: number) => number = (offset) => offset,
     /** What is below a function's body that the tree has only a string for. */
     private readonly leftOut: (body: PyNode) => readonly PyNode[] | undefined = () => undefined,
   ) {}
@@ -224,7 +224,6 @@ export class TreeSource implements Source {
   }
 
   #gotoBody(cursor: BackendCursor, body: PyNode): boolean {
-    const { offset } = this;
     let definition: number | undefined;
     for (let more = cursor.gotoFirstChild(); more; more = cursor.gotoNextSibling()) {
       const { type } = kindAt(cursor);
@@ -236,7 +235,9 @@ export class TreeSource implements Source {
     cursor.gotoDescendant(definition);
     let more = cursor.gotoFirstChild();
     while (more && kindAt(cursor).type !== 'block') more = cursor.gotoNextSibling();
-    return more && cursor.startIndex + offset === body.start && cursor.endIndex + offset === body.end;
+    return (
+      more && this.placeOf(cursor.startIndex) === body.start && this.placeOf(cursor.endIndex) === body.end
+    );
   }
 
   /** Hands out a cursor at the root. One that has to be given back is: nobody else would do it in time. */
@@ -255,7 +256,7 @@ export class TreeSource implements Source {
 
   /** Everything below the node where the cursor stands, in one go; statements and bodies wait until they are asked for. */
   #belowCursor(cursor: BackendCursor, top: PyNode, isNumbered: boolean): readonly PyNode[] {
-    const { offset } = this;
+    const { placeOf } = this;
     if (!cursor.gotoFirstChild()) return NO_NODES;
     const found: PyNode[] = [];
     const open: PyNode[][] = [];
@@ -270,8 +271,8 @@ export class TreeSource implements Source {
           type === 'block' || type === 'module' || (kind.type === 'block' && DEFINITIONS.has(type));
         const node: PyNode = new PyNode(
           kind,
-          cursor.startIndex + offset,
-          cursor.endIndex + offset,
+          placeOf(cursor.startIndex),
+          placeOf(cursor.endIndex),
           cursor.currentFieldName,
           around,
           isNumbered || around !== top ? siblings.length : UNNUMBERED,

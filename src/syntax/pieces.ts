@@ -84,10 +84,18 @@ export class ModuleInPieces extends PyNode {
     const pieces = this.#piecesBetween(start, end);
     const isApart = !(wantsBody && pieces.length === 1);
     const follows = end < this.whole.length;
-    const text = isApart ? withoutBodies(this.whole, start, end, pieces) : this.whole.slice(start, end);
+    const rest = new Rest(this.whole, start);
+    if (isApart)
+      for (const { bodyStart, bodyEnd } of pieces) rest.leaveOut(bodyStart, bodyEnd, NEXT_STATEMENT);
+    const text = rest.upTo(end);
     const tree = this.read(follows ? text + NEXT_STATEMENT : text);
     if (tree === undefined) throw new NotInPieces();
-    const source = new TreeSource(this.whole, tree, start, isApart ? this.#bodyLeftOut : undefined);
+    const source = new TreeSource(
+      this.whole,
+      tree,
+      (offset) => rest.placeOf(offset),
+      isApart ? this.#bodyLeftOut : undefined,
+    );
     const nodes = source.statements(this);
     const found = follows ? nodes.slice(0, -1) : nodes;
     if (follows && nodes.at(-1)?.start !== end) throw new NotInPieces();
@@ -117,7 +125,8 @@ export class ModuleInPieces extends PyNode {
     const piece = this.#bodies.get(body.start);
     if (piece === undefined) return undefined;
     const tree = this.read(this.whole.slice(piece.start, piece.end));
-    const found = tree && new TreeSource(this.whole, tree, piece.start).bodyOfFunction(body);
+    const source = tree && new TreeSource(this.whole, tree, (offset) => offset + piece.start);
+    const found = source?.bodyOfFunction(body);
     if (found === undefined) throw new NotInPieces();
     this.#apart.add(piece);
     return found;
@@ -134,29 +143,36 @@ function lastUpTo(numbers: readonly number[], bound: number): number {
   return Math.max(0, low - 1);
 }
 
-/** A text with a string in place of each body, of the same length, so that offsets hold. */
-function withoutBodies(text: string, start: number, end: number, pieces: readonly Piece[]): string {
-  const rest = new Rest(text, start);
-  for (const { bodyStart, bodyEnd } of pieces)
-    rest.leaveOut(bodyStart, bodyEnd, `"""${' '.repeat(bodyEnd - bodyStart - 6)}"""`);
-  return rest.upTo(end);
-}
-
 /** A text of which parts are left out, in source order. */
 class Rest {
   #kept = '';
+  /** Behind each part that was left out: where that is here, and how far from its place in the whole. */
+  readonly #ends: number[] = [];
+  readonly #shifts: number[];
 
   constructor(
     private readonly whole: string,
     private from = 0,
-  ) {}
+  ) {
+    this.#shifts = [from];
+  }
 
+  /** `instead` is of one letter, or nobody asks for places. */
   leaveOut(start: number, end: number, instead: string): void {
     this.#kept += this.whole.slice(this.from, start) + instead;
+    this.#ends.push(this.#kept.length);
+    this.#shifts.push(end - this.#kept.length);
     this.from = end;
   }
 
   upTo(end: number): string {
     return this.#kept + this.whole.slice(this.from, end);
+  }
+
+  /** Where in the whole a place is. */
+  placeOf(offset: number): number {
+    const ends = this.#ends;
+    const behind = bisect(ends.length, (at) => (ends[at] ?? Infinity) <= offset);
+    return offset + (this.#shifts[behind] ?? 0);
   }
 }

@@ -21,6 +21,8 @@ export interface OptionSpec {
   readonly summary: string;
   /** Its value where the transform is asked for otherwise than by `default`: its findings beyond the default set. */
   readonly whenNamed?: boolean;
+  /** With its default the transform does nothing; of several such options one will do. */
+  readonly needed?: { readonly example: number | string };
 }
 
 export interface Measurement {

@@ -31,7 +31,7 @@ export const WRAPS_MODULE: ReadonlySet<string> = new Set([
 export function loadsAsTorchDoes(path: string): boolean {
   return (
     copiesLoadedState(path) ||
-    /^(?:transformers|diffusers|huggingface_hub|timm|(?:pytorch_)?lightning)\.(?:\w+\.)*(?!EMA)\w+$/.test(
+    /^(?:transformers|diffusers|huggingface_hub|timm|pretrainedmodels|efficientnet_pytorch|segmentation_models_pytorch|(?:pytorch_)?lightning)\.(?:\w+\.)*(?!EMA)\w+$/.test(
       path,
     )
   );

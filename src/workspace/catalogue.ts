@@ -1,9 +1,13 @@
 import { fileURLToPath } from 'node:url';
+import { gainOf } from '../report/evidence.js';
 import type { Transform, TransformMeta } from '../toolkit/contract.js';
 import { textOf } from './bounded.js';
 
 /** What choosing and setting a transform takes; the rest of its meta is prose. */
-export type Entry = Pick<TransformMeta, 'id' | 'aliases' | 'group' | 'symptom' | 'options'>;
+export interface Entry extends Pick<TransformMeta, 'id' | 'aliases' | 'group' | 'symptom' | 'options'> {
+  /** The share of what its symptom is about that it took away where it was measured. */
+  readonly gain?: number;
+}
 
 /** All transforms: what they are and, loaded when a file is first looked into, what they do. */
 export interface Catalogue {
@@ -35,9 +39,11 @@ export async function catalogueBeside(entry: string, load: LoadTransforms): Prom
 
 export function catalogueOf(transforms: readonly Transform[]): Catalogue {
   const metas = transforms.map(({ meta }) => meta);
-  return { entries: metas, metas, transforms: async () => transforms };
+  return { entries: metas.map(entryOf), metas, transforms: async () => transforms };
 }
 
-export function entryOf({ id, aliases, group, symptom, options }: TransformMeta): Entry {
-  return { id, ...(aliases && { aliases }), group, symptom, options };
+export function entryOf(meta: TransformMeta): Entry {
+  const { id, aliases, group, symptom, options } = meta;
+  const gain = gainOf(meta);
+  return { id, ...(aliases && { aliases }), group, symptom, options, ...(gain > 0 && { gain }) };
 }

@@ -69,6 +69,8 @@ function besideChanges(cwd: string, { beside }: Outcome): readonly Change[] {
   });
 }
 
+const MOST_QUESTIONS = 10;
+
 /** The fixes that were applied, by transform: those that free memory first. */
 export function fixCounts(outcomes: readonly Outcome[]): readonly FixCount[] {
   const applied = outcomes.flatMap(({ file, settled }) =>
@@ -79,12 +81,13 @@ export function fixCounts(outcomes: readonly Outcome[]): readonly FixCount[] {
   return ids.map(([transform]) => {
     const own = applied.filter((finding) => finding.transform === transform);
     const unsafe = own.filter(({ safety }) => safety !== 'safe').length;
+    const asked = new Set(own.flatMap(({ questions }) => questions.map(({ text }) => text)));
     return {
       transform,
       findings: own.length,
       files: [...new Set(own.map(({ path }) => path))],
       numerics: loosest(own.map(({ numerics }) => numerics)),
-      ...(unsafe > 0 && { unsafe }),
+      ...(unsafe > 0 && { unsafe, questions: [...asked].slice(0, MOST_QUESTIONS) }),
     };
   });
 }

@@ -24,6 +24,8 @@ export interface Config {
   /** Package name to version, e.g. torch to 2.4. */
   readonly targetVersions: ReadonlyMap<string, string>;
   readonly options: ReadonlyMap<string, Options>;
+  /** `root = true`: the folder of the config. No code outside of it uses what is in it, says the user. */
+  readonly root?: string;
   /** What a person has answered with yes, those of extended files included. */
   readonly assume: readonly Assumption[];
   /** Everything the config files say, for telling one config from another. */
@@ -52,6 +54,7 @@ const KEYS = [
   'gpu',
   'ignore',
   'per-file-ignores',
+  'root',
   'select',
   'target-versions',
   'transforms',
@@ -71,7 +74,9 @@ export function understand(config: ConfigTable, vocabulary: Vocabulary): Config 
     merged = { ...below, ...discreetly(file, () => new ConfigReader(file, vocabulary).read(below)) };
   }
   const words = JSON.stringify(files.map(({ folder, table }) => [folder, table]));
-  return { ...merged, path: config.path, words };
+  // That of an extended file speaks of another folder.
+  const root = config.table['root'] === true ? { root: config.folder } : {};
+  return { ...merged, ...root, path: config.path, words };
 }
 
 class ConfigReader {
@@ -93,10 +98,8 @@ class ConfigReader {
     if (gpu !== undefined && (typeof gpu !== 'string' || cardNamed(gpu) === undefined)) {
       this.#fail(`\`gpu\` must be a card that memfix knows: ${CARD_NAMES.join(', ')}`);
     }
-    const unsafeFixes = table['unsafe-fixes'];
-    if (unsafeFixes !== undefined && typeof unsafeFixes !== 'boolean') {
-      this.#fail('`unsafe-fixes` must be true or false');
-    }
+    const unsafeFixes = this.#truth('unsafe-fixes');
+    this.#truth('root');
     return {
       ...(select && { select }),
       ...(extendSelect && { extendSelect }),
@@ -127,6 +130,12 @@ class ConfigReader {
     const names = this.#strings(this.file.table[key], `\`${key}\``);
     if (names !== undefined) this.vocabulary.check(names, `\`${key}\` of ${this.file.path}`);
     return names;
+  }
+
+  #truth(key: (typeof KEYS)[number]): boolean | undefined {
+    const value = this.file.table[key];
+    if (value === undefined || typeof value === 'boolean') return value;
+    return this.#fail(`\`${key}\` must be true or false`);
   }
 
   #perFileIgnores(folder: string): Config['perFileIgnores'] {

@@ -25,7 +25,7 @@ const STATUS = ['status', '--porcelain=v1', '-z', '--no-renames', NO_SUBMODULES]
 export type Since =
   | { readonly kind: 'changed' }
   | { readonly kind: 'staged' }
-  | { readonly kind: 'since'; readonly revision: string };
+  | { readonly kind: 'since'; readonly revision: string; readonly wholeFiles?: boolean };
 
 /** The files among these (all in the repository at `root`) whose content git could not bring back. */
 export function uncommitted(root: string, files: readonly string[]): ReadonlySet<string> {
@@ -44,6 +44,77 @@ export function uncommitted(root: string, files: readonly string[]): ReadonlySet
     }
   }
   return found;
+}
+
+/** The files among these that are not as they are in the index. */
+export function unstaged(root: string, files: readonly string[]): ReadonlySet<string> {
+  const found = zeroSeparated(
+    ask(root, [
+      'diff',
+      '--name-only',
+      '-z',
+      '--no-relative',
+      '--no-ext-diff',
+      '--no-textconv',
+      NO_SUBMODULES,
+    ]),
+  );
+  const dirty = new Set(found.map((name) => join(root, name)));
+  return new Set(files.filter((file) => dirty.has(file)));
+}
+
+/** Puts files into the index as they are now. Those under a filter, which does not run here, are left to the user and named. */
+export function stage(root: string, files: readonly string[]): readonly string[] {
+  const names = files.map((file) => slashed(relative(root, file)));
+  const attributes = zeroSeparated(ask(root, ['check-attr', '-z', 'filter', '--', ...names]));
+  const filtered = names.filter((name) => {
+    const at = attributes.findIndex((word, index) => index % 3 === 0 && word === name);
+    return !['unspecified', 'unset'].includes(attributes[at + 2] ?? '');
+  });
+  const plain = names.filter((name) => !filtered.includes(name));
+  for (let at = 0; at < plain.length; at += PATHS_PER_CALL)
+    ask(root, ['--literal-pathspecs', 'add', '--', ...plain.slice(at, at + PATHS_PER_CALL)]);
+  return filtered.map((name) => join(root, name));
+}
+
+/** The lines of each file, as it is now, that are new since `revision`: from and to, both included. Of other files all are. */
+export function changedLines(root: string, revision: string): ReadonlyMap<string, readonly LineRange[]> {
+  const words = ['diff', '--unified=0', '--no-color', '--no-relative', '--no-renames', '--diff-filter=M'];
+  const prefixes = ['--src-prefix=a/', '--dst-prefix=b/', '--no-ext-diff', '--no-textconv', NO_SUBMODULES];
+  const patch = ask(root, [...words, ...prefixes, branchPoint(root, revision), '--']);
+  const changed = new Map<string, LineRange[]>();
+  let ranges: LineRange[] = [];
+  let left = 0;
+  for (const line of patch.split('\n')) {
+    // Lines of a file may look like anything.
+    if (left > 0 && /^[-+\\]/.test(line)) {
+      if (!line.startsWith('\\')) left--;
+      continue;
+    }
+    const file = /^\+\+\+ (?:"b\/(.*)"|b\/(.*?))\t?$/.exec(line);
+    if (file !== null) {
+      ranges = [];
+      changed.set(join(root, file[2] ?? unquoted(file[1] ?? '')), ranges);
+    }
+    const hunk = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line);
+    if (hunk === null) continue;
+    const [from, count] = [Number(hunk[2]), Number(hunk[3] ?? 1)];
+    left = Number(hunk[1] ?? 1) + count;
+    // Where lines were taken out, the two around the gap are new neighbours.
+    ranges.push(count === 0 ? [from, from + 1] : [from, from + count - 1]);
+  }
+  return changed;
+}
+
+export type LineRange = readonly [from: number, to: number];
+
+const ESCAPED = new Map(Object.entries({ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }));
+
+/** A name with control characters, quotes or backslashes, which git quotes as C does. */
+function unquoted(name: string): string {
+  return name.replace(/\\([0-7]{3}|.)/g, (_, code: string) =>
+    code.length === 3 ? String.fromCharCode(Number.parseInt(code, 8)) : (ESCAPED.get(code) ?? code),
+  );
 }
 
 /** The files of the repository that changed, as absolute paths. */

@@ -194,7 +194,8 @@ export class PathPatterns {
 
   constructor(
     private readonly base: string,
-    patterns: readonly string[],
+    /** As they were written. */
+    readonly patterns: readonly string[],
   ) {
     // To gitignore `./x` means nothing; whoever writes it in a config means the `x` beside it.
     this.#rules = new Rules(patterns.map((pattern) => pattern.replace(/^(!?)\.\//, '$1/')));

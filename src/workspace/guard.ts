@@ -1,18 +1,22 @@
 import { dirname } from 'node:path';
 import { printable } from '../report/cells.js';
 import { Failure } from './failure.js';
-import { uncommitted } from './git.js';
+import { uncommitted, unstaged } from './git.js';
 import { repositoryRoot, shownFrom } from './places.js';
 
 export interface Leave {
-  readonly dirty: boolean;
+  /** What git cannot bring back is written, too; `staged`: where all of it is in the index. */
+  readonly dirty: boolean | 'staged';
   readonly noVcs: boolean;
 }
 
 const SHOWN = 10;
 
-/** Refuses to write where git could not bring the old content back. Only the files about to be written count. */
-export function guard(targets: readonly string[], leave: Leave, cwd: string): void {
+/**
+ * The files among these that are not to be written, with the reason: git could not bring the old content back. Refuses
+ * to write at all where no file is left, or where there is no git. Only the files about to be written count.
+ */
+export function guard(targets: readonly string[], leave: Leave, cwd: string): ReadonlyMap<string, string> {
   const roots = new Map<string | undefined, string[]>();
   for (const target of targets) {
     const root = repositoryRoot(dirname(target));
@@ -26,16 +30,20 @@ export function guard(targets: readonly string[], leave: Leave, cwd: string): vo
       'Run `git init` and commit first, or add `--allow-no-vcs`. Nothing was written.',
     );
   }
-  if (leave.dirty) return;
+  if (leave.dirty === true) return new Map();
+  const isStaged = leave.dirty === 'staged';
   const dirty = [...roots].flatMap(([root, files]) =>
-    root === undefined ? [] : [...uncommitted(root, files)],
+    root === undefined ? [] : [...(isStaged ? unstaged(root, files) : uncommitted(root, files))],
   );
-  if (dirty.length === 0) return;
-  throw new Failure(
-    'Files have uncommitted changes',
-    `a fix would mix with your own work in\n${listed(dirty, cwd)}`,
-    'Commit or stash them first, or add `--allow-dirty`. Nothing was written.',
-  );
+  if (dirty.length > 0 && dirty.length === targets.length) {
+    throw new Failure(
+      isStaged ? 'Files have unstaged changes' : 'Files have uncommitted changes',
+      `a fix would mix with your own work in\n${listed(dirty, cwd)}`,
+      `${isStaged ? 'Stage or stash them' : 'Commit or stash them first'}, or add \`--allow-dirty\`. Nothing was written.`,
+    );
+  }
+  const reason = isStaged ? 'it has unstaged changes' : 'it has uncommitted changes';
+  return new Map(dirty.map((file) => [file, reason]));
 }
 
 function listed(paths: readonly string[], cwd: string): string {

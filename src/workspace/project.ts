@@ -1,21 +1,22 @@
 import { realpathSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Engine } from '../engine/engine.js';
-import type { Decide, Scan } from '../engine/outcome.js';
+import type { Decide, Finding, Scan, SourceFile } from '../engine/outcome.js';
 import type { PythonParser } from '../syntax/parser.js';
 import type { Options } from '../toolkit/contract.js';
 import { isCovered } from './assumptions.js';
 import type { Catalogue } from './catalogue.js';
-import { type Config, NO_CONFIG, understand } from './config.js';
-import { nearestConfig, readConfig } from './config-file.js';
+import type { Config } from './config.js';
 import type { Premises } from './dependencies.js';
 import { type Discovery, discover } from './discover.js';
 import { Failure } from './failure.js';
 import { changedFiles, type Since } from './git.js';
 import { Ground } from './ground.js';
 import { Neighbourhood } from './neighbourhood.js';
-import { commonFolder, isFolder, isInside, isVendored, repositoryRoot, shownFrom } from './places.js';
+import { NewLines } from './new-lines.js';
+import { isFolder, isInside, isVendored, repositoryRoot, shownFrom } from './places.js';
 import { Vocabulary } from './selection.js';
+import { configFor, projectFolder, selectedBy, stricter, wishOf } from './wishes.js';
 
 /** What the command line wishes; a config file answers for what it leaves out. */
 export interface Request {
@@ -51,6 +52,7 @@ export class Project {
   readonly #fixable: ReadonlySet<string>;
   readonly ground: Ground;
   #neighbourhood: Neighbourhood | undefined;
+  #newLines: { readonly found: NewLines | undefined } | undefined;
   readonly #options = new Map<string, Options>();
 
   constructor(
@@ -94,11 +96,12 @@ export class Project {
     return repositoryRoot(folder) ?? (isInside(folder, cwd) ? cwd : folder);
   }
 
-  /** What lies around the files, up to the root of the repository. */
+  /** What lies around the files, up to the root of the repository, or to where the config says that the project ends. */
   get neighbourhood(): Neighbourhood {
+    const { root } = this.config;
     this.#neighbourhood ??= new Neighbourhood(
       this.request.cwd,
-      this.root,
+      root !== undefined && isInside(this.folder, root) ? root : this.root,
       this.#premises,
       this.ground,
       this.isLeft,
@@ -116,8 +119,39 @@ export class Project {
     };
   }
 
+  /** Where only findings on new lines are asked for. */
+  get newLines(): NewLines | undefined {
+    this.#newLines ??= { found: NewLines.of(this.request) };
+    return this.#newLines.found;
+  }
+
   isFixable(id: string): boolean {
     return this.#fixable.has(id);
+  }
+
+  /** Transforms that were asked for by name and lack an option, with the table that would set one. */
+  get idle(): readonly { readonly id: string; readonly table: string }[] {
+    const { select = [], extendSelect } = this.request;
+    return [...this.selected].flatMap((id) => {
+      const { aliases = [], options } = this.vocabulary.entry(id);
+      const isNamed = [...select, ...extendSelect].some((name) =>
+        [id, ...aliases].includes(name.toLowerCase()),
+      );
+      const needed = Object.entries(options).filter(([, { needed }]) => needed !== undefined);
+      const [first] = needed;
+      const set = this.#optionsFor(id);
+      const isSet = needed.some(([name, spec]) => set[name] !== spec.default);
+      if (!isNamed || first === undefined || isSet) return [];
+      const [name, spec] = first;
+      return [
+        { id, table: `[tool.memfix.transforms.${id}] ${name} = ${JSON.stringify(spec.needed?.example)}` },
+      ];
+    });
+  }
+
+  /** The options of a transform as they are in force. */
+  optionsOf(id: string): Options {
+    return this.#optionsFor(id);
   }
 
   /** What `apply` without a person says to a finding. */
@@ -182,13 +216,24 @@ export class Project {
       repair: async (file, decide, known) => {
         // A scan that went through here says nothing about the fixes of what may not be fixed.
         const isWhole = known?.findings.every(({ transform }) => this.isFixable(transform));
+        const isNew = this.#isNew(engineFor(file.path), file, known);
         const ask: Decide = (finding, preview) =>
-          this.isFixable(finding.transform) ? decide(finding, preview) : { kind: 'skip' };
+          this.isFixable(finding.transform) && isNew(finding) ? decide(finding, preview) : { kind: 'skip' };
         const outcome = await engineFor(file.path).repair(file, ask, isWhole ? known : undefined);
         if (outcome.kind === 'skipped') return outcome;
         return { ...outcome, remaining: this.#withFixable(outcome.remaining) };
       },
     };
+  }
+
+  /** Whether a finding of any pass is among those that the file has on new lines, as it is. */
+  #isNew(engine: Engine, file: SourceFile, known: Scan | undefined): (finding: Finding) => boolean {
+    const { newLines } = this;
+    if (newLines === undefined) return () => true;
+    const scan = known ?? engine.scan(file);
+    if (scan.kind !== 'scan') return () => false;
+    const keys = new Set(newLines.among({ ...scan, file }).findings.map(({ key }) => key));
+    return ({ key }) => keys.has(key);
   }
 
   #withFixable(scan: Scan): Scan {
@@ -241,59 +286,6 @@ function withNamed(found: Discovery, cwd: string, paths: readonly string[]): Dis
     named.some((folder) => candidate.path.startsWith(folder)) ? { ...candidate, explicit: true } : candidate,
   );
   return { ...found, candidates };
-}
-
-/** `--select` starts afresh; `--extend-select` and `--ignore` add to what the config says. */
-function wishOf(request: Request, config: Config): { select: readonly string[]; ignore: readonly string[] } {
-  if (request.select !== undefined) {
-    return { select: [...request.select, ...request.extendSelect], ignore: request.ignore };
-  }
-  return {
-    select: [...(config.select ?? ['default']), ...config.extendSelect, ...request.extendSelect],
-    ignore: [...config.ignore, ...request.ignore],
-  };
-}
-
-function selectedBy(request: Request, config: Config, vocabulary: Vocabulary): ReadonlySet<string> {
-  const selected = vocabulary.resolve(wishOf(request, config));
-  if (request.isTarget !== true) return selected;
-  const wanted = vocabulary.resolve(wishOf(request, NO_CONFIG));
-  return new Set([...selected].filter((id) => wanted.has(id)));
-}
-
-/** What a config says that can take away only; `select` is held to what the campaign selects elsewhere. */
-function stricter(config: Config, ground: Ground): Config {
-  const dropped = [
-    ...(config.unsafeFixes ? ['`unsafe-fixes`'] : []),
-    ...(config.extendSelect.length > 0 ? ['`extend-select`'] : []),
-    ...(config.options.size > 0 ? ['`transforms`'] : []),
-    ...(config.assume.length > 0 ? ['`assume`'] : []),
-  ];
-  if (dropped.length > 0 && config.path !== undefined)
-    ground.refuses(
-      config.path,
-      `it is read without ${dropped.join(', ')}: the config of a repository may only make things stricter`,
-    );
-  return { ...config, unsafeFixes: false, extendSelect: [], options: new Map(), assume: [] };
-}
-
-function configFor(request: Request, vocabulary: Vocabulary, ground: Ground): Config {
-  if (request.config !== undefined) {
-    return understand(readConfig(resolve(request.cwd, request.config)), vocabulary);
-  }
-  const refuses = (path: string, reason: string) => ground.refuses(path, reason);
-  const search = { refuses, ...(request.isTarget && { target: request.cwd }) };
-  const found = request.isolated ? undefined : nearestConfig(projectFolder(request), search);
-  return found === undefined ? NO_CONFIG : understand(found, vocabulary);
-}
-
-/** The folder that holds everything asked for: its config is the one that counts. */
-function projectFolder({ cwd, paths }: Request): string {
-  const folders = paths.map((path) => {
-    const place = resolve(cwd, path);
-    return isFolder(place) ? place : dirname(place);
-  });
-  return commonFolder(folders) ?? cwd;
 }
 
 function changedUnder(cwd: string, since: Since): ReadonlySet<string> {

@@ -34,7 +34,7 @@ export class Vocabulary {
   /** Fails on a name that means nothing; `where` is the flag or config key that holds it. */
   check(names: readonly string[], where: string): void {
     for (const name of names) {
-      if (this.#kinds.has(name)) continue;
+      if (this.#kinds.has(known(name))) continue;
       throw new Failure(
         'Unknown transform',
         `\`${shortened(name)}\` in ${where} is no transform, group or symptom.${didYouMean(name, this.#kinds.keys())}`,
@@ -61,7 +61,7 @@ export class Vocabulary {
   }
 
   #found<T extends Entry>(id: string, among: readonly T[]): T {
-    const found = among.find((each) => idsOf(each).includes(id));
+    const found = among.find((each) => idsOf(each).includes(known(id)));
     if (found !== undefined) return found;
     throw new Failure(
       'Unknown transform',
@@ -81,7 +81,7 @@ export class Vocabulary {
   /** Whether one of these names asks for a transform otherwise than by its being on by default. */
   isNamed(names: readonly string[], id: string): boolean {
     const entry = this.entry(id);
-    return names.some((name) => {
+    return names.map(known).some((name) => {
       const kind = this.#kinds.get(name);
       return name !== 'default' && kind !== undefined && means(name, kind, entry);
     });
@@ -94,12 +94,17 @@ export class Vocabulary {
 
   #weight(names: readonly string[], entry: Entry): number {
     let weight = 0;
-    for (const name of names) {
+    for (const name of names.map(known)) {
       const kind = this.#kinds.get(name);
       if (kind !== undefined && means(name, kind, entry)) weight = Math.max(weight, WEIGHT[kind]);
     }
     return weight;
   }
+}
+
+/** `ALL` is what others write. */
+function known(name: string): string {
+  return name.toLowerCase();
 }
 
 function idsOf({ id, aliases = [] }: Entry): readonly string[] {

@@ -14,7 +14,7 @@ import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { regularBytes } from './bounded.js';
 import { codeOf, Failure, reasonOf } from './failure.js';
 import { askGit } from './git.js';
-import { repositoryRoot, slashed } from './places.js';
+import { isInside, repositoryRoot, slashed } from './places.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -40,6 +40,18 @@ export class State {
 
   static of(root: string, env: Environment): State {
     return new State(realpathSync.native(root), homeIn(env));
+  }
+
+  /** The states of projects below a folder. */
+  static below(folder: string, env: Environment): readonly State[] {
+    const home = homeIn(env);
+    const place = realpathSync.native(folder);
+    return namesIn(join(home.path, 'projects')).flatMap((name) => {
+      const root = rootIn(join(home.path, 'projects', name));
+      return root !== undefined && root !== place && isInside(root, place) && existsSync(root)
+        ? [new State(root, home)]
+        : [];
+    });
   }
 
   /** Why nothing of it may be used; undefined also where there is nothing yet. */
@@ -167,6 +179,15 @@ function rootIn(folder: string): string | undefined {
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
     return undefined;
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return [];
   }
 }
 

@@ -29,6 +29,11 @@ export function undoLast(state: State): Undone | undefined {
   return undefined;
 }
 
+/** Whether there is an apply that `undoLast` may take back. */
+export function hasPages(state: State): boolean {
+  return new Pages(state).numbers.length > 0;
+}
+
 /** A full disk must not keep anybody from taking changes back. */
 function markIfPossible(pages: Pages, number: number): void {
   try {

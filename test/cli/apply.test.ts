@@ -17,9 +17,9 @@ describe('apply', () => {
     const answer = await memfix({ cwd }, 'apply');
     expect(answer).toMatchObject({
       code: 0,
-      stdout: '',
+      stdout: 'fixed  a.py:1  drop-hold  Change hold\nfixed  l.py:2  drop-hold  Change hold\n',
       stderr:
-        'Fixed 2 findings in 2 files: 2 free memory. No findings remain.\n`memfix undo` takes it back.\n',
+        'Fixed 2 findings in 2 files: 2 free memory.\nNothing else was found.\n`memfix undo` takes it back.\n',
     });
     expect(read(cwd, 'a.py')).toBe('\xef\xbb\xbfrelease()\r\n');
     expect(read(cwd, 'l.py')).toBe('# coding: latin-1\nrelease("\xe9")');
@@ -76,16 +76,53 @@ describe('guards', () => {
   test('a file with uncommitted changes', async () => {
     const cwd = repositoryWith({ 'a.py': 'hold()\n', 'b.py': 'hold()\n', 'clean.py': 'x = 1\n' });
     put(cwd, { 'a.py': 'hold()\n\n', 'clean.py': 'x = 2\n', 'new.py': 'hold()\n' });
-    expect(await memfix({ cwd }, 'apply')).toMatchObject({
+    expect(await memfix({ cwd }, 'apply', 'a.py', 'new.py')).toMatchObject({
       code: 2,
       stdout: '',
       stderr:
         'memfix: Files have uncommitted changes\n  a fix would mix with your own work in\n    a.py\n    new.py\n' +
         '  Next: Commit or stash them first, or add `--allow-dirty`. Nothing was written.\n',
     });
-    expect(read(cwd, 'b.py')).toBe('hold()\n');
+    const answer = await memfix({ cwd }, 'apply');
+    expect(answer).toMatchObject({ code: 1, stdout: 'fixed  b.py:1  drop-hold  Change hold\n' });
+    expect(answer.stderr).toContain(
+      'a.py: left alone: it has uncommitted changes\nnew.py: left alone: it has uncommitted changes\n',
+    );
+    expect([read(cwd, 'a.py'), read(cwd, 'b.py')]).toEqual(['hold()\n\n', 'release()\n']);
     expect((await memfix({ cwd }, 'apply', '--allow-dirty')).code).toBe(0);
     expect([read(cwd, 'a.py'), read(cwd, 'b.py')]).toEqual(['release()\n\n', 'release()\n']);
+  });
+
+  test('--changed writes changed files, and leaves the index as it is', async () => {
+    const cwd = repositoryWith({ 'a.py': 'x = 1\n', 'b.py': 'hold()\n' });
+    put(cwd, { 'a.py': 'x = 1\nhold()\n' });
+    const { code, stdout } = await memfix({ cwd }, 'apply', '--changed');
+    expect([code, stdout]).toEqual([0, 'fixed  a.py:2  drop-hold  Change hold\n']);
+    expect(git(cwd, 'status', '--porcelain')).toBe(' M a.py\n');
+    expect(read(cwd, 'b.py')).toBe('hold()\n');
+  });
+
+  test('--staged writes and stages files that are staged as they are, and leaves the others alone', async () => {
+    const cwd = repositoryWith({ 'a.py': 'x = 1\n', 'b.py': 'y = 1\n' });
+    put(cwd, { 'a.py': 'x = 1\nhold()\n', 'b.py': 'y = 1\nhold()\n' });
+    git(cwd, 'add', '.');
+    put(cwd, { 'b.py': 'y = 1\nhold()\nz = 1\n' });
+    const { code, stdout, stderr } = await memfix({ cwd }, 'apply', '--staged');
+    expect([code, stdout]).toEqual([1, 'fixed  a.py:2  drop-hold  Change hold\n']);
+    expect(stderr).toContain('b.py: left alone: it has unstaged changes\n');
+    expect(stderr).toContain('\nStaged 1 file.\n');
+    expect(git(cwd, 'status', '--porcelain')).toBe('M  a.py\nMM b.py\n');
+    expect(git(cwd, 'show', ':a.py')).toBe('x = 1\nrelease()\n');
+    expect((await memfix({ cwd }, 'apply', '--staged')).stderr).toContain('Files have unstaged changes');
+  });
+
+  test('--staged leaves it to the user to stage what a git filter is in charge of', async () => {
+    const cwd = repositoryWith({ 'a.py': 'x = 1\n', '.gitattributes': '*.py filter=mine\n' });
+    put(cwd, { 'a.py': 'x = 1\nhold()\n' });
+    git(cwd, 'add', '.');
+    const { stderr } = await memfix({ cwd }, 'apply', '--staged');
+    expect(stderr).toContain('a.py: written, but not staged: a git filter is in charge of it\n');
+    expect(git(cwd, 'show', ':a.py')).toBe('x = 1\nhold()\n');
   });
 
   test('only files that would be written count', async () => {
@@ -112,7 +149,10 @@ describe('guards', () => {
   test('a nested repository answers for its own files, and keeps its own journal', async () => {
     const cwd = repositoryWith({ 'a.py': 'hold()\n', 'inner/b.py': 'hold()\n' });
     git(join(cwd, 'inner'), 'init', '--quiet');
-    expect((await memfix({ cwd }, 'apply')).stderr).toContain('    inner/b.py\n');
+    expect((await memfix({ cwd }, 'apply')).stderr).toContain(
+      'inner/b.py: left alone: it has uncommitted changes\n',
+    );
+    expect(read(cwd, 'a.py')).toBe('release()\n');
     git(join(cwd, 'inner'), 'add', 'b.py');
     git(join(cwd, 'inner'), 'commit', '--quiet', '--message', 'b');
     const answer = await memfix({ cwd }, 'apply');

@@ -12,7 +12,7 @@ test('a table, the phases of a step, the GPUs that hold it, and what it takes fo
   expect(stdout).toContain('  weights           52.56 GB  13.14B × 4 bytes (fp32)\n');
   expect(stdout).toMatch(/\n {2}peak +262\.87 GB {2}236\.58 GB to 289\.15 GB; at: optimizer step\n/);
   expect(stdout).toMatch(/\nOver one step\n {2}loss, forward +177\.75 GB {2}█+\n/);
-  expect(stdout).toMatch(/\nDoes it fit\?\n {2}141 GB {2}no, 121\.87 GB too much\n/);
+  expect(stdout).toMatch(/\nDoes it fit\?\n {2}141 GB {2}no, 121\.87 GB too much {2}H200\n/);
   expect(stdout).toMatch(/\nWhat this takes for granted\n {2}• /);
 });
 

@@ -9,7 +9,7 @@ const concise = ['check', '--output-format', 'concise'] as const;
 
 describe('exit codes', () => {
   test('0 when there is nothing to say', async () => {
-    const cwd = folderWith({ 'a.py': 'x = 1\n', 'b.py': 'fine()\n' });
+    const cwd = folderWith({ 'a.py': 'x = 1\n', 'b.py': 'pass\n' });
     expect(await memfix({ cwd }, 'check')).toMatchObject({
       code: 0,
       stdout: '',
@@ -30,7 +30,7 @@ describe('exit codes', () => {
       ].join('\n'),
     });
     expect(answer.stderr).toMatch(
-      /^3 findings \(1 safe, 1 unsafe, 1 advice\) in 1 file: 2 free memory, 1 saves time\. /,
+      /^3 findings \(1 safe, 1 unsafe, 1 advice\) in 1 file: 2 free memory, 1 saves time; 1 suspicious site \(1 leak\) left alone \(`-v`\)\. /,
     );
   });
 
@@ -51,7 +51,7 @@ describe('output', () => {
   const cwd = () => folderWith({ 'a.py': 'hold()\nhold()\n', 'b.py': 'risk()\nfine()\n' });
 
   test('full shows the frame and the change', async () => {
-    const { stdout } = await memfix({ cwd: cwd() }, 'check');
+    const { stdout } = await memfix({ cwd: cwd() }, 'check', '--output-format', 'full');
     expect(stdout).toContain('a.py:1:1  drop-hold  safe');
     expect(stdout).toContain('  +release()');
   });
@@ -61,16 +61,74 @@ describe('output', () => {
     put(folder, { 'bad.py': 'hold(:\n' });
     const { stdout } = await memfix({ cwd: folder }, 'check', '--output-format=json');
     expect(JSON.parse(stdout)).toMatchObject({
-      version: 1,
-      findings: [
-        { path: 'a.py', id: 'drop-hold' },
-        { line: 2 },
-        { id: 'calm-risk' },
-        { refusal: 'the caller needs it' },
-      ],
+      version: 2,
+      findings: [{ path: 'a.py', id: 'drop-hold' }, { line: 2 }, { id: 'calm-risk' }],
+      leftAlone: [{ refusal: 'the caller needs it' }],
+      applied: null,
       skipped: [{ path: 'bad.py', line: 1 }],
       summary: { findings: 3, checked: 3 },
     });
+  });
+
+  test('statistics are JSON where that is asked for', async () => {
+    const { stdout, stderr } = await memfix(
+      { cwd: cwd() },
+      'check',
+      '--statistics',
+      '--output-format',
+      'json',
+    );
+    expect(JSON.parse(stdout)).toEqual({
+      version: 1,
+      transforms: [
+        { id: 'drop-hold', effect: 'frees-memory', findings: 2, safe: 2, unsafe: 0, advice: 0, refused: 0 },
+        { id: 'calm-risk', effect: 'frees-memory', findings: 1, safe: 0, unsafe: 1, advice: 0, refused: 0 },
+        { id: 'spare-fine', effect: 'frees-memory', findings: 0, safe: 0, unsafe: 0, advice: 0, refused: 1 },
+      ],
+      summary: { checked: 2, findings: 3, safe: 2, unsafe: 1, advice: 0, refused: 1 },
+    });
+    expect(stderr).toMatch(/^3 findings /);
+  });
+
+  test('advice alone is no failure, unless --strict says so', async () => {
+    const folder = folderWith({ 'a.py': 'hint()\n' });
+    expect((await memfix({ cwd: folder }, 'check')).code).toBe(0);
+    expect((await memfix({ cwd: folder }, 'check', '--strict')).code).toBe(1);
+  });
+
+  test('more than five like findings of a file are told together', async () => {
+    const folder = folderWith({ 'a.py': 'hold()\n'.repeat(9), 'b.py': 'hold()\n'.repeat(5) });
+    const { stdout } = await memfix({ cwd: folder }, 'check');
+    expect(stdout).toContain('\n  and 7 more like this, lines 3, 4, 5, 6, 7, 8, 9\n');
+    expect(stdout.match(/^\w\.py:\d+/gm)).toEqual([
+      ...['a.py:1', 'a.py:2', 'b.py:1', 'b.py:2', 'b.py:3', 'b.py:4', 'b.py:5'],
+    ]);
+    expect(stdout.match(/hold costs memory/g)).toHaveLength(2);
+  });
+
+  test('ends with what is most worth fixing, and how', async () => {
+    const folder = folderWith({ 'a b.py': 'risk()\nhint()\nrisk()\n', 'c.py': 'hold()\n' });
+    const { stderr } = await memfix({ cwd: folder }, 'check');
+    expect(stderr).toMatch(/\nMost worth fixing:\n/);
+    expect(
+      stderr
+        .split('\n')
+        .slice(-4, -1)
+        .map((line) => line.replace(/ +/g, ' ')),
+    ).toEqual([
+      ' c.py:1 safe memfix apply --select drop-hold c.py',
+      " a b.py:1 unsafe memfix apply -i --select calm-risk 'a b.py'",
+      " a b.py:2 advice memfix apply -i --select hear-hint 'a b.py'",
+    ]);
+  });
+
+  test('growing memory that was left alone is shown', async () => {
+    const { code, stdout, stderr } = await memfix({ cwd: folderWith({ 'a.py': 'fine()\n' }) }, 'check');
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      'Memory may grow here too; left alone:\n  a.py:1  spare-fine because the caller needs it\n\n',
+    );
+    expect(stderr).toBe('No fixes. 1 suspicious site was left alone, a leak: `memfix check -v` says why.\n');
   });
 
   test('statistics count', async () => {
@@ -151,7 +209,7 @@ describe('selection', () => {
     ],
     [
       ['--extend-select', 'documented'],
-      ['drop-hold', 'calm-risk', 'told-tale', 'hear-hint'],
+      ['drop-hold', 'told-tale', 'calm-risk', 'hear-hint'],
     ],
   ])('%j', async (flags, ids) => {
     const { stdout } = await memfix({ cwd: folderWith(files) }, ...concise, ...flags);
@@ -180,7 +238,28 @@ describe('selection', () => {
     git(cwd, 'add', 'a.py');
     expect(await paths('--staged')).toEqual(['a.py']);
     commit(cwd);
-    expect(await paths('--since', 'HEAD~1')).toEqual(['a.py', 'sub/b.py']);
+    expect(await paths('--since', 'HEAD~1', '--whole-files')).toEqual(['a.py', 'sub/b.py']);
+  });
+
+  test('with --since, only what stands on changed lines, or is changed there', async () => {
+    const cwd = repositoryWith({ 'a.py': 'hold()\nx = 1\nrisk()\n', 'b.py': 'hold()\n' });
+    git(cwd, 'tag', 'start');
+    put(cwd, { 'a.py': 'hold()\nx = 1\ny = 2\nhold(y)\nrisk()\n', 'new.py': 'hold()\n' });
+    const found = async (...flags: readonly string[]) =>
+      (await memfix({ cwd }, ...concise, ...flags)).stdout.match(/^[^ ]+(?=: )/gm);
+    expect(await found('--since', 'start')).toEqual(['a.py:4:1', 'new.py:1:1']);
+    expect(await found('--since', 'start', '--whole-files')).toEqual([
+      ...['a.py:1:1', 'a.py:4:1', 'new.py:1:1', 'a.py:5:1'],
+    ]);
+    expect((await memfix({ cwd }, 'check', '--whole-files')).stderr).toContain('goes with `--since`');
+    commit(cwd);
+    const { code, stdout, stderr } = await memfix({ cwd }, 'apply', '--since', 'start');
+    expect([code, stdout]).toEqual([
+      0,
+      'fixed  a.py:4    drop-hold  Change hold\nfixed  new.py:1  drop-hold  Change hold\n',
+    ]);
+    expect(stderr).toContain('Nothing else was found.');
+    expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe('hold()\nx = 1\ny = 2\nrelease(y)\nrisk()\n');
   });
 
   test('vendored folders are passed over, unless they are named', async () => {

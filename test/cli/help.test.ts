@@ -26,7 +26,7 @@ test.each(Object.keys(COMMANDS))(
     expect(stdout.startsWith(`memfix ${command}: `)).toBe(true);
     expect(stdout).toContain(`\nExamples:\n  memfix ${command}`);
     for (const name of commandInfo(command).options)
-      expect(stdout).toMatch(new RegExp(`--(?:\\[no-\\])?${name}\\b`));
+      expect(stdout).toMatch(new RegExp(`--(?:\\[no-\\]|no-)?${name}\\b`));
     expect((await ask('help', command)).stdout).toBe(stdout);
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(124);
   },

@@ -44,7 +44,7 @@ function inTerminal(
 function answers(...keys: readonly string[]) {
   let asked = 0;
   return (text: string, terminal: { type(keys: string): void }) => {
-    const open = [...text.matchAll(/\((\d+)\/\d+\) [^\n]*\]\? /g)].length;
+    const open = [...text.matchAll(/\((\d+)\/\d+\) [^\n]*\?=more /g)].length;
     if (open > asked && asked < keys.length) terminal.type(keys[asked++] ?? '');
   };
 }
@@ -66,6 +66,29 @@ test('what was accepted is written, what was declined remains, and undo takes it
 test('exits with 0 when nothing remains', async () => {
   const cwd = repositoryWith({ 'a.py': 'hold()\n' });
   expect((await inTerminal(cwd, ['apply', '-i'], answers('y'))).code).toBe(0);
+});
+
+test('a yes for good is in the config, and no longer asked', async () => {
+  const before = '[project]\nname = "x"\n';
+  const cwd = repositoryWith({ 'pyproject.toml': before, 'a.py': 'risk()\n', 'sub/b.py': 'risk()\n' });
+  let answered = 0;
+  const ended = await inTerminal(cwd, ['apply', '-i'], (text, terminal) => {
+    const open = [...text.matchAll(/\((\d+)\/\d+\) [^\n]*\?=more /g)].length;
+    const typed = ['Y', '\r', 'q'] as const;
+    const isNext = [open === 1, text.includes('this, file or all'), open === 2][answered];
+    if (isNext === true) terminal.type(typed[answered++] ?? '');
+  });
+  expect(ended.text).toContain('written to `assume` of pyproject.toml');
+  expect(read(cwd, 'pyproject.toml')).toBe(
+    `${before}\n[tool.memfix]\nassume = [\n    "calm-risk/read-here(risk)@a.py",\n]\n`,
+  );
+  expect([read(cwd, 'a.py'), read(cwd, 'sub/b.py')]).toEqual(['calm()\n', 'risk()\n']);
+  put(cwd, { 'a.py': 'risk()\n' });
+  const json = JSON.parse((await memfix({ cwd }, 'check', '--output-format', 'json')).stdout);
+  expect(json.findings).toMatchObject([
+    { path: 'a.py', safety: 'safe' },
+    { path: 'sub/b.py', safety: 'unsafe' },
+  ]);
 });
 
 test('the guards come before the first question', async () => {
@@ -98,7 +121,7 @@ test.each([
   const cwd = repositoryWith({ 'a.py': 'hold()\nhold()\n' });
   let isStopped = false;
   const ended = await inTerminal(cwd, ['apply', '-i'], (text, terminal) => {
-    if (isStopped || !/\(1\/2\) [^\n]*\]\? /.test(text)) return;
+    if (isStopped || !/\(1\/2\) [^\n]*\?=more /.test(text)) return;
     isStopped = true;
     stop(terminal);
   });

@@ -61,8 +61,7 @@ test('a rejected safe fix is rejected in every view, at once and in the pull req
     '1 place where a reviewer of this campaign rejected the fix:\n\n- `a.py:2`, `drop-hold`: Change hold.\n',
   );
   expect(body).toContain('1 place for a person to decide');
-  expect(body.match(/not proven/g)).toHaveLength(1);
-  expect(body).toContain('`calm-risk`: not proven: nobody else reads it.');
+  expect(body).toContain('`calm-risk`: Is `risk` read only here?');
   expect(body).toContain('# shows what was rejected for this branch: 1 fix\n');
   const { planned } = JSON.parse((await migrate('report')).stdout).repositories[0];
   expect(planned).toMatchObject({ remaining: 1, rejected: 1 });

@@ -10,7 +10,7 @@ describe('the editor', () => {
     await session.asked('1/4');
     session.type('e');
     const again = await session.asked('1/4');
-    expect(again).toContain('+    let_go(x)');
+    expect(again).toContain('+     let_go(x)');
     expect(again).toContain('your own replacement');
     expect(folder.read('a.py')).toBe(A);
     session.type('y');
@@ -59,7 +59,7 @@ describe('the editor', () => {
     session.type('e');
     const reply = await session.asked('1/4');
     expect(reply.replace(/\s+/g, ' ')).toContain(words);
-    expect(reply).toContain('+    release(x)');
+    expect(reply).toContain('+     release(x)');
     session.type('e');
     await session.asked('1/4');
     const offered = folder.read('seen.2');
@@ -89,9 +89,9 @@ describe('the editor', () => {
     const session = start(folder, { env: editor(folder, 'echo "    mine(x)" > "$1"') });
     await session.asked('1/4');
     session.type('e');
-    expect(await session.asked('1/4')).toContain('+    mine(x)');
+    expect(await session.asked('1/4')).toContain('+     mine(x)');
     editor(folder, ': > "$1"');
     session.type('e');
-    expect(await session.asked('1/4')).toContain('+    release(x)');
+    expect(await session.asked('1/4')).toContain('+     release(x)');
   });
 });

@@ -63,7 +63,7 @@ describe('Ctrl-C', () => {
     const resumed = start(folder, { flags: ['--resume'], env: editor(folder, 'echo "    # kept" >> "$1"') });
     await resumed.asked('1/4');
     resumed.type('e');
-    expect(await resumed.asked('1/4')).toContain('+    mine(x)\n+    # kept');
+    expect(await resumed.asked('1/4')).toContain('+     mine(x)\n3 +     # kept');
   });
 
   it('that the editor takes for itself does not end the session', async () => {
@@ -77,7 +77,7 @@ describe('Ctrl-C', () => {
     session.type('e');
     await session.sees('READY');
     session.type(CTRL_C);
-    expect(await session.asked('1/4')).toContain('+    mine(x)');
+    expect(await session.asked('1/4')).toContain('+     mine(x)');
   });
 
   it.each(['SIGINT', 'SIGTERM', 'SIGKILL'])(

@@ -20,18 +20,18 @@ describe('the screen', () => {
     expect(plain.raw).not.toMatch(/\x1b\[[\d;]*m/);
     const coloured = start(folderOf(), { flags: ['--color'] });
     await coloured.asked('1/4');
-    expect(coloured.raw).toContain('\x1b[32m+    release(x)\x1b[39m');
-    expect(coloured.raw).toContain('\x1b[31m-    hold(x)\x1b[39m');
+    expect(coloured.raw).toContain('\x1b[32m+     \x1b[7mrelease\x1b[27m(x)\x1b[39m');
+    expect(coloured.raw).toContain('\x1b[31m-     \x1b[7mhold\x1b[27m(x)\x1b[39m');
   });
 
   it('clips a diff that is taller than the terminal, and p shows all of it', async () => {
     const session = start(folderOf({ 'a.py': 'tall(x)\n' }), { rows: 20 });
     const clipped = await session.asked('1/1');
     expect(clipped.split('\n').length).toBeLessThanOrEqual(20);
-    expect(clipped).toMatch(/… \d+ more lines; p prints them all/);
+    expect(clipped).toMatch(/⋮ \d+ more rows, \d+ of them changed: Space or ↓ scrolls/);
     expect(clipped).not.toContain('step_59()');
     session.type('p');
-    expect(await session.asked('1/1')).toContain('+step_59()');
+    expect(await session.asked('1/1')).toContain('61 + step_59()');
   });
 
   it('shows control characters of the source instead of obeying them', async () => {

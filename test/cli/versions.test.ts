@@ -160,9 +160,7 @@ describe('a version that nothing pins', () => {
   test('and that a fix needs newer than assumed leaves it unsafe', async () => {
     const { stdout } = await memfix({ cwd: folderWith({ 'a.py': 'oldword()\n' }), transforms: old }, 'check');
     expect(stdout).toContain('new-word  unsafe');
-    expect(stdout).toContain(
-      'not proven: that transformers is 4.46 or newer: nothing in the project says so',
-    );
+    expect(stdout).toContain('? Is transformers 4.46 or newer (nothing in the project says so)?');
   });
 
   test.each([
@@ -245,12 +243,42 @@ describe('--show-settings', () => {
 config: memfix.toml
 unsafe fixes: no
 transforms: new-word
+assume: nothing
 versions in .:
   torch         2.4           \`target-versions\`
   transformers  >=4.40,<4.46  requirements.txt:2
 versions in apps/new:
   torch         2.4     \`target-versions\`
   transformers  ==4.50  apps/new/requirements.txt:1
+`);
+  });
+
+  test('tells all of a config', async () => {
+    const toml = [
+      ...[
+        'select = ["default", "opt-in"]',
+        'root = true',
+        'unsafe-fixes = true',
+        'exclude = ["legacy/"]',
+        'unfixable = ["hear-hint"]',
+      ],
+      ...['[per-file-ignores]', '"tests/**" = ["drop-hold"]', '[transforms.rare-word]', 'depth = 5', ''],
+    ];
+    const cwd = folderWith({ 'memfix.toml': toml.join('\n'), 'a.py': '' });
+    const { stdout } = await memfix({ cwd }, 'check', '--show-settings');
+    expect(stdout).toBe(`\
+config: memfix.toml
+root: .
+unsafe fixes: yes
+transforms: drop-hold, calm-risk, hear-hint, spare-fine, rare-word
+unfixable: hear-hint
+exclude: legacy/
+per-file-ignores:
+  tests/**: drop-hold
+options:
+  rare-word.depth = 5
+assume: nothing
+versions in .: none found
 `);
   });
 
@@ -262,7 +290,9 @@ versions in apps/new:
       '--select',
       'opt-in',
     );
-    expect(stdout).toBe('config: none\nunsafe fixes: no\ntransforms: rare-word\nversions in .: none found\n');
+    expect(stdout).toBe(
+      'config: none\nunsafe fixes: no\ntransforms: rare-word\noptions:\n  rare-word.depth = 3\nassume: nothing\nversions in .: none found\n',
+    );
   });
 
   test('as JSON', async () => {
@@ -277,8 +307,14 @@ versions in apps/new:
     expect(JSON.parse(stdout)).toEqual({
       version: 1,
       config: null,
+      root: null,
       transforms: ['new-word'],
       unsafeFixes: false,
+      unfixable: [],
+      exclude: [],
+      perFileIgnores: {},
+      assume: [],
+      options: {},
       versions: [
         {
           folder: '.',

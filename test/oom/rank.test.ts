@@ -147,8 +147,8 @@ describe('by a traceback', () => {
       'in-backward: in frame 2 of the traceback, `train`',
       'leaky: in frame 2 of the traceback, `train`',
       'leaky: in the file of frame 2 of the traceback',
-      'in-optimizer: on the line of frame 2 of the traceback, `train`; but it costs memory at another moment',
       'in-backward: memory ran out in the backward pass',
+      'in-optimizer: on the line of frame 2 of the traceback, `train`; but it costs memory at another moment',
       'in-optimizer: in the file of frame 2 of the traceback; but it costs memory at another moment',
     ]);
   });
@@ -197,8 +197,8 @@ ${figures()}`;
     expect(found.errors[0]?.moments).toEqual(['evaluation']);
     expect(order(found)).toEqual([
       'peaky: in frame 1 of the traceback, `evaluate`',
-      'in-backward: on the line of frame 1 of the traceback, `evaluate`; but it costs memory at another moment',
       'in-evaluation: memory ran out in an evaluation',
+      'in-backward: on the line of frame 1 of the traceback, `evaluate`; but it costs memory at another moment',
     ]);
   });
 

@@ -37,6 +37,8 @@ src/train.py:11:9  detach-accumulated-loss  safe · bit-identical
 
 src/train.py:15:1  no-grad  unsafe · bit-identical
   \`validate\` records a graph for every batch that nothing differentiates
+  ? Is what \`validate\` returns only read and never differentiated?
+  ? Do the hooks of \`model\` work without the graph?
 
   15 │ def validate(model, loader):
      │ ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -44,8 +46,6 @@ src/train.py:15:1  no-grad  unsafe · bit-identical
   17 │     for batch in loader:
 
   fix: Run \`validate\` without recording gradients
-  not proven: no caller differentiates what \`validate\` returns
-  not proven: \`model\` has no hook that needs gradients
 
   @@ -12,6 +12,7 @@
        return total_loss / len(loader)
@@ -71,8 +71,8 @@ old/py2.py:7:12: skipped: it does not parse
       '  the epoch ends',
       '',
     ]);
-    expect(lines).toContain('  not proven: no caller differentiates what `validate`');
-    expect(lines).toContain('              returns');
+    expect(lines).toContain('  ? Is what `validate` returns only read and never');
+    expect(lines).toContain('    differentiated?');
     expect(lines.filter((line) => line.length > 60)).toEqual([]);
   });
 
@@ -239,7 +239,7 @@ describe('json', () => {
       checked: 3,
     };
     expect(JSON.parse(renderJson(report))).toEqual({
-      version: 1,
+      version: 2,
       findings: [
         {
           path: 'a.py',
@@ -256,6 +256,8 @@ describe('json', () => {
           question: 'Is `loss` only read?',
           questions: [{ text: 'Is `loss` only read?', key: 'detach-accumulated-loss/only-read(loss)' }],
           unproven: ['Is `loss` only read?'],
+          assumed: [],
+          alternatives: [],
           alternativeTo: [],
           premises: [],
           refusal: null,
@@ -273,6 +275,8 @@ describe('json', () => {
           measured: null,
         },
       ],
+      leftAlone: [],
+      applied: null,
       skipped: [
         { path: 'b.py', line: null, column: null, reason: 'it contains NUL bytes' },
         { path: 'c.py', line: 2, column: 5, reason: 'it does not parse' },
@@ -296,7 +300,7 @@ describe('json', () => {
         fixed: null,
       },
     });
-    expect(renderJson(report)).toMatch(/^\{\n {2}"version": 1,\n {2}"findings": \[\n[\s\S]*\}\n$/);
+    expect(renderJson(report)).toMatch(/^\{\n {2}"version": 2,\n {2}"findings": \[\n[\s\S]*\}\n$/);
   });
 
   test('an import that lands where the fix begins comes first', () => {
@@ -313,11 +317,13 @@ describe('json', () => {
 
   test('refused sites are always there and count apart', () => {
     const json = toJson({ ...SAMPLE, fixed: { findings: 2, suppressed: 0, files: 1 } });
-    expect(json.findings.map(({ id, refusal, fix }) => [id, refusal !== null, fix !== null])).toEqual([
+    const told = (all: typeof json.findings) =>
+      all.map(({ id, refusal, fix }) => [id, refusal !== null, fix !== null]);
+    expect(told(json.findings)).toEqual([
       ['detach-accumulated-loss', false, true],
-      ['stack-losses', true, false],
       ['no-grad', false, true],
     ]);
+    expect(told(json.leftAlone)).toEqual([['stack-losses', true, false]]);
     expect(json.summary).toMatchObject({
       findings: 2,
       refused: 1,
@@ -326,7 +332,14 @@ describe('json', () => {
   });
 
   test('nothing found is a document too', () => {
-    expect(toJson(NOTHING)).toMatchObject({ version: 1, findings: [], skipped: [], notes: [] });
+    expect(toJson(NOTHING)).toMatchObject({
+      version: 2,
+      findings: [],
+      leftAlone: [],
+      applied: null,
+      skipped: [],
+      notes: [],
+    });
   });
 });
 
@@ -377,11 +390,19 @@ describe('summary', () => {
   test.each<[expected: string, report: Report]>([
     ['No findings in 3 files.', NOTHING],
     ['No findings in 1 file.', { ...NOTHING, checked: 1 }],
-    ['No findings in 9 files.', of([refused])],
+    ['No fixes. 1 suspicious site was left alone: `memfix check -v` says why.', of([refused])],
+    [
+      'No fixes. 3 suspicious sites were left alone, 2 of them leaks: `memfix check -v` says why.',
+      {
+        ...of([refused, { ...refused, transform: 'drip' }, { ...refused, transform: 'drip' }]),
+        leaks: new Set(['drip']),
+      },
+    ],
+    ['There were no Python files to look at.', { ...NOTHING, checked: 0 }],
     ['No findings in 3 files; 2 files skipped.', { ...NOTHING, skipped: [skipped, skipped] }],
     ['1 safe finding in 1 file: 1 frees memory. Run `memfix apply` to fix 1.', of(some('safe', 1))],
     [
-      '2 safe findings in 2 files: 2 free memory. Run `memfix apply` to fix 2.',
+      '2 safe findings in 2 files: 2 free memory; 1 suspicious site left alone (`-v`). Run `memfix apply` to fix 2.',
       of(some('safe', 1), some('safe', 1), [refused]),
     ],
     [
@@ -393,7 +414,7 @@ describe('summary', () => {
       of([...some('safe', 3), ...some('unsafe', 1, false)]),
     ],
     [
-      '1 unsafe finding in 1 file: 1 frees memory. Run `memfix apply --unsafe-fixes` to fix 1.',
+      '1 unsafe finding in 1 file: 1 frees memory. Run `memfix apply --interactive` to review 1.',
       of(some('unsafe', 1)),
     ],
     ['2 advice findings in 1 file: 2 free memory.', of(some('advice', 2, false))],
@@ -404,14 +425,18 @@ describe('summary', () => {
     ['Fixed 3 findings in 2 files. No findings remain.', { ...of([]), fixed }],
     [
       'Fixed 3 findings in 2 files: 1 frees memory, 2 save time. No findings remain.',
-      { ...of([]), fixed, taken: [...timely.slice(0, 2), ...some('safe', 1)] },
+      {
+        ...of([]),
+        fixed,
+        taken: [...timely.slice(0, 2), ...some('safe', 1)].map((finding) => ({ path: 'a.py', finding })),
+      },
     ],
     [
       '15 safe findings in 2 files: 3 free memory, 12 save time. Run `memfix apply` to fix 3.',
       of(timely, some('safe', 3)),
     ],
     [
-      'Fixed 1 finding and suppressed 1 finding in 1 file. 1 unsafe finding remains in 1 file: 1 frees memory. Run `memfix apply --unsafe-fixes` to fix 1.',
+      'Fixed 1 finding and suppressed 1 finding in 1 file. 1 unsafe finding remains in 1 file: 1 frees memory. Run `memfix apply --interactive` to review 1.',
       { ...of(some('unsafe', 1)), fixed: { findings: 1, suppressed: 1, files: 1 } },
     ],
     [

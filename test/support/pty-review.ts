@@ -1,7 +1,8 @@
-/** A review of the `.py` files of a folder with toy transforms, for a pseudo-terminal: `pty-review.ts <folder> [--resume] [--color]`. */
+/** A review of the `.py` files of a folder, for a pseudo-terminal: `pty-review.ts <folder> [--resume] [--color] [--real]`; with toys unless `--real`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { review } from '../../src/cli/session.js';
+import { defaultsOf } from '../../src/dev/engines.js';
 import { createEngine } from '../../src/engine/engine.js';
 import type { SourceFile } from '../../src/engine/outcome.js';
 import { loadParser } from '../../src/syntax/parser.js';
@@ -9,15 +10,17 @@ import { decode, encode } from '../../src/text/decode.js';
 import { entryFor } from '../../src/workspace/assumptions.js';
 import { State } from '../../src/workspace/state.js';
 import { draftName, replaceBytes } from '../../src/workspace/write.js';
+import { transforms } from '../../transforms/index.js';
 import { TOYS } from './pty-toys.js';
 
 const [folder = '.', ...flags] = process.argv.slice(2);
-const metas = new Map(TOYS.map(({ meta }) => [meta.id, meta]));
+const chosen = flags.includes('--real') ? transforms : TOYS;
+const metas = new Map(chosen.map(({ meta }) => [meta.id, meta]));
 const engine = createEngine({
   parser: await loadParser(),
-  transforms: TOYS,
+  transforms: chosen,
   knownIds: new Set(metas.keys()),
-  optionsFor: () => ({}),
+  optionsFor: (id) => defaultsOf(chosen.find(({ meta }) => meta.id === id)),
 });
 
 function read(path: string): SourceFile | undefined {

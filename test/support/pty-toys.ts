@@ -68,6 +68,14 @@ export const TOYS: readonly Transform[] = [
     change: (name, edit) => edit.replace(name, 'calm'),
   }),
   toy({ id: 'toy-hint', word: 'hint', safety: 'advice', change: (name, edit) => edit.replace(name, 'told') }),
+  toy({ id: 'toy-one', word: 'twin', safety: 'safe', change: (name, edit) => edit.replace(name, 'one') }),
+  toy({
+    id: 'toy-two',
+    word: 'twin',
+    safety: 'safe',
+    asks: true,
+    change: (name, edit) => edit.replace(name, 'two'),
+  }),
   toy({
     id: 'toy-tall',
     word: 'tall',

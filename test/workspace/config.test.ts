@@ -126,7 +126,7 @@ describe('what it says wrongly is an error in three parts', () => {
     expect(failureOf({ 'memfix.toml': 'selct = ["leak"]\n' })).toMatchObject({
       title: 'Unknown key in config',
       detail: '`selct` in <cwd>/memfix.toml is no key of memfix. Did you mean `select`?',
-      next: 'Known: exclude, extend, extend-select, fixable, ignore, per-file-ignores, select, target-versions, transforms, unfixable, unsafe-fixes.',
+      next: 'Known: assume, exclude, extend, extend-select, fixable, ignore, per-file-ignores, root, select, target-versions, transforms, unfixable, unsafe-fixes.',
     });
   });
 
@@ -309,4 +309,35 @@ test('options have their defaults, and per-file ignores leave the other transfor
   };
   expect(idsIn('a.py')).toEqual(['drop-hold', 'calm-risk']);
   expect(idsIn('tests/t.py')).toEqual(['calm-risk']);
+});
+
+describe('a project that ends at its config', () => {
+  const around = {
+    'other.py': 'x = 1\n',
+    'inner/memfix.toml': 'root = true\n',
+    'inner/a.py': 'import other\n',
+  };
+  const seen = (cwd: string, request?: Partial<Request>) =>
+    project(cwd, { paths: ['inner'], ...request }).neighbourhood.moduleFor('inner/a.py', 'other')?.path;
+
+  test('sees nothing outside of its folder', () => {
+    expect(seen(repositoryWith(around))).toBeUndefined();
+    expect(seen(repositoryWith({ ...around, 'inner/memfix.toml': '' }))).toBe('other.py');
+  });
+
+  test('says so itself: neither a file that it extends nor a stranger does', () => {
+    const extended = {
+      ...around,
+      'base.toml': 'root = true\n',
+      'inner/memfix.toml': 'extend = "../base.toml"\n',
+    };
+    expect(seen(repositoryWith(extended))).toBe('other.py');
+    expect(seen(repositoryWith(around), { isTarget: true })).toBe('other.py');
+  });
+
+  test('says so by true', () => {
+    expect(failureOf({ 'memfix.toml': 'root = "."\n' }).detail).toBe(
+      '`root` must be true or false, in <cwd>/memfix.toml',
+    );
+  });
 });

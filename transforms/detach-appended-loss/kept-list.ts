@@ -189,9 +189,8 @@ function isSomethingElse(text: string, name: string, naming: readonly string[], 
 
 /** Whether some function of the file could have such a list. */
 export function mayKeepList(glimpse: Glimpse): boolean {
-  const isCode = glimpse.outline !== undefined;
   return recordingStretches(glimpse, '.append(').some(
-    (stretch) => !listNames(stretch, isCode, glimpse.text).next().done,
+    (stretch) => !listNames(stretch, glimpse.outline !== undefined, glimpse.text).next().done,
   );
 }
 

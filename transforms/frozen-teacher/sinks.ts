@@ -117,8 +117,9 @@ function aloneAt(
 ): GradDoubt | undefined {
   const statement = statementOf(read);
   const name = shown(read);
+  const only = ask('only-read');
   if (asksForGraph(module, read))
-    return unknown(ask('only-read')`Is \`${name}\` ${ONLY_READ}, nor asked for its graph?`);
+    return unknown(only`Is \`${name}\` ${ONLY_READ}, and its graph asked for by nobody?`);
   const backward = within(
     backwards(module).map(({ call, value }) => ({ start: call.start, end: call.end, value })),
     statement,
@@ -131,17 +132,15 @@ function aloneAt(
   if (value === undefined || !value.contains(read)) {
     return /^(?:if|while|assert|delete)_statement$|^elif_clause$/.test(statement.type)
       ? undefined
-      : unknown(ask('only-read')`Is \`${name}\` by itself ${ONLY_READ}?`);
+      : unknown(only`Is \`${name}\` by itself ${ONLY_READ}?`);
   }
   const caller = callsAround(value, read).find((each) => differentiatesInside(module, each));
   if (caller !== undefined)
-    return unknown(ask('only-read')`Is \`${name}\` by itself ${ONLY_READ} in \`${shown(caller)}\`?`);
+    return unknown(only`Is \`${name}\` by itself ${ONLY_READ} in \`${shown(caller)}\`?`);
   if (mixes(module, value, networks)) return reentrant(module, value, read);
   if (backward !== undefined)
     return isTrainedSomehow(module, value, networks)
-      ? unknown(
-          ask('more-to-differentiate')`Does \`${shown(value)}\` also depend on a network that is trained?`,
-        )
+      ? unknown(ask('more-to-differentiate')`Does \`${shown(value)}\` also depend on what is trained?`)
       : no(`\`${shown(value)}\`, which is differentiated, may hang on nothing else`);
   if (isAssignment) {
     const reads = readsOfTarget(module, inner?.field('left'));
@@ -151,7 +150,7 @@ function aloneAt(
     const reads = readsOfReturned(module, enclosingFunction(statement));
     if (reads !== undefined && follow(reads)) return undefined;
   }
-  return unknown(ask('only-read')`Is \`${name}\` by itself ${ONLY_READ}?`);
+  return unknown(only`Is \`${name}\` by itself ${ONLY_READ}?`);
 }
 
 /** `torch.autograd.grad(loss, y)`, `y.requires_grad`, `y.retain_grad()`, `y.register_hook(f)`. */

@@ -2,10 +2,18 @@ import { behindBracket, isInLoop, linesOf } from '../../src/syntax/code-text.js'
 
 const MAKES =
   /\b(?:as_tensor|tensor|zeros|ones|full|eye|arange|linspace)\([-+[(\s]*(?:[\d.]|True|False|math|\w+\s*=)/;
+/** The same in a text with comments. */
+const MAY_MAKE =
+  /\b(?:as_tensor|tensor|zeros|ones|full|eye|arange|linspace)\((?:[-+[(\s]|#[^\n]*\n)*(?:[\d.]|True|False|math|\w+(?:\s|#[^\n]*\n)*=)/;
 const MAKER = /\b(?:as_tensor|tensor|zeros|ones|full|eye|arange|linspace)\(/g;
 const MOVE = /\.\s*(?:to|cuda)\b/;
 const TARGET = /(?:^|[;:])\s*(\w+)\s*=/g;
 const LITERALS = /\b\d[\w.]*|\b(?:True|False)\b|\b\w+\s*\.\s*(?:pi|e|inf|tau|nan)\b/g;
+
+/** Whether a file has a tensor of numbers, comments and strings included: most say no before they are cut. */
+export function mayMakeConstant(text: string): boolean {
+  return MAY_MAKE.test(text);
+}
 
 /** Whether a tensor of numbers is made of a list, or moved, in a loop, or made anywhere and moved in one, by the code alone. */
 export function mayRepeatConstant(code: string): boolean {

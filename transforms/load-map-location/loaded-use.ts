@@ -1,4 +1,5 @@
-import { isReportedBy, readsOnly } from '../../src/library/library.js';
+import { isPlain, isReportedBy, ofTensor, readsOnly } from '../../src/library/library.js';
+import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { definitionOf, readsReached } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -16,6 +17,16 @@ export interface Stray {
   /** What would change: where it is, or whether it is the loaded tensor itself or a copy of it. */
   readonly matter: 'device' | 'copy';
 }
+
+/** What becomes of a loaded value: the `load_state_dict` calls it ends in, and the other places it reaches. */
+export interface Fate {
+  /** Here, or in a function of the project that it is handed to. */
+  readonly loads: readonly Elsewhere[];
+  readonly strays: readonly Stray[];
+}
+
+/** What a value holds: state by name, pairs of a name and state, state alone (a tensor or anything else), or a number. */
+export type Holds = 'mapping' | 'pairs' | 'state' | 'number';
 
 /** Methods of others that take it and keep nothing of its device. */
 export function takesOnly(name: string): boolean {
@@ -171,4 +182,51 @@ export function takesTensors(module: PyModule, callee: PyNode): boolean {
       path,
     )
   );
+}
+
+export function isReturned(node: PyNode): boolean {
+  return node.closest('return_statement', 'block')?.type === 'return_statement';
+}
+
+/** Entries of a checkpoint that hold a number; a tensor of one number does as well, on whichever device. */
+export const NUMBER_ENTRY =
+  /^(?:(?:start|global|train|last|current|num|n|total|model|next)_)?(epochs?|steps?|iters?|iterations?|seed)$/;
+
+/** Settings, which may hold anything. */
+export const SETTINGS_ENTRY = /^(?:\w+_)?(?:args|arch|config|cfg|hparams|hyper_?parameters|version)$/;
+
+/** Of a dict, and of a tensor on the CPU. */
+export const DICT_METHODS = /^(?:clear|keys|numpy|update)$/;
+
+/** What a tensor says about itself, wherever it is. */
+export function isPlainHere(name: string): boolean {
+  const known = ofTensor(name);
+  return isPlain(known) && !known?.tellsDevice;
+}
+
+/** They give the same numbers back, and no cast or other form. */
+export const PASSING_METHODS = /^(?:copy|detach|expand|repeat|state_dict|to)$/;
+
+/** Without `list(…)` and the like around it. */
+export function bare(value: PyNode): PyNode {
+  const inner = REPACKS.has(value.field('function')?.text ?? '') ? argumentsOf(value)[0] : undefined;
+  return inner === undefined ? value : bare(inner);
+}
+
+/** `name in state`, `state is None`: neither looks at a tensor. */
+export function isLookedFor(comparison: PyNode, value: PyNode): boolean {
+  const operators = comparison.children.flatMap((child) =>
+    comparison.named.includes(child) ? [] : child.text,
+  );
+  return operators.every(
+    (operator) => /^is\b/.test(operator) || (/in$/.test(operator) && comparison.named[0] !== value),
+  );
+}
+
+/** The name that gets a value of `one, other = state["one"], state["other"]`. */
+export function unpackedTo(values: PyNode, value: PyNode): PyNode | undefined {
+  const assignment = values.parent?.type === 'assignment' ? values.parent : undefined;
+  const targets = assignment?.field('right') === values ? assignment.field('left')?.named : undefined;
+  const target = targets?.[values.named.indexOf(value)];
+  return targets?.length === values.named.length && target?.type === 'identifier' ? target : undefined;
 }

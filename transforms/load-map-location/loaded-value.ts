@@ -1,66 +1,63 @@
-import { isExact, isOfModule, isPlain, ofTensor } from '../../src/library/library.js';
+import { isExact, isOfModule } from '../../src/library/library.js';
+import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { isProgram } from '../../src/semantic/program.js';
 import { argumentsOf, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import {
+  bare,
+  DICT_METHODS,
+  type Fate,
+  type Holds,
   isDeviceMove,
   isKnownMapping,
   isLook,
+  isLookedFor,
   isNamed,
+  isPlainHere,
   isPlainIndex,
+  isReturned,
   looksOnly,
   MAKES_STATE,
+  NUMBER_ENTRY,
+  PASSING_METHODS,
   REPACKS,
   readsOf,
   registersBuffer,
+  SETTINGS_ENTRY,
   type Stray,
   TESTED,
   takesOnly,
   takesTensors,
+  unpackedTo,
 } from './loaded-use.js';
 import { MovedFlow } from './moved-value.js';
+import { parameterGiven } from './parameter-given.js';
 import { takesSize } from './size-taker.js';
 
-/** What becomes of a loaded value: the `load_state_dict` calls it ends in, and the other places it reaches. */
-export interface Fate {
-  readonly loads: readonly PyNode[];
-  readonly strays: readonly Stray[];
-}
-
 export function fateOf(module: PyModule, loaded: PyNode): Fate {
-  const flow = new Flow(module);
-  flow.follow(loaded, 'mapping');
-  flow.settle();
-  return flow;
+  return new Flow(module).through([loaded]);
 }
 
-/** What a value holds: state by name, pairs of a name and state, state alone (a tensor or anything else), or a number. */
-type Holds = 'mapping' | 'pairs' | 'state' | 'number';
-
-/** Entries of a checkpoint that hold a number; a tensor of one number does as well, on whichever device. */
-const NUMBER_ENTRY =
-  /^(?:(?:start|global|train|last|current|num|n|total|model|next)_)?(epochs?|steps?|iters?|iterations?|seed)$/;
-
-/** Settings, which may hold anything. */
-const SETTINGS_ENTRY = /^(?:\w+_)?(?:args|arch|config|cfg|hparams|hyper_?parameters|version)$/;
-
-/** Of a dict, and of a tensor on the CPU. */
-const DICT_METHODS = /^(?:clear|keys|numpy|update)$/;
-
-/** What a tensor says about itself, wherever it is. */
-function isPlainHere(name: string): boolean {
-  const known = ofTensor(name);
-  return isPlain(known) && !known?.tellsDevice;
+/** The same for what a function is given by a parameter. */
+export function fateOfParameter(module: PyModule, parameter: PyNode): Fate {
+  return flowOf({ module, node: parameter }, 0);
 }
 
-/** They give the same numbers back, and no cast or other form. */
-const PASSING_METHODS = /^(?:copy|detach|expand|repeat|state_dict|to)$/;
+function flowOf({ module, node }: Elsewhere, hops: number): Flow {
+  return new Flow(module, hops).through(readsOf(module, node));
+}
+
 const IS_MODULE = 'is a whole module';
 
+/** Functions that hand it on are followed this far. */
+const MAX_HANDED = 3;
+
 class Flow implements Fate {
-  readonly loads: PyNode[] = [];
+  readonly loads: Elsewhere[] = [];
+  /** Whether the function that was given it gives it back. */
+  isReturned = false;
   readonly strays: Stray[] = [];
   readonly #seen = new Set<PyNode>();
   readonly #numbers = new Set<PyNode>();
@@ -70,13 +67,22 @@ class Flow implements Fate {
 
   readonly #moved: MovedFlow;
 
-  constructor(private readonly module: PyModule) {
+  constructor(
+    private readonly module: PyModule,
+    private readonly hops = 0,
+  ) {
     this.#moved = new MovedFlow(
       module,
       this.strays,
       (call) => this.#load(call),
       (subscript) => this.#write(subscript),
     );
+  }
+
+  through(values: readonly PyNode[]): this {
+    for (const value of values) this.follow(value, 'mapping');
+    this.#settle();
+    return this;
   }
 
   follow(value: PyNode, holds: Holds): void {
@@ -142,18 +148,25 @@ class Flow implements Fate {
         this.#stray(value, IS_MODULE, 'no');
         return;
       case 'return_statement':
-      case 'expression_list':
-      case 'tuple':
-        this.#stray(value, isReturned(parent) ? 'is returned' : 'is used here too');
+        if (this.hops > 0) this.isReturned = true;
+        else this.#stray(value, 'is returned');
         return;
+      case 'expression_list':
+      case 'tuple': {
+        const target = unpackedTo(parent, value);
+        if (target === undefined) this.#stray(value, isReturned(parent) ? 'is returned' : 'is used here too');
+        else this.#bind(target, holds);
+        return;
+      }
       default:
         if (!TESTED.has(parent.type)) this.#stray(value, 'is used here too');
     }
   }
 
   /** A mapping, as what is loaded whole is, gives names when it is iterated, and its entries can be replaced. */
-  settle(): void {
-    const whole = new Set(this.loads.map((call) => argumentsOf(call)[0]?.text));
+  #settle(): void {
+    const own = this.loads.filter(({ module }) => module === this.module);
+    const whole = new Set(own.map(({ node }) => argumentsOf(node)[0]?.text));
     for (const value of this.#iterated) if (!whole.has(bare(value).text)) this.#stray(value, 'is iterated');
     for (const value of this.#written) {
       if (!whole.has(value.text) && !isKnownMapping(this.module, value))
@@ -275,7 +288,18 @@ class Flow implements Fate {
   }
 
   #load(call: PyNode): void {
-    if (!this.loads.includes(call)) this.loads.push(call);
+    if (!this.loads.some(({ node }) => node === call)) this.loads.push({ module: this.module, node: call });
+  }
+
+  /** A function of the project that loads it, looks at it or hands it back: what becomes of it there. */
+  #handed(call: PyNode, argument: PyNode, holds: Holds): boolean {
+    const parameter = this.hops < MAX_HANDED ? parameterGiven(this.module, call, argument) : undefined;
+    if (parameter === undefined) return false;
+    const inner = flowOf(parameter, this.hops + 1);
+    if (inner.strays.length > 0) return false;
+    for (const load of inner.loads) this.loads.push(load);
+    if (inner.isReturned) this.follow(call, holds);
+    return true;
   }
 
   #argument(call: PyNode | undefined, argument: PyNode, holds: Holds): void {
@@ -303,6 +327,7 @@ class Flow implements Fate {
       return;
     }
     if (holds !== 'pairs' && takesSize(this.module, call, argument)) return;
+    if (this.#handed(call, argument, holds)) return;
     this.#stray(argument, `is handed to \`${name}\``, MAKES_STATE.test(name) ? 'no' : 'unknown');
     this.follow(call, 'mapping');
   }
@@ -321,24 +346,4 @@ class Flow implements Fate {
       else this.#stray(target, 'is used here too');
     } else this.#iterated.push(value);
   }
-}
-
-/** Without `list(…)` and the like around it. */
-function bare(value: PyNode): PyNode {
-  const inner = REPACKS.has(value.field('function')?.text ?? '') ? argumentsOf(value)[0] : undefined;
-  return inner === undefined ? value : bare(inner);
-}
-
-function isReturned(node: PyNode): boolean {
-  return node.closest('return_statement', 'block')?.type === 'return_statement';
-}
-
-/** `name in state`, `state is None`: neither looks at a tensor. */
-function isLookedFor(comparison: PyNode, value: PyNode): boolean {
-  const operators = comparison.children.flatMap((child) =>
-    comparison.named.includes(child) ? [] : child.text,
-  );
-  return operators.every(
-    (operator) => /^is\b/.test(operator) || (/in$/.test(operator) && comparison.named[0] !== value),
-  );
 }

@@ -10,10 +10,11 @@ import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass, PLAIN_BASES, TORCH } from '../../src/torch/catalog.js';
 import { copiesLoadedState, loadsAsTorchDoes, WRAPS_MODULE } from '../../src/torch/catalog-modules.js';
 import { moduleKind } from '../../src/torch/module/modules.js';
+import { parameterNode, takerOf } from './parameter-given.js';
 
 /** Models whose state is sharded, quantized or not there yet, and parts that load in their own way. */
 const OWN_WAYS =
-  /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|DTensor|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|quantiz|init_empty_weights|(?:device\s*=|device\(|\.to\(|to_empty\()\s*(?:device\s*=\s*)?["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b|_load_from_state_dict|\.load_state_dict\s*=(?!=)|["']load_state_dict["']/i;
+  /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|DTensor|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|quantization|quantize_(?:dynamic|fx|per_|model)|\bquantize_\(|prepare_qat|\bnn\.(?:quantized|qat|intrinsic)|torchao|auto_?gptq|init_empty_weights|(?:device\s*=|device\(|\.to\(|to_empty\()\s*(?:device\s*=\s*)?["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b|_load_from_state_dict|\.load_state_dict\s*=(?!=)|["']load_state_dict["']/i;
 
 /** Whether nothing in some code stands for a model that does its own thing with what it loads. */
 export function loadsPlainly(code: string): boolean {
@@ -38,7 +39,7 @@ export function isCopyingClass(module: PyModule, classNode: PyNode): Answer {
 }
 
 /** An optimizer moves its state to the parameters, and leaves its settings where they are loaded. */
-function hasTensorSettings({ module, node }: Elsewhere): boolean {
+export function hasTensorSettings({ module, node }: Elsewhere): boolean {
   const init = methodNamed(module, node, '__init__');
   return (
     init !== undefined && /\b(?:as_tensor|empty|full|ones|tensor|zeros|new_\w+)\(/.test(module.codeOf(init))
@@ -51,7 +52,7 @@ function hasTensorSettings({ module, node }: Elsewhere): boolean {
  */
 export function hasCopyingParts(module: PyModule, making: PyNode): Answer {
   const made = ingredientsOf(module, making);
-  if (made === undefined || !made.strangers.every(isHarmless) || made.handed.some(mayBecomePart))
+  if (made === undefined || !made.strangers.every(loadsAsUsual) || made.handed.some(mayBecomePart))
     return 'unknown';
   return all(made.definitions.map(leavesLoadingAlone));
 }
@@ -75,15 +76,19 @@ function mayBecomePart({ module, node }: Elsewhere): boolean {
   return found === undefined || !takesNumber(found.node, found.module, argument);
 }
 
-/** Whether a class or function takes an argument for a number: it computes with it, or makes a layer without parts with it. */
+/**
+ * Whether a class or function takes an argument for a number, or for settings: it computes with it or makes a layer without
+ * parts with it, or reads nothing but attributes of it.
+ */
 function takesNumber(definition: PyNode | undefined, module: PyModule, argument: PyNode): boolean {
-  const isClass = definition?.type === 'class_definition';
-  const taker = isClass ? methodNamed(module, definition, '__init__') : definition;
-  const name = taker && parameterOf(taker, argument, isClass ? 1 : 0);
+  const taker = definition && takerOf(definition, module);
+  const name = taker && parameterNode(taker.node, argument, taker.skipped)?.text;
   if (taker === undefined || name === undefined) return false;
-  const scope = module.scopeOf(taker);
+  const scope = module.scopeOf(taker.node);
   if (module.writes(scope, name).length > 1) return false;
-  return module.reads(scope, name).some(({ parent }) => {
+  const reads = module.reads(scope, name);
+  if (reads.length > 0 && reads.every(isAskedForParts)) return true;
+  return reads.some(({ parent }) => {
     if (parent?.type === 'binary_operator') return parent.field('operator')?.text !== '%';
     const callee = parent?.type === 'argument_list' ? parent.parent?.field('function') : undefined;
     const path = callee && qualifiedName(module, callee);
@@ -91,16 +96,12 @@ function takesNumber(definition: PyNode | undefined, module: PyModule, argument:
   });
 }
 
-/** The parameter that gets an argument of a call, by position or by name. */
-export function parameterOf(taker: PyNode, argument: PyNode, skipped: number): string | undefined {
-  if (argument.type === 'keyword_argument') return argument.field('name')?.text;
-  const all = argument.parent?.named ?? [];
-  const before = all.slice(0, all.indexOf(argument) + 1);
-  if (before.some(({ type }) => type.endsWith('_splat') || type === 'keyword_argument')) return undefined;
-  const parameter = taker.field('parameters')?.named[before.length - 1 + skipped];
-  const name =
-    parameter?.type === 'identifier' ? parameter : (parameter?.field('name') ?? parameter?.named[0]);
-  return name?.type === 'identifier' ? name.text : undefined;
+/** `settings.width`, `settings is None`; a call of a method may hand it on. */
+function isAskedForParts(read: PyNode): boolean {
+  const { parent } = read;
+  if (parent?.type === 'comparison_operator') return /\bis\b/.test(parent.text);
+  if (parent?.type !== 'attribute' || parent.field('object') !== read) return false;
+  return parent.parent?.type !== 'call' || parent.parent.field('function') !== parent;
 }
 
 function leavesLoadingAlone({ module, node }: Elsewhere): Answer {
@@ -114,6 +115,14 @@ function leavesLoadingAlone({ module, node }: Elsewhere): Answer {
 
 function hasMetaclass(classNode: PyNode): boolean {
   return (classNode.field('superclasses')?.named ?? []).some(({ type }) => type === 'keyword_argument');
+}
+
+/** Code of others in a folder of the project, which is not looked into. */
+const VENDORED = /(?:^|\.)(?:third_?party|3rd_?party|_?vendor(?:ed)?)(?:\.|$)/i;
+
+/** What a package of others makes loads as torch's modules and optimizers do, unless the library says that it does not. */
+export function loadsAsUsual(path: string): boolean {
+  return packageOf(path)?.ownLoading !== true && !/\.EMA\w*$/.test(path) && !VENDORED.test(path);
 }
 
 /** Of torch, or of a package that has no modules, or only such that load as torch's. */

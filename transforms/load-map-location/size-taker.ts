@@ -4,7 +4,7 @@ import { definedElsewhere } from '../../src/semantic/elsewhere.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { parameterOf } from './loading-class.js';
+import { parameterNode } from './parameter-given.js';
 
 /**
  * Whether a class or function of the project takes an argument for nothing but sizes: of torch's layers and of ranges, perhaps
@@ -19,7 +19,7 @@ export function takesSize(module: PyModule, call: PyNode, argument: PyNode): boo
   if (found === undefined) return false;
   const isClass = found.node.type === 'class_definition';
   const taker = isClass ? methodNamed(found.module, found.node, '__init__') : found.node;
-  const name = taker && parameterOf(taker, argument, isClass ? 1 : 0);
+  const name = taker && parameterNode(taker, argument, isClass ? 1 : 0)?.text;
   if (taker === undefined || name === undefined) return false;
   const scope = found.module.scopeOf(taker);
   const reads = found.module.reads(scope, name);

@@ -1,16 +1,24 @@
-import type { Finding, Outcome, Scan } from '../../engine/outcome.js';
+import type { Outcome, Scan } from '../../engine/outcome.js';
 import { plural } from '../../report/prose.js';
-import type { Report } from '../../report/report.js';
+import type { Report, Taken } from '../../report/report.js';
 import { encode } from '../../text/decode.js';
 import { appliedIn, excludedIn, filesIn, isChanged } from '../../workspace/changes.js';
 import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
 import { Interrupted } from '../io.js';
-import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
-import { exitCodeFor, formatOf, present } from '../results.js';
-import { settledOutcomes, withoutBeside } from '../settling.js';
+import { type Look, prepare, prepareStdin } from '../looking.js';
+import { exitCodeFor, formatOf, present, rendered, sayAssumed, withLeaks } from '../results.js';
+import { settle, withoutBeside } from '../settling.js';
 import { tidy } from '../tidying.js';
-import { guardFiles, reportUnwritten, sayHowToUndo, type Unwritten } from '../writing.js';
+import {
+  guardFiles,
+  type Held,
+  nameHeld,
+  reportUnwritten,
+  sayHowToUndo,
+  stageFiles,
+  type Unwritten,
+} from '../writing.js';
 import { diff } from './diff.js';
 
 export async function apply(context: Context): Promise<number> {
@@ -21,26 +29,56 @@ export async function apply(context: Context): Promise<number> {
   }
   if (args.flag('dry-run')) return diff(context);
   if (args.readsStdin) return applyStdin(context);
-  const format = formatOf(context);
+  formatOf(context);
   const look = await prepare(context);
   await tidy(context, look.project.root);
-  const seen = await lookThrough(context, look, 'fix');
-  const outcomes = await settledOutcomes(look, seen);
-  await guardFiles(
+  const { seen, outcomes: settled } = await settle(context, look);
+  const outcomes = await decided(context, look, settled);
+  const held = await guardFiles(
     context,
     look,
-    outcomes.filter(isChanged).flatMap(({ file, beside }) => [file.path, ...beside.map(({ path }) => path)]),
+    outcomes.filter(isChanged).map(({ file, beside }) => [file.path, ...beside.map(({ path }) => path)]),
   );
-  const landed = await writeAll(context, look, outcomes);
+  const landed = await writeAll(context, look, outcomes, held);
   const bugs = outcomes.flatMap((outcome) => outcome.bugs);
   const report: Report = { ...landed.report, skipped: seen.skipped, checked: seen.files };
-  await present(context, report, format);
+  await tell(context, report);
   for (const sentence of outcomes.flatMap(excludedIn)) context.say(sentence);
+  nameHeld(context, held);
+  stageFiles(context, look, landed.written);
   sayHowToUndo(context, landed.roots);
   reportUnwritten(context, landed.unwritten);
   context.confess(seen.crashes, bugs);
   const isFailure = landed.unwritten.length + seen.crashes.length + bugs.length > 0;
   return isFailure ? EXIT.error : exitCodeFor(context, report);
+}
+
+/** As the policy says, or as a run of the user's command does. */
+async function decided(
+  context: Context,
+  look: Look,
+  outcomes: readonly Outcome[],
+): Promise<readonly Outcome[]> {
+  if (context.args.text('verify') === undefined && context.args.rest === undefined) return outcomes;
+  const { decidingCommand, verifiedOutcomes } = await import('../verifying.js');
+  return verifiedOutcomes(context, look, outcomes, decidingCommand(context.args) ?? []);
+}
+
+/** What was fixed, and one line on the rest; what the rest is, where a format or `-v` asks for it. */
+async function tell(context: Context, found: Report): Promise<void> {
+  const { args, isVerbose } = context;
+  const format = formatOf(context);
+  const report = withLeaks(context, found);
+  if (format === 'json' || format === 'concise' || args.flag('statistics'))
+    return present(context, report, format);
+  const { renderApplied, summarizeApplied } = await import('../../report/applied.js');
+  const isWanted = isVerbose || args.text('output-format') !== undefined;
+  const fixed = renderApplied(report.taken ?? [], context.view);
+  const rest = isWanted ? await rendered(context, report, format) : '';
+  await context.show(`${fixed}${fixed !== '' && rest !== '' ? '\n' : ''}${rest}`);
+  if (!isWanted) context.remark(report);
+  sayAssumed(context, report);
+  for (const line of summarizeApplied(report, isWanted)) context.say(line);
 }
 
 /** From standard input to standard output: what cannot be fixed comes out as it went in. */
@@ -63,17 +101,31 @@ async function applyStdin(context: Context): Promise<number> {
 interface Landed {
   readonly report: Pick<Report, 'scans' | 'fixed' | 'taken'>;
   readonly unwritten: readonly Unwritten[];
+  /** The names of the files that were written. */
+  readonly written: readonly string[];
   readonly roots: readonly string[];
 }
 
 /** One file after the other, each whole; Ctrl-C is heard between two of them. */
-async function writeAll(context: Context, look: Look, outcomes: readonly Outcome[]): Promise<Landed> {
+async function writeAll(
+  context: Context,
+  look: Look,
+  outcomes: readonly Outcome[],
+  held: readonly Held[],
+): Promise<Landed> {
   const writer = new Writer(context.io.cwd, look.targets, context.io.env);
-  writer.expect(outcomes.filter(isChanged));
+  const spared = new Set(held.map(({ path }) => path));
+  const isWritten = (outcome: Outcome) => isChanged(outcome) && !spared.has(outcome.file.path);
+  writer.expect(outcomes.filter(isWritten));
   const scans: Scan[] = [];
   const unwritten: Unwritten[] = [];
+  const done: string[] = [];
   let files = 0;
-  const taken: Finding[] = [];
+  const taken: Taken[] = [];
+  const asItIs = async ({ file }: Outcome) => {
+    const scan = (await look.tools.engine()).scan(file);
+    if (scan.kind === 'scan') scans.push(look.project.newLines?.among(scan) ?? scan);
+  };
   try {
     for (const outcome of outcomes) {
       await new Promise((resume) => setImmediate(resume));
@@ -81,25 +133,31 @@ async function writeAll(context: Context, look: Look, outcomes: readonly Outcome
         if (files === 0) context.io.signal.throwIfAborted();
         throw new Interrupted(`Interrupted after ${plural(files, 'file')}; \`memfix undo\` takes them back.`);
       }
-      const written = isChanged(outcome) ? writer.write(outcome) : undefined;
+      const { path } = outcome.file;
+      if (spared.has(path)) {
+        await asItIs(outcome);
+        continue;
+      }
+      const written = isWritten(outcome) ? writer.write(outcome) : undefined;
       if (written?.ok === false) {
-        unwritten.push({ path: outcome.file.path, reason: written.reason });
-        const scan = (await look.tools.engine()).scan(outcome.file);
-        if (scan.kind === 'scan') scans.push(scan);
+        unwritten.push({ path, reason: written.reason });
+        await asItIs(outcome);
         continue;
       }
       scans.push(outcome.remaining);
       if (written === undefined) continue;
       files += filesIn([outcome]);
-      taken.push(...appliedIn(outcome));
+      done.push(...(outcome.after === outcome.file.source.text ? [] : [path]));
+      done.push(...outcome.beside.map((change) => change.path));
+      taken.push(...appliedIn(outcome).map((finding) => ({ path, finding })));
     }
   } finally {
     writer.close();
   }
-  const roots = files > 0 ? writer.roots : [];
   return {
     report: { scans, taken, fixed: { findings: taken.length, suppressed: 0, files } },
     unwritten,
-    roots,
+    written: done,
+    roots: files > 0 ? writer.roots : [],
   };
 }

@@ -16,12 +16,11 @@ import type { Arguments } from '../arguments.js';
 import { Fitter } from '../budget-patch.js';
 import { sized, subjectOf } from '../budget-subject.js';
 import { type Context, EXIT } from '../context.js';
-
-const FORMATS = ['full', 'json'] as const;
+import { PAGE_FORMATS } from '../formats.js';
 
 export async function budget(context: Context): Promise<number> {
   const { args, view, io } = context;
-  const isJson = args.oneOf('output-format', FORMATS, 'full') === 'json';
+  const isJson = args.oneOf('output-format', PAGE_FORMATS, 'full') === 'json';
   const write = (json: () => unknown, text: () => string) =>
     context.out(isJson ? `${JSON.stringify(json(), undefined, 2)}\n` : text());
   if (args.text('example') !== undefined) {

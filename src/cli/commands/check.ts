@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import type { CheckedFiles } from '../../oom/places.js';
 import type { TooLarge } from '../../report/too-large.js';
-import { textOf } from '../../workspace/bounded.js';
 import { slashed } from '../../workspace/places.js';
 import { type Context, EXIT } from '../context.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { evidenceOf, withDiagnosis } from '../oom.js';
 import { provenOf } from '../proven.js';
 import { exitCodeFor, formatOf, present } from '../results.js';
+import { checkedFiles } from '../settling.js';
 
 export async function check(context: Context): Promise<number> {
   if (context.args.flag('show-settings')) return showSettings(context);
@@ -16,8 +16,8 @@ export async function check(context: Context): Promise<number> {
   const evidence = await evidenceOf(context);
   const proven = await provenOf(context);
   const look = await prepare(context);
-  const isShort = format === 'concise' && evidence === undefined;
-  const seen = await lookThrough(context, look, isShort ? 'places' : 'report');
+  const needsText = format !== 'concise' || evidence !== undefined || look.project.newLines !== undefined;
+  const seen = await lookThrough(context, look, needsText ? 'report' : 'places');
   const found = {
     scans: seen.scans,
     skipped: seen.skipped,
@@ -28,7 +28,10 @@ export async function check(context: Context): Promise<number> {
   const report =
     evidence === undefined
       ? found
-      : await withDiagnosis(found, evidence, filesOf(context, look), look.project);
+      : await withDiagnosis(found, evidence, checkedFiles(context, look), {
+          project: look.project,
+          args: context.args,
+        });
   await present(context, report, format);
   context.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
@@ -37,13 +40,6 @@ export async function check(context: Context): Promise<number> {
 async function runsOf(look: Look): Promise<readonly TooLarge[]> {
   const { runsTooLarge } = await import('../budget-check.js');
   return (await runsTooLarge(look)) ?? [];
-}
-
-function filesOf({ io }: Context, { targets }: Look): CheckedFiles {
-  return {
-    paths: new Map([...targets.keys()].map((path) => [path, slashed(resolve(io.cwd, path))])),
-    text: (path) => textOf(targets.get(path)?.target ?? path),
-  };
 }
 
 async function showSettings(context: Context): Promise<number> {
@@ -68,7 +64,7 @@ async function checkStdin(context: Context): Promise<number> {
     paths: new Map(found.scans.map(({ file: { path } }) => [path, slashed(resolve(context.io.cwd, path))])),
     text: (path) => found.scans.find(({ file }) => file.path === path)?.file.source.text,
   };
-  const report = await withDiagnosis(found, evidence, files, project);
+  const report = await withDiagnosis(found, evidence, files, { project, args: context.args });
   await present(context, report, format);
   return exitCodeFor(context, report);
 }

@@ -14,17 +14,16 @@ import { objectionTo } from '../../workspace/git.js';
 import { patchRoot } from '../../workspace/patch-root.js';
 import { isInside, slashed } from '../../workspace/places.js';
 import { type Context, EXIT } from '../context.js';
-import { lookThrough, prepare, prepareStdin } from '../looking.js';
+import { prepare, prepareStdin } from '../looking.js';
 import { provenOf } from '../proven.js';
 import { strictness } from '../results.js';
-import { settledOutcomes, withoutBeside } from '../settling.js';
+import { settle, withoutBeside } from '../settling.js';
 
 export async function diff(context: Context): Promise<number> {
   if (context.args.readsStdin) return diffStdin(context);
   const proven = await provenOf(context);
   const look = await prepare(context);
-  const seen = await lookThrough(context, look, 'fix');
-  const outcomes = await settledOutcomes(look, seen);
+  const { seen, outcomes } = await settle(context, look);
   const changed = outcomes.filter(isChanged);
   const { cwd } = context.io;
   const changes = changed.flatMap((outcome) => {
@@ -38,13 +37,14 @@ export async function diff(context: Context): Promise<number> {
     proven?.summary,
   );
   prove(patch, root);
+  // What is noted stands in the files as they are.
   const report = {
-    scans: outcomes.map(({ remaining }) => remaining),
+    scans: seen.scans,
     skipped: seen.skipped,
     checked: seen.files,
   };
   const bugs = outcomes.flatMap((outcome) => outcome.bugs);
-  const code = conclude(context, patch, changed, report);
+  const code = await conclude(context, patch, changed, report);
   if (changed.length > 0 && root !== context.io.cwd) context.say(`Paths are relative to ${root}.`);
   context.confess(seen.crashes, bugs);
   return seen.crashes.length + bugs.length > 0 ? EXIT.error : code;
@@ -63,24 +63,42 @@ async function diffStdin(context: Context): Promise<number> {
   const root = patchRoot([target], io.cwd);
   const name = isInside(target, root) ? slashed(relative(root, target)) : outcome.file.path;
   const patch = patchOf(changed.map((change) => changeOf(change, name)));
-  const code = conclude(context, patch, changed, { scans: [outcome.remaining], skipped: [], checked: 1 });
+  const code = await conclude(context, patch, changed, {
+    scans: [outcome.remaining],
+    skipped: [],
+    checked: 1,
+  });
   context.confess([], outcome.bugs);
   return outcome.bugs.length > 0 ? EXIT.error : code;
 }
 
-/** What was measured for the fixes in a file. */
+/** What a person has to answer for the fixes in a file, or has, and what was measured for them. */
 function commentsOn(outcome: Outcome, proven: Proven | undefined): readonly string[] {
-  if (proven === undefined) return [];
-  const applied = appliedIn(outcome).map(({ transform }) => transform);
-  return [...new Set(applied)].map((id) => `${id}: ${proven.measured(id) ?? 'not measured'}`);
+  const applied = appliedIn(outcome);
+  const asked = applied.flatMap(({ transform, at, questions, assumed = [] }) => [
+    ...questions.map(({ text }) => `${transform}, line ${at.line}, is right if yes: ${text}`),
+    ...assumed.map(({ text }) => `${transform}, line ${at.line}, assumed: ${text}`),
+  ]);
+  const ids = new Set(applied.map(({ transform }) => transform));
+  const measured =
+    proven === undefined ? [] : [...ids].map((id) => `${id}: ${proven.measured(id) ?? 'not measured'}`);
+  return [...asked, ...measured];
 }
 
-function changeOf({ file, after }: Outcome, path: string): FileChange {
-  return { path, source: file.source, after };
+function changeOf(outcome: Outcome, path: string): FileChange {
+  const { file, after } = outcome;
+  return { path, source: file.source, after, comments: commentsOn(outcome, undefined) };
 }
 
-function conclude(context: Context, patch: Buffer, changed: readonly Outcome[], report: Report): number {
-  context.out(presented(patch, context));
+async function conclude(
+  context: Context,
+  patch: Buffer,
+  changed: readonly Outcome[],
+  report: Report,
+): Promise<number> {
+  const shown = presented(patch, context);
+  if (typeof shown === 'string') await context.show(shown);
+  else context.out(shown);
   context.remark(report);
   const fixes = changed.flatMap(appliedIn);
   for (const sentence of changed.flatMap(excludedIn)) context.say(sentence);

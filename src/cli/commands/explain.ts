@@ -13,7 +13,7 @@ export async function explain(context: Context): Promise<number> {
     throw args.misuse('`memfix explain` takes the id of one transform; `memfix list` shows them all.');
   }
   const meta = new Vocabulary(catalogue).meta(id);
-  context.out(terminalPage(meta, exampleOf(meta.id), view));
+  await context.show(terminalPage(meta, exampleOf(meta.id), view));
   return EXIT.clean;
 }
 

@@ -2,7 +2,6 @@ import { dirname, resolve } from 'node:path';
 import type { Engine } from '../../engine/engine.js';
 import type { Outcome, Scan } from '../../engine/outcome.js';
 import { plural } from '../../report/prose.js';
-import { tally } from '../../report/tally.js';
 import { entryFor } from '../../workspace/assumptions.js';
 import { Failure } from '../../workspace/failure.js';
 import { repositoryRoot, shownFrom } from '../../workspace/places.js';
@@ -14,10 +13,12 @@ import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
 import { Interrupted, wantsColor } from '../io.js';
 import { type Look, lookThrough, prepare } from '../looking.js';
-import { strictness } from '../results.js';
+import { evidenceOf } from '../oom.js';
+import { exitCodeFor } from '../results.js';
 import type { Remember } from '../session-remember.js';
+import { related } from '../settling.js';
 import { tidy } from '../tidying.js';
-import { guardFiles, reportUnwritten, sayHowToUndo } from '../writing.js';
+import { guardFiles, nameHeld, reportUnwritten, sayHowToUndo } from '../writing.js';
 
 /** `apply --interactive`: the same files and guards as `apply`, with a person's answers. */
 export async function applyInteractively(context: Context): Promise<number> {
@@ -34,16 +35,25 @@ export async function applyInteractively(context: Context): Promise<number> {
   }
   const look = await prepare(context);
   await tidy(context, look.project.root);
-  const seen = withoutUnsound(await lookThrough(context, look, 'report'), await look.tools.engine());
-  const open = seen.scans.filter(hasFix);
-  await guardFiles(
+  const evidence = await evidenceOf(context);
+  const found =
+    evidence === undefined
+      ? await lookThrough(context, look, 'report')
+      : await related(context, look, evidence);
+  const seen = withoutUnsound(found, await look.tools.engine());
+  const held = await guardFiles(
     context,
     look,
-    open.flatMap(({ file, findings }) => [
-      file.path,
-      ...findings.flatMap(({ fix }) => fix?.beside?.map(({ path }) => path) ?? []),
-    ]),
+    seen.scans
+      .filter(hasFix)
+      .map(({ file, findings }) => [
+        file.path,
+        ...findings.flatMap(({ fix }) => fix?.beside?.map(({ path }) => path) ?? []),
+      ]),
   );
+  const spared = new Set(held.map(({ path }) => path));
+  const open = seen.scans.filter((scan) => hasFix(scan) && !spared.has(scan.file.path));
+  nameHeld(context, held);
   context.remark({ scans: seen.scans, skipped: seen.skipped, checked: seen.files });
   context.confess(seen.crashes, []);
   const state = new Map(seen.scans.map((scan) => [scan.file.path, scan]));
@@ -52,7 +62,7 @@ export async function applyInteractively(context: Context): Promise<number> {
   const report = { scans: [...state.values()], skipped: seen.skipped, checked: seen.files };
   if (code !== EXIT.clean) return code;
   if (seen.crashes.length > 0) return EXIT.error;
-  return Math.max(tally(report).findings > 0 ? EXIT.findings : EXIT.clean, strictness(context, report));
+  return exitCodeFor(context, report);
 }
 
 function hasFix({ findings }: Scan): boolean {

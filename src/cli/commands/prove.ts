@@ -18,15 +18,20 @@ import { type Extra, MOST_COPIED, stateOf, type Tree, treeOf } from '../../works
 import { Workshop } from '../../workspace/prove/workshop.js';
 import type { Arguments } from '../arguments.js';
 import { type Context, EXIT } from '../context.js';
+import { PAGE_FORMATS } from '../formats.js';
 import { fixesIn, type Proposal } from '../proposal.js';
 
-const FORMATS = ['full', 'json'] as const;
 /** More names than this are a list nobody reads. */
 const NAMED = 5;
 
 export async function prove(context: Context): Promise<number> {
   const { args, io } = context;
-  const isJson = args.flag('json') || args.oneOf('output-format', FORMATS, 'full') === 'json';
+  if (args.flag('apply')) {
+    wishOf(args);
+    const { apply } = await import('./apply.js');
+    return apply(context);
+  }
+  const isJson = args.flag('json') || args.oneOf('output-format', PAGE_FORMATS, 'full') === 'json';
   const tell = (report: ProveReport) => {
     context.out(
       isJson ? `${JSON.stringify(proveJson(report), undefined, 2)}\n` : renderProve(report, context.view),

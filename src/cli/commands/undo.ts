@@ -2,10 +2,11 @@ import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { printable } from '../../report/cells.js';
 import { plural } from '../../report/prose.js';
+import { shellWord } from '../../report/worth.js';
 import { Failure, reasonOf } from '../../workspace/failure.js';
 import { repositoryRoot, shownFrom } from '../../workspace/places.js';
 import { State } from '../../workspace/state.js';
-import { undoLast } from '../../workspace/undo.js';
+import { hasPages, undoLast } from '../../workspace/undo.js';
 import { type Context, EXIT } from '../context.js';
 import { tidy } from '../tidying.js';
 
@@ -19,10 +20,14 @@ export async function undo(context: Context): Promise<number> {
   await tidy(context, root);
   const undone = undoLast(state);
   if (undone === undefined) {
+    const others = State.below(root, io.env).filter(hasPages);
+    const commands = others.map((other) => `  memfix undo ${shellWord(shownFrom(io.cwd, other.root))}`);
     throw new Failure(
       'Nothing to undo',
-      `there is no apply left to take back in ${root}${ignored(state)}`,
-      'Run it in the repository (or, without git, in the folder) where `memfix apply` was run.',
+      `there is no apply left to take back in ${root}${ignored(state)}${others.length === 0 ? '' : `; below it there is:\n${commands.join('\n')}`}`,
+      others.length === 0
+        ? 'Run it in the repository (or, without git, in the folder) where `memfix apply` was run.'
+        : 'Name the repository: each has its own.',
     );
   }
   for (const file of undone.restored) context.say(`restored ${printable(shownFrom(io.cwd, file))}`);

@@ -53,6 +53,6 @@ export function tiersOf(parser: PythonParser, fixture: FixtureCase, files: Files
     line: at.line,
     id: transform,
     tier: refusal === undefined ? safety : 'refused',
-    why: refusal === undefined ? questions.map(({ text }) => text) : [refusal],
+    why: refusal === undefined ? questions.map((each) => each.text) : [refusal],
   }));
 }

@@ -129,10 +129,13 @@ const NUMERICS: Readonly<Record<Numerics, string>> = {
   'changes-training': 'training takes another course',
 };
 
-function safetyLine({ transform, findings, numerics, unsafe = 0 }: FixCount): string {
-  const proven = 'the code proves every precondition';
-  const rests = `${unsafe} of ${findings} rest on preconditions that the code does not prove: please review them`;
-  return `- ${code(transform)}: ${NUMERICS[numerics]} (${numerics}); ${unsafe === 0 ? proven : rests}.`;
+function safetyLine({ transform, findings, numerics, unsafe = 0, questions = [] }: FixCount): string {
+  const standing = `- ${code(transform)}: ${NUMERICS[numerics]} (${numerics});`;
+  if (unsafe === 0) return `${standing} the code proves every precondition.`;
+  const rests = `${standing} ${unsafe} of ${findings} rest on what the code does not prove`;
+  if (questions.length === 0) return `${rests}: please review them.`;
+  const asked = questions.map((question) => `  - **${sentence(question)}**`);
+  return [`${rests}, and are right where you can answer yes:`, ...asked].join('\n');
 }
 
 function verifyLines({ verified }: RepositoryRecord): readonly string[] {
@@ -150,7 +153,7 @@ function evidenceLine(transform: string, meta: TransformMeta | undefined): strin
 
 const REASONS: Readonly<Record<Left['kind'], string>> = {
   refused: 'left alone because ',
-  unsafe: 'not proven: ',
+  unsafe: '',
   advice: '',
   unfixed: '',
   rejected: '',

@@ -18,6 +18,12 @@ export interface ProcessRecord {
   readonly autograd: { readonly peak: number; readonly tensors: number; readonly uncounted: number } | null;
   readonly syncs: number | null;
   readonly losses: readonly number[];
+  /** The norm of all gradients before a step, of a run that reads them. */
+  readonly gradients: readonly number[];
+  /** What was trained and the buffers beside it, at the end of such a run. */
+  readonly state: { readonly norms: readonly number[]; readonly digest: string } | null;
+  /** By file of the copy, the lines that ran, of a run that looks. */
+  readonly lines: Readonly<Record<string, readonly number[]>>;
   /** Files that were imported from the user's tree instead of the copy. */
   readonly strayed: readonly string[];
   /** Python files of the copy that it had to do with. */
@@ -103,7 +109,15 @@ export function recordOf(text: string): ProcessRecord | undefined {
   const { samples, devices, strayed, loaded, errors } = json;
   if (!Array.isArray(samples) || !Array.isArray(devices) || !Array.isArray(losses)) return undefined;
   if (!Array.isArray(strayed) || !Array.isArray(loaded) || !isRecord(errors)) return undefined;
-  return { ...(json as unknown as ProcessRecord), losses: losses.map(Number) };
+  const { gradients, state, lines } = json;
+  if (!Array.isArray(gradients) || !isRecord(lines)) return undefined;
+  const norms = isRecord(state) && Array.isArray(state['norms']) ? state['norms'].map(Number) : undefined;
+  return {
+    ...(json as unknown as ProcessRecord),
+    losses: losses.map(Number),
+    gradients: gradients.map(Number),
+    state: isRecord(state) && norms !== undefined ? { norms, digest: `${state['digest']}` } : null,
+  };
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -23,6 +23,8 @@ export interface FixCount {
   readonly numerics: Numerics;
   /** How many of them rest on what the code does not prove; absent where none does. */
   readonly unsafe?: number;
+  /** What a person has to answer with yes for those to be right: the first few. */
+  readonly questions?: readonly string[];
 }
 
 export interface PerFix {

@@ -14,11 +14,12 @@ import { ONLY_READ, placeOf, shown } from '../gate.js';
 import type { Suspect } from './differentiators.js';
 import { functionElsewhere, gradUseElsewhere } from './elsewhere.js';
 import { escapesOf } from './escapes.js';
-import { functionsOf, gradUseReached, reachedFrom } from './grad.js';
+import { gradUseReached } from './grad.js';
 import { isHandle, nameOf } from './handles.js';
 import { membersAsked } from './instance.js';
 import { TRAINS, trainsInLibraries } from './names.js';
 import { givenTo } from './parts.js';
+import { functionsOf, reachedFrom } from './reach.js';
 import { GradTrace } from './trace.js';
 import {
   calledValue,

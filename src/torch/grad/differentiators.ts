@@ -5,14 +5,7 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
 import { type Arity, arityOf } from '../../semantic/project-names.js';
-import {
-  decoratorsOf,
-  enclosingClass,
-  enclosingFunction,
-  methodName,
-  ownNodes,
-  receiverOf,
-} from '../../semantic/statements.js';
+import { decoratorsOf, enclosingClass, methodName, ownNodes, receiverOf } from '../../semantic/statements.js';
 import { questionFor } from '../../semantic/surroundings.js';
 import type { PyNode } from '../../syntax/node.js';
 import {
@@ -24,8 +17,10 @@ import {
   TORCH_DATA,
 } from '../catalog.js';
 import { placeOf } from '../gate.js';
-import { functionsOf, type GradUse, gradUses, reachedFrom } from './grad.js';
+import { Gathered } from './gathered.js';
+import { type GradUse, gradUses } from './grad.js';
 import { isOwnMember } from './instance.js';
+import { functionsAround, reachedFrom, reaching } from './reach.js';
 import { isMethodOfLibraries, isOfKnownPackage } from './values.js';
 
 /** A function of the project that differentiates, or runs one of its file that does. Plain data: it outlives the scan. */
@@ -68,33 +63,39 @@ const WORDS: readonly string[] = [
 ];
 
 /**
- * The functions of other files of the project that differentiate, themselves or by what they call in other files. Undefined
- * where too many files would have to be looked into.
+ * The functions of other files of the project that differentiate, themselves or by what they call in other files, found as
+ * they are gone through: who has found the one it looks for asks no further. Ends with undefined where too many files would have to be looked into.
  */
-export function differentiators(module: PyModule): readonly Differentiator[] | undefined {
-  return module.memo(findDifferentiators, module);
+export function differentiators(module: PyModule): Iterable<Differentiator | undefined> {
+  return module.memo(unfinished, module);
+}
+
+function unfinished(module: PyModule): Iterable<Differentiator | undefined> {
+  return new Gathered(findDifferentiators(module));
 }
 
 /** Functions whose callers are looked for. */
 const MOST_CALLED = 1024;
 
-function findDifferentiators(module: PyModule): readonly Differentiator[] | undefined {
-  const found = new Map<string, Differentiator>();
-  const asked = new Set<string>();
+function* findDifferentiators(module: PyModule): Generator<Differentiator | undefined> {
   const own = differentiatorsIn(module.alone);
+  const isOwn = new Set(own.map(keyOf));
+  const found = new Set<string>();
+  const asked = new Set<string>();
   const pending = [...own];
-  const add = (files: readonly (readonly Differentiator[])[]): void => {
+  function* add(files: readonly (readonly Differentiator[])[]): Generator<Differentiator> {
     for (const each of files.flat()) {
-      const key = `${each.place} ${each.name}`;
+      const key = keyOf(each);
       if (found.has(key)) continue;
-      found.set(key, each);
+      found.add(key);
       pending.push(each);
+      if (!isOwn.has(key)) yield each;
     }
-  };
+  }
   for (const word of WORDS) {
     const files = module.around.summaries({ word, beside: [] }, differentiatorsIn);
-    if (files === undefined) return undefined;
-    add(files);
+    if (files === undefined) return yield undefined;
+    yield* add(files);
   }
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     const mention = { word: at.name, beside: besideCallsOf(at) };
@@ -102,11 +103,13 @@ function findDifferentiators(module: PyModule): readonly Differentiator[] | unde
     if (asked.has(question) || !isCalledByName(at)) continue;
     asked.add(question);
     const files = asked.size > MOST_CALLED ? undefined : module.around.summaries(mention, callersIn);
-    if (files === undefined) return undefined;
-    add([...files, callersIn(module.alone, at.name)]);
+    if (files === undefined) return yield undefined;
+    yield* add([...files, callersIn(module.alone, at.name)]);
   }
-  const isOwn = new Set(own.map(({ place, name }) => `${place} ${name}`));
-  return [...found].flatMap(([key, each]) => (isOwn.has(key) ? [] : [each]));
+}
+
+function keyOf({ place, name }: Differentiator): string {
+  return `${place} ${name}`;
 }
 
 /** One of these a file must have that gets the function: its module or a package around it, or the class where others have such methods. */
@@ -163,18 +166,16 @@ function isOfImport(module: PyModule, attribute: PyNode): boolean {
 
 /** The functions that hold one of these places, or run one of their file that does. */
 function functionsWith(module: PyModule, uses: readonly GradUse[]): readonly Differentiator[] {
-  const functions = functionsOf(module);
-  const own = new Map(
-    functions.flatMap((node) => {
-      const whole = node.parent?.type === 'decorated_definition' ? node.parent : node;
-      const use = uses.find((each) => whole.contains(each.node));
-      return use === undefined ? [] : [[node, use] as const];
-    }),
-  );
+  const own = new Map<PyNode, GradUse>();
+  for (const use of uses)
+    for (const node of functionsAround(use.node)) if (!own.has(node)) own.set(node, use);
+  const leading = reaching(module, own.keys());
+  const members = uses.flatMap(({ node }) => classesAround(node).flatMap(methodsOf));
+  const functions = [...new Set([...leading, ...members])].sort((a, b) => a.start - b.start);
   return functions.flatMap((node) => {
     const name = node.field('name')?.text;
     const classNode = enclosingClass(node);
-    const via = own.get(node) ?? reachedFrom(module, node).flatMap((each) => own.get(each) ?? [])[0];
+    const via = leading.has(node) ? (own.get(node) ?? firstOf(reachedFrom(module, node), own)) : undefined;
     const use = via ?? (classNode && usedByClass(uses, classNode));
     if (name === undefined || use === undefined) return [];
     const { isFunction, mayBeModule, bases } = kindOfClass(module, classNode);
@@ -188,6 +189,14 @@ function functionsWith(module: PyModule, uses: readonly GradUse[]): readonly Dif
       isIterated: yields(module, node) || isGoneThrough(module, module.words(name)),
     };
   });
+}
+
+function firstOf(reached: Iterable<PyNode>, own: ReadonlyMap<PyNode, GradUse>): GradUse | undefined {
+  for (const each of reached) {
+    const use = own.get(each);
+    if (use !== undefined) return use;
+  }
+  return undefined;
 }
 
 function lambdasWith(module: PyModule, uses: readonly GradUse[]): readonly Differentiator[] {
@@ -205,10 +214,12 @@ function lambdasWith(module: PyModule, uses: readonly GradUse[]): readonly Diffe
 
 /** A generator; one that is a context manager is entered instead. */
 function yields(module: PyModule, functionNode: PyNode): boolean {
+  if (!functionNode.text.includes('yield')) return false;
   const isManager = decoratorsOf(functionNode).some(
     (each) => qualifiedName(module, each) === CONTEXT_MANAGER,
   );
-  return !isManager && [...ownNodes(functionNode)].some(({ type }) => type === 'yield');
+  if (isManager) return false;
+  return [...ownNodes(functionNode)].some(({ type }) => type === 'yield');
 }
 
 /** `DataLoader(data, collate_fn=f)`, `map(f, data)`: who goes through that runs it. */
@@ -225,10 +236,17 @@ function isGoneThrough(module: PyModule, values: readonly PyNode[]): boolean {
 
 /** An alias in the body of the class: `diff = staticmethod(torch.autograd.grad)`. */
 function usedByClass(uses: readonly GradUse[], classNode: PyNode): GradUse | undefined {
-  return uses.find(({ node }) => {
-    const around = enclosingFunction(node);
-    return classNode.contains(node) && (around === undefined || !classNode.contains(around));
-  });
+  return uses.find(({ node }) => classesAround(node).includes(classNode));
+}
+
+/** The classes that a place is in, without those around a function that it is in. */
+function classesAround(node: PyNode): readonly PyNode[] {
+  const found: PyNode[] = [];
+  for (const ancestor of node.ancestors()) {
+    if (ancestor.type === 'function_definition') break;
+    if (ancestor.type === 'class_definition') found.push(ancestor);
+  }
+  return found;
 }
 
 function kindOfClass(module: PyModule, classNode: PyNode | undefined) {

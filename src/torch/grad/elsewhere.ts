@@ -5,13 +5,8 @@ import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
 import type { PyNode } from '../../syntax/node.js';
 import { classAskingForMode } from './forward.js';
-import {
-  type DifferentiatingModule,
-  differentiatingModule,
-  type GradUse,
-  gradUseReached,
-  reachedFrom,
-} from './grad.js';
+import { type DifferentiatingModule, differentiatingModule, type GradUse, gradUseReached } from './grad.js';
+import { reachedFrom } from './reach.js';
 
 interface UseElsewhere {
   readonly use: GradUse;
@@ -98,7 +93,7 @@ function findAsking(module: PyModule): string | undefined {
     const found = around.alone.memo(classAskingForMode, around.alone);
     if (found !== undefined) return found;
   }
-  for (const word of ['is_grad_enabled', 'requires_grad', 'grad_fn', 'is_leaf']) {
+  for (const word of ['is_grad_enabled', 'requires_grad', 'grad_fn', 'is_leaf', 'needs_input_grad']) {
     const files = module.around.summaries({ word, beside: ['forward', '__call__'] }, classAskingForMode);
     if (files === undefined) return 'one of the many networks of the project';
     const found = files.find((each) => each !== undefined);

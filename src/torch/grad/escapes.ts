@@ -17,7 +17,7 @@ import { KEEPS } from './names.js';
 import { givenTo, isPlainParameter } from './parts.js';
 import type { GradTrace } from './trace.js';
 
-/** A value that may leave a function with its graph. `words` completes "not proven: …". */
+/** A value that may leave a function with its graph. */
 export interface Escape {
   readonly node: PyNode;
   readonly question: Question;

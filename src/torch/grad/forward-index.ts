@@ -5,7 +5,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, enclosingClass, hasSplat } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { mayHaveForward, runsInForward } from '../module/modules.js';
-import { functionsOf } from './grad.js';
+import { functionsOf } from './reach.js';
 
 /** How many arguments a call gives. */
 export interface Given {

@@ -1,5 +1,4 @@
 import { builtin, isPlain, isPlainMethod } from '../../library/library.js';
-import { classAround, definitionBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -123,16 +122,22 @@ export function classAskingForMode(module: PyModule): string | undefined {
     let asked = node.text === 'is_grad_enabled' ? (target.parent ?? target) : target;
     while (/^(?:boolean_operator|not_operator|parenthesized_expression)$/.test(asked.parent?.type ?? ''))
       asked = asked.parent ?? asked;
-    const owner = classAround(node)?.classNode.field('name')?.text;
+    const owner = node.closest('class_definition')?.field('name')?.text;
     if (owner !== undefined && (/\bor\b/.test(asked.text) || !/\.training\b/.test(asked.text))) return owner;
   }
   return undefined;
 }
 
-/** `y.requires_grad`, `y.grad_fn` and `y.is_leaf` of what a forward has computed; what `self` or a loop hands out keeps its flag. */
+/**
+ * `y.requires_grad`, `y.grad_fn` and `y.is_leaf` of what a forward has computed, and `ctx.needs_input_grad`; what `self` or a loop
+ * hands out keeps its flag.
+ */
 function graphAsked(module: PyModule): readonly PyNode[] {
   if (!mayHaveForward(module.text)) return [];
-  return ['.requires_grad', '.grad_fn', '.is_leaf'].flatMap((word) =>
+  const needed = module
+    .words('needs_input_grad')
+    .filter((node) => enclosingFunction(node)?.field('name')?.text === 'forward');
+  const asked = ['.requires_grad', '.grad_fn', '.is_leaf'].flatMap((word) =>
     module.words(word).filter((node) => {
       const attribute = node.parent;
       const object = attribute?.field('object');
@@ -148,6 +153,7 @@ function graphAsked(module: PyModule): readonly PyNode[] {
       );
     }),
   );
+  return [...needed, ...asked];
 }
 
 const MEMORY = ['memory_allocated', 'memory_reserved', 'memory_stats', 'memory_summary', 'mem_get_info'];

@@ -1,17 +1,16 @@
 import { row } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
-import { ancestryOf, classBehind, definitionNamed, methodNamed } from '../../semantic/definitions.js';
+import { classBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
-import { arityOf } from '../../semantic/project-names.js';
-import { argumentsOf, enclosingClass, hasSplat } from '../../semantic/statements.js';
+import { argumentsOf, enclosingClass } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import type { Span } from '../../text/lines.js';
 import { LR_SCHEDULERS } from '../catalog-modules.js';
-import { mayBeInstance } from './instance.js';
+import { functionsAround, methodsByName, reachedFrom, reaching } from './reach.js';
 import { isOfKnownPackage } from './values.js';
 
 /** A place that needs gradients, or sets them up. `words` completes "because it …". */
@@ -192,14 +191,6 @@ function placesOfUses(module: PyModule): readonly PlaceOfUse[] {
     .sort((a, b) => a.start - b.start);
 }
 
-/** What a function may run in its own file: everything its body refers to by name, and what that refers to. */
-export function reachedFrom(module: PyModule, functionNode: PyNode): readonly PyNode[] {
-  const reached = new Set([functionNode]);
-  for (const at of reached) for (const next of module.alone.memo(referencesIn, at)) reached.add(next);
-  reached.delete(functionNode);
-  return [...reached];
-}
-
 /** The first use of gradients that running the function can lead to, and through which function of the file. */
 export function gradUseReached(
   module: PyModule,
@@ -207,6 +198,8 @@ export function gradUseReached(
 ): { readonly use: GradUse; readonly via?: PyNode } | undefined {
   const own = gradUseIn(module, functionNode);
   if (own !== undefined) return { use: own };
+  const isFunction = functionNode.type === 'function_definition';
+  if (isFunction && !module.alone.memo(thoseReachingUses, module.alone).has(functionNode)) return undefined;
   for (const via of reachedFrom(module, functionNode)) {
     const use = gradUseIn(module, via);
     if (use !== undefined) return { use, via };
@@ -214,87 +207,12 @@ export function gradUseReached(
   return undefined;
 }
 
-/** Same-file functions that a function names. A method of an object whose class is unknown may be any method of that name. */
-function referencesIn(module: PyModule, functionNode: PyNode): readonly PyNode[] {
-  const found = new Set<PyNode>();
-  const defined = module.memo(definedNames, module);
-  for (const node of (functionNode.field('body') ?? functionNode).walk()) {
-    if (node.type !== 'identifier' || !defined.has(node.text)) continue;
-    for (const target of referred(module, node)) if (target !== functionNode) found.add(target);
-  }
-  return [...found];
-}
-
-/** What stands behind `def` and `class`, going by the text: no other name can be a function or a class of the file. */
-function definedNames({ text }: PyModule): ReadonlySet<string> {
-  return new Set(
-    Array.from(text.matchAll(/\b(?:def|class)[\s\\]+([\w\u0080-\uffff]+)/g), ([, name = '']) => name),
+/** The functions that have a use of gradients, or reach one that has. */
+function thoseReachingUses(module: PyModule): ReadonlySet<PyNode> {
+  return reaching(
+    module,
+    gradUses(module).flatMap(({ node }) => [...functionsAround(node)]),
   );
-}
-
-function referred(module: PyModule, identifier: PyNode): readonly PyNode[] {
-  const place = identifier.parent;
-  if (place?.type === 'attribute' && place.field('attribute') === identifier) {
-    const object = place.field('object');
-    const classNode = object && classBehind(module, object);
-    if (classNode !== undefined) {
-      const method = methodNamed(module, classNode, identifier.text);
-      const overrides = methodsByName(module, identifier.text).filter((each) => {
-        const owner = enclosingClass(each);
-        return owner !== undefined && ancestryOf(module, owner).classes.includes(classNode);
-      });
-      return method === undefined ? overrides : [method, ...overrides];
-    }
-    return methodsByName(module, identifier.text).filter((method) => {
-      const owner = enclosingClass(method);
-      if (!mayTakeCall(method, place)) return false;
-      return object === undefined || owner === undefined || mayBeInstance(module, object, owner);
-    });
-  }
-  if (roleOf(identifier) !== 'read') return [];
-  const definition = definitionNamed(module, identifier);
-  if (definition?.type === 'function_definition') return [definition];
-  if (definition?.type !== 'class_definition') return [];
-  return ['__init__', '__call__', 'forward'].flatMap((name) => methodNamed(module, definition, name) ?? []);
-}
-
-/** Where an attribute is called: with as many arguments as a method takes. */
-function mayTakeCall(method: PyNode, attribute: PyNode): boolean {
-  const call = attribute.parent;
-  if (call?.type !== 'call' || call.field('function') !== attribute || hasSplat(call)) return true;
-  const given = argumentsOf(call);
-  const [least, most] = arityOf(method);
-  const positional = given.filter(({ type }) => type !== 'keyword_argument').length;
-  // A static method has no `self`, and one more.
-  return positional <= most + 1 && given.length >= least;
-}
-
-/** Every `def` of the file. */
-export function functionsOf(module: PyModule): readonly PyNode[] {
-  return module.alone.memo(findFunctions, module.alone);
-}
-
-function findFunctions(module: PyModule): readonly PyNode[] {
-  return module.at('def').flatMap((node) => {
-    const definition = node.type === 'def' ? node.parent : undefined;
-    return definition?.type === 'function_definition' ? [definition] : [];
-  });
-}
-
-function methodsByName(module: PyModule, name: string): readonly PyNode[] {
-  return module.alone.memo(findMethods, module.alone).get(name) ?? [];
-}
-
-function findMethods(module: PyModule): ReadonlyMap<string, readonly PyNode[]> {
-  const found = new Map<string, PyNode[]>();
-  for (const definition of functionsOf(module)) {
-    const name = definition.field('name')?.text;
-    if (name === undefined || enclosingClass(definition) === undefined) continue;
-    const known = found.get(name);
-    if (known === undefined) found.set(name, [definition]);
-    else known.push(definition);
-  }
-  return found;
 }
 
 /**

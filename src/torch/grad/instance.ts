@@ -3,6 +3,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
 import { enclosingFunction } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { within } from '../../syntax/within.js';
 
 /**
  * Whether an object may be an instance of a class of the file: not where the code around it asks the same object for
@@ -12,27 +13,25 @@ export function mayBeInstance(module: PyModule, object: PyNode, classNode: PyNod
   if (object.text === classAround(object)?.self) return true;
   const { imported, unknown } = ancestryOf(module, classNode);
   if (unknown || imported.length > 0) return true;
-  const known = module.memo(membersOf, classNode);
-  return [...membersAsked(module, object)].every((name) => known.has(name));
+  return [...membersAsked(module, object)].every((name) => hasMember(module, classNode, name));
 }
 
-/** What a class of the file and its bases there have: methods, variables of the class, and attributes that are set in it. */
-function membersOf(module: PyModule, classNode: PyNode): ReadonlySet<string> {
+/** Whether a class of the file, or a base of it there, has a method, a variable, or an attribute set in it of this name. */
+function hasMember(module: PyModule, classNode: PyNode, name: string): boolean {
   const { classes } = ancestryOf(module, classNode);
-  return new Set(
-    classes.flatMap((each) => [
-      ...methodsOf(each).map((method) => method.field('name')?.text ?? ''),
-      ...[...each.walk()].flatMap((node) => memberSet(module, each, node)),
-    ]),
-  );
+  return classes.some((each) => {
+    if (methodsOf(each).some((method) => method.field('name')?.text === name)) return true;
+    return within(module.words(name), each).some(
+      (node) => node.type === 'identifier' && setsMember(module, each, node),
+    );
+  });
 }
 
 /** `x` of `x = 1` in the body of the class, and of `self.x = 1`, `other.x = 1` in a method. */
-function memberSet(module: PyModule, classNode: PyNode, node: PyNode): readonly string[] {
-  if (node.type === 'identifier')
-    return binds(roleOf(node)) && module.resolve(node)?.node === classNode ? [node.text] : [];
-  const name = node.type === 'attribute' ? node.field('attribute')?.text : undefined;
-  return name !== undefined && isSet(node) ? [name] : [];
+function setsMember(module: PyModule, classNode: PyNode, node: PyNode): boolean {
+  const { parent } = node;
+  if (parent?.type === 'attribute' && parent.field('attribute') === node) return isSet(parent);
+  return binds(roleOf(node)) && module.resolve(node)?.node === classNode;
 }
 
 /** The attribute is the target of an assignment, or one of several. */
@@ -81,7 +80,7 @@ function askedIn(_module: PyModule, place: PyNode): ReadonlyMap<string, Readonly
 /** `res.data` of an object whose class the file has, or which the file gives an attribute of that name. */
 export function isOwnMember(module: PyModule, object: PyNode | undefined, name: string): boolean {
   const classNode = object && classBehind(module, object);
-  if (classNode !== undefined && module.memo(membersOf, classNode).has(name)) return true;
+  if (classNode !== undefined && hasMember(module, classNode, name)) return true;
   return module.wordsSet(`.${name}`).some(({ text, parent }) => {
     if (text !== name || parent?.type !== 'attribute' || parent.field('object')?.text !== object?.text)
       return false;

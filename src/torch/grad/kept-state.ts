@@ -5,8 +5,8 @@ import { enclosingClass, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { attributeUses, mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 import { kindOf } from '../tensor/tensor.js';
-import { functionsOf } from './grad.js';
 import { mayCarryGradient, recordsNoGraph } from './gradient.js';
+import { functionsOf } from './reach.js';
 
 /** What a network computes in its forward, and still has behind it. */
 interface KeptState {

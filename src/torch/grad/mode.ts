@@ -15,9 +15,10 @@ import {
 import { type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { placeOf } from '../gate.js';
-import { functionsOf, gradUseReached, gradUsesIn } from './grad.js';
+import { gradUseReached, gradUsesIn } from './grad.js';
 import { gradModeOf } from './gradient.js';
 import { mayBeInstance } from './instance.js';
+import { functionsOf } from './reach.js';
 
 /** Names that say it, also of other people's decorators and context managers (`smart_inference_mode`). */
 const SAYS_GRAD_OFF = /no_?grad|inference_?mode|disable_?grad|without_?grad/i;

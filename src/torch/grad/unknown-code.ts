@@ -1,6 +1,7 @@
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
+import { isMethodOfProject } from '../../semantic/project-names.js';
 import { enclosingClass, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import {
@@ -31,10 +32,16 @@ const UNREAD: Suspect = {
 
 /** The first of all differentiating functions that code of this file may get hold of, and that could be the one. */
 function suspectAround(module: PyModule, may: (each: Differentiator) => boolean): Suspect | undefined {
-  const elsewhere = differentiators(module);
-  const found = [...differentiatorsIn(module.alone), ...(elsewhere ?? [])].find(may);
-  if (found !== undefined) return suspect(found);
-  return elsewhere === undefined ? UNREAD : undefined;
+  const own = differentiatorsIn(module.alone).find(may);
+  return own === undefined ? suspectElsewhere(module, may) : suspect(own);
+}
+
+function suspectElsewhere(module: PyModule, may: (each: Differentiator) => boolean): Suspect | undefined {
+  for (const each of differentiators(module)) {
+    if (each === undefined) return UNREAD;
+    if (may(each)) return suspect(each);
+  }
+  return undefined;
 }
 
 /** The class of the project whose instances differentiate when they are called; a network has the methods of one. */
@@ -84,11 +91,8 @@ export function differentiatesWhenIterated(module: PyModule): Suspect | undefine
 export function differentiatingOverride(module: PyModule, call: PyNode, method: PyNode): Suspect | undefined {
   const owner = enclosingClass(method)?.field('name')?.text;
   const name = methodName(call);
-  if (owner === undefined) return undefined;
-  const elsewhere = differentiators(module);
-  const found = elsewhere?.find((each) => each.name === name && each.bases.includes(owner));
-  if (found !== undefined) return suspect(found);
-  return elsewhere === undefined ? UNREAD : undefined;
+  if (owner === undefined || name === undefined || !isMethodOfProject(module, name)) return undefined;
+  return suspectElsewhere(module, (each) => each.name === name && each.bases.includes(owner));
 }
 
 /** A method of this name that differentiates, of a class that an object may be of. */
@@ -98,6 +102,7 @@ export function differentiatingMethod(
   isNetwork: boolean,
 ): Suspect | undefined {
   const name = methodName(call);
+  if (name === undefined || !isMethodOfProject(module, name)) return undefined;
   return suspectAround(
     module,
     (each) =>

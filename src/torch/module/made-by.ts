@@ -57,6 +57,21 @@ export function madeBy(module: PyModule, value: PyNode, maker: Maker): Answer {
   return new Trace(maker).value(module, value, 0);
 }
 
+/** Whether another file may make a class of a class: by its name, by another name that it gives it, or by a call. */
+function mayInherit({ code }: PyModule, name: string): boolean {
+  return new RegExp(
+    `\\bclass\\s+\\w+\\s*\\([^)]*\\b${name}\\b|\\b${name}\\s+as\\b|=\\s*(?:\\w+\\.)*${name}\\s*$|\\btype\\([^()]*,[^)]*\\b${name}\\b`,
+    'm',
+  ).test(code);
+}
+
+/** Whether another file may set an attribute of some object: by its name, or by one that is computed. */
+function maySet({ code }: PyModule, name: string): boolean {
+  return (
+    new RegExp(`\\.${name}\\s*(?:[-+*/|&]?=(?!=)|,[^=\\n()]*=(?!=))`).test(code) || /\bsetattr\(/.test(code)
+  );
+}
+
 class Trace {
   constructor(private readonly maker: Maker) {}
 
@@ -117,10 +132,19 @@ class Trace {
     return path !== undefined && this.maker.gives(path) ? 'yes' : 'unknown';
   }
 
-  /** Classes of other files may inherit the method that a node stands in, and be or hold something else. */
+  /** Whether files of the project inherit the method that a node stands in, or set the attribute: it may hold something else there. */
   #isOpen(module: PyModule, node: PyNode): boolean {
     const name = classAround(node)?.classNode.field('name')?.text;
-    return !this.maker.outlivesOthers && name !== undefined && !name.startsWith('_') && !isProgram(module);
+    if (this.maker.outlivesOthers || name === undefined || name.startsWith('_') || isProgram(module))
+      return false;
+    const attribute = node.type === 'attribute' ? node.field('attribute')?.text : undefined;
+    const others = module.around.summaries({ word: 'import', beside: [] }, isProgram);
+    if (others === undefined || others.length === 0) return true;
+    const answers = [
+      module.around.summaries({ word: name, beside: [] }, mayInherit),
+      attribute === undefined ? [] : module.around.summaries({ word: attribute, beside: [] }, maySet),
+    ];
+    return answers.some((found) => found?.includes(true) ?? true);
   }
 
   #call(module: PyModule, call: PyNode, hops: number): Answer {

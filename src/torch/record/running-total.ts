@@ -137,8 +137,11 @@ const TRAINS_OR_EVALUATES =
  * computation, no record.
  */
 export function recordingStretches(glimpse: Glimpse, word: string): readonly string[] {
+  const { text } = glimpse;
+  const trains = text.includes('backward(');
+  // Where the text as a whole does neither, it need not be cut.
+  if (!trains && !isRecording(text)) return [];
   const repeating = glimpse.repeatingWith(word);
-  const trains = repeating.length > 0 && glimpse.text.includes('backward(');
   return trains ? repeating : repeating.filter(isRecording);
 }
 
@@ -193,9 +196,8 @@ export function linesNaming(text: string, names: Iterable<string>): ReadonlyMap<
 
 /** Whether some function of the file could have such a total. */
 export function mayTotal(glimpse: Glimpse): boolean {
-  const isCode = glimpse.outline !== undefined;
   return recordingStretches(glimpse, '+').some(
-    (stretch) => !totalNames(stretch, isCode, glimpse.text).next().done,
+    (stretch) => !totalNames(stretch, glimpse.outline !== undefined, glimpse.text).next().done,
   );
 }
 

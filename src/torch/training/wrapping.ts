@@ -85,7 +85,17 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
     },
   ];
   if (here.some(({ answer }) => answer === 'no')) return here;
-  return [...here, module.memo(castElsewhere, classNode), module.memo(wrappingElsewhere, module)];
+  const wrapping = module.memo(wrappingElsewhere, module);
+  return [
+    ...here,
+    module.memo(castElsewhere, classNode),
+    {
+      answer: wrapping === undefined ? 'yes' : 'unknown',
+      otherwise: ask(
+        'other-models',
+      )`Does \`${wrapping?.word}\` in ${wrapping?.where} get only models without a \`${className}\` in them?`,
+    },
+  ];
 }
 
 /** Where another file uses the class, it may cast what it makes. */
@@ -111,20 +121,14 @@ function castElsewhere(module: PyModule, classNode: PyNode): Gate {
 }
 
 /** A file of the project that wraps, casts or walks any module may do so to one that has this one as a part. */
-function wrappingElsewhere(module: PyModule): Gate {
+function wrappingElsewhere(module: PyModule): { readonly word: string; readonly where: string } | undefined {
   for (const word of WRAPPING_WORDS) {
     const { modules, unread } = module.around.naming({ word, beside: [] }, (text) => WRAPS.test(text));
     const there = modules.find((each) => isNamed(each, word) && (!CASTS.has(word) || castsToHalf(each)));
     const where = there === undefined ? unread : `\`${there.path}\``;
-    if (where !== undefined)
-      return {
-        answer: 'unknown',
-        otherwise: ask(
-          'other-models',
-        )`Does \`${word}\` in ${where} get only models without this module in them?`,
-      };
+    if (where !== undefined) return { word, where };
   }
-  return gate(true, '');
+  return undefined;
 }
 
 /** Who runs the module on several devices, or casts it, without the file showing how. */

@@ -10,7 +10,7 @@ import { slashed } from '../places.js';
 import { fill } from './copy.js';
 import { type Change, fixCopy } from './fixes.js';
 import type { Tree } from './tree.js';
-import { type Kind, placeShim, readTrial } from './trial.js';
+import { placeShim, readTrial } from './trial.js';
 
 const PLAN = 'plan.json';
 
@@ -118,7 +118,12 @@ function needed(variant: Variant, folder: string): Variant {
   );
 }
 
-function trialsIn(folder: string, name: string, kind: Kind, metric: RegExp | undefined): readonly Trial[] {
+function trialsIn(
+  folder: string,
+  name: string,
+  kind: keyof Variant,
+  metric: RegExp | undefined,
+): readonly Trial[] {
   const trials: Trial[] = [];
   for (;;) {
     const place = join(folder, 'runs', `${name}-${kind}-${trials.length + 1}`);

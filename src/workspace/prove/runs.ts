@@ -6,8 +6,10 @@ import { ranOutOfMemory, succeeded, type Trial, type Variant } from '../../repor
 import type { Enclose } from './child.js';
 import { type Change, fixCopy } from './fixes.js';
 import type { Tree } from './tree.js';
-import { type Kind, placeShim, runTrial } from './trial.js';
+import { placeShim, runTrial } from './trial.js';
 import type { Workshop } from './workshop.js';
+
+type Kind = keyof Variant;
 
 export interface Assignment {
   readonly plan: Plan;

@@ -6,7 +6,9 @@ at its end, and about every second while it steps, so that a process that is kil
 
 It imports nothing that the command does not, draws no random number, and computes with no tensor. A part that
 fails is named under `errors` in the record and leaves the command alone. What slows a command down is left to
-a run of its own (MEMFIX_PROVE_COUNT): the bytes that autograd keeps, synchronisations, and the losses.
+a run of its own (MEMFIX_PROVE_COUNT): the bytes that autograd keeps, synchronisations, and the losses. With
+MEMFIX_PROVE_DIGEST it also reads gradients before each step and the trained state at the end; with MEMFIX_PROVE_LINES
+it notes which lines of some files run.
 """
 
 import atexit
@@ -96,9 +98,10 @@ class Kept:
 
 
 class Recorder:
-    def __init__(self, folder, counts):
+    def __init__(self, folder, counts, digests=False):
         self.folder = folder
         self.counts = counts
+        self.digests = digests
         self.torch = None
         self.autograd = None
         self.syncs = None
@@ -116,6 +119,10 @@ class Recorder:
         self.stepped = set()
         self.samples = Thinned()
         self.losses = Thinned()
+        self.gradients = Thinned()
+        self.optimizers = {}
+        self.owners = []
+        self.lines = {}
         self.peaks = {}
         self.used = set()
         self.errors = {}
@@ -137,6 +144,8 @@ class Recorder:
             self.guarded("autograd", self.count_autograd)
             self.guarded("syncs", self.count_syncs)
             self.guarded("losses", self.note_losses)
+        if self.digests:
+            self.guarded("gradients", self.watch_gradients)
 
     def watch_steps(self):
         from torch.optim import optimizer
@@ -262,6 +271,75 @@ class Recorder:
         self.syncs = counted
         return value
 
+    # What is trained, read in a run that is not timed.
+
+    def watch_gradients(self):
+        from torch.optim import optimizer
+
+        optimizer.register_optimizer_step_pre_hook(self.before_step)
+
+    def before_step(self, optimizer, args, kwargs):
+        if id(optimizer) not in self.optimizers:
+            # Held, so that what a function has trained is still there when the process ends.
+            self.optimizers[id(optimizer)] = optimizer
+            self.guarded("state", self.find_owners, optimizer)
+        if self.gradients.wants():
+            self.guarded("gradients", self.note_gradients, optimizer)
+
+    def note_gradients(self, optimizer):
+        total = 0.0
+        for parameter in trained_by(optimizer):
+            if parameter.grad is not None:
+                total += self.norm_of(parameter.grad) ** 2
+        self.gradients.add(total**0.5)
+
+    def norm_of(self, tensor):
+        torch, counted = self.torch, self.syncs
+        with torch.no_grad():
+            if tensor.is_sparse:
+                tensor = tensor.coalesce().values()
+            if tensor.is_complex():
+                tensor = torch.view_as_real(tensor)
+            norm = float(torch.linalg.vector_norm(tensor, dtype=torch.float64))
+        self.syncs = counted
+        return norm
+
+    def find_owners(self, optimizer):
+        """The outermost modules that hold what the optimizer trains, in the order of its parameters."""
+        import gc
+
+        module_class = self.torch.nn.Module
+        modules = [each for each in gc.get_objects() if issubclass(type(each), module_class)]
+        inner = {id(child) for module in modules for child in module._modules.values()}
+        places = {id(parameter): index for index, parameter in enumerate(trained_by(optimizer))}
+        found = []
+        for module in modules:
+            known = [places[id(each)] for each in module.parameters() if id(each) in places]
+            if known and id(module) not in inner:
+                found.append((min(known), type(module).__name__, id(module), module))
+        held = {id(module) for module in self.owners}
+        self.owners.extend(each[3] for each in sorted(found, key=lambda each: each[:2]) if id(each[3]) not in held)
+
+    def state(self):
+        """Norms of all that is trained and of the buffers beside it, and one digest of their bytes."""
+        import hashlib
+
+        if self.torch is None or not self.optimizers:
+            return None
+        tensors = [each for owner in self.owners for each in (*owner.parameters(), *owner.buffers())]
+        seen = {id(tensor) for tensor in tensors}
+        for optimizer in self.optimizers.values():
+            tensors.extend(each for each in trained_by(optimizer) if id(each) not in seen)
+        digest = hashlib.sha256()
+        norms = []
+        for tensor in tensors:
+            digest.update(("%s %s" % (tensor.dtype, tuple(tensor.shape))).encode())
+            flat = tensor.detach().cpu().contiguous().reshape(-1)
+            if flat.numel() > 0:
+                digest.update(flat.view(self.torch.uint8).numpy().tobytes())
+            norms.append(self.norm_of(flat if flat.is_floating_point() or flat.is_complex() else flat.double()))
+        return {"norms": norms, "digest": digest.hexdigest()}
+
     # The record.
 
     def write(self, final):
@@ -303,6 +381,9 @@ class Recorder:
             },
             "syncs": self.syncs,
             "losses": {"values": self.losses.items, "seen": self.losses.seen, "stride": self.losses.stride},
+            "gradients": self.gradients.items,
+            "state": self.guarded("state", self.state) if final else None,
+            "lines": {path: sorted(lines) for path, lines in list(self.lines.items())},
             "strayed": self.guarded("imports", strayed_modules) or [],
             "loaded": self.guarded("imports", self.loaded_files) or [],
             "errors": self.errors,
@@ -340,6 +421,60 @@ class Recorder:
             self.write(True)
         except Exception as error:
             sys.stderr.write("memfix prove: no record was written: %s\n" % error)
+
+
+def trained_by(optimizer):
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
+
+
+class LineTracer:
+    """Which lines of some files of the copy run, by `sys.monitoring`, before Python 3.12 by `sys.settrace`."""
+
+    def __init__(self, recorder, copy, paths):
+        self.recorder = recorder
+        self.files = {os.path.realpath(os.path.join(copy, path)): path for path in paths}
+        self.known = {}
+
+    def start(self):
+        monitoring = getattr(sys, "monitoring", None)
+        if monitoring is None:
+            import threading
+
+            threading.settrace(self.trace)
+            sys.settrace(self.trace)
+            return
+        tool, events = monitoring.COVERAGE_ID, monitoring.events
+        monitoring.use_tool_id(tool, "memfix prove")
+
+        def entered(code, offset):
+            if self.path_of(code) is not None:
+                monitoring.set_local_events(tool, code, events.LINE)
+            return monitoring.DISABLE
+
+        def ran(code, line):
+            self.note(self.path_of(code), line)
+            return monitoring.DISABLE
+
+        monitoring.register_callback(tool, events.PY_START, entered)
+        monitoring.register_callback(tool, events.LINE, ran)
+        monitoring.set_events(tool, events.PY_START)
+
+    def path_of(self, code):
+        name = code.co_filename
+        if name not in self.known:
+            self.known[name] = self.files.get(os.path.realpath(name))
+        return self.known[name]
+
+    def note(self, path, line):
+        self.recorder.lines.setdefault(path, set()).add(line)
+
+    def trace(self, frame, event, arg):
+        return self.traced if self.path_of(frame.f_code) is not None else None
+
+    def traced(self, frame, event, arg):
+        if event == "line":
+            self.note(self.path_of(frame.f_code), frame.f_lineno)
+        return self.traced
 
 
 def wrap(place, name, before):
@@ -491,12 +626,20 @@ def run_hidden_sitecustomize():
 
 _folder = os.environ.get("MEMFIX_PROVE_RECORDS")
 if _folder:
-    recorder = Recorder(_folder, os.environ.get("MEMFIX_PROVE_COUNT") == "1")
+    recorder = Recorder(
+        _folder,
+        os.environ.get("MEMFIX_PROVE_COUNT") == "1",
+        os.environ.get("MEMFIX_PROVE_DIGEST") == "1",
+    )
     recorder.guarded("imports", look_into_copy)
     sys.meta_path.insert(0, TorchFinder())
     if recorder.counts and hasattr(sys, "addaudithook"):
         sys.addaudithook(recorder.note_open)
     atexit.register(recorder.finish)
+    _lines = os.environ.get("MEMFIX_PROVE_LINES")
+    if _lines:
+        _tracer = LineTracer(recorder, os.environ.get("MEMFIX_PROVE_COPY", ""), _lines.split("\n"))
+        recorder.guarded("lines", _tracer.start)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: recorder.begin(True))
 run_hidden_sitecustomize()

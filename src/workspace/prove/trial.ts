@@ -7,7 +7,11 @@ import { Failure } from '../failure.js';
 import { type Enclose, runToEnd } from './child.js';
 import { readOutput } from './output.js';
 
-export type Kind = 'measured' | 'counted';
+/**
+ * What a run is for: memory and time, counts that take time, counts with what is trained read as well, or the lines of some files
+ * that run.
+ */
+export type Kind = 'measured' | 'counted' | 'digested' | 'traced';
 
 /** Where a process writes its record; by it the processes of a run are known, too. */
 export const RECORDS = 'MEMFIX_PROVE_RECORDS';
@@ -28,6 +32,8 @@ export interface Setting {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly timeout?: number;
   readonly metric?: RegExp;
+  /** The files of the copy whose lines a traced run looks at. */
+  readonly lines?: readonly string[];
   readonly signal: AbortSignal;
   readonly enclose?: Enclose;
 }
@@ -73,7 +79,7 @@ export function readTrial(folder: string, ending: Ending, metric?: RegExp): Tria
 }
 
 function environmentOf(
-  { env, shim, kind, tree, copy, cwd }: Setting,
+  { env, shim, kind, tree, copy, cwd, lines }: Setting,
   records: string,
 ): Record<string, string | undefined> {
   const path = env['PYTHONPATH'];
@@ -85,7 +91,9 @@ function environmentOf(
     PYTHONPATH: path === undefined || path === '' ? shim : shim + delimiter + path,
     MEMFIX_PROVE_TREE: tree,
     MEMFIX_PROVE_COPY: copy,
-    MEMFIX_PROVE_COUNT: kind === 'counted' ? '1' : '0',
+    MEMFIX_PROVE_COUNT: kind === 'counted' || kind === 'digested' ? '1' : '0',
+    MEMFIX_PROVE_DIGEST: kind === 'digested' ? '1' : '0',
+    MEMFIX_PROVE_LINES: kind === 'traced' ? (lines ?? []).join('\n') : '',
     [RECORDS]: records,
   };
 }

@@ -12,7 +12,7 @@ import { metaOf } from '../../support/toy.js';
 const PLANNED: Planned = {
   ...{ key: '', at: '', checked: 9, files: 2, remaining: 1, refused: 40, skipped: [], bugs: [], steps: [] },
   fixes: [
-    { transform: 'one', findings: 3, files: ['a.py', 'b`c.py'], numerics: 'rounding', unsafe: 2 },
+    { transform: 'one', findings: 3, files: ['a.py', 'b`c.py'], numerics: 'rounding', unsafe: 2, questions: ['Is `x` only read?'] },
     { transform: 'two', findings: 1, files: ['a.py'], numerics: 'bit-identical' },
   ],
   left: [
@@ -50,11 +50,11 @@ test('says what changes, why, how safe, what was measured, what was left, and ho
     '4 fixes in 2 files: 3 free memory, 1 tidies up. Made by memfix 1.2.3 upon b4se.',
     '- **`one`**, 3 fixes: A toy called one. In `a.py`, `` b`c.py ``.',
     '- `one`: Because of @\u200bthat and `@this`.',
-    '- `one`: results may differ by rounding (rounding); 2 of 3 rest on preconditions that the code does not prove',
+    '- `one`: results may differ by rounding (rounding); 2 of 3 rest on what the code does not prove, and are right where you can answer yes:\n  - **Is `x` only read?**',
     '- `two`: results stay the same to the last bit (bit-identical); the code proves every precondition.',
     '- `one`: Halves the peak.',
     '40 places where a fix would not be right, and was refused:\n\n- `x.py:7`, `two`: left alone because it is returned.\n- and 39 more',
-    '1 place for a person to decide; `memfix check` shows them in full:\n\n- `y.py:8`, `one`: not proven: nobody else reads it.',
+    '1 place for a person to decide; `memfix check` shows them in full:\n\n- `y.py:8`, `one`: nobody else reads it.',
     'git checkout b4se\nnpx memfix@1.2.3 apply --strict-config --select one,two --ignore three --unsafe-fixes .\n',
   ])
     expect(body).toContain(words);

@@ -4,12 +4,7 @@ import type { PyNode } from '../../../src/syntax/node.js';
 import { suspicionsOf } from '../../../src/torch/grad/calls.js';
 import { escapesOf } from '../../../src/torch/grad/escapes.js';
 import { evaluations, isFrozen, runsInEvalMode } from '../../../src/torch/grad/evaluation.js';
-import {
-  differentiatingModule,
-  functionsOf,
-  gradUseIn,
-  gradUseReached,
-} from '../../../src/torch/grad/grad.js';
+import { differentiatingModule, gradUseIn, gradUseReached } from '../../../src/torch/grad/grad.js';
 import {
   differentiatingCaller,
   isGradOff,
@@ -17,6 +12,7 @@ import {
   switchesGradOff,
   trainingAutocastAround,
 } from '../../../src/torch/grad/mode.js';
+import { functionsOf } from '../../../src/torch/grad/reach.js';
 import { compilerOf, importsTorch, isCalledByTraining } from '../../../src/torch/grad/roles.js';
 import { GradTrace } from '../../../src/torch/grad/trace.js';
 import { walks } from '../../../src/torch/grad/walks.js';

@@ -1,0 +1,47 @@
+import { printable } from './cells.js';
+import { plural } from './prose.js';
+import type { Report, Taken, View } from './report.js';
+import { fixedSentence } from './summary.js';
+import { table } from './table.js';
+import { tally } from './tally.js';
+
+/** What was fixed, one line each: where, by which transform, and how. */
+export function renderApplied(taken: readonly Taken[], { paint, width }: View): string {
+  if (taken.length === 0) return '';
+  const rows = taken.map(({ path, finding }) => [
+    { text: 'fixed', paint: paint.green },
+    { text: `${printable(path)}:${finding.at.line}` },
+    { text: finding.transform, paint: paint.bold },
+    { text: printable(finding.fix?.title ?? '') },
+  ]);
+  const isWide = table(rows.map((row) => row.slice(0, 3))).every((line) => line.length + 12 < width);
+  return table(isWide ? rows : rows.map((row) => row.slice(0, 3)))
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** What was done, and one line on the rest. */
+export function summarizeApplied(report: Report, isVerbose: boolean): readonly string[] {
+  const { findings, bySafety, refused, refusedLeaks, skipped, fixable } = tally(report);
+  const did = report.fixed === undefined ? [] : [fixedSentence(report.fixed, report.taken ?? [])];
+  const kinds = Object.entries(bySafety).flatMap(([safety, count]) =>
+    count > 0 ? [`${count} ${safety}`] : [],
+  );
+  const left =
+    refused === 0
+      ? []
+      : [
+          `${plural(refused, 'suspicious site')}${refusedLeaks > 0 ? ` (${plural(refusedLeaks, 'leak')})` : ''} left alone`,
+        ];
+  const rest = [
+    ...(findings > 0 ? [`${plural(findings, 'finding')} left (${kinds.join(', ')})`] : []),
+    ...left,
+    ...(skipped > 0 ? [`${plural(skipped, 'file')} skipped`] : []),
+  ];
+  if (rest.length === 0) return [...did, 'Nothing else was found.'];
+  const asks = fixable.unsafe + fixable.advice > 0 ? ', `memfix apply -i` asks about each' : '';
+  const next = isVerbose
+    ? ''
+    : `: \`memfix check${findings > 0 ? '' : ' -v'}\` shows ${findings + refused + skipped === 1 ? 'it' : 'them'}${asks}`;
+  return [...did, `${rest.join('; ')}${next}.`];
+}

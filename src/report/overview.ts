@@ -1,0 +1,93 @@
+import type { Scan } from '../engine/outcome.js';
+import { EFFECTS } from '../toolkit/effect.js';
+import { printable } from './cells.js';
+import { countByEffect } from './effects.js';
+import { plural, wrap } from './prose.js';
+import { isRefused, type View } from './report.js';
+import { table } from './table.js';
+
+export interface Overview {
+  readonly folder: string;
+  readonly files: number;
+  readonly packages: ReadonlyMap<string, number>;
+  readonly scans: readonly Scan[];
+  /** Files that a quick look could not settle; undefined where everything is known. */
+  readonly unsettled: number | undefined;
+}
+
+const GOOD_FOR = {
+  'frees-memory': 'would free memory',
+  'saves-time': 'would save time',
+  'future-proof': 'would keep up with new versions',
+  tidy: 'would tidy up',
+} as const;
+
+/** What `memfix` alone says about the folder it is in, and the one next command. */
+export function renderOverview(overview: Overview, { paint, width }: View): string {
+  const { folder, files, packages, scans, unsettled } = overview;
+  const findings = scans.flatMap((scan) => scan.findings.filter((finding) => !isRefused(finding)));
+  const torch = packages.get('torch') ?? 0;
+  const others = [...packages.keys()].filter((name) => name !== 'torch');
+  const counts = countByEffect(findings);
+  const rows = EFFECTS.filter((effect) => counts[effect] > 0).map((effect) => {
+    const safe = findings.filter((each) => each.effect === effect && each.safety === 'safe').length;
+    return [
+      { text: `  ${counts[effect]}`, paint: paint.bold, align: 'right' as const },
+      { text: GOOD_FOR[effect] },
+      { text: safe === 0 ? '' : `${safe} proven safe`, paint: paint.green },
+    ];
+  });
+  const lines = [
+    `${paint.bold('memfix')}  proven fixes for PyTorch code that wastes GPU memory`,
+    '',
+    ...wrap(
+      files === 0
+        ? `There are no Python files in ${printable(folder)}.`
+        : `${printable(folder)}: ${plural(files, 'Python file')}, ${torch === 0 ? 'none with torch' : `torch in ${torch}`}${others.length === 0 ? '' : ` (with ${others.join(', ')})`}.`,
+      width,
+      { first: '', rest: '' },
+    ),
+    ...(files === 0 || torch === 0 ? [] : ['', ...found(rows, unsettled)]),
+    '',
+    ...next(overview, findings.filter(({ safety }) => safety === 'safe').length, { paint, width }),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function found(
+  rows: readonly (readonly Parameters<typeof table>[0][number][number][])[],
+  unsettled: number | undefined,
+): string[] {
+  if (unsettled === undefined)
+    return rows.length === 0 ? ['Nothing was found.'] : ['Findings:', ...table(rows)];
+  const more = unsettled === 0 ? [] : [`${plural(unsettled, 'file needs', 'files need')} a closer look.`];
+  return rows.length === 0
+    ? [`A quick look found nothing yet.`, ...more]
+    : ['At a quick look:', ...table(rows), ...more];
+}
+
+function next(
+  { files, packages, unsettled }: Overview,
+  safe: number,
+  { paint, width }: Pick<View, 'paint' | 'width'>,
+): string[] {
+  const [command, meaning] =
+    files === 0 || !packages.has('torch')
+      ? ['memfix check path/to/your/training/code', 'where there is some']
+      : unsettled === undefined && safe > 0
+        ? [
+            'memfix apply',
+            `takes the ${plural(safe, 'safe fix', 'safe fixes')}; \`memfix diff\` shows them first`,
+          ]
+        : ['memfix check', 'shows what there is to fix, and why'];
+  const line = `Next:  ${command}  ${meaning}`;
+  return [
+    ...(line.length <= width
+      ? [`Next:  ${paint.bold(command)}  ${paint.dim(meaning)}`]
+      : [
+          `Next:  ${paint.bold(command)}`,
+          ...wrap(meaning, width, { first: '       ', rest: '       ' }).map(paint.dim),
+        ]),
+    paint.dim('Help:  memfix --help'),
+  ];
+}

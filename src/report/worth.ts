@@ -1,0 +1,69 @@
+import type { Finding } from '../engine/outcome.js';
+import { byEffect } from '../toolkit/effect.js';
+import { printable } from './cells.js';
+import { isRefused, type Report, SAFETIES, SAFETY_TONE, type Shown, type View } from './report.js';
+import { table } from './table.js';
+
+/** So many are named, where there are more. */
+const MOST = 3;
+
+export interface Weights {
+  /** The share of memory that a transform took away where it was measured. */
+  gain(id: string): number;
+}
+
+/** The findings that are most worth fixing, one of each kind, and the command for it; nothing where all can be seen at a glance. */
+export function mostWorth(report: Report, weights: Weights, { paint, width }: View): readonly string[] {
+  if (report.oom !== undefined) return [];
+  const all = report.scans.flatMap((scan) =>
+    scan.findings.filter((finding) => !isRefused(finding)).map((finding) => ({ scan, finding })),
+  );
+  if (all.length <= MOST) return [];
+  const isLeak = (finding: Finding) => report.leaks?.has(finding.transform) === true;
+  const sorted = all.sort(
+    ({ finding: a }, { finding: b }) =>
+      byEffect(a.effect, b.effect) ||
+      SAFETIES.indexOf(a.safety) - SAFETIES.indexOf(b.safety) ||
+      Number(isLeak(b)) - Number(isLeak(a)) ||
+      weights.gain(b.transform) - weights.gain(a.transform),
+  );
+  const kinds = new Map<string, Shown>();
+  for (const each of sorted) if (!kinds.has(each.finding.transform)) kinds.set(each.finding.transform, each);
+  const chosen = [...kinds.values()].slice(0, MOST);
+  const rows = chosen.map(({ scan, finding }) => ({
+    place: `${printable(scan.file.path)}:${finding.at.line}`,
+    safety: finding.safety,
+    command: commandFor(scan.file.path, finding),
+  }));
+  const lines = table(
+    rows.map(({ place, safety, command }) => [
+      { text: `  ${place}` },
+      { text: safety, paint: paint[SAFETY_TONE[safety]] },
+      { text: command, paint: paint.bold },
+    ]),
+  );
+  const isNarrow = rows.some(
+    ({ command }) => Math.max(...rows.map(({ place }) => place.length)) + command.length + 12 > width,
+  );
+  return [
+    'Most worth fixing:',
+    ...(isNarrow
+      ? rows.flatMap(({ place, safety, command }) => [
+          `  ${place}  ${paint[SAFETY_TONE[safety]](safety)}`,
+          `    ${paint.bold(command)}`,
+        ])
+      : lines),
+  ];
+}
+
+function commandFor(path: string, { transform, safety, fix, alternativeTo }: Finding): string {
+  if (fix === undefined) return `memfix explain ${transform}`;
+  const isTaken = safety === 'safe' && alternativeTo === undefined;
+  return `memfix apply ${isTaken ? '' : '-i '}--select ${transform} ${shellWord(path)}`;
+}
+
+/** As a shell takes it for one word, and no option. */
+export function shellWord(path: string): string {
+  const word = path.startsWith('-') ? `./${path}` : path;
+  return /^[\w./+@%:,=-]+$/.test(word) ? word : `'${printable(word).replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,65 @@
+import { dirname, resolve } from 'node:path';
+import { type Config, NO_CONFIG, understand } from './config.js';
+import { nearestConfig, readConfig } from './config-file.js';
+import type { Ground } from './ground.js';
+import { commonFolder, isFolder } from './places.js';
+import type { Request } from './project.js';
+import type { Vocabulary } from './selection.js';
+
+/** `--select` starts afresh; `--extend-select` and `--ignore` add to what the config says. */
+export function wishOf(
+  request: Request,
+  config: Config,
+): { select: readonly string[]; ignore: readonly string[] } {
+  if (request.select !== undefined) {
+    return { select: [...request.select, ...request.extendSelect], ignore: request.ignore };
+  }
+  return {
+    select: [...(config.select ?? ['default']), ...config.extendSelect, ...request.extendSelect],
+    ignore: [...config.ignore, ...request.ignore],
+  };
+}
+
+export function selectedBy(request: Request, config: Config, vocabulary: Vocabulary): ReadonlySet<string> {
+  const selected = vocabulary.resolve(wishOf(request, config));
+  if (request.isTarget !== true) return selected;
+  const wanted = vocabulary.resolve(wishOf(request, NO_CONFIG));
+  return new Set([...selected].filter((id) => wanted.has(id)));
+}
+
+/** What a config says that can take away only; `select` is held to what the campaign selects elsewhere. */
+export function stricter(config: Config, ground: Ground): Config {
+  const dropped = [
+    ...(config.unsafeFixes ? ['`unsafe-fixes`'] : []),
+    ...(config.extendSelect.length > 0 ? ['`extend-select`'] : []),
+    ...(config.options.size > 0 ? ['`transforms`'] : []),
+    ...(config.root !== undefined ? ['`root`'] : []),
+    ...(config.assume.length > 0 ? ['`assume`'] : []),
+  ];
+  if (dropped.length > 0 && config.path !== undefined)
+    ground.refuses(
+      config.path,
+      `it is read without ${dropped.join(', ')}: the config of a repository may only make things stricter`,
+    );
+  const { root: _, ...rest } = config;
+  return { ...rest, unsafeFixes: false, extendSelect: [], options: new Map(), assume: [] };
+}
+
+export function configFor(request: Request, vocabulary: Vocabulary, ground: Ground): Config {
+  if (request.config !== undefined) {
+    return understand(readConfig(resolve(request.cwd, request.config)), vocabulary);
+  }
+  const refuses = (path: string, reason: string) => ground.refuses(path, reason);
+  const search = { refuses, ...(request.isTarget && { target: request.cwd }) };
+  const found = request.isolated ? undefined : nearestConfig(projectFolder(request), search);
+  return found === undefined ? NO_CONFIG : understand(found, vocabulary);
+}
+
+/** The folder that holds everything asked for: its config is the one that counts. */
+export function projectFolder({ cwd, paths }: Request): string {
+  const folders = paths.map((path) => {
+    const place = resolve(cwd, path);
+    return isFolder(place) ? place : dirname(place);
+  });
+  return commonFolder(folders) ?? cwd;
+}

@@ -1,0 +1,72 @@
+/** Fixes of which only one can be taken: named as alternatives, and counted once. */
+import { expect, test } from 'vitest';
+import { ask, Proof } from '../../src/toolkit/index.js';
+import { toy } from '../support/toy.js';
+import { folderWith, repositoryWith } from '../workspace/folders.js';
+import { memfix, type Setting } from './command-line.js';
+
+const ONE = toy('way-one', 'twin', (edit, node) => void edit.replace(node, 'one'));
+const TWO = toy('way-two', 'twin', (edit, node) => {
+  edit.replace(node, 'two');
+  return edit.done('Make it two', new Proof().require('unknown', ask('two')`May \`${'twin'}\` be two?`));
+});
+const NEXT = toy('next-door', 'other', (edit, node) => {
+  edit.replace(node, 'own');
+  return edit.done('Own it', new Proof().require('unknown', ask('own')`May \`${'other'}\` be owned?`));
+});
+
+function setting(text: string): Setting {
+  return { cwd: repositoryWith({ 'a.py': text }), transforms: [ONE, TWO, NEXT] };
+}
+
+test('each names the other, with its number', async () => {
+  const { stdout } = await memfix(setting('twin()\n'), 'check', '--output-format', 'full');
+  const flat = stdout.replace(/\n +/g, ' ');
+  expect(flat).toContain(
+    '1 of 2 ways: or `way-two` (unsafe): Make it two; `apply --interactive` lets you choose',
+  );
+  expect(flat).toContain(
+    '2 of 2 ways: or `way-one` (safe): Change twin; `apply --interactive` lets you choose',
+  );
+  const json = JSON.parse((await memfix(setting('twin()\n'), 'check', '--output-format', 'json')).stdout);
+  const [one, two] = json.findings;
+  expect([one.alternatives, two.alternatives]).toEqual([[two.key], [one.key]]);
+});
+
+test('fixes that only stand side by side are no alternatives', async () => {
+  const json = JSON.parse(
+    (await memfix(setting('twin(other)\n'), 'check', '--output-format', 'json')).stdout,
+  );
+  expect(
+    json.findings.map(({ id, alternatives }: { id: string; alternatives: string[] }) => [
+      id,
+      alternatives.length,
+    ]),
+  ).toEqual([
+    ['way-one', 1],
+    ['way-two', 1],
+    ['next-door', 0],
+  ]);
+});
+
+test.each([
+  ['twin()\n', 'Run `memfix apply` to fix 1.', 1],
+  ['twin()\nother()\n', 'Run `memfix apply` to fix 1; `--unsafe-fixes` would fix 1 more.', 2],
+  ['twin()\n\nx = 1\ntwin()\n', 'Run `memfix apply` to fix 2.', 2],
+])('what `--unsafe-fixes` would fix of %j is what it fixes', async (text, words, fixed) => {
+  const given = setting(text);
+  expect((await memfix(given, 'check')).stderr).toContain(words);
+  expect((await memfix(given, 'apply', '--unsafe-fixes')).stderr).toContain(`Fixed ${fixed} finding`);
+});
+
+test('a text on standard input has them, too', async () => {
+  const cwd = folderWith({});
+  const { stdout } = await memfix(
+    { cwd, transforms: [ONE, TWO], stdin: 'twin()\n' },
+    'check',
+    '-',
+    '--output-format',
+    'full',
+  );
+  expect(stdout).toContain('1 of 2 ways');
+});

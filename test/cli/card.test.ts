@@ -1,0 +1,115 @@
+/** The card of the session for every finding of the fixtures, in the three sizes that people complain about. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Card, cardText, promptText } from '../../src/cli/screen.js';
+import { defaultsOf, engineWithDefaults, readSource } from '../../src/dev/engines.js';
+import { casesOf, doorOf, fixturesFolder } from '../../src/dev/fixtures.js';
+import { createEngine, type Engine } from '../../src/engine/engine.js';
+import { Neighbours } from '../../src/engine/neighbours.js';
+import type { Finding, SourceFile } from '../../src/engine/outcome.js';
+import { widthOf } from '../../src/report/cells.js';
+import { measuredEffect } from '../../src/report/evidence.js';
+import { noColor } from '../../src/report/paint.js';
+import { loadParser, type PythonParser } from '../../src/syntax/parser.js';
+import { decode } from '../../src/text/decode.js';
+import { transforms } from '../../transforms/index.js';
+
+const SIZES = [
+  [60, 20],
+  [80, 24],
+  [120, 40],
+] as const;
+const CHANGED = /^ *\d+ [-+] /;
+
+let parser: PythonParser;
+let cards: readonly Card[] = [];
+beforeAll(async () => {
+  parser = await loadParser();
+  const demo = ofTheDemo();
+  expect(demo.length).toBeGreaterThan(5);
+  cards = [...demo, ...ofTheFixtures()];
+  expect(cards.length).toBeGreaterThan(700);
+}, 120_000);
+
+function cardOf(engine: Engine, file: SourceFile, finding: Finding): Card {
+  return {
+    ...{ position: 137, total: 240, kin: 12, row: 3, path: file.path, finding },
+    meta: transforms.find(({ meta }) => meta.id === finding.transform)?.meta,
+    preview: engine.preview(file, finding),
+    ...{ answer: undefined, isEdited: false, alternatives: [] },
+  };
+}
+
+/** Why a card is not one that a person can answer in a terminal of this size. */
+function faultsOf(card: Card, width: number, height: number): readonly string[] {
+  const look = { width, height, paint: noColor };
+  const lines = `${cardText(card, look).text}${promptText(card, look)}`.split('\n');
+  const rows = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line.trimEnd()) / width)), 0);
+  const [question] = card.finding.questions;
+  const text = lines.join(' ').replace(/\s+/g, ' ');
+  return [
+    ...(rows > height ? [`takes ${rows} rows of ${height}`] : []),
+    ...(lines.some((line) => CHANGED.test(line)) ? [] : ['shows no changed line']),
+    ...(question === undefined || text.includes(question.text.replace(/\s+/g, ' ')) ? [] : ['asks in part']),
+    ...(text.includes('why ') ? [] : ['does not say why']),
+  ].map(
+    (fault) => `${card.finding.transform} ${card.path}:${card.finding.at.line} ${fault}\n${lines.join('\n')}`,
+  );
+}
+
+function cardsIn(engine: Engine, file: SourceFile): readonly Card[] {
+  const scan = engine.scan(file);
+  const findings = scan.kind === 'scan' ? scan.findings.filter(({ fix }) => fix !== undefined) : [];
+  return findings.map((finding) => cardOf(engine, file, finding));
+}
+
+function ofTheDemo(): readonly Card[] {
+  const engine = engineWithDefaults(parser, transforms, transforms);
+  const folder = join(fixturesFolder, '_demo');
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.py'))
+    .flatMap((name) => {
+      const file = readSource(join(folder, name), name);
+      if (typeof file === 'string') throw new Error(file);
+      return cardsIn(engine, file);
+    });
+}
+
+function ofTheFixtures(): readonly Card[] {
+  return transforms.flatMap((transform) =>
+    casesOf(transform.meta.id)
+      .filter(({ kind }) => kind === 'fix')
+      .flatMap((each) => {
+        const neighbours = new Neighbours(parser, doorOf(each));
+        const engine = createEngine({
+          parser,
+          transforms: [transform],
+          knownIds: new Set(transforms.map(({ meta }) => meta.id)),
+          optionsFor: () => ({ ...defaultsOf(transform, true), ...each.options }),
+          around: (...asked) => neighbours.around(...asked),
+        });
+        const decoded = decode(each.input);
+        if (!decoded.ok) throw new Error(`${each.name}: ${decoded.reason}`);
+        return cardsIn(engine, { path: 'input.py', source: decoded.source });
+      }),
+  );
+}
+
+describe.each(SIZES)('in %i columns and %i rows', (width, height) => {
+  it('shows the change, the reason and the question of every finding', () => {
+    expect(cards.flatMap((card) => faultsOf(card, width, height))).toEqual([]);
+  });
+});
+
+it('says what was measured of this case, not of another', () => {
+  const effects = cards.flatMap(({ finding, meta }) => meta && [measuredEffect(meta, finding.measuredAs)]);
+  expect(effects.filter((effect) => effect === undefined || effect.includes('undefined'))).toEqual([]);
+  for (const { finding, meta } of cards) {
+    if (finding.measuredAs === undefined || meta === undefined) continue;
+    const gpu = meta.evidence.gpu;
+    const figures = gpu === undefined || 'notMeasured' in gpu ? [] : gpu.figures;
+    const named = figures.filter(({ what }) => what.startsWith(finding.measuredAs ?? ''));
+    expect(named.length, `${finding.transform}: ${finding.measuredAs}`).toBe(1);
+  }
+});

@@ -1,0 +1,112 @@
+/** Answers that reach further than one finding: rows, alternatives, and a yes for good; and how to leave an input. */
+import { describe, expect, it } from 'vitest';
+import { folderOf, start } from '../support/pty-cases.js';
+
+const SIZES = [
+  [60, 20],
+  [80, 24],
+  [120, 40],
+] as const;
+
+describe.each(SIZES)('in %i columns and %i rows', (cols, rows) => {
+  it('like findings in a row are answered together', async () => {
+    const folder = folderOf({ 'a.py': 'hold(a)\nhold(b)\nhold(c)\nrisk(d)\nhold(e)\n' });
+    const session = start(folder, { cols, rows });
+    expect(await session.asked('1/5')).toContain('[l]ike it: 3 in a row');
+    session.type('l');
+    const next = await session.asked('4/5');
+    expect(next).toContain('Accepted 3 of those in a row; u takes it back.');
+    expect(next).toContain('toy-risk');
+    session.type('nn');
+    expect((await session.ended()).result).toMatchObject({ applied: 3, declined: 2, unanswered: 0 });
+    expect(folder.read('a.py')).toBe('release(a)\nrelease(b)\nrelease(c)\nrisk(d)\nhold(e)\n');
+  });
+
+  it('of alternatives, a number shows one, and y takes it and leaves none open', async () => {
+    const folder = folderOf({ 'a.py': 'twin(x)\n' });
+    const session = start(folder, { cols, rows });
+    const first = await session.asked('1/2');
+    expect(first).toContain('1 + one(x)');
+    expect(first).toMatch(/^1 ← {5}this change\n2 {7}toy-two \(unsafe\): Call something else than twin$/m);
+    session.type('2');
+    const second = await session.asked('2/2');
+    expect(second).toContain('1 + two(x)');
+    expect(second).toContain('?       Is the caller done with `twin`?');
+    session.type('3');
+    expect(await session.asked('2/2')).toContain('There is no alternative 3 here.');
+    session.type('y');
+    const { result, text } = await session.ended();
+    expect(result).toMatchObject({ applied: 1, declined: 1, unanswered: 0 });
+    expect(text).not.toContain('left open');
+    expect(folder.read('a.py')).toBe('two(x)\n');
+  });
+
+  it('a yes for good is written down as far as it is to reach, and holds for the findings after it', async () => {
+    const session = start(folderOf({ 'a.py': 'risk(x)\n', 'b.py': 'risk(y)\n' }), { cols, rows });
+    const first = await session.asked('1/2');
+    expect(first).toContain('unsafe');
+    expect(first).toContain('[Y]es for good');
+    session.type('Y');
+    await session.sees('this, file or all');
+    session.type('all\r');
+    const second = (await session.asked('2/2')).replace(/\n */g, ' ');
+    expect(second).toContain('Remembered toy-risk/caller-done.');
+    expect(second).toContain('safe by assumption');
+    expect(second).toMatch(/assumed +Is the caller done with `risk`\?/);
+    session.type('y');
+    expect((await session.ended()).result).toMatchObject({ applied: 2 });
+  });
+
+  it('Esc leaves an input, and nothing is answered', async () => {
+    const folder = folderOf({ 'a.py': 'risk(x)\n' });
+    const session = start(folder, { cols, rows });
+    await session.asked('1/1');
+    session.type('s');
+    await session.sees('ignore[toy-risk]');
+    session.type('half a reason');
+    await session.sees('half a reason');
+    session.type('\x1b');
+    expect(await session.asked('1/1')).toContain('Nothing was suppressed.');
+    session.type('Y');
+    await session.sees('this, file or all');
+    session.type('\x1b');
+    expect(await session.asked('1/1')).toContain('Nothing was remembered, and nothing answered.');
+    session.type('n');
+    expect((await session.ended()).result).toMatchObject({ applied: 0, suppressed: 0, declined: 1 });
+    expect(folder.read('a.py')).toBe('risk(x)\n');
+  });
+
+  it('a change that is longer than the window is scrolled', async () => {
+    const session = start(folderOf({ 'a.py': 'tall(x)\n' }), { cols, rows });
+    const top = await session.asked('1/1');
+    expect(top).toContain('1 - tall(x)');
+    expect(top).not.toContain('step_59()');
+    for (let pages = 0; pages < 8; pages++) {
+      session.type(' ');
+      const screen = await session.asked('1/1');
+      if (screen.includes('61 + step_59()')) break;
+    }
+    session.type('\x1b[A');
+    expect(await session.asked('1/1')).toMatch(/⋮ \d+ more rows, \d+ of them changed: ↑/);
+    expect(session.text).toContain('61 + step_59()');
+    session.type('n');
+    await session.ended();
+  });
+
+  it('a long session says how far it is, how many like this remain, and what it leaves open by name', async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 60 }, (_, at) => [`m${String(at).padStart(2, '0')}.py`, `hold(${at})\n`]),
+    );
+    const session = start(folderOf(files), { cols, rows });
+    expect(await session.asked('1/60')).toContain('59 more of this kind');
+    session.type('n'.repeat(30));
+    const half = await session.asked('31/60');
+    expect(half).toContain('── 31/60 · 50 % ── m30.py:1:1 ');
+    expect(half).toContain('29 more of this kind');
+    session.type('q');
+    const { text } = await session.ended();
+    expect(text.replace(/\n/g, ' ')).toContain(
+      'Left open: m30.py:1 toy-hold, m31.py:1 toy-hold, m32.py:1 toy-hold, m33.py:1 toy-hold, m34.py:1 toy-hold, and 25 more.',
+    );
+  });
+});
