@@ -1,4 +1,5 @@
 import { builtin, isPlain, isPlainMethod } from '../../library/library.js';
+import { definitionBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
