@@ -13,6 +13,7 @@ import { argumentsCalls, libraryOf } from '../torch/huggingface/huggingface.js';
 import { modelLoad } from '../torch/huggingface/pretrained.js';
 import { adamCalls } from '../torch/training/optimizer-call.js';
 import { isAtLeast } from '../torch/versions.js';
+import { CONFIGURATIONS } from './configurations.js';
 import { DTYPE_WORDS, type Found, linearsNamed, optimizerNamed, type Reading } from './reading.js';
 
 /** What can be told without running anything. */
@@ -315,25 +316,6 @@ class Reader {
     return node === undefined ? {} : { sharded: this.#found(true, node) };
   }
 }
-
-const CONFIGURATIONS: ReadonlyMap<string, string> = new Map([
-  ['LlamaConfig', 'llama'],
-  ['MistralConfig', 'mistral'],
-  ['MixtralConfig', 'mixtral'],
-  ['Qwen2Config', 'qwen2'],
-  ['Qwen3Config', 'qwen3'],
-  ['GemmaConfig', 'gemma'],
-  ['Gemma2Config', 'gemma2'],
-  ['GPT2Config', 'gpt2'],
-  ['GPTNeoXConfig', 'gpt_neox'],
-  ['OPTConfig', 'opt'],
-  ['PhiConfig', 'phi'],
-  ['Phi3Config', 'phi3'],
-  ['BertConfig', 'bert'],
-  ['RobertaConfig', 'roberta'],
-  ['T5Config', 't5'],
-  ['ViTConfig', 'vit'],
-]);
 
 function weightsNamed(text: string): 'fp32' | 'bf16' | 'fp16' | undefined {
   if (text === 'fp32' || text === 'bf16' || text === 'fp16') return text;
