@@ -13,7 +13,6 @@
 import {
   type Addition,
   type Answer,
-  ask,
   enclosingLoops,
   graphCarrier,
   hasDetach,
@@ -25,7 +24,7 @@ import {
   type LossRecord,
   lossRecord,
   mayTotal,
-  ONLY_READ,
+  onlyReadOutside,
   Proof,
   type PyNode,
   type RunningTotal,
@@ -134,7 +133,7 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
     }
     proof.meet(...record.gates);
     if (total.scope.kind === 'module' && !record.spent)
-      proof.require('unknown', ask('only-read')`Is \`${total.name}\` ${ONLY_READ} in files that import it?`);
+      proof.require('unknown', onlyReadOutside(module, total.name));
     for (const { value } of kept) edit.appendCall(graphCarrier(module, value), '.detach()');
     return edit.done(`Detach what is added to \`${total.name}\``, proof);
   },

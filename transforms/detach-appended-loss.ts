@@ -12,7 +12,6 @@
  * that is not provably a tensor. `.detach()` shares the memory of the tensor, so a change in place is seen as before.
  */
 import {
-  ask,
   graphCarrier,
   IS_TORCH,
   isComputedHere,
@@ -22,7 +21,7 @@ import {
   isWithoutGrad,
   type LossRecord,
   lossRecord,
-  ONLY_READ,
+  onlyReadOutside,
   Proof,
   type PyNode,
   type Site,
@@ -113,7 +112,7 @@ export const detachAppendedLoss: Transform<ListSite> = {
     const proof = new Proof().require(isTorchCode(module), IS_TORCH);
     proof.meet(...record.gates);
     if (list.scope.kind === 'module' && !record.spent)
-      proof.require('unknown', ask('only-read')`Is \`${list.name}\` ${ONLY_READ} in files that import it?`);
+      proof.require('unknown', onlyReadOutside(module, list.name));
     for (const value of values) edit.appendCall(graphCarrier(module, value), '.detach()');
     return edit.done(`Detach what is appended to \`${list.name}\``, proof);
   },

@@ -59,7 +59,7 @@ export const frozenTeacher: Transform<Found> = {
   },
 
   skipsTests: true,
-  prefilter: ['backward(', ['.eval()', '.train(', '.load_state_dict(', 'deepcopy(']],
+  prefilter: ['backward(', ['.eval()', '.train(', '.load_state_dict(', 'deepcopy(', 'parameters()']],
 
   *detect(module) {
     if (isTestFile(module.path, module.text) || importsTorch(module) === 'no') return;

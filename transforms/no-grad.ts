@@ -89,7 +89,7 @@ export const noGrad: Transform<NoGradSite> = {
   prefilter: [['.eval()', '.train(', 'parameters()', 'modules()', ...NUMBERS]],
   cue: (_text, _path, glimpse) =>
     glimpse.stretchesWith(...SWITCHES).some(mayEvaluate) ||
-    glimpse.stretchesWith(...NUMBERS).some(mayRunForNumbers) ||
+    glimpse.stretchesWith(...NUMBERS).some(mayRunForNumbers(glimpse)) ||
     glimpse.stretchesWith('parameters()', 'modules()').some(mayWalk),
 
   *detect(module) {

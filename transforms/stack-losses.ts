@@ -189,7 +189,7 @@ function gates(module: PyModule, sum: Accumulation): Proof {
   if (stray !== undefined)
     proof.require('unknown', ask('same-device')`Is \`${shown(stray)}\` on the device of the other terms?`);
   proof.forbid(
-    (sum.meanUses.length > 0 && sum.meanUses.every(isReport)) ||
+    (sum.meanUses.length > 0 && sum.meanUses.every((use) => isReport(module, use))) ||
       lossRecord(module, sum.zeroed, values) !== undefined,
     `the mean of \`${sum.name}\` is only reported as a number`,
   );

@@ -23,14 +23,15 @@ export class Arguments {
     const names = commandInfo(command).options;
     const options = Object.fromEntries(
       names.map((name) => {
-        const { type, short, list } = optionInfo(name);
-        return [name, { type, ...(short && { short }), ...(list && { multiple: true }) }];
+        const { type, short, list, repeats } = optionInfo(name);
+        return [name, { type, ...(short && { short }), ...((list || repeats) && { multiple: true }) }];
       }),
     );
     const end = commandInfo(command).runsAnother === true ? words.indexOf('--') : -1;
+    const own = end === -1 ? words : words.slice(0, end);
     try {
       const { values, positionals } = parseArgs({
-        args: end === -1 ? [...words] : words.slice(0, end),
+        args: withEmptyValues(own, names),
         options,
         allowPositionals: true,
         allowNegative: true,
@@ -51,9 +52,16 @@ export class Arguments {
     return typeof value === 'boolean' ? value : undefined;
   }
 
+  /** The last one, where it was given more than once. */
   text(name: OptionName): string | undefined {
-    const value = this.values[name];
+    const value = Array.isArray(this.values[name]) ? this.each(name).at(-1) : this.values[name];
     return typeof value === 'string' ? value : undefined;
+  }
+
+  /** What each mention says, for an option that may be given more than once. */
+  each(name: OptionName): readonly string[] {
+    const value = this.values[name];
+    return Array.isArray(value) ? value.map(String) : [];
   }
 
   /** The items of all mentions, split at commas; undefined when it was not mentioned. */
@@ -124,6 +132,7 @@ export class Arguments {
       ...(fixable && { fixable }),
       ...(unsafeFixes !== undefined && { unsafeFixes }),
       ...(since && { since }),
+      ...(this.flag('force-exclude') && { forcesExclude: true }),
       ...(targetVersions.size > 0 && { targetVersions }),
       ...(environments.length > 0 && { environments: environments.filter(isAbsolute) }),
       ...(this.flag('strict-config') && { isTarget: true }),
@@ -154,6 +163,16 @@ export class Arguments {
     if (kind === 'since') return { kind, revision: this.text('since') ?? '', wholeFiles };
     return kind === undefined ? undefined : { kind };
   }
+}
+
+/** `--name` for `--name=`, where the value may be left out: the word after it is none. */
+function withEmptyValues(words: readonly string[], names: readonly OptionName[]): string[] {
+  const end = words.indexOf('--');
+  return words.map((word, index) =>
+    (end === -1 || index < end) && names.some((name) => optionInfo(name).optional && word === `--${name}`)
+      ? `${word}=`
+      : word,
+  );
 }
 
 /** What other tools call these. */

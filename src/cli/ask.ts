@@ -14,6 +14,15 @@ const CTRL_Z = '\x1a';
 
 const ESCAPE = '\x1b';
 
+/** What scrolls, and how far: by a page or by a row, down or back. */
+export const SCROLL_KEYS: ReadonlyMap<string, 'page' | '-page' | 'row' | '-row'> = new Map([
+  [' ', 'page'],
+  [`${ESCAPE}[6~`, 'page'],
+  [`${ESCAPE}[5~`, '-page'],
+  [`${ESCAPE}[B`, 'row'],
+  [`${ESCAPE}[A`, '-row'],
+]);
+
 /** What came of asking for a line: the line, Esc, or Ctrl-C. */
 export type Line =
   | { readonly kind: 'line'; readonly text: string }

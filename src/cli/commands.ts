@@ -1,42 +1,10 @@
+import { type CommandInfo, EVERYWHERE, SCAN } from './command-info.js';
 import { FINDING_FORMATS, PAGE_FORMATS } from './formats.js';
 import type { OptionName } from './options.js';
-
-/** A command as its help tells it. What it does lives in `commands/<name>.ts`, loaded when it is called. */
-export interface CommandInfo {
-  readonly summary: string;
-  readonly operands: string;
-  /** What stands after `--` is a command line of its own. */
-  readonly runsAnother?: true;
-  /** A few sentences for the command's own help. */
-  readonly about: string;
-  readonly options: readonly OptionName[];
-  /** Of `--output-format`, the default first. */
-  readonly formats?: readonly string[];
-  /** Command line, and what it does. */
-  readonly examples: readonly (readonly [string, string])[];
-}
+import { SETUP_COMMANDS } from './setup-commands.js';
 
 /** What `prove` has no use for: it reads no text, leaves no cache in the tree, and fixes only what can be read. */
 const NOT_TO_PROVE: readonly string[] = ['stdin-filename', 'cache', 'cache-dir', 'strict'];
-
-const EVERYWHERE = ['color', 'help', 'version'] as const satisfies readonly OptionName[];
-
-const SCAN = [
-  ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes'],
-  ...['changed', 'staged', 'since', 'whole-files', 'stdin-filename', 'output'],
-  ...[
-    'quiet',
-    'verbose',
-    'config',
-    'isolated',
-    'target-version',
-    'strict-config',
-    'cache',
-    'cache-dir',
-    'strict',
-    ...EVERYWHERE,
-  ],
-] as const satisfies readonly OptionName[];
 
 export const COMMANDS = {
   check: {
@@ -46,10 +14,12 @@ export const COMMANDS = {
       'Looks through Python files for training code that wastes GPU memory. Without paths, the folder you are in.\n' +
       'With `--oom` or `--snapshot`, findings come in the order in which they explain why a run ran out of memory; then the\n' +
       'opt-in transforms run too, unless `--select` says otherwise.\n' +
+      '`--output-format` may be given several times, with a file for each but one: `sarif=memfix.sarif`.\n' +
       'Exits with 0 when there is nothing to fix, 1 with findings, 2 on an error. Advice alone is 0, unless `--strict` is given.',
     formats: FINDING_FORMATS,
     options: [
-      ...['oom', 'snapshot', 'fix', 'output-format', 'statistics', 'pager', 'evidence', 'show-settings'],
+      ...['baseline', 'fail-on', 'exit-zero', 'oom', 'snapshot', 'fix'],
+      ...['output-format', 'statistics', 'pager', 'evidence', 'show-settings'],
       ...SCAN,
     ] as readonly OptionName[],
     examples: [
@@ -61,6 +31,10 @@ export const COMMANDS = {
         'what explains the CUDA out of memory in that log, the likeliest first',
       ],
       ['memfix check - --stdin-filename train.py < train.py', 'a text on standard input'],
+      [
+        'memfix check --output-format github --output-format sarif=memfix.sarif .',
+        'annotations on standard output, and a file for code scanning',
+      ],
       ['memfix check --show-settings', 'the config in force, and the versions that the project asks for'],
     ],
   },
@@ -77,7 +51,7 @@ export const COMMANDS = {
     options: [
       ...['interactive', 'resume', 'dry-run', 'allow-dirty', 'allow-no-vcs', 'yes', 'oom', 'snapshot'],
       ...['verify', 'budget', 'metric', 'timeout', 'link', 'copy'],
-      ...['output-format', 'statistics', 'pager', ...SCAN],
+      ...['fail-on', 'exit-zero', 'output-format', 'statistics', 'pager', ...SCAN],
     ] as readonly OptionName[],
     examples: [
       ['memfix apply .', 'safe fixes, everywhere below this folder'],
@@ -289,6 +263,24 @@ export const COMMANDS = {
       ],
     ],
   },
+  server: {
+    summary: 'findings and fixes in an editor, by the Language Server Protocol',
+    operands: '',
+    about:
+      'Speaks the Language Server Protocol on standard input and output, for an editor that starts it: findings as you type,\n' +
+      'fixes, explanations. It looks at texts as they are in the editor, at the files around them as they are on disk, and\n' +
+      'changes nothing by itself. Notebooks are looked at cell by cell. docs/editors.md says how to set up an editor.\n' +
+      'Exits with 0 when the editor hangs up, 2 on an error.',
+    options: [
+      ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes', 'config'],
+      ...['isolated', 'target-version', 'strict-config', ...EVERYWHERE],
+    ] as readonly OptionName[],
+    examples: [
+      ['memfix server', 'what an editor runs'],
+      ['memfix server --select leak', 'only what is never given back'],
+    ],
+  },
+  ...SETUP_COMMANDS,
   undo: {
     summary: 'take back the last apply',
     operands: '[path]',

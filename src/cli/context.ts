@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { MEASURE } from '../report/blocks.js';
 import { printable } from '../report/cells.js';
 import type { Paint } from '../report/paint.js';
 import { wrap } from '../report/prose.js';
@@ -11,7 +12,6 @@ import { Failure, reasonOf } from '../workspace/failure.js';
 import { learnSecrets, redacted } from '../workspace/secrets.js';
 import type { Arguments } from './arguments.js';
 import { failureText, type Io, paintFor, widthOf } from './io.js';
-import type { OptionName } from './options.js';
 
 export { EXIT } from './io.js';
 
@@ -33,26 +33,18 @@ export class Context {
 
   /** How data looks where it goes: `-o` files and pipes get no colour unless it is asked for. */
   get view(): View {
+    return this.viewOf(undefined);
+  }
+
+  /** The same for another file; undefined is where `out` writes. */
+  viewOf(file: string | undefined): View {
     const { io, args } = this;
-    const stream = args.text('output') === undefined ? io.stdout : {};
+    const stream = (file ?? args.text('output')) === undefined ? io.stdout : {};
     return { paint: paintFor(args.color, io.env, stream), width: widthOf(stream), verbose: this.isVerbose };
   }
 
   get errorPaint(): Paint {
     return paintFor(this.args.color, this.io.env, this.io.stderr);
-  }
-
-  /** To the file that an option names. */
-  write(option: OptionName, file: string, data: string | Uint8Array): void {
-    try {
-      writeFileSync(resolve(this.io.cwd, file), data);
-    } catch (error) {
-      throw new Failure(
-        'Output could not be written',
-        `${file}: ${reasonOf(error)}`,
-        `Give \`--${option}\` a file in a folder that exists and that you may write to.`,
-      );
-    }
   }
 
   /** Data: to `-o FILE` or standard output. */
@@ -62,7 +54,20 @@ export class Context {
       if (data.length > 0) this.io.stdout.write(data);
       return;
     }
-    this.write('output', file, typeof data === 'string' ? forTerminal(data) : data);
+    this.write(file, data);
+  }
+
+  write(file: string, data: string | Uint8Array): void {
+    try {
+      writeFileSync(resolve(this.io.cwd, file), typeof data === 'string' ? forTerminal(data) : data);
+    } catch (error) {
+      const option = file === this.args.text('output') ? '--output' : '--output-format';
+      throw new Failure(
+        'Output could not be written',
+        `${file}: ${reasonOf(error)}`,
+        `Give \`${option}\` a file in a folder that exists and that you may write to.`,
+      );
+    }
   }
 
   /** A text that may be long: through a pager where git would use one. */
@@ -81,7 +86,7 @@ export class Context {
     const { stderr } = this.io;
     const lines =
       stderr.isTTY === true && !/^\s/.test(text)
-        ? wrap(redacted(text), widthOf(stderr), { first: '', rest: '' })
+        ? wrap(redacted(text), Math.min(widthOf(stderr), MEASURE), { first: '', rest: '' })
         : [redacted(text)];
     stderr.write(`${lines.join('\n')}\n`);
   }

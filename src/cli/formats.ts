@@ -1,8 +1,8 @@
-/** What `--output-format` can be, by what a command has to say; the first is the default. */
-export const FINDING_FORMATS = ['short', 'full', 'concise', 'json'] as const;
-export const PAGE_FORMATS = ['full', 'json'] as const;
+import { FORMAT_NAMES } from '../report/formats/formats.js';
 
-export type FindingFormat = (typeof FINDING_FORMATS)[number];
+/** What `--output-format` can be, by what a command has to say; the first is the default. */
+export const FINDING_FORMATS = FORMAT_NAMES;
+export const PAGE_FORMATS = ['full', 'json'] as const;
 
 /** As the help tells it. */
 export function formatWords(formats: readonly string[]): string {

@@ -2,7 +2,7 @@ import { COMMANDS, type CommandName, commandInfo } from './commands.js';
 import { formatWords } from './formats.js';
 import { type OptionInfo, type OptionName, optionInfo } from './options.js';
 
-const HEADINGS: readonly OptionInfo['heading'][] = [
+export const HEADINGS: readonly OptionInfo['heading'][] = [
   'Repositories',
   'Runs',
   'Model',
@@ -11,6 +11,7 @@ const HEADINGS: readonly OptionInfo['heading'][] = [
   'Figures of your own',
   'Which fixes',
   'Which files',
+  'Which findings',
   'Out of memory',
   'Writing',
   'Output',
@@ -48,11 +49,7 @@ export function helpFor(command: CommandName): string {
   const sections = HEADINGS.flatMap((heading) => {
     const names = info.options.filter((name) => optionInfo(name).heading === heading);
     if (names.length === 0) return [];
-    const summary = (name: OptionName) =>
-      name === 'output-format' && info.formats !== undefined
-        ? formatWords(info.formats)
-        : optionInfo(name).summary;
-    return ['', `${heading}:`, ...columns(names.map((name) => [spelling(name), summary(name)]))];
+    return ['', `${heading}:`, ...columns(names.map((name) => [spelling(name), summaryIn(command, name)]))];
   });
   return [
     `memfix ${command}: ${info.summary}`,
@@ -68,9 +65,16 @@ export function helpFor(command: CommandName): string {
   ].join('\n');
 }
 
-function spelling(name: OptionName): string {
-  const { short, value, shown } = optionInfo(name);
-  const long = `--${shown ?? name}${value === undefined ? '' : ` ${value}`}`;
+/** What an option of a command says for itself: only formats that the command has. */
+export function summaryIn(command: CommandName, name: OptionName): string {
+  const { formats } = commandInfo(command);
+  return name === 'output-format' && formats !== undefined ? formatWords(formats) : optionInfo(name).summary;
+}
+
+export function spelling(name: OptionName): string {
+  const { short, value, shown, optional } = optionInfo(name);
+  const given = value === undefined ? '' : optional ? `[=${value}]` : ` ${value}`;
+  const long = `--${shown ?? name}${given}`;
   return short === undefined ? `    ${long}` : `-${short}, ${long}`;
 }
 

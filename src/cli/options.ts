@@ -7,6 +7,7 @@ export type Heading =
   | 'Figures of your own'
   | 'Which fixes'
   | 'Which files'
+  | 'Which findings'
   | 'Out of memory'
   | 'Writing'
   | 'Output'
@@ -19,6 +20,10 @@ export interface OptionInfo {
   readonly short?: string;
   /** May be given more than once; each may be a comma-separated list. */
   readonly list?: true;
+  /** May be given more than once, and each counts as it is. */
+  readonly repeats?: true;
+  /** The value may be left out: `--name` or `--name=VALUE`. */
+  readonly optional?: true;
   /** What stands for the value in the help. */
   readonly value?: string;
   /** Shown instead of the name where the option can also be denied. */
@@ -45,10 +50,30 @@ export const OPTIONS = {
   staged: files('only files with staged changes'),
   since: { ...files('only lines that changed since the branch left REF'), type: 'string', value: 'REF' },
   'whole-files': files('with --since: all lines of the files that changed'),
+  'force-exclude': files('also pass over files that are named, where `exclude` of the config means them'),
   'stdin-filename': {
     ...files('the name that the text on standard input goes by'),
     type: 'string',
     value: 'PATH',
+  },
+  baseline: {
+    type: 'string',
+    optional: true,
+    value: 'FILE',
+    summary: 'leave out what `memfix baseline` recorded, in memfix-baseline.json or in FILE',
+    heading: 'Which findings',
+  },
+  'fail-on': {
+    type: 'string',
+    list: true,
+    value: 'KINDS',
+    summary: 'exit with 1 only for these: any (default), safe, never, or symptoms such as leak',
+    heading: 'Which findings',
+  },
+  'exit-zero': {
+    type: 'boolean',
+    summary: 'exit with 0 whatever is found: --fail-on never',
+    heading: 'Which findings',
   },
   oom: {
     type: 'string',
@@ -71,6 +96,7 @@ export const OPTIONS = {
   'output-format': {
     ...output('how findings are shown'),
     type: 'string',
+    repeats: true,
     value: 'FORMAT',
   },
   output: {
@@ -108,6 +134,7 @@ export const OPTIONS = {
     summary: 'print the settings and the versions found, and where; check nothing',
     heading: 'Config',
   },
+  schema: { type: 'boolean', summary: 'print the JSON schema of config files instead', heading: 'Config' },
   cache: {
     type: 'boolean',
     shown: 'no-cache',

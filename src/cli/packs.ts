@@ -1,5 +1,14 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { Script } from 'node:vm';
 
 /** A module of the built program. */
@@ -90,7 +99,7 @@ const WORTH_KEEPING = 0.25;
 function opened(file: string): Parts {
   const source = readFileSync(file, 'latin1');
   const runtime = runtimeKey();
-  const kept = join(dirname(file), 'compiled', `${basename(file, '.js')}-${runtime}`);
+  const kept = join(compiledIn(dirname(file)), `${basename(file, '.js')}-${runtime}`);
   const cachedData = keptIn(kept);
   const script = new Script(source, { filename: file, ...(cachedData && { cachedData }) });
   if (script.cachedDataRejected !== false)
@@ -101,6 +110,12 @@ function opened(file: string): Parts {
       if (data.length > source.length * WORTH_KEEPING) keep(kept, data);
     });
   return script.runInThisContext() as Parts;
+}
+
+/** A relative folder would be one of whatever project memfix is run in, and code in it not ours. */
+function compiledIn(folder: string): string {
+  const named = process.env['MEMFIX_COMPILED_DIR'];
+  return named !== undefined && isAbsolute(named) ? named : join(folder, 'compiled');
 }
 
 /** The head of what V8 makes of nothing: its version, its flags. */
@@ -127,7 +142,18 @@ function keep(file: string, data: Buffer): void {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(draft, Buffer.concat([data, data]), { flag: 'wx' });
     renameSync(draft, file);
+    forgetOld(dirname(file));
   } catch {
     if (existsSync(draft)) rmSync(draft, { force: true });
+  }
+}
+
+/** What was compiled so long ago is likely of another version; if not, it is compiled again. */
+const LIFE = 90 * 24 * 60 * 60 * 1000;
+
+function forgetOld(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name);
+    if (Date.now() - statSync(file).mtimeMs > LIFE) rmSync(file, { force: true });
   }
 }

@@ -15,7 +15,7 @@ const SIGNALS = [
 ] as const;
 
 /** Commands that end as soon as they have looked at files. */
-const LOOKING: ReadonlySet<string | undefined> = new Set(['check', 'apply', 'fix', 'diff']);
+const LOOKING: ReadonlySet<string | undefined> = new Set(['check', 'apply', 'fix', 'diff', 'baseline']);
 
 /** memfix as a process: the real streams, signals and exit code around one command line. `entry` is the program's file. */
 export async function runProcess(loadTransforms: LoadTransforms, entry: string): Promise<void> {

@@ -1,31 +1,31 @@
+import { type FormatName, formatNamed } from '../report/formats/formats.js';
 import { assumptionSentences, assumptionsOf } from '../report/premises.js';
 import type { Report } from '../report/report.js';
 import { summarize } from '../report/summary.js';
-import { tally } from '../report/tally.js';
 import { Failure } from '../workspace/failure.js';
 import { type Context, EXIT } from './context.js';
-import { FINDING_FORMATS, type FindingFormat } from './formats.js';
+import { failsOn } from './failing.js';
 import { widthOf } from './io.js';
+import { aboutRun, type Output } from './outputs.js';
 
-/** Also checks the word, so ask before the work begins. */
-export function formatOf(context: Context): FindingFormat {
-  return context.args.oneOf('output-format', FINDING_FORMATS, 'short');
-}
-
-/** Findings to standard output, the summary to standard error. */
-export async function present(context: Context, found: Report, format: FindingFormat): Promise<void> {
+/** Findings to standard output and to files, the summary to standard error. */
+export async function present(context: Context, found: Report, outputs: readonly Output[]): Promise<void> {
   const report = withLeaks(context, found);
+  const printed = outputs.find(({ file }) => file === undefined)?.format;
   const isCounted = context.args.flag('statistics');
-  const shown = await rendered(context, report, format);
-  await context.show(shown + (await runsShown(context, report, format)));
-  if (isCounted && format !== 'json') context.remark(report);
-  if (report.oom !== undefined && (isCounted || format === 'concise')) {
+  if (printed !== undefined || isCounted)
+    await context.show(
+      (await rendered(context, report, printed ?? 'short')) + (await runsShown(context, report, printed)),
+    );
+  await putFiles(context, report, outputs);
+  if (isCounted && printed !== 'json') context.remark(report);
+  if (report.oom !== undefined && (isCounted || printed === 'concise')) {
     const { headline } = await import('../report/oom.js');
     for (const error of report.oom.errors) context.say(headline(error));
   }
   sayAssumed(context, report);
   context.say(summarize(report));
-  if (format === 'short' && !isCounted) await sayWorth(context, report);
+  if (printed === 'short' && !isCounted) await sayWorth(context, report);
 }
 
 export function sayAssumed(context: Context, report: Report): void {
@@ -51,33 +51,40 @@ async function sayWorth(context: Context, report: Report): Promise<void> {
   for (const line of mostWorth(report, { gain: (id) => gains.get(id) ?? 0 }, view)) context.say(line);
 }
 
-async function runsShown(context: Context, { runs }: Report, format: FindingFormat): Promise<string> {
-  if (runs === undefined || runs.length === 0 || format === 'json') return '';
+async function runsShown(
+  context: Context,
+  { runs }: Report,
+  format: FormatName | undefined,
+): Promise<string> {
+  if (runs === undefined || runs.length === 0 || format === 'json' || format === undefined) return '';
   return (await import('../report/too-large.js')).renderTooLarge(runs, context.view);
 }
 
-/** What most runs have nothing for is loaded when there is something. */
-export async function rendered(context: Context, report: Report, format: FindingFormat): Promise<string> {
-  const { view } = context;
+/** What goes to standard output: counts take the place of findings. What most runs have nothing for is loaded when there is something. */
+export async function rendered(context: Context, report: Report, format: FormatName): Promise<string> {
   if (context.args.flag('statistics')) {
     const { renderStatistics, statisticsJson } = await import('../report/statistics.js');
-    return format === 'json' ? statisticsJson(report) : renderStatistics(report, view);
+    return format === 'json' ? statisticsJson(report) : renderStatistics(report, context.view);
   }
-  if (format === 'json') return (await import('../report/json.js')).renderJson(report);
-  if (report.scans.length + report.skipped.length === 0 && report.oom === undefined) return '';
-  if (format === 'full') return (await import('../report/full.js')).renderFull(report, view);
-  if (format === 'concise') return (await import('../report/concise.js')).renderConcise(report, view);
-  return (await import('../report/short.js')).renderShort(report, view);
+  return textOf(context, report, { format });
+}
+
+/** The reports that have files of their own. */
+export async function putFiles(context: Context, report: Report, outputs: readonly Output[]): Promise<void> {
+  for (const { format, file } of outputs)
+    if (file !== undefined) context.write(file, await textOf(context, report, { format, file }));
+}
+
+async function textOf(context: Context, report: Report, { format, file }: Output): Promise<string> {
+  const { isForEyes, render } = formatNamed(format);
+  const isSilent = report.scans.length + report.skipped.length === 0 && report.oom === undefined;
+  return isForEyes && isSilent ? '' : render(report, context.viewOf(file), aboutRun(context));
 }
 
 /** 1 when findings remain, advice with `--strict` only; 2 with it when a file was skipped. */
 export function exitCodeFor(context: Context, report: Report): number {
-  const { safe, unsafe, advice } = tally(report).bySafety;
-  const counted = safe + unsafe + (context.args.flag('strict') ? advice : 0);
-  return Math.max(
-    counted + (report.runs?.length ?? 0) > 0 ? EXIT.findings : EXIT.clean,
-    strictness(context, report),
-  );
+  const fails = failsOn(context, report) || (report.runs?.length ?? 0) > 0;
+  return Math.max(fails ? EXIT.findings : EXIT.clean, strictness(context, report));
 }
 
 export function strictness(context: Context, { skipped }: Report): number {

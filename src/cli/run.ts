@@ -89,7 +89,7 @@ function commandNamed(word: string, rest: readonly string[]): CommandName | unde
 }
 
 /** Commands that only look at files: interrupted is interrupted, however late. */
-const LOOKING: ReadonlySet<CommandName> = new Set(['check', 'diff']);
+const LOOKING: ReadonlySet<CommandName> = new Set(['check', 'diff', 'baseline']);
 
 /** Loaded when it is called: `--help` must not wait for a parser. */
 async function commandOf(name: CommandName): Promise<(context: Context) => Promise<number>> {
@@ -98,6 +98,12 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
       return (await import('./commands/check.js')).check;
     case 'apply':
       return (await import('./commands/apply.js')).apply;
+    case 'baseline':
+      return (await import('./commands/baseline.js')).baseline;
+    case 'config':
+      return (await import('./commands/config.js')).config;
+    case 'completions':
+      return (await import('./commands/completions.js')).completions;
     case 'diff':
       return (await import('./commands/diff.js')).diff;
     case 'list':
@@ -114,6 +120,8 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
       return (await import('./commands/review.js')).review;
     case 'worker':
       return (await import('./commands/worker.js')).worker;
+    case 'server':
+      return (await import('./commands/server.js')).server;
     case 'undo':
       return (await import('./commands/undo.js')).undo;
   }

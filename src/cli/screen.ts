@@ -8,6 +8,8 @@ import { premiseSentence } from '../report/premises.js';
 import { plural, wrap } from '../report/prose.js';
 import { SAFETY_TONE, standingOf } from '../report/report.js';
 import { withoutMarks } from '../report/terminal.js';
+import type { SourceText } from '../text/decode.js';
+import { placeMark } from '../text/place.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { Terminal } from './ask.js';
 import { KEYS } from './keys.js';
@@ -27,6 +29,7 @@ export interface Card {
   readonly kin: number;
   readonly row: number;
   readonly path: string;
+  readonly source: SourceText;
   readonly finding: Finding;
   readonly meta: TransformMeta | undefined;
   readonly preview: Preview;
@@ -65,7 +68,7 @@ export function lookOf({ output, color }: Terminal): Look {
  */
 export function cardText(card: Card, look: Look, from?: number): Drawn {
   const head = headLines(card, look);
-  const change = changeRows(card.preview, look.paint, look.width);
+  const change = changeRows(card.preview, look.paint, look.width, card.source);
   const rest = look.height - head.length - rowsOf([promptText(card, look)], look);
   const long = footLines(card, look, Infinity);
   const foot =
@@ -127,7 +130,7 @@ export function detailText({ finding, meta, alternatives }: Card, { paint, width
 
 function headLines({ position, total, kin, path, finding, answer, isEdited }: Card, look: Look): string[] {
   const { paint, width } = look;
-  const place = `${printable(path)}:${finding.at.line}:${finding.at.column}`;
+  const place = printable(path) + placeMark(finding.at);
   const share = total < 10 ? '' : ` · ${Math.floor((100 * (position - 1)) / total)} %`;
   const title = clip(`── ${position}/${total}${share} ── ${place} `, width);
   const tags = [

@@ -48,7 +48,7 @@ export function forEditor(text: string): string {
 /** What the editor saved, with the newlines of the lines it replaces and without the one that was added. */
 export function fromEditor(saved: string, file: SourceFile, finding: Finding): string {
   const lines = new Lines(file.source.text);
-  const newline = lines.newlineNear(finding.at.line);
+  const newline = lines.newlineNear(lines.lineAt(finding.span.start));
   return saved.replace(/\r\n?/g, '\n').replace(/\n$/, '').replaceAll('\n', newline);
 }
 

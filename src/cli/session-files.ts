@@ -93,6 +93,7 @@ export function refOf(path: string, finding: Finding): string {
 function isSame(a: SourceFile, b: SourceFile): boolean {
   return (
     a.source.text === b.source.text &&
+    a.source.notebook?.json === b.source.notebook?.json &&
     a.source.encoding === b.source.encoding &&
     a.source.bom === b.source.bom
   );

@@ -1,5 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import type { Decide, Decision, Finding, Outcome } from '../engine/outcome.js';
+import { placeText } from '../text/place.js';
 import { contentHash, type Entry } from '../workspace/answers.js';
 import { excludedIn } from '../workspace/changes.js';
 import type { Written } from '../workspace/write.js';
@@ -44,7 +45,7 @@ export function leftOpen(review: Review, landed: readonly Landed[], files: Revie
   });
   const named = open
     .slice(0, MOST_NAMED)
-    .map((item) => `${item.path}:${files.finding(item).at.line} ${item.transform}`);
+    .map((item) => `${placeText(item.path, files.finding(item).at)} ${item.transform}`);
   const more = open.length - named.length;
   return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 }

@@ -5,7 +5,7 @@ import { forTerminal } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { State } from '../workspace/state.js';
 import type { Written } from '../workspace/write.js';
-import { Ask, REDRAW, type Terminal } from './ask.js';
+import { Ask, REDRAW, SCROLL_KEYS, type Terminal } from './ask.js';
 import { editText } from './editor.js';
 import {
   alternativesOf,
@@ -23,7 +23,7 @@ import {
   take,
 } from './keys.js';
 import { type Card, cardText, helpText, lookOf, noteText, promptText } from './screen.js';
-import { explanation, SCROLLS, scrolled } from './session-card.js';
+import { explanation, scrolled } from './session-card.js';
 import { forEditor, fromEditor, tryOut } from './session-edit.js';
 import { ReviewedFiles } from './session-files.js';
 import { Memory } from './session-memory.js';
@@ -136,14 +136,16 @@ class Session {
     const page = await this.#page();
     const look = lookOf(this.input.terminal);
     if (this.#onScreen !== item.ref) this.#from = undefined;
-    let drawn = cardText(page, look, this.#from);
+    const notes = [this.#review.note, this.#memory.news()].flatMap((note) =>
+      note === undefined ? [] : [noteText(note, look)],
+    );
+    const said = notes.join('').split('\n').length - 1;
+    let drawn = cardText(page, { ...look, height: look.height - said }, this.#from);
     if (this.#onScreen !== item.ref) this.#print(drawn.text);
     this.#onScreen = item.ref;
-    for (const note of [this.#review.note, this.#memory.news()]) {
-      if (note !== undefined) this.#print(noteText(note, look));
-    }
+    for (const note of notes) this.#print(note);
     let key = await this.#ask.key(promptText(page, look));
-    while (SCROLLS.has(key) && drawn.length > drawn.room) {
+    while (SCROLL_KEYS.has(key) && drawn.length > drawn.room) {
       this.#from = scrolled(drawn, this.#from, key);
       drawn = cardText(page, look, this.#from);
       this.#print(drawn.text);
@@ -247,6 +249,7 @@ class Session {
         isThis: each === item,
       })),
       path: item.path,
+      source: file.source,
       finding,
       meta: this.input.metas.get(item.transform),
       preview:

@@ -6,6 +6,7 @@ import { variantOf } from '../report/prove/agreement.js';
 import { trainersOf } from '../report/prove/figures.js';
 import { memoryRows, rowsOf } from '../report/prove/rows.js';
 import { amountsWords } from '../report/prove/words.js';
+import { placeText } from '../text/place.js';
 import { changesOf, eachBesideOnce, isChanged } from '../workspace/changes.js';
 import { parseSeconds } from '../workspace/duration.js';
 import { Failure } from '../workspace/failure.js';
@@ -171,7 +172,7 @@ function tableOf(offered: readonly Offered[], verified: Verified, command: strin
     ...offered.map(({ id, file, finding }) => {
       const verdict = verdicts.get(id) ?? { kind: 'undecided', because: 'it was not tried' };
       const fate = isTaken(finding, verdict) ? 'taken' : 'left';
-      return `  ${WORDS[verdict.kind].padEnd(9)} ${fate.padEnd(5)} ${printable(file.path)}:${finding.at.line} ${finding.transform}${whyOf(verdict)}`;
+      return `  ${WORDS[verdict.kind].padEnd(9)} ${fate.padEnd(5)} ${placeText(printable(file.path), finding.at)} ${finding.transform}${whyOf(verdict)}`;
     }),
     ...rows.flatMap(({ label, unit, before: from, after: to }) =>
       from === undefined || to === undefined

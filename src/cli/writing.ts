@@ -3,7 +3,7 @@ import { printable } from '../report/cells.js';
 import { plural } from '../report/prose.js';
 import { Failure } from '../workspace/failure.js';
 import { stage } from '../workspace/git.js';
-import { guard } from '../workspace/guard.js';
+import { guard, nothingLeft } from '../workspace/guard.js';
 import { isInside, rootOf, shownFrom } from '../workspace/places.js';
 import { State } from '../workspace/state.js';
 import type { Context } from './context.js';
@@ -43,6 +43,8 @@ export async function guardFiles(
       { path, reason: other === path ? reason : `${printable(other)}, which changes with it: ${reason}` },
     ];
   });
+  if (held.length > 0 && held.length === groups.length)
+    throw nothingLeft(dirty.keys(), leave, context.io.cwd);
   const roots = new Set(
     [...files].filter((file) => !dirty.has(file)).map((file) => rootOf(file, context.io.cwd)),
   );

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, cpSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join, relative, sep } from 'node:path';
 import { build, transform } from 'esbuild';
@@ -12,6 +12,14 @@ const require = createRequire(import.meta.url);
 const dist = join(root, 'dist');
 
 const target = 'node20';
+
+/** What an install brings: it stays outside. Everything else that the program imports is part of it. */
+const manifest: Readonly<Record<string, Readonly<Record<string, string>> | undefined>> = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+);
+const installed = ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((kind) =>
+  Object.keys(manifest[kind] ?? {}),
+);
 
 /** Our code is bundled, split so that what is imported lazily is loaded lazily; npm packages stay outside. */
 const bundled = {
@@ -40,6 +48,7 @@ const PACKS: readonly (readonly [pack: string, modules: RegExp])[] = [
     /^src\/(?:cli\/(?:arguments|context|remembering|commands\/check)|workspace\/catalogue|report\/(?:concise|full|short))\.ts$/,
   ],
   ['engine', /^(?:src\/engine\/.*|src\/workspace\/worker|transforms\/index)\.ts$/],
+  ['forges', /^node_modules\//],
   ['more', /^/],
 ];
 
@@ -115,10 +124,14 @@ async function bundleProgram(): Promise<void> {
 async function partsOfProgram(): Promise<readonly Part[]> {
   const { outputFiles, metafile } = await build({
     ...bundled,
+    packages: 'bundle',
+    external: installed,
+    legalComments: 'none',
     entryPoints: { cli: 'src/cli/main.ts' },
     write: false,
     metafile: true,
   });
+  writeLicences(Object.keys(metafile.inputs));
   return Promise.all(
     outputFiles.map(async ({ path, text }) => {
       const { code } = await transform(text, {
@@ -145,6 +158,22 @@ async function partsOfProgram(): Promise<readonly Part[]> {
       };
     }),
   );
+}
+
+/** The terms of the packages that became part of the program. */
+function writeLicences(inputs: readonly string[]): void {
+  const folders = inputs.flatMap(
+    (path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [],
+  );
+  const texts = [...new Set(folders)].sort().map((folder) => {
+    const names = readdirSync(join(root, folder)).filter((name) => /^(?:licen[cs]e|notice)/i.test(name));
+    const { name, version, license }: Record<string, string> = JSON.parse(
+      readFileSync(join(root, folder, 'package.json'), 'utf8'),
+    );
+    const terms = names.map((each) => readFileSync(join(root, folder, each), 'utf8').trim());
+    return `${name} ${version} (${license})\n\n${terms.join('\n\n')}\n`;
+  });
+  writeFileSync(join(dist, 'THIRD-PARTY.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`));
 }
 
 /** The names of these parts and of all that they import. */

@@ -1,10 +1,14 @@
 /** `npm run docs [-- --check]`: writes what is generated from the transforms and the grammar, or says what is out of date. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { manualPage } from '../cli/manual.js';
 import { catalogueMarkdown } from '../report/catalogue.js';
-import { type Example, markdownPage } from '../report/page.js';
+import { FORMATS } from '../report/formats/formats.js';
+import { type Example, markdownPage, markdownTable } from '../report/page.js';
 import { decode } from '../text/decode.js';
 import type { TransformMeta } from '../toolkit/contract.js';
+import { entryOf } from '../workspace/catalogue.js';
+import { configSchema } from '../workspace/config-schema.js';
 import { budgetPage } from './budget-page.js';
 import { indexSource, transformIds } from './docs-index.js';
 import { grammarSource } from './grammar-types.js';
@@ -14,7 +18,13 @@ import { DEMO, freedTable, OOM, OOM_BLOCKS, shell } from './readme.js';
 const check = process.argv.includes('--check');
 const stale: string[] = [];
 
+const manifest: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
 publish('src/syntax/grammar.ts', grammarSource());
+publish('pyproject.toml', at('pyproject.toml').replace(/"memfix==[^"]*"/, `"memfix==${manifest.version}"`));
+publish('CITATION.cff', at('CITATION.cff').replace(/^version: .*$/m, `version: ${manifest.version}`));
+publish('docs/memfix.1', manualPage(manifest.version));
+publish('docs/ci.md', between(at('docs/ci.md'), 'formats', formatTable()));
 publish('transforms/index.ts', indexSource(transformIds()));
 publish('docs/budget.md', budgetPage());
 if (check && stale.length > 0) finish();
@@ -22,6 +32,7 @@ else {
   // Only now: the index may just have been written.
   const { transforms } = await import('../../transforms/index.js');
   const metas = transforms.map(({ meta }) => meta);
+  publish('docs/memfix.schema.json', `${JSON.stringify(configSchema(metas.map(entryOf)), undefined, 2)}\n`);
   for (const meta of metas) publish(`transforms/${meta.id}.md`, markdownPage(meta, exampleOf(meta)));
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   const withTable = between(readme, 'transforms', catalogueMarkdown(metas));
@@ -31,11 +42,20 @@ else {
   finish();
 }
 
+function formatTable(): string {
+  const rows = Object.entries(FORMATS).map(([name, { summary }]) => [`\`${name}\``, summary]);
+  return markdownTable(['format', 'is'], rows);
+}
+
+function at(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
 function publish(path: string, text: string): void {
-  const at = join(root, path);
-  if (existsSync(at) && readFileSync(at, 'utf8') === text) return;
+  const place = join(root, path);
+  if (existsSync(place) && readFileSync(place, 'utf8') === text) return;
   stale.push(path);
-  if (!check) writeFileSync(at, text);
+  if (!check) writeFileSync(place, text);
 }
 
 function finish(): void {
@@ -64,7 +84,6 @@ function between(text: string, name: string, body: string): string {
   const end = `<!-- ${name}:end -->`;
   const from = text.indexOf(begin);
   const to = text.indexOf(end);
-  if (from === -1 || to < from)
-    throw new Error(`README.md has no place for ${name}: ${begin.trim()} … ${end}`);
+  if (from === -1 || to < from) throw new Error(`There is no place for ${name}: ${begin.trim()} … ${end}`);
   return `${text.slice(0, from + begin.length)}${body}\n${text.slice(to)}`;
 }

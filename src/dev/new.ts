@@ -50,8 +50,8 @@ import {
   Proof,
   type PyNode,
   qualifiedName,
-  shown,
   type Site,
+  shown,
   type Transform,
 } from '../src/toolkit/index.js';
 
@@ -100,8 +100,11 @@ export const ${exportedName(name)}: Transform<Found> = {
   },
 
   fix({ statement }, edit) {
-    // A condition that the code proves is \`yes\`; \`no\` refuses the site; \`unknown\` makes the finding unsafe and names it.
-    const proof = new Proof().require('unknown', ask('cache-unneeded')\`Does the code after \${shown(statement)} do without the memory that it gives back?\`);
+    // A condition that the code proves is \`yes\`; \`no\` refuses the site; \`unknown\` makes the finding unsafe and asks.
+    const proof = new Proof().require(
+      'unknown',
+      ask('cache-unneeded')\`Does what follows \${shown(statement)} do without the memory that it gives back?\`,
+    );
     edit.removeStatement(statement);
     return edit.done('Remove the call', proof);
   },

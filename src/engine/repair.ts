@@ -2,12 +2,13 @@ import { applyEdits } from '../edit/apply.js';
 import { byPosition, type Edit, type FileEdits } from '../edit/edit.js';
 import { plan } from '../edit/plan.js';
 import type { PyModule } from '../semantic/module.js';
-import { importEdit } from '../syntax/import-place.js';
 import { firstError, pythonProblem, type SyntaxProblem, tokensOutside } from '../syntax/soundness.js';
 import { yamlProblem } from '../syntax/yaml.js';
 import { bisect } from '../text/bisect.js';
 import type { Span } from '../text/lines.js';
+import { placeText } from '../text/place.js';
 import { agreeing } from './agreement.js';
+import { problemInCells } from './cells.js';
 import type { EngineSetup } from './engine.js';
 import type {
   BesideChange,
@@ -20,7 +21,7 @@ import type {
   Skipped,
   SourceFile,
 } from './outcome.js';
-import { changeOf, previewOf, withImports } from './preview.js';
+import { changeOf, previewOf, withNeeded } from './preview.js';
 import { editableLines } from './region.js';
 import { lookAt, notPython, scanOf, withWhole } from './scan.js';
 import { suppressionEdit } from './suppression.js';
@@ -155,7 +156,7 @@ function applyOnce(
     } else choices.push({ finding, decision, edits });
   }
   const planned = onePerFile(plan(choices, (choice) => choice.edits).taken);
-  const stands = sound(planned, module, setup, (choice, problem) => {
+  const stands = sound(planned, module, setup, scan.file, (choice, problem) => {
     const place = where(scan, choice.finding);
     const who =
       choice.decision.kind === 'edited' ? 'the edited text' : `the fix of ${choice.finding.transform}`;
@@ -232,9 +233,10 @@ function sound(
   choices: readonly Choice[],
   module: PyModule,
   setup: EngineSetup,
+  file: SourceFile,
   drop: (choice: Choice, problem: SyntaxProblem) => void,
 ): readonly Choice[] {
-  const problemOf = (some: readonly Choice[]) => problemAfter(some, module, setup);
+  const problemOf = (some: readonly Choice[]) => problemAfter(some, module, setup, file);
   /** Halves what is not sound until one choice is left: most are. */
   const added = (kept: readonly Choice[], more: readonly Choice[]): readonly Choice[] => {
     const together = [...kept, ...more];
@@ -256,6 +258,7 @@ function problemAfter(
   choices: readonly Choice[],
   module: PyModule,
   setup: EngineSetup,
+  file: SourceFile,
 ): SyntaxProblem | undefined {
   for (const { path, after } of choices.flatMap(besideOf).map(changeOf)) {
     const problem = /\.ya?ml$/i.test(path) ? yamlProblem(after) : undefined;
@@ -264,7 +267,7 @@ function problemAfter(
   const edits = allEdits(module, choices);
   if (edits.length === 0) return undefined;
   const after = applyEdits(module.text, edits);
-  const problem = pythonProblem(after);
+  const problem = pythonProblem(after) ?? problemInCells(file.source, after);
   if (problem !== undefined) return problem;
   const tree = setup.parser.parse(after);
   try {
@@ -293,11 +296,11 @@ function written(edits: readonly Edit[]): readonly Span[] {
 /** The edits of the choices and one merged edit for their imports. */
 function allEdits(module: PyModule, choices: readonly Choice[]): readonly Edit[] {
   const edits = choices.flatMap((choice) => choice.edits);
-  const wanted = choices.flatMap(({ finding, decision }) =>
-    decision.kind === 'suppress' ? [] : (finding.fix?.imports ?? []),
-  );
-  const importing = importEdit(module, [...new Set(wanted)].sort());
-  return importing === undefined ? edits : withImports(edits, importing);
+  const needs = choices.map(({ finding, decision }) => ({
+    at: (finding.fix?.edits[0] ?? finding.span).start,
+    imports: decision.kind === 'suppress' ? [] : (finding.fix?.imports ?? []),
+  }));
+  return withNeeded(module, edits, needs);
 }
 
 /** Where an offset that no edit covers lies after the edits. */
@@ -316,7 +319,7 @@ function placeOf(finding: Finding, start: number): string {
 }
 
 function where(scan: Scan, finding: Finding): string {
-  return `${scan.file.path}:${finding.at.line}`;
+  return placeText(scan.file.path, finding.at);
 }
 
 function outcomeOf(

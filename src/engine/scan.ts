@@ -9,12 +9,14 @@ import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
 import { NotInPieces } from '../syntax/pieces.js';
 import { firstError, isOldPython, pythonProblem } from '../syntax/soundness.js';
+import { type CellPlace, cellWith } from '../text/notebook/notebook.js';
 import type { Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import { effectOf } from '../toolkit/effect.js';
 import { asOne } from './alike.js';
 import { withAlternatives } from './alternatives.js';
 import { withAssumed } from './assumed.js';
+import { scanOfCells } from './cells.js';
 import type { EngineSetup } from './engine.js';
 import { floorIn } from './floor.js';
 import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
@@ -68,10 +70,18 @@ export function scanOf(setup: EngineSetup, look: Look): Scan | Skipped {
 }
 
 /** The same of one transform alone, or on paper: each finding by itself. */
-export function plainScanOf(
-  setup: EngineSetup,
-  { file, glimpse, candidates, isAddressed }: Look,
-): Scan | Skipped {
+export function plainScanOf(setup: EngineSetup, look: Look): Scan | Skipped {
+  const { file, glimpse, candidates } = look;
+  const inOrder = scanInOrder(setup, look);
+  if (file.source.notebook === undefined) return inOrder;
+  const inAnyOrder = (cells: readonly CellPlace[]) => {
+    const starts = cells.map(({ start }) => start);
+    return scanTree(setup, file, candidates, glimpse, setup.parser.parse(glimpse.text), starts);
+  };
+  return scanOfCells(setup, file, inOrder, inAnyOrder);
+}
+
+function scanInOrder(setup: EngineSetup, { file, glimpse, candidates, isAddressed }: Look): Scan | Skipped {
   if (candidates.length === 0 && file.named !== true && !isAddressed) {
     return { kind: 'scan', file, findings: [], suppressed: [], notes: [] };
   }
@@ -106,11 +116,12 @@ function scanTree(
   candidates: readonly Transform[],
   glimpse: Glimpse,
   tree: SyntaxTree,
+  cells: readonly number[] = [],
 ): Scan | Skipped {
   const { text } = file.source;
   return withTree(file, tree, () => {
     const around = setup.around?.(file.path, tree.isInPieces, () => module, file.newer);
-    const module: PyModule = new PyModule(file.path, text, tree, around, glimpse);
+    const module: PyModule = new PyModule(file.path, text, tree, around, glimpse, undefined, cells);
     const error = misunderstood(file, module, tree);
     if (error !== undefined) return error;
     if (isTooDeep(text, tree, glimpse.outline)) return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
@@ -219,7 +230,7 @@ function findingFor(
     return { ...common, safety: 'advice', numerics: meta.numerics, questions: [], advice: result.next };
   }
   const imports = result.imports.map((wanted) => `import ${wanted.module}`);
-  const importing = importEdit(module, imports);
+  const importing = importEdit(module, imports, cellWith(module.text, result.edits[0]?.start ?? node.start));
   // A gate of the fix may have asked the same, and knows what is at stake.
   const doubts = floor.doubts.filter(
     ({ text }) => !result.questions.some((each) => each.text.startsWith(text.slice(0, text.indexOf('(')))),

@@ -26,6 +26,8 @@ export interface Facts {
   readonly storage?: 'new' | 'shared' | 'perhaps';
   /** Changes the first operand. */
   readonly changes?: true;
+  /** What its `sample()` gives has no graph. */
+  readonly draws?: 'cut';
   /** Draws random numbers when it runs. */
   readonly random?: true;
   /** As a function it takes a number in place of its first tensor. */

@@ -35,6 +35,12 @@ export const TORCH_ROWS: readonly Group[] = [
   group('torch.autograd.', { differentiates: true }, 'backward grad'),
   group(['torch.autograd.functional.', 'torch.func.'], { differentiates: true }, '*'),
 
+  group(
+    'torch.distributions.',
+    { graph: 'kept', draws: 'cut' },
+    `Bernoulli Beta Binomial Categorical Cauchy Dirichlet Exponential Gamma Geometric Gumbel Independent Laplace LogNormal
+      MultivariateNormal Normal OneHotCategorical Poisson StudentT Uniform VonMises`,
+  ),
   group(TORCH, { gives: 'nothing' }, 'save manual_seed'),
   group(TORCH, { gives: 'plain' }, 'Generator device'),
   group('torch.cuda.', { gives: 'number' }, 'current_device memory_allocated max_memory_allocated'),
@@ -48,6 +54,7 @@ export const ALIASES: readonly (readonly [RegExp, string])[] = [
     'torch.',
   ],
   [/^torch\.nn\.modules\.\w+\.(?=[A-Z])/, 'torch.nn.'],
+  [/^torch\.distributions\.[a-z]\w*\.(?=[A-Z])/, 'torch.distributions.'],
   [/^torch\.optim\.(?!lr_scheduler\.)[a-z]\w*\.(?=[A-Z])/, 'torch.optim.'],
   [/^torch\.serialization\.(?=(?:load|save)$)/, 'torch.'],
   [/^functorch\./, 'torch.func.'],

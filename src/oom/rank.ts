@@ -118,7 +118,7 @@ class Judge {
     const inTraceback = nearest(nears.filter(({ mark }) => mark.frame !== undefined));
     const inSnapshot = nearest(nears.filter(({ mark }) => mark.frame === undefined));
     const fit = this.#fit(meta, nears.length > 0);
-    const doubt = this.#doubt(meta, fit);
+    const doubt = finding.effect === 'tidy' ? 'but no gain was measured' : this.#doubt(meta, fit);
     const all = [fit, inTraceback, inSnapshot].filter((near) => near !== undefined);
     const place = all.reduce<Nearness>((best, { nearness }) => nearer(best, nearness), 'other');
     const useless = this.#uselessness(meta);

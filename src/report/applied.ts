@@ -1,3 +1,4 @@
+import { placeText } from '../text/place.js';
 import { printable } from './cells.js';
 import { plural } from './prose.js';
 import type { Report, Taken, View } from './report.js';
@@ -10,7 +11,7 @@ export function renderApplied(taken: readonly Taken[], { paint, width }: View): 
   if (taken.length === 0) return '';
   const rows = taken.map(({ path, finding }) => [
     { text: 'fixed', paint: paint.green },
-    { text: `${printable(path)}:${finding.at.line}` },
+    { text: placeText(printable(path), finding.at) },
     { text: finding.transform, paint: paint.bold },
     { text: printable(finding.fix?.title ?? '') },
   ]);

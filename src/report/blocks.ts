@@ -1,10 +1,13 @@
 import type { Finding } from '../engine/outcome.js';
+import { placeMark } from '../text/place.js';
 import { printable, widthOf } from './cells.js';
 import type { Paint } from './paint.js';
 import { plural, wrap } from './prose.js';
 import { isRefused, type Report, SAFETY_TONE, type Shown, type View } from './report.js';
 
 export const MARGIN = '  ';
+/** Longer lines of prose are hard to read, however wide the terminal. */
+export const MEASURE = 110;
 
 /** Joined at once: a line of a diff would keep the whole changed text in memory that it is cut from. */
 export function blockText(block: readonly string[]): string {
@@ -20,7 +23,10 @@ export function labelled(
   paintText = (text: string) => text,
 ): string[] {
   const first = MARGIN + label;
-  const [head = '', ...rest] = wrap(text, width, { first, rest: ' '.repeat(first.length) });
+  const [head = '', ...rest] = wrap(text, Math.min(width, MEASURE), {
+    first,
+    rest: ' '.repeat(first.length),
+  });
   return [MARGIN + paintLabel(label) + paintText(head.slice(first.length)), ...rest.map(paintText)];
 }
 
@@ -43,7 +49,7 @@ export function headingOf(
   standing: readonly string[],
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): string[] {
-  const place = `:${finding.at.line}:${finding.at.column}`;
+  const place = placeMark(finding.at);
   const where = paint.bold(printable(path)) + paint.dim(place);
   const tone = isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety];
   const what = `${paint.bold(finding.transform)}  ${paint[tone](standing.join(' · '))}`;
@@ -73,7 +79,7 @@ export function apartBlock(apart: readonly Shown[], view: View): string[] {
 
 function apartLines({ scan, finding, ranked }: Shown, { paint, width }: View): string[] {
   const standing = isRefused(finding) ? 'left alone' : finding.safety;
-  const place = `${printable(scan.file.path)}:${finding.at.line}:${finding.at.column}`;
+  const place = printable(scan.file.path) + placeMark(finding.at);
   const text = `${place} ${finding.transform} (${standing}): ${ranked?.because ?? finding.message}`;
   const [first = '', ...rest] = wrap(text, width, { first: MARGIN, rest: MARGIN.repeat(3) });
   return [first.replace(place, paint.bold), ...rest];

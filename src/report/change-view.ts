@@ -1,4 +1,6 @@
 import type { BesideChange } from '../engine/outcome.js';
+import type { SourceText } from '../text/decode.js';
+import { changedCells } from './by-cell.js';
 import { cellsOf, printable } from './cells.js';
 import { changedWords, type Hunk, type HunkLine, type Stretch } from './diff.js';
 import type { Paint } from './paint.js';
@@ -16,15 +18,20 @@ const LONGEST_LINE = 2_000;
 
 /**
  * A change for a person to judge: line numbers, removed and added lines with the words that differ marked, and no row wider
- * than the terminal.
+ * than the terminal. Of a notebook, its cells.
  */
 export function changeRows(
   change: { readonly before: string; readonly after: string; readonly beside?: readonly BesideChange[] },
   paint: Paint,
   width: number,
+  source?: SourceText,
 ): readonly ChangeRow[] {
+  const cells = source && changedCells(source, change);
   return [
-    ...rowsOf(change, paint, width),
+    ...(cells ?? [{ title: undefined, ...change }]).flatMap(({ title, before, after }) => [
+      ...(title === undefined || cells?.length === 1 ? [] : [{ text: paint.bold(title), isChange: false }]),
+      ...rowsOf({ before, after }, paint, width),
+    ]),
     ...(change.beside ?? []).flatMap((other) => [
       { text: paint.bold(`and in ${printable(other.path)}:`), isChange: false },
       ...rowsOf(other, paint, width),

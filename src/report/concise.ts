@@ -1,3 +1,4 @@
+import { placeMark } from '../text/place.js';
 import { printable } from './cells.js';
 import {
   type Report,
@@ -16,8 +17,7 @@ export function renderConcise(report: Report, view: View): string {
 }
 
 export function conciseLine({ scan, finding, ranked }: Shown, { paint }: Pick<View, 'paint'>): string {
-  const place =
-    paint.bold(printable(scan.file.path)) + paint.dim(`:${finding.at.line}:${finding.at.column}:`);
+  const place = paint.bold(printable(scan.file.path)) + paint.dim(`${placeMark(finding.at)}:`);
   const message = printable(finding.message);
   const because = ranked === undefined ? '' : paint.dim(` (${printable(ranked.because)})`);
   if (finding.refusal !== undefined) {

@@ -1,12 +1,13 @@
 import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
-import { ownEdits } from '../engine/preview.js';
 import type { Ranked } from '../oom/rank.js';
 import { Lines } from '../text/lines.js';
 import { apartBlock, apartFrom, blockText, doubtLines, headingOf, labelled, MARGIN } from './blocks.js';
+import { linesAround } from './by-cell.js';
 import { printable } from './cells.js';
 import { diffView } from './diff-view.js';
 import { frame } from './frame.js';
 import { renderDiagnosis } from './oom.js';
+import { ownHunks } from './own-hunks.js';
 import { premiseSentence } from './premises.js';
 import {
   alternativeSentence,
@@ -74,13 +75,14 @@ function findingBlock(
   { ranked, measured, others }: Beside,
 ): string[] {
   const tone = isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety];
+  const shown = linesAround(file.source, lines, finding.span);
   const block = [
     ...headingOf(file.path, finding, standingWords(finding), view),
     ...(ranked === undefined ? [] : labelled(ranked.because, rankLabel(ranked), view, view.paint.magenta)),
     ...labelled(finding.message, '', view),
     ...doubtLines(finding, finding.questions, view),
     '',
-    ...frame(lines, finding.span, { paint: view.paint, width: view.width, tone }),
+    ...frame(shown.lines, shown.span, { paint: view.paint, width: view.width, tone }),
   ];
   const remarks = [...verdict(finding, view), ...otherWays(finding, others, view)];
   if (measured !== undefined && !isRefused(finding))
@@ -89,8 +91,10 @@ function findingBlock(
   if (finding.fix !== undefined) {
     const { beside = [] } = finding.fix;
     const style = { paint: view.paint, width: view.width, margin: MARGIN };
-    const hunks = shownHunksOf(lines, ownEdits(finding.fix));
-    if (hunks.length > 0) block.push('', ...diffView(hunks, style));
+    for (const { title, hunks } of ownHunks(file, lines, finding)) {
+      block.push('', ...(title === undefined ? [] : [MARGIN + view.paint.bold(title)]));
+      block.push(...diffView(hunks, style));
+    }
     for (const { path, text, edits } of beside) {
       block.push('', `${MARGIN}${view.paint.bold(printable(path))}`);
       block.push(...diffView(shownHunksOf(new Lines(text), edits), style));

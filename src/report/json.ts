@@ -1,9 +1,11 @@
 import { byPosition, type Edit } from '../edit/edit.js';
 import type { Scan } from '../engine/outcome.js';
 import { aboutWhat, type Question } from '../semantic/question.js';
+import type { SourceText } from '../text/decode.js';
 import { Lines, type Position } from '../text/lines.js';
 import type { Numerics, Safety } from '../toolkit/contract.js';
 import type { Effect } from '../toolkit/effect.js';
+import { spanIn } from './by-cell.js';
 import { diagnosisJson, type JsonOutOfMemory } from './oom.js';
 import { type Assumption, assumptionsOf } from './premises.js';
 import { inOrder, isRefused, type Report, type Shown } from './report.js';
@@ -40,6 +42,8 @@ export interface JsonReport {
 
 export interface JsonFinding {
   readonly path: string;
+  /** Of a notebook, among all its cells, from 1; then lines, columns and offsets are those of the cell's own source. */
+  readonly cell: number | null;
   readonly line: number;
   readonly column: number;
   readonly endLine: number;
@@ -80,6 +84,7 @@ export interface JsonFinding {
 
 export interface JsonApplied {
   readonly path: string;
+  readonly cell: number | null;
   readonly line: number;
   readonly column: number;
   readonly id: string;
@@ -109,6 +114,7 @@ export interface JsonFix {
 }
 
 export interface JsonEdit {
+  readonly cell: number | null;
   readonly line: number;
   readonly column: number;
   readonly endLine: number;
@@ -121,6 +127,7 @@ export interface JsonEdit {
 
 export interface JsonSkipped {
   readonly path: string;
+  readonly cell: number | null;
   readonly line: number | null;
   readonly column: number | null;
   readonly reason: string;
@@ -128,6 +135,7 @@ export interface JsonSkipped {
 
 export interface JsonNote {
   readonly path: string;
+  readonly cell: number | null;
   readonly line: number;
   readonly column: number;
   readonly message: string;
@@ -146,6 +154,8 @@ export interface JsonSummary extends BySafety {
   readonly suppressed: number;
   readonly skipped: number;
   readonly notes: number;
+  /** What `--baseline` left out, and how many recorded findings are gone; `null` without it. */
+  readonly baseline: { readonly known: number; readonly gone: number } | null;
   /** What `apply` changed; `null` for a command that writes nothing. */
   readonly fixed: { readonly findings: number; readonly suppressed: number; readonly files: number } | null;
 }
@@ -169,10 +179,18 @@ export function toJson(report: Report): JsonReport {
     leftAlone: told(inOrder(report).filter(({ finding }) => isRefused(finding))),
     applied:
       report.taken?.map(({ path, finding: { at, transform, fix } }) => ({
-        ...{ path, line: at.line, column: at.column, id: transform, title: fix?.title ?? '' },
+        ...{
+          path,
+          cell: at.cell ?? null,
+          line: at.line,
+          column: at.column,
+          id: transform,
+          title: fix?.title ?? '',
+        },
       })) ?? null,
     skipped: report.skipped.map(({ path, at, reason }) => ({
       path,
+      cell: at?.cell ?? null,
       line: at?.line ?? null,
       column: at?.column ?? null,
       reason,
@@ -180,6 +198,7 @@ export function toJson(report: Report): JsonReport {
     notes: report.scans.flatMap((scan) =>
       scan.notes.map(({ at, message }) => ({
         path: scan.file.path,
+        cell: at.cell ?? null,
         line: at.line,
         column: at.column,
         message,
@@ -199,6 +218,7 @@ export function toJson(report: Report): JsonReport {
       suppressed: counts.suppressed,
       skipped: counts.skipped,
       notes: counts.notes,
+      baseline: report.baseline ?? null,
       fixed: report.fixed ?? null,
     },
   };
@@ -228,10 +248,15 @@ function findingJson({ scan, finding, ranked }: Shown, lines: Lines, { proven }:
         ? null
         : {
             title: fix.title,
-            edits: [...fix.importEdits, ...fix.edits].sort(byPosition).map((edit) => editJson(edit, lines)),
+            edits: [...fix.importEdits, ...fix.edits]
+              .sort(byPosition)
+              .map((edit) => editJson(edit, scan.file.source, lines)),
             files: (fix.beside ?? []).map(({ path, text, edits }) => {
               const places = new Lines(text);
-              return { path, edits: [...edits].sort(byPosition).map((edit) => editJson(edit, places)) };
+              return {
+                path,
+                edits: [...edits].sort(byPosition).map((edit) => editJson(edit, undefined, places)),
+              };
             }),
           },
     advice: finding.advice ?? null,
@@ -245,10 +270,20 @@ function questionJson(transform: string, question: Question): JsonQuestion {
   return { text: question.text, key: `${transform}/${aboutWhat(question)}` };
 }
 
-function editJson({ start, end, text }: Edit, lines: Lines): JsonEdit {
-  return { ...range(lines.position(start), lines.position(end)), start, end, text };
+function editJson({ text, ...span }: Edit, source: SourceText | undefined, lines: Lines): JsonEdit {
+  const { from, to, start, end } = spanIn(source ?? PLAIN, lines, span);
+  return { ...range(from, to), start, end, text };
 }
 
+/** Of a file that is no notebook. */
+const PLAIN: SourceText = { text: '', encoding: 'utf-8', bom: false };
+
 function range(from: Position, to: Position) {
-  return { line: from.line, column: from.column, endLine: to.line, endColumn: to.column };
+  return {
+    cell: from.cell ?? null,
+    line: from.line,
+    column: from.column,
+    endLine: to.line,
+    endColumn: to.column,
+  };
 }

@@ -1,4 +1,5 @@
 import { encode, type SourceText } from '../text/decode.js';
+import { changedCells } from './by-cell.js';
 import { formatHunk, hunksBetween } from './diff.js';
 
 export interface FileChange {
@@ -15,6 +16,23 @@ export function patchOf(changes: readonly FileChange[], comments: readonly strin
   const patches = changes.map(patchOfFile);
   const isEmpty = patches.every(({ length }) => length === 0);
   return Buffer.concat(isEmpty ? [] : [commentLines(comments), ...patches]);
+}
+
+/** The same for a reader: of a notebook, the Python of its cells instead of its JSON. Nothing for `git apply`. */
+export function patchForEyes(changes: readonly FileChange[], comments: readonly string[] = []): Buffer {
+  const patches = changes.map((change) =>
+    change.source.notebook === undefined ? patchOfFile(change) : patchOfCells(change),
+  );
+  return Buffer.concat([commentLines(comments), ...patches]);
+}
+
+function patchOfCells({ path, source, after, comments = [] }: FileChange): Buffer {
+  const cells = (changedCells(source, { before: source.text, after }) ?? []).map((cell) => {
+    const name = (side: string) => `${quotePath(`${side}/${path}`)}: ${cell.title}`;
+    const hunks = hunksBetween(cell.before, cell.after);
+    return `--- ${name('a')}\n+++ ${name('b')}\n${hunks.map(formatHunk).join('')}`;
+  });
+  return Buffer.concat([commentLines(comments), Buffer.from(cells.join(''))]);
 }
 
 /** Whatever starts with `#` is nothing to git; a line break in one would end that. */

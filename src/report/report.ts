@@ -1,6 +1,7 @@
 import type { Finding, Scan, Skipped } from '../engine/outcome.js';
 import type { Diagnosis } from '../oom/diagnosis.js';
 import type { Ranked } from '../oom/rank.js';
+import { placeMark } from '../text/place.js';
 import type { Safety } from '../toolkit/contract.js';
 import { byEffect } from '../toolkit/effect.js';
 import { printable } from './cells.js';
@@ -22,6 +23,8 @@ export interface Report {
   readonly taken?: readonly Taken[];
   /** The transforms whose findings are leaks. */
   readonly leaks?: ReadonlySet<string>;
+  /** What `--baseline` left out, and how many recorded findings are no longer there. */
+  readonly baseline?: { readonly known: number; readonly gone: number };
   /** Of a run that ran out of memory: then findings come in its order. */
   readonly oom?: Diagnosis;
   /** The options that name its evidence, for a command that goes on from here. */
@@ -77,7 +80,7 @@ export function inOrder({ scans, oom }: Pick<Report, 'scans' | 'oom'>): readonly
 }
 
 /** Findings to show, with their scan: what frees memory first, leaks before the rest, unless they are ranked. */
-export function shownFindings(report: Report, view: View): readonly Shown[] {
+export function shownFindings(report: Report, view: Pick<View, 'verbose'>): readonly Shown[] {
   const shown = inOrder(report).filter(({ finding }) => view.verbose || !isRefused(finding));
   if (report.oom !== undefined) return shown;
   const isLeak = ({ finding }: Shown) => report.leaks?.has(finding.transform) === true;
@@ -105,7 +108,7 @@ export function alternativeSentence(ids: readonly string[]): string {
 /** The lines for files and comments that a reader should know about, in the form compilers use. */
 export function remarks(report: Report, { paint }: View): string[] {
   const place = (path: string, at?: { line: number; column: number }) =>
-    paint.bold(printable(path)) + (at === undefined ? '' : paint.dim(`:${at.line}:${at.column}`));
+    paint.bold(printable(path)) + (at === undefined ? '' : paint.dim(placeMark(at)));
   return [
     ...report.scans.flatMap((scan) =>
       scan.notes.map(

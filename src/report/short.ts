@@ -1,13 +1,15 @@
-import type { Finding, Scan } from '../engine/outcome.js';
-import { ownEdits } from '../engine/preview.js';
+import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
 import { Lines } from '../text/lines.js';
+import { placeText } from '../text/place.js';
 import { apartBlock, apartFrom, blockText, doubtLines, headingOf, labelled, MARGIN } from './blocks.js';
+import { linesAround } from './by-cell.js';
 import { printable } from './cells.js';
 import { changeBlock } from './change-block.js';
 import { EFFECT_WORDS } from './effects.js';
 import { frame } from './frame.js';
 import { otherWays, rankLabel } from './full.js';
 import { renderDiagnosis } from './oom.js';
+import { ownHunks } from './own-hunks.js';
 import { premiseSentence } from './premises.js';
 import { plural, wrap } from './prose.js';
 import {
@@ -85,9 +87,13 @@ function grouped(shown: readonly Shown[], { oom }: Report): readonly Group[] {
 }
 
 function moreLines(others: readonly Shown[], { paint, width }: View): string[] {
-  const lines = [...new Set(others.map(({ finding }) => finding.at.line))];
+  const places = others.map(({ finding: { at } }) =>
+    at.cell === undefined ? at.line : `${at.cell}:${at.line}`,
+  );
+  const lines = [...new Set(places)];
   const named = lines.slice(0, MOST_PLACES).join(', ') + (lines.length > MOST_PLACES ? ', …' : '');
-  const where = lines.length === 1 ? 'line' : 'lines';
+  const isInCells = others.some(({ finding }) => finding.at.cell !== undefined);
+  const where = isInCells ? 'cell:line' : lines.length === 1 ? 'line' : 'lines';
   return wrap(`and ${others.length} more like this, ${where} ${named}`, width, {
     first: MARGIN,
     rest: MARGIN,
@@ -104,6 +110,7 @@ function findingBlock(
 ): string[] {
   const { paint, width } = view;
   const { file } = scan;
+  const place = linesAround(file.source, lines, finding.span);
   const isSaid = before?.scan.file === file && before.finding.message === finding.message;
   const measured = isRefused(finding) ? undefined : report.proven?.measured(finding.transform);
   return [
@@ -122,12 +129,12 @@ function findingBlock(
     ),
     ...(measured === undefined ? [] : labelled(measured, 'measured on your run: ', view, paint.bold)),
     ...(finding.fix === undefined
-      ? frame(lines, finding.span, {
+      ? frame(place.lines, place.span, {
           paint,
           width,
           tone: isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety],
         })
-      : changeOf(finding.fix, lines, view)),
+      : changeOf(scan.file, finding, lines, view)),
   ];
 }
 
@@ -149,12 +156,14 @@ function doubts(finding: Finding, view: View): string[] {
   return lines;
 }
 
-function changeOf(fix: NonNullable<Finding['fix']>, lines: Lines, { paint, width }: View): string[] {
+function changeOf(file: SourceFile, finding: Finding, lines: Lines, { paint, width }: View): string[] {
   const style = { paint, width, margin: MARGIN, most: MOST_LINES };
-  const hunks = shownHunksOf(lines, ownEdits(fix));
   return [
-    ...(hunks.length === 0 ? [] : changeBlock(hunks, style)),
-    ...(fix.beside ?? []).flatMap(({ path, text, edits }) => [
+    ...ownHunks(file, lines, finding).flatMap(({ title, hunks }) => [
+      ...(title === undefined ? [] : [MARGIN + paint.bold(title)]),
+      ...changeBlock(hunks, style),
+    ]),
+    ...(finding.fix?.beside ?? []).flatMap(({ path, text, edits }) => [
       MARGIN + paint.bold(printable(path)),
       ...changeBlock(shownHunksOf(new Lines(text), edits), style),
     ]),
@@ -178,7 +187,7 @@ function leakBlock(left: readonly Shown[], view: View): string[] {
     paint.bold('Memory may grow here too; left alone:'),
     ...left.slice(0, MOST_LEAKS).flatMap(({ scan, finding }) => {
       const reason = refusalSentence(finding.refusal ?? '').replace(/^left alone /, '');
-      const place = `${printable(scan.file.path)}:${finding.at.line}`;
+      const place = placeText(printable(scan.file.path), finding.at);
       return labelled(`${finding.transform} ${reason}`, `${place}  `, view, paint.bold);
     }),
     ...(rest > 0 ? [`${MARGIN}and ${plural(rest, 'more site')}: memfix check -v`] : []),

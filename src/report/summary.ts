@@ -14,7 +14,7 @@ export function summarize(report: Report): string {
   ];
   const next = report.oom === undefined ? nextStep(counts) : reviewOf(report);
   const did = report.fixed === undefined ? '' : fixedSentence(report.fixed, report.taken ?? []);
-  return [did, `${facts.join('; ')}.`, next].filter((sentence) => sentence !== '').join(' ');
+  return [did, `${facts.join('; ')}.`, debts(report), next].filter((sentence) => sentence !== '').join(' ');
 }
 
 export function fixedSentence(fixed: NonNullable<Report['fixed']>, taken: readonly Taken[]): string {
@@ -28,15 +28,25 @@ export function fixedSentence(fixed: NonNullable<Report['fixed']>, taken: readon
   return `${done.charAt(0).toUpperCase()}${done.slice(1)} in ${plural(fixed.files, 'file')}${effects}.`;
 }
 
+/** What the baseline has to do with it. */
+function debts({ baseline }: Report): string {
+  if (baseline === undefined) return '';
+  const known = `${plural(baseline.known, 'known finding')} of the baseline ${baseline.known === 1 ? 'is' : 'are'} left out`;
+  if (baseline.gone === 0) return `${known}.`;
+  return `${known}; ${baseline.gone} ${baseline.gone === 1 ? 'is' : 'are'} gone: \`memfix baseline\` forgets ${baseline.gone === 1 ? 'it' : 'them'}.`;
+}
+
 function found(counts: Tally, report: Report): string {
   const remain = report.fixed === undefined ? '' : counts.findings === 1 ? ' remains' : ' remain';
   if (counts.findings === 0) {
-    if (counts.refused > 0) return `No ${remain === '' ? 'fixes' : 'findings remain'}. ${leftAlone(counts)}`;
+    const fixes = report.baseline === undefined ? 'fixes' : 'new findings';
+    if (counts.refused > 0) return `No ${remain === '' ? fixes : 'findings remain'}. ${leftAlone(counts)}`;
     if (report.checked === 0)
       return report.onlyChanged === true
         ? 'No Python file has changed'
         : 'There were no Python files to look at';
-    return remain === '' ? `No findings in ${plural(report.checked, 'file')}` : 'No findings remain';
+    const none = report.baseline === undefined ? 'No findings' : 'No new findings';
+    return remain === '' ? `${none} in ${plural(report.checked, 'file')}` : 'No findings remain';
   }
   const kinds = SAFETIES.filter((safety) => counts.bySafety[safety] > 0);
   const files = ` in ${plural(counts.files, 'file')}`;
@@ -64,9 +74,9 @@ function reviewOf({ oom, evidence = '' }: Report): string {
   return `Run \`memfix apply -i ${evidence}\` to review ${what} that may explain it.`;
 }
 
-function nextStep({ fixable: { safe, unsafe, advice } }: Tally): string {
+function nextStep({ fixable: { safe, unsafe, advice }, mayMeet }: Tally): string {
   if (safe > 0) {
-    const more = unsafe > 0 ? `; \`--unsafe-fixes\` would fix ${unsafe} more` : '';
+    const more = unsafe > 0 ? `; \`--unsafe-fixes\` would fix ${mayMeet ? 'up to ' : ''}${unsafe} more` : '';
     return `Run \`memfix apply\` to fix ${safe}${more}.`;
   }
   if (unsafe > 0) return `Run \`memfix apply --interactive\` to review ${unsafe}.`;

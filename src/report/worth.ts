@@ -1,4 +1,5 @@
 import type { Finding } from '../engine/outcome.js';
+import { placeText } from '../text/place.js';
 import { byEffect } from '../toolkit/effect.js';
 import { printable } from './cells.js';
 import { isRefused, type Report, SAFETIES, SAFETY_TONE, type Shown, type View } from './report.js';
@@ -31,7 +32,7 @@ export function mostWorth(report: Report, weights: Weights, { paint, width }: Vi
   for (const each of sorted) if (!kinds.has(each.finding.transform)) kinds.set(each.finding.transform, each);
   const chosen = [...kinds.values()].slice(0, MOST);
   const rows = chosen.map(({ scan, finding }) => ({
-    place: `${printable(scan.file.path)}:${finding.at.line}`,
+    place: placeText(printable(scan.file.path), finding.at),
     safety: finding.safety,
     command: commandFor(scan.file.path, finding),
   }));

@@ -1,7 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import type { Span } from '../text/lines.js';
 import { type Block, link, type Point, type Suite } from './cfg-block.js';
-import { swallowsErrors, unparenthesized } from './statements.js';
+import { isIrrefutable, isTruthy, swallowsErrors, unparenthesized } from './statements.js';
 
 /** A `finally` clause that is in so many others is not copied any more. */
 const MAX_COPIED = 3;
@@ -33,9 +33,11 @@ export class Builder {
     this.#at = this.entry;
   }
 
-  build(owner: PyNode): void {
-    const body = owner.type === 'module' ? owner : owner.field('body');
-    if (body?.type === 'module' || body?.type === 'block') this.#statements(body);
+  /** `cells`: of a notebook's module, where each begins. */
+  build(owner: PyNode, cells: readonly number[]): void {
+    const isModule = owner.type === 'module';
+    const body = isModule ? owner : owner.field('body');
+    if (isModule || body?.type === 'block') this.#statements(body, isModule ? cells : []);
     else if (body !== undefined) this.#element(body);
     link(this.#at, this.exit);
     const pending = [this.entry];
@@ -84,7 +86,7 @@ export class Builder {
   }
 
   /** The statements of a block, after where the builder is. */
-  #statements(node: PyNode | undefined): void {
+  #statements(node: PyNode | undefined, cells: readonly number[] = []): void {
     if (node === undefined) return;
     const before = this.#at;
     // The entry names the suite, and the suite its entry.
@@ -97,11 +99,29 @@ export class Builder {
     suite.entry = this.#block(suite);
     link(before, suite.entry);
     this.#at = suite.entry;
-    for (const statement of node.named) this.#statement(statement, suite);
+    if (cells.length > 0) this.#cells(node, suite, cells);
+    else for (const statement of node.named) this.#statement(statement, suite);
     suite.end = { block: this.#at, index: this.#at.elements.length };
     const known = this.suites.get(node);
     if (known === undefined) this.suites.set(node, [suite]);
     else known.push(suite);
+  }
+
+  /** Whoever has a notebook open runs its cells in any order, as often as they like, and may stop one anywhere. */
+  #cells(node: PyNode, suite: Suite, cells: readonly number[]): void {
+    const choice = this.#at;
+    this.#frames.push({ kind: 'handlers', landing: choice });
+    for (const [index, start] of cells.entries()) {
+      this.#at = this.#block(suite);
+      link(choice, this.#at);
+      const end = cells[index + 1] ?? Infinity;
+      for (const statement of node.named)
+        if (statement.start >= start && statement.start < end) this.#statement(statement, suite);
+      link(this.#at, choice);
+    }
+    this.#frames.pop();
+    this.#at = this.#block(suite);
+    link(choice, this.#at);
   }
 
   #statement(statement: PyNode, suite: Suite): void {
@@ -323,15 +343,3 @@ const JUMPS: ReadonlyMap<string, Jump | 'raise'> = new Map<string, Jump | 'raise
   ['continue_statement', 'continue'],
   ['raise_statement', 'raise'],
 ]);
-
-/** `while True`, `while 1`. */
-function isTruthy(node: PyNode | undefined): boolean {
-  return node?.type === 'true' || (node?.type === 'integer' && /[1-9]/.test(node.text));
-}
-
-/** `case _` and `case name`. */
-function isIrrefutable([pattern, ...others]: readonly PyNode[]): boolean {
-  const [only, ...more] = pattern?.children ?? [];
-  if (only === undefined || others.length + more.length > 0) return false;
-  return only.type === '_' || (only.type === 'dotted_name' && only.named.length === 1);
-}

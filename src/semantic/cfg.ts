@@ -13,11 +13,14 @@ export class ControlFlow {
   readonly #points: ReadonlyMap<PyNode, readonly Point[]>;
   readonly #suites: ReadonlyMap<PyNode, readonly Suite[]>;
 
-  constructor(readonly owner: PyNode) {
+  constructor(
+    readonly owner: PyNode,
+    cells: readonly number[] = [],
+  ) {
     const builder = new Builder();
     this.entry = builder.entry;
     this.exit = builder.exit;
-    builder.build(owner);
+    builder.build(owner, cells);
     this.#points = builder.points;
     this.#suites = builder.suites;
   }
@@ -44,6 +47,6 @@ export function controlFlowOf(module: PyModule, owner: PyNode): ControlFlow {
   return module.alone.memo(makeControlFlow, owner);
 }
 
-function makeControlFlow(_: PyModule, owner: PyNode): ControlFlow {
-  return new ControlFlow(owner);
+function makeControlFlow({ cells }: PyModule, owner: PyNode): ControlFlow {
+  return new ControlFlow(owner, cells);
 }

@@ -251,6 +251,11 @@ function findStarImport(module: PyModule): boolean {
   return module.at('*').some((node) => node.closest('wildcard_import') !== undefined);
 }
 
+/** Whether `from x import *` of the project brings a file this package, by its own name. */
+export function getsPackage(module: PyModule, name: string): boolean {
+  return starImports(module).length > 0 && !module.scope.has(name) && module.memo(starredName, name) === name;
+}
+
 /** Whether some import of the file, wherever it stands, is of this package or of a part of it. */
 export function importsPackage(module: PyModule, name: string): boolean {
   const answers = module.memo(emptyAnswers, module);

@@ -4,6 +4,7 @@ import { Events } from './cfg-search.js';
 import { isAtOnce, replaces } from './flow.js';
 import type { PyModule } from './module.js';
 import { binds, roleOf } from './names.js';
+import { isNotebook } from './program.js';
 import { argumentsOf, enclosingFunction, isOwnNode } from './statements.js';
 
 const REFLECTION: ReadonlySet<string> = new Set(['eval', 'exec', 'globals', 'locals']);
@@ -16,6 +17,8 @@ const REFLECTION: ReadonlySet<string> = new Set(['eval', 'exec', 'globals', 'loc
 export function neededAfter(module: PyModule, body: PyNode, name: string): string | undefined {
   const scope = module.scopeAt(body);
   const owner = enclosingFunction(body) ?? module.root;
+  if (owner === module.root && isNotebook(module))
+    return `whoever has the notebook open may still look at \`${name}\``;
   if (scope.node !== owner) return `\`${name}\` is a member of a class`;
   if (module.lookup(name, scope) !== scope) return `\`${name}\` belongs to code outside the function`;
   const reflection = module.alone.memo(readerOfVariables, owner);

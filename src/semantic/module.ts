@@ -6,7 +6,7 @@ import { isBetween, within } from '../syntax/within.js';
 import { Lines, type Span } from '../text/lines.js';
 import { mayBind } from './may-bind.js';
 import { binds, roleOf } from './names.js';
-import { Scope, scopeKind } from './scope.js';
+import { belongsInside, Scope, scopeKind } from './scope.js';
 import { ALONE, type Surroundings } from './surroundings.js';
 import type { Versions } from './versions.js';
 import { declaredNames, isSetAt, isWhole, WordPlaces } from './word-places.js';
@@ -41,6 +41,8 @@ export class PyModule {
     readonly around: Surroundings = ALONE,
     readonly glimpse = new Glimpse(text),
     alone?: PyModule,
+    /** Where the cells of a notebook begin, if they are to be taken as run in any order; else it is a program like others. */
+    readonly cells: readonly number[] = [],
   ) {
     this.alone = alone ?? this;
     this.lines = alone?.lines ?? new Lines(text);
@@ -49,7 +51,7 @@ export class PyModule {
 
   /** The same file as another scan sees it. */
   seenWith(around: Surroundings): PyModule {
-    return new PyModule(this.path, this.text, this.tree, around, this.glimpse, this.alone);
+    return new PyModule(this.path, this.text, this.tree, around, this.glimpse, this.alone, this.cells);
   }
 
   /** Parsed when it is first asked for. */
@@ -326,25 +328,4 @@ function codeIn({ text, glimpse, root }: PyModule): string {
 
 function noHitsYet(): Map<string, readonly PyNode[]> {
   return new Map();
-}
-
-function belongsInside(owner: PyNode, child: PyNode, node: PyNode): boolean {
-  switch (scopeKind(owner)) {
-    case 'module':
-      return true;
-    case 'class':
-      return owner.field('body') === child;
-    case 'function':
-    case 'lambda':
-      if (owner.field('body') === child) return true;
-      return (
-        owner.field('parameters') === child && node.type === 'identifier' && roleOf(node) === 'parameter'
-      );
-    case 'comprehension': {
-      const first = owner.childOfType('for_in_clause');
-      return first !== child || !(first.field('right')?.contains(node) ?? false);
-    }
-    default:
-      return false;
-  }
 }

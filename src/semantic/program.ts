@@ -1,11 +1,21 @@
 import type { PyNode } from '../syntax/node.js';
+import { isNotebookName } from '../text/notebook/notebook.js';
 import type { Answer } from './answer.js';
 import type { PyModule } from './module.js';
 
-/** A program rather than something that others import: it reads its command line, or asks whether it is the program. */
+/**
+ * A program rather than something that others import: it reads its command line, or asks whether it is the program. The
+ * variables of a notebook are there for whoever types the next line.
+ */
 export function isProgram({ path, text, code }: Pick<PyModule, 'path' | 'text' | 'code'>): boolean {
+  if (isNotebook({ path })) return false;
   const isStarted = text.startsWith('#!') || /\.parse_args\(|\b__name__\s*==/.test(code);
   return isStarted && !/(?:^|[\\/])__init__\.py$/.test(path);
+}
+
+/** Whether its variables are there for whoever has it open, after every cell. */
+export function isNotebook({ path }: Pick<PyModule, 'path'>): boolean {
+  return isNotebookName(path);
 }
 
 /** Whether names that the file binds are its own affair: `no` where it exports one, `unknown` where others may import it. */

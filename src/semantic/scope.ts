@@ -110,3 +110,25 @@ function isComprehensionTarget(identifier: PyNode): boolean {
     identifier.closest('for_in_clause', 'for_statement')?.type === 'for_in_clause'
   );
 }
+
+/** Whether a child of what opens a scope, and a node in it, are evaluated in that scope. */
+export function belongsInside(owner: PyNode, child: PyNode, node: PyNode): boolean {
+  switch (scopeKind(owner)) {
+    case 'module':
+      return true;
+    case 'class':
+      return owner.field('body') === child;
+    case 'function':
+    case 'lambda':
+      if (owner.field('body') === child) return true;
+      return (
+        owner.field('parameters') === child && node.type === 'identifier' && roleOf(node) === 'parameter'
+      );
+    case 'comprehension': {
+      const first = owner.childOfType('for_in_clause');
+      return first !== child || !(first.field('right')?.contains(node) ?? false);
+    }
+    default:
+      return false;
+  }
+}

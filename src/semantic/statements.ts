@@ -176,3 +176,15 @@ export function runsAtOnce(node: PyNode): boolean {
     node.parent?.type === 'call' && node.parent.field('arguments') === node ? node.parent : undefined;
   return CONSUMERS.has(call?.field('function')?.text ?? '');
 }
+
+/** `while True`, `while 1`. */
+export function isTruthy(node: PyNode | undefined): boolean {
+  return node?.type === 'true' || (node?.type === 'integer' && /[1-9]/.test(node.text));
+}
+
+/** `case _` and `case name`. */
+export function isIrrefutable([pattern, ...others]: readonly PyNode[]): boolean {
+  const [only, ...more] = pattern?.children ?? [];
+  if (only === undefined || others.length + more.length > 0) return false;
+  return only.type === '_' || (only.type === 'dotted_name' && only.named.length === 1);
+}

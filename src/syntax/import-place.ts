@@ -1,4 +1,5 @@
 import type { Edit } from '../edit/edit.js';
+import type { Span } from '../text/lines.js';
 import { type Layout, lastPhysicalLine, startsItsLine } from './layout.js';
 import type { PyNode } from './node.js';
 
@@ -7,11 +8,16 @@ const IMPORTS: readonly string[] = ['import_statement', 'import_from_statement',
 /**
  * Where new top-level imports go: behind the first run of imports, else behind docstring and `__future__`, else above the
  * first statement. Never inside `try`, `if TYPE_CHECKING:` or a function, since only the module's own statements count.
+ * `within`: of these, only the ones in a cell of a notebook.
  */
-export function importEdit(layout: Layout, statements: readonly string[]): Edit | undefined {
+export function importEdit(
+  layout: Layout,
+  statements: readonly string[],
+  within: Span = { start: 0, end: Infinity },
+): Edit | undefined {
   if (statements.length === 0) return undefined;
   const { lines, root } = layout;
-  const body = root.named;
+  const body = root.named.filter(({ start }) => start >= within.start && start < within.end);
   const anchor = anchorIn(body);
   if (anchor !== undefined) {
     const line = lastPhysicalLine(layout, anchor);

@@ -1,5 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { createRequire } from 'node:module';
+import { type Notebook, readNotebook } from './notebook/notebook.js';
+import { rewritten } from './notebook/rewrite.js';
 
 /** A file's text and everything needed to write it back in the same bytes. Offsets never count the BOM. */
 export interface SourceText {
@@ -7,6 +9,8 @@ export interface SourceText {
   /** Canonical encoding name: `utf-8`, `latin-1`, `ascii`, or a name iconv-lite knows. */
   readonly encoding: string;
   readonly bom: boolean;
+  /** Where the text is the program of a notebook. */
+  readonly notebook?: Notebook;
 }
 
 export type Decoded =
@@ -39,7 +43,7 @@ const NO_TEXT_CODEC = /^(?:utf|ucs|unicode|cesu|hex|base64|binary)/;
 
 /** Decodes Python source the way CPython would, or says why it cannot. Never yields U+FFFD for a bad byte. */
 export function decode(bytes: Uint8Array): Decoded {
-  const bom = UTF8_BOM.every((byte, index) => bytes[index] === byte);
+  const bom = hasBom(bytes);
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).subarray(bom ? 3 : 0);
   if (isUtf16Or32(bytes)) return refuse('it is UTF-16 or UTF-32, which Python source may not be');
   if (body.includes(0)) return refuse('it contains NUL bytes');
@@ -66,9 +70,26 @@ export function decode(bytes: Uint8Array): Decoded {
   return { ok: true, source };
 }
 
-/** The bytes of `text` in the encoding of `source`; undefined when a character cannot be written in it. */
+/** Decodes a notebook to the program of its cells, or says why it cannot. */
+export function decodeNotebook(bytes: Uint8Array): Decoded {
+  const bom = hasBom(bytes);
+  const json = toText(
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).subarray(bom ? 3 : 0),
+    'utf-8',
+  );
+  if (json === undefined) return refuse('its bytes are not valid utf-8, as a notebook has to be');
+  const notebook = readNotebook(json);
+  if ('reason' in notebook) return refuse(notebook.reason);
+  return { ok: true, source: { text: notebook.program, encoding: 'utf-8', bom, notebook } };
+}
+
+/**
+ * The bytes of `text` in the encoding of `source`; undefined when a character cannot be written in it, or when a notebook
+ * would change outside the Python of its cells.
+ */
 export function encode(source: SourceText, text: string): Buffer | undefined {
-  const body = toBytes(text, source.encoding);
+  const written = source.notebook === undefined ? text : rewritten(source.notebook, text);
+  const body = written === undefined ? undefined : toBytes(written, source.encoding);
   if (body === undefined) return undefined;
   return source.bom ? Buffer.concat([Buffer.from(UTF8_BOM), body]) : body;
 }
@@ -83,6 +104,10 @@ const require = createRequire(import.meta.url);
 /** Loaded when a file first needs it, which is next to never. */
 function iconv(): typeof import('iconv-lite') {
   return require('iconv-lite');
+}
+
+function hasBom(bytes: Uint8Array): boolean {
+  return UTF8_BOM.every((byte, index) => bytes[index] === byte);
 }
 
 function refuse(reason: string): Decoded {

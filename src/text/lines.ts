@@ -7,6 +7,8 @@ export interface Span {
 export interface Position {
   readonly line: number;
   readonly column: number;
+  /** Of a notebook, among all its cells, from 1; then the line is counted in the cell. */
+  readonly cell?: number;
 }
 
 export type Newline = '\n' | '\r\n' | '\r';

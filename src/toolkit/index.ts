@@ -130,8 +130,12 @@ export {
 } from '../torch/grad/evaluation.js';
 export { hasInferenceFastPath } from '../torch/grad/fast-path.js';
 export { mayCarryGradient, recordsNoGraph } from '../torch/grad/gradient.js';
-export { differentiatingCaller, differentiatingReader } from '../torch/grad/mode.js';
-export { mayRunForNumbers, NUMBERS, numericRuns } from '../torch/grad/numeric-runs.js';
+export {
+  differentiatingCaller,
+  differentiatingReader,
+  onlyReadOutside,
+} from '../torch/grad/mode.js';
+export { mayCallNetwork, mayRunForNumbers, NUMBERS, numericRuns } from '../torch/grad/numeric-runs.js';
 export { fatesAt } from '../torch/grad/record-fate.js';
 export { compilerOf, importsTorch, mayMeanTorch } from '../torch/grad/roles.js';
 export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';
@@ -188,6 +192,7 @@ export {
   type LossRecord,
   lossRecord,
 } from '../torch/record/kept-loss.js';
+export type { GradlessPart } from '../torch/record/left-behind.js';
 export { lossTerm } from '../torch/record/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/record/loss-use.js';
 export { mayTotal, type RunningTotal, runningTotals } from '../torch/record/running-total.js';

@@ -1,6 +1,7 @@
 import type { Finding, Outcome } from '../engine/outcome.js';
 import { printable } from '../report/cells.js';
 import { type FixCount, loosest } from '../report/prove/report.js';
+import { placeText } from '../text/place.js';
 import { byEffect } from '../toolkit/effect.js';
 import { besideChange } from './beside.js';
 import type { Candidate } from './discover.js';
@@ -22,7 +23,7 @@ export function appliedIn({ settled }: Outcome): readonly Finding[] {
 export function excludedIn({ file, settled }: Outcome): readonly string[] {
   return settled.flatMap(({ fate, finding: { at, transform }, because = '' }) => {
     if (fate !== 'excluded') return [];
-    const place = `${printable(file.path)}:${at.line}`;
+    const place = placeText(printable(file.path), at);
     return [`${place}: \`${transform}\` was left out beside other fixes: ${printable(because)}.`];
   });
 }

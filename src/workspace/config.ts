@@ -2,6 +2,7 @@ import { CARD_NAMES, cardNamed } from '../budget/cards.js';
 import type { OptionSpec, Options } from '../toolkit/contract.js';
 import { type Assumption, assumptionIn } from './assumptions.js';
 import { type ConfigTable, discreetly, isTable, type Table, withExtended } from './config-file.js';
+import { CONFIG_KEY_NAMES, type ConfigKey } from './config-keys.js';
 import { Failure } from './failure.js';
 import { PathPatterns } from './gitignore.js';
 import { didYouMean, shortened } from './resemblance.js';
@@ -45,23 +46,6 @@ export const NO_CONFIG: Config = {
   words: '',
 };
 
-const KEYS = [
-  'assume',
-  'exclude',
-  'extend',
-  'extend-select',
-  'fixable',
-  'gpu',
-  'ignore',
-  'per-file-ignores',
-  'root',
-  'select',
-  'target-versions',
-  'transforms',
-  'unfixable',
-  'unsafe-fixes',
-] as const;
-
 /** Each is compared with every file. */
 const MOST_PER_FILE = 1000;
 
@@ -87,7 +71,7 @@ class ConfigReader {
 
   read(below: Config): Partial<Config> {
     const { table, folder } = this.file;
-    this.#known(Object.keys(table), KEYS, 'key', 'the file');
+    this.#known(Object.keys(table), CONFIG_KEY_NAMES, 'key', 'the file');
     const select = this.#names('select');
     const extendSelect = this.#names('extend-select');
     const ignore = this.#names('ignore');
@@ -126,13 +110,13 @@ class ConfigReader {
     });
   }
 
-  #names(key: (typeof KEYS)[number]): readonly string[] | undefined {
+  #names(key: ConfigKey): readonly string[] | undefined {
     const names = this.#strings(this.file.table[key], `\`${key}\``);
     if (names !== undefined) this.vocabulary.check(names, `\`${key}\` of ${this.file.path}`);
     return names;
   }
 
-  #truth(key: (typeof KEYS)[number]): boolean | undefined {
+  #truth(key: ConfigKey): boolean | undefined {
     const value = this.file.table[key];
     if (value === undefined || typeof value === 'boolean') return value;
     return this.#fail(`\`${key}\` must be true or false`);
@@ -195,7 +179,7 @@ class ConfigReader {
     return this.#fail(`\`transforms.${id}.${name}\` must be ${wanted}`);
   }
 
-  #table(key: (typeof KEYS)[number]): Table {
+  #table(key: ConfigKey): Table {
     const value = this.file.table[key] ?? {};
     return isTable(value) ? value : this.#fail(`\`${key}\` must be a table`);
   }

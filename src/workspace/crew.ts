@@ -144,6 +144,8 @@ export class Crew {
     const at = new Int32Array(new SharedArrayBuffer(4));
     const gate = new Gate();
     const { jobs } = this;
+    // Its own from now on: it may be lost before it gets to them.
+    for (const index of first) this.#owners[index] = name;
     const orders: Orders = {
       ...setting.errand,
       jobs,

@@ -2,6 +2,7 @@ import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, type Sta
 import { basename, dirname, resolve, sep } from 'node:path';
 import type { Skipped } from '../engine/outcome.js';
 import { hasControls } from '../text/controls.js';
+import { isNotebookName } from '../text/notebook/notebook.js';
 import { kindOf, LARGEST_SETTINGS, notAFile, settingsText, startOf } from './bounded.js';
 import { codeOf, Failure, reasonOf } from './failure.js';
 import { IgnoreRules, type RuleFiles } from './gitignore.js';
@@ -128,7 +129,7 @@ class Walk {
     else
       this.#skip(
         path,
-        'it is not Python: its name does not end in .py and its first line does not name python',
+        'it is not Python: its name does not end in .py or .ipynb, and its first line does not name python',
       );
   }
 
@@ -270,7 +271,7 @@ function asWalked(a: string, b: string): number {
 }
 
 function isPythonName(path: string): boolean {
-  return path.endsWith('.py');
+  return path.endsWith('.py') || isNotebookName(path);
 }
 
 /**

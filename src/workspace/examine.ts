@@ -4,7 +4,7 @@ import type { Relied } from '../semantic/surroundings.js';
 import type { Candidate } from './discover.js';
 import { Overdue } from './limit.js';
 import { LeftToOthers } from './neighbourhood.js';
-import { interpret, isWorthReading, type Opened, Reader, type Stamp, sameStamp } from './read.js';
+import { interpret, isWorthReading, type Opened, Reader, type Stamp, sameStamp, searched } from './read.js';
 import type { Tools } from './tools.js';
 
 /** A file to look at, and what an earlier run knows about it. */
@@ -124,7 +124,7 @@ export class Examiner {
     const onlyText = isKnown && repairs !== true;
     const engine = this.tools.loaded;
     if (engine === undefined && !onlyText) return { kind: 'unread' };
-    const among = onlyText ? undefined : engine?.among(bytes);
+    const among = onlyText ? undefined : engine?.among(searched(candidate.path, bytes));
     if (among !== undefined && !isKnown) {
       const worth = isWorthReading(candidate, bytes, among.transforms.length > 0);
       if (worth !== 'yes') return examined({ sight: { kind: worth }, stamp });

@@ -14,7 +14,7 @@ const SHOWN = 10;
 
 /**
  * The files among these that are not to be written, with the reason: git could not bring the old content back. Refuses
- * to write at all where no file is left, or where there is no git. Only the files about to be written count.
+ * to write at all where there is no git. Only the files about to be written count.
  */
 export function guard(targets: readonly string[], leave: Leave, cwd: string): ReadonlyMap<string, string> {
   const roots = new Map<string | undefined, string[]>();
@@ -35,15 +35,18 @@ export function guard(targets: readonly string[], leave: Leave, cwd: string): Re
   const dirty = [...roots].flatMap(([root, files]) =>
     root === undefined ? [] : [...(isStaged ? unstaged(root, files) : uncommitted(root, files))],
   );
-  if (dirty.length > 0 && dirty.length === targets.length) {
-    throw new Failure(
-      isStaged ? 'Files have unstaged changes' : 'Files have uncommitted changes',
-      `a fix would mix with your own work in\n${listed(dirty, cwd)}`,
-      `${isStaged ? 'Stage or stash them' : 'Commit or stash them first'}, or add \`--allow-dirty\`. Nothing was written.`,
-    );
-  }
   const reason = isStaged ? 'it has unstaged changes' : 'it has uncommitted changes';
   return new Map(dirty.map((file) => [file, reason]));
+}
+
+/** Where that leaves nothing to write. */
+export function nothingLeft(dirty: Iterable<string>, leave: Leave, cwd: string): Failure {
+  const isStaged = leave.dirty === 'staged';
+  return new Failure(
+    isStaged ? 'Files have unstaged changes' : 'Files have uncommitted changes',
+    `a fix would mix with your own work in\n${listed([...dirty], cwd)}`,
+    `${isStaged ? 'Stage or stash them' : 'Commit or stash them first'}, or add \`--allow-dirty\`. Nothing was written.`,
+  );
 }
 
 function listed(paths: readonly string[], cwd: string): string {

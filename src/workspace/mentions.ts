@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join, relative, resolve } from 'node:path';
 import { type Mention, questionFor } from '../semantic/surroundings.js';
+import { isNotebookName } from '../text/notebook/notebook.js';
 import { hashOf } from '../text/words.js';
 import type { Candidate, Discovery } from './discover.js';
 import type { Folders } from './folders.js';
@@ -64,7 +65,9 @@ export class Mentions {
 
   get #parts(): Islands {
     this.#islands ??= new Islands(
-      this.#walk.candidates.map((candidate) => ({ path: this.#within(candidate.path), candidate })),
+      this.#walk.candidates
+        .filter(({ path }) => !isNotebookName(path))
+        .map((candidate) => ({ path: this.#within(candidate.path), candidate })),
       (folder) => this.folders.names(join(this.folder, folder)),
     );
     return this.#islands;

@@ -32,6 +32,12 @@ export class NewLines {
     // The file itself is.
     if (ranges === undefined) return true;
     const touches = (first: number, last: number) => ranges.some(([from, to]) => first <= to && last >= from);
+    const cell = source.notebook?.cells.find(({ number }) => number === at.cell);
+    if (source.notebook !== undefined && cell !== undefined) {
+      // git knows the lines of the JSON: a cell is new where one of its lines is.
+      const written = new Lines(source.notebook.json);
+      return touches(written.lineAt(cell.place.start), written.lineAt(cell.place.end));
+    }
     if (touches(at.line, end.line)) return true;
     if (fix === undefined) return false;
     const lines = this.#lines.get(source) ?? new Lines(source.text);

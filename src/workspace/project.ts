@@ -8,7 +8,7 @@ import { isCovered } from './assumptions.js';
 import type { Catalogue } from './catalogue.js';
 import type { Config } from './config.js';
 import type { Premises } from './dependencies.js';
-import { type Discovery, discover } from './discover.js';
+import { type Discovery, type DiscoveryRules, discover } from './discover.js';
 import { Failure } from './failure.js';
 import { changedFiles, type Since } from './git.js';
 import { Ground } from './ground.js';
@@ -31,6 +31,8 @@ export interface Request {
   readonly unfixable: readonly string[];
   readonly unsafeFixes?: boolean;
   readonly since?: Since;
+  /** Files that are named are passed over, too, where the config excludes them: `--force-exclude`. */
+  readonly forcesExclude?: true;
   /** `--target-version`, package name to version. */
   readonly targetVersions?: ReadonlyMap<string, string>;
   /** The folders of the environments that are active: `VIRTUAL_ENV`, `CONDA_PREFIX`. */
@@ -176,7 +178,8 @@ export class Project {
       this.config.exclude.some((patterns) => patterns.matches(path, isFolder));
     const changed = since && changedUnder(cwd, since);
     const rules = { cwd, excludes, ...(changed && { only: changed }) };
-    return withNamed(discover(paths.length === 0 ? ['.'] : paths, rules), cwd, paths);
+    const found = discover(paths.length === 0 ? ['.'] : paths, rules);
+    return this.request.forcesExclude ? asWalked(found, rules) : withNamed(found, cwd, paths);
   }
 
   /**
@@ -285,6 +288,14 @@ function withNamed(found: Discovery, cwd: string, paths: readonly string[]): Dis
   const candidates = found.candidates.map((candidate) =>
     named.some((folder) => candidate.path.startsWith(folder)) ? { ...candidate, explicit: true } : candidate,
   );
+  return { ...found, candidates };
+}
+
+/** Files that somebody else named, such as pre-commit: what a walk would pass over is passed over. */
+function asWalked(found: Discovery, { cwd, excludes }: DiscoveryRules): Discovery {
+  const candidates = found.candidates
+    .filter(({ path }) => !excludes(resolve(cwd, path), false))
+    .map((candidate) => ({ ...candidate, explicit: false }));
   return { ...found, candidates };
 }
 

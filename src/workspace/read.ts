@@ -1,6 +1,8 @@
 import { type Stats, statSync } from 'node:fs';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
-import { decode } from '../text/decode.js';
+import { pythonProblem } from '../syntax/soundness.js';
+import { type Decoded, decode, decodeNotebook } from '../text/decode.js';
+import { cellsIn, isNotebookName, withUnseen } from '../text/notebook/notebook.js';
 import { BoundedReader, LARGEST_FILE, megabytes, tooLarge } from './bounded.js';
 import type { Candidate } from './discover.js';
 import { reasonOf } from './failure.js';
@@ -83,13 +85,34 @@ export function interpret(
   bytes: Uint8Array,
 ): { kind: 'file'; file: SourceFile } | Skipped {
   if (bytes.length > LARGEST_FILE) return skipped(path, tooLarge(bytes.length, LARGEST_FILE));
-  const line = bytes.length > LONGEST_LINE ? longestLine(bytes) : 0;
+  // What a notebook shows may be a line of any length.
+  const isNotebook = isNotebookName(path);
+  const line = bytes.length > LONGEST_LINE && !isNotebook ? longestLine(bytes) : 0;
   if (line > LONGEST_LINE) {
     return skipped(path, `it has a line of ${megabytes(line)}, over the limit of ${megabytes(LONGEST_LINE)}`);
   }
-  const decoded = decode(bytes);
+  const decoded = isNotebook ? ofWholeCells(decodeNotebook(bytes)) : decode(bytes);
   if (!decoded.ok) return skipped(path, decoded.reason);
   return { kind: 'file', file: { path, source: decoded.source, ...(explicit && { named: true }) } };
+}
+
+/** A cell that is no Python by itself never runs, or IPython makes something else of it: what it does is not known. */
+function ofWholeCells(decoded: Decoded): Decoded {
+  if (!decoded.ok || decoded.source.notebook === undefined) return decoded;
+  const { text, notebook } = decoded.source;
+  const broken = cellsIn(text).filter(
+    ({ start, end }) => pythonProblem(text.slice(start, end)) !== undefined,
+  );
+  if (broken.length === 0) return decoded;
+  const whole = withUnseen(notebook, new Set(broken.map(({ number }) => number)));
+  return { ok: true, source: { ...decoded.source, text: whole.program, notebook: whole } };
+}
+
+/** What to look for literals in: the program of a notebook, of which its JSON writes quotes in another way. */
+export function searched(path: string, bytes: Buffer): Buffer {
+  if (!isNotebookName(path)) return bytes;
+  const decoded = decodeNotebook(bytes);
+  return decoded.ok ? Buffer.from(decoded.source.text) : Buffer.alloc(0);
 }
 
 /** Marked `@generated`, or said to be generated and not to be edited: what changes it is its source. */

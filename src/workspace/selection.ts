@@ -43,6 +43,11 @@ export class Vocabulary {
     }
   }
 
+  /** Everything that can be selected. */
+  get names(): readonly string[] {
+    return [...this.#kinds.keys()];
+  }
+
   /** Every name of a transform, former ones included. */
   get ids(): readonly string[] {
     return this.catalogue.entries.flatMap(idsOf);

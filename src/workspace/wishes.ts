@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { type Config, NO_CONFIG, understand } from './config.js';
-import { nearestConfig, readConfig } from './config-file.js';
+import { type ConfigTable, nearestConfig, readConfig } from './config-file.js';
 import type { Ground } from './ground.js';
 import { commonFolder, isFolder } from './places.js';
 import type { Request } from './project.js';
@@ -46,13 +46,16 @@ export function stricter(config: Config, ground: Ground): Config {
 }
 
 export function configFor(request: Request, vocabulary: Vocabulary, ground: Ground): Config {
-  if (request.config !== undefined) {
-    return understand(readConfig(resolve(request.cwd, request.config)), vocabulary);
-  }
+  const found = configTableFor(request, ground);
+  return found === undefined ? NO_CONFIG : understand(found, vocabulary);
+}
+
+/** The config file that counts for a request, before any of it is believed. */
+export function configTableFor(request: Request, ground: Ground): ConfigTable | undefined {
+  if (request.config !== undefined) return readConfig(resolve(request.cwd, request.config));
   const refuses = (path: string, reason: string) => ground.refuses(path, reason);
   const search = { refuses, ...(request.isTarget && { target: request.cwd }) };
-  const found = request.isolated ? undefined : nearestConfig(projectFolder(request), search);
-  return found === undefined ? NO_CONFIG : understand(found, vocabulary);
+  return request.isolated ? undefined : nearestConfig(projectFolder(request), search);
 }
 
 /** The folder that holds everything asked for: its config is the one that counts. */

@@ -51,7 +51,7 @@ test('fixes that only stand side by side are no alternatives', async () => {
 
 test.each([
   ['twin()\n', 'Run `memfix apply` to fix 1.', 1],
-  ['twin()\nother()\n', 'Run `memfix apply` to fix 1; `--unsafe-fixes` would fix 1 more.', 2],
+  ['twin()\nother()\n', 'Run `memfix apply` to fix 1; `--unsafe-fixes` would fix up to 1 more.', 2],
   ['twin()\n\nx = 1\ntwin()\n', 'Run `memfix apply` to fix 2.', 2],
 ])('what `--unsafe-fixes` would fix of %j is what it fixes', async (text, words, fixed) => {
   const given = setting(text);

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { FORMAT_NAMES } from '../../src/report/formats/formats.js';
 import { availableParsers } from '../support/parsers.js';
 import { commit, folderWith, listing, repositoryWith } from '../workspace/folders.js';
 import { memfix } from './command-line.js';
@@ -118,7 +119,7 @@ describe('a word that memfix does not know', () => {
     ],
     [
       ['check', '--output-format', 'jsno'],
-      '`--output-format` cannot be `jsno`: it is one of full, concise, json. Did you mean `json`?',
+      `\`--output-format\` cannot be \`jsno\`: it is one of ${FORMAT_NAMES.join(', ')}. Did you mean \`json\`?`,
     ],
     [['check', '--changed', '--staged'], '`--changed` and `--staged` cannot be combined.'],
     [

@@ -101,7 +101,10 @@ describe('a fix of two files', () => {
 
   test('is shown with both', async () => {
     const cwd = folderWith(FILES);
-    const { stdout } = await run(cwd, 'check');
+    const { stdout } = await run(cwd, 'check', '--output-format', 'full');
+    expect((await run(cwd, 'check')).stdout).toContain(
+      '  1 │ - old()\n    │ + new()\n  conf.yaml\n  1 │   # how\n  2 │ - fast: no  # for now\n',
+    );
     expect(stdout).toContain(
       '  -old()\n  +new()\n\n  conf.yaml\n  @@ -1,3 +1,3 @@\n   # how\n  -fast: no  # for now\n',
     );
@@ -109,7 +112,9 @@ describe('a fix of two files', () => {
     expect(json.findings[0].fix.files).toEqual([
       {
         path: 'conf.yaml',
-        edits: [{ line: 2, column: 7, endLine: 2, endColumn: 9, start: 13, end: 15, text: 'yes' }],
+        edits: [
+          { cell: null, line: 2, column: 7, endLine: 2, endColumn: 9, start: 13, end: 15, text: 'yes' },
+        ],
       },
     ]);
   });
@@ -127,7 +132,8 @@ describe('a fix of two files', () => {
     const finding = scan.kind === 'scan' ? scan.findings[0] : undefined;
     if (finding === undefined) throw new Error('nothing was found');
     const look = { width: 80, height: 40, paint: noColor };
-    const common = { position: 1, total: 1, kin: 1, row: 1, path: 'a.py', finding, meta: undefined };
+    const { source } = file;
+    const common = { position: 1, total: 1, kin: 1, row: 1, path: 'a.py', source, finding, meta: undefined };
     const preview = engine.preview(file, finding);
     const shown = cardText(
       { ...common, preview, answer: undefined, isEdited: false, alternatives: [] },
@@ -147,7 +153,7 @@ describe('a fix of two files', () => {
     const setting: Setting = { cwd: folderWith(FILES), transforms: [FAST], stdin: FILES['a.py'] };
     expect((await memfix(setting, 'apply', '-')).stdout).toBe('old()\n');
     expect((await memfix(setting, 'diff', '-')).stdout).toBe('');
-    expect((await memfix(setting, 'check', '-')).stdout).toContain('Go fast');
+    expect((await memfix(setting, 'check', '-')).stdout).toContain('+ new()');
   });
 
   test('of which another file has asked for the same is left to the next run', async () => {

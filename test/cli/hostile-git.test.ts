@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { uncommitted } from '../../src/workspace/git.js';
+import { changedLines, stage, uncommitted, unstaged } from '../../src/workspace/git.js';
 import { folderWith, git, put, repositoryWith } from '../workspace/folders.js';
 import { memfix } from './command-line.js';
 
@@ -96,6 +96,15 @@ describe('a repository whose git config names programs', () => {
     const answer = await memfix({ cwd: root }, ...words);
     expect(ran()).toEqual([]);
     expect(answer).toMatchObject({ code });
+  });
+
+  test('staging and looking for changed lines run none of them', () => {
+    const { root, ran } = hostileRepository();
+    put(root, { 'e.py': 'hold()\n' });
+    stage(root, [join(root, 'e.py')]);
+    changedLines(root, 'HEAD');
+    expect(unstaged(root, [join(root, 'e.py')]).size).toBeLessThan(2);
+    expect(ran()).toEqual([]);
   });
 
   test('is fixed and taken back without them', async () => {

@@ -129,3 +129,14 @@ test.each([
   expect(read(cwd, 'a.py')).toBe('hold()\nhold()\n');
   expect(listing(cwd)).toEqual(['a.py']);
 });
+
+test('a notebook is asked about cell by cell, and its other bytes stay', async () => {
+  const book = `{"cells": [{"cell_type": "code", "source": ["!ls\\n", "hold()"]},
+    {"cell_type": "code", "source": "risk()"}], "metadata": {}}`;
+  const cwd = repositoryWith({ 'a.ipynb': book });
+  const ended = await inTerminal(cwd, ['apply', '-i'], answers('y', 'i', 'n'));
+  expect(ended.text).toContain('── a.ipynb: cell 1, line 2 ──');
+  expect(ended.text).toContain('1   !ls\n2 - hold()\n2 + release()\n');
+  expect(ended.text).toContain('1 fix applied in 1 file, 1 declined.');
+  expect(read(cwd, 'a.ipynb')).toBe(book.replace('hold', 'release'));
+});

@@ -489,6 +489,25 @@ def resolve(path):
     return found
 
 
+def check_draws(cls):
+    """What a distribution with parameters that need gradients gives by `sample()`."""
+    if cls is torch.distributions.Independent:
+        made = cls(torch.distributions.Normal(tensor().exp(), 1.0), 1)
+    else:
+        names = ("loc", "scale", "rate", "probs", "df", "concentration", "concentration0", "concentration1", "low")
+        asked = [name for name in inspect.signature(cls).parameters if name in names]
+        given = {name: tensor().sigmoid() if name == "probs" else tensor().abs() + 1.0 for name in asked}
+        if cls is torch.distributions.Uniform:
+            given["high"] = given["low"] + 1.0
+        if cls is torch.distributions.Binomial:
+            given["total_count"] = 3
+        if cls is torch.distributions.MultivariateNormal:
+            given = {"loc": tensor().flatten()[:2], "covariance_matrix": torch.eye(2)}
+        made = cls(**given)
+    if made.sample().requires_grad:
+        raise Wrong("a sample has a graph")
+
+
 def check(row):
     """Raises what is wrong or cannot be tried; True where more than that it exists was tried."""
     path = row["path"]
@@ -519,6 +538,9 @@ def check(row):
         return True
     if row.get("is"):
         return False
+    if row.get("draws"):
+        check_draws(found)
+        return True
     if row.get("differentiates"):
         raise Untried("takes a function")
     if row.get("attribute"):

@@ -243,6 +243,7 @@ describe('json', () => {
       findings: [
         {
           path: 'a.py',
+          cell: null,
           line: 1,
           column: 10,
           endLine: 1,
@@ -264,8 +265,26 @@ describe('json', () => {
           fix: {
             title: 'Detach it',
             edits: [
-              { line: 1, column: 1, endLine: 1, endColumn: 1, start: 0, end: 0, text: 'import torch\n' },
-              { line: 1, column: 15, endLine: 1, endColumn: 19, start: 15, end: 19, text: 'loss.detach()' },
+              {
+                cell: null,
+                line: 1,
+                column: 1,
+                endLine: 1,
+                endColumn: 1,
+                start: 0,
+                end: 0,
+                text: 'import torch\n',
+              },
+              {
+                cell: null,
+                line: 1,
+                column: 15,
+                endLine: 1,
+                endColumn: 19,
+                start: 15,
+                end: 19,
+                text: 'loss.detach()',
+              },
             ],
             files: [],
           },
@@ -278,10 +297,10 @@ describe('json', () => {
       leftAlone: [],
       applied: null,
       skipped: [
-        { path: 'b.py', line: null, column: null, reason: 'it contains NUL bytes' },
-        { path: 'c.py', line: 2, column: 5, reason: 'it does not parse' },
+        { path: 'b.py', cell: null, line: null, column: null, reason: 'it contains NUL bytes' },
+        { path: 'c.py', cell: null, line: 2, column: 5, reason: 'it does not parse' },
       ],
-      notes: [{ path: 'a.py', line: 1, column: 2, message: 'unused' }],
+      notes: [{ path: 'a.py', cell: null, line: 1, column: 2, message: 'unused' }],
       assumed: [],
       oom: null,
       proven: null,
@@ -298,6 +317,7 @@ describe('json', () => {
         suppressed: 0,
         skipped: 2,
         notes: 1,
+        baseline: null,
         fixed: null,
       },
     });

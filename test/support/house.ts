@@ -45,7 +45,7 @@ const VENDOR_DOORS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Packages of one command, which the start of any other never waits for. */
-const LAZY_PACKAGES = /^(?:@octokit\/.*|@gitbeaker\/.*|bullmq|ioredis)$/;
+const LAZY_PACKAGES = /^(?:@octokit\/.*|@gitbeaker\/.*|bullmq|ioredis|vscode-languageserver.*)$/;
 
 /** Builtins that compute and touch nothing. */
 const PURE_BUILTINS = new Set([

@@ -19,13 +19,15 @@ import { hasInferenceFastPath } from '../../src/torch/grad/fast-path.js';
 import { hookElsewhere } from '../../src/torch/grad/forward.js';
 import { stateOfForward } from '../../src/torch/grad/kept-state.js';
 import { compilerOf, importsTorch } from '../../src/torch/grad/roles.js';
+import { networksIn } from '../../src/torch/grad/teachers.js';
 import { differentiatingNetwork } from '../../src/torch/grad/unknown-code.js';
 import { IS_TORCH } from '../../src/torch/tensor/framework.js';
+import { isOnlyReadDetached } from './detached.js';
 import { type Fate, fateOf } from './fate.js';
 import { Graphless } from './graphless.js';
 import { isAsked } from './inputs.js';
-import { differentiatedAlone, isOnlyReadDetached } from './sinks.js';
-import { networksIn, type TeacherRun } from './sites.js';
+import { differentiatedAlone } from './sinks.js';
+import type { TeacherRun } from './sites.js';
 
 /**
  * All that speaks against computing this statement without gradients, refusals first. Two proofs: nobody reads what it
@@ -109,7 +111,7 @@ function* doubtsOfForward(module: PyModule, network: PyNode, { compiler }: Fate)
     );
   const suspect = differentiatingNetwork(module, network);
   if (suspect !== undefined) yield unknown(anotherNetwork(shown(network), suspect));
-  const asking = classAskingForModeAround(module);
+  const asking = classAskingForModeAround(module, true);
   if (asking !== undefined) yield unknown(sameWithout(asking));
   if (hasInferenceFastPath(module))
     yield unknown(

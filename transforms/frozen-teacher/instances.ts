@@ -7,9 +7,9 @@ import { importedPath, roleOf } from '../../src/semantic/names.js';
 import { ask, type Question } from '../../src/semantic/question.js';
 import { methodName, receiverOf, statementOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
+import { walkedFor } from '../../src/torch/grad/walked-parameters.js';
 import { isModel } from '../../src/torch/module/model-value.js';
 import { isNoNetwork } from './sharing.js';
-import { walkedFor } from './walked.js';
 
 /** What every instance of a class of the project has or does, however it was made: reasons why it may be trained or looked at. */
 export function* doubtsOfInstances(made: Elsewhere): Generator<Question> {

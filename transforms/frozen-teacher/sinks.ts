@@ -1,4 +1,4 @@
-import { builtin, cutsGraph, ofTensor, row } from '../../src/library/library.js';
+import { cutsGraph, ofTensor, row } from '../../src/library/library.js';
 import { classAround } from '../../src/semantic/definitions.js';
 import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -26,59 +26,16 @@ import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
 import { usesOf } from '../../src/torch/grad/mode.js';
 import { traceGraph } from '../../src/torch/module/networks.js';
 import { definitionCalled } from './called.js';
+import { isCutWhereRead, readsOf } from './detached.js';
 import { fateOf } from './fate.js';
-import { Graphless } from './graphless.js';
 import { isLoss } from './inputs.js';
 import type { TeacherRun } from './sites.js';
-
-/** Whether the graph of what the statement computes is cut off wherever the value is read. */
-export function isOnlyReadDetached(module: PyModule, run: TeacherRun): boolean {
-  if (new Graphless(module, new Set(), new Set()).doubt(run.value) === undefined) return true;
-  return run.targets.length > 0 && readsOf(module, run).every((read) => isCutWhereRead(module, read));
-}
 
 /** `net(x).detach()` */
 function isCut(module: PyModule, value: PyNode): boolean {
   const node = unparenthesized(value);
   const name = node.type === 'call' ? (methodName(node) ?? '') : '';
   return cutsGraph(name) && receiverOf(node) !== undefined && !isRedefined(module, name);
-}
-
-/** The places that may see what the statement gives its variables, or its function's callers. */
-function readsOf(module: PyModule, { targets }: TeacherRun): readonly PyNode[] {
-  return targets.flatMap((target) => {
-    const scope = module.resolve(target);
-    return scope === undefined ? [] : readsReached(module, scope, target.text, [target]);
-  });
-}
-
-/** `y.detach()`, `y[0].mean().item()`, `y.shape`, `y == z`. */
-function isCutWhereRead(module: PyModule, read: PyNode): boolean {
-  for (let at = read; at.parent !== undefined; ) {
-    const { parent } = at;
-    if (parent.type === 'comparison_operator' || parent.type === 'interpolation') return true;
-    if (parent.type === 'attribute' && parent.field('object') === at) {
-      const name = parent.field('attribute')?.text ?? '';
-      if (ofTensor(name) === undefined || ofTensor(name)?.asksGraph || isRedefined(module, name))
-        return false;
-      if (cutsGraph(name)) return true;
-      const call = parent.parent;
-      at = call?.type === 'call' && call.field('function') === parent ? call : parent;
-    } else if (
-      /^(?:binary_operator|unary_operator|parenthesized_expression)$/.test(parent.type) ||
-      (parent.type === 'subscript' && parent.field('value') === at)
-    )
-      at = parent;
-    else return isShown(module, at);
-  }
-  return false;
-}
-
-/** `print(y)`, `float(y)`. */
-function isShown(module: PyModule, value: PyNode): boolean {
-  const callee = value.parent?.type === 'argument_list' ? value.parent.parent?.field('function') : undefined;
-  if (callee?.type !== 'identifier' || module.resolve(callee) !== undefined) return false;
-  return callee.text === 'print' || /^(?:number|plain)$/.test(builtin(callee.text)?.gives ?? '');
 }
 
 const MAX_HOPS = 6;

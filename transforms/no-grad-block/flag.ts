@@ -14,10 +14,10 @@ import { networkOf } from '../../src/torch/grad/evaluation.js';
 import { gradUsesIn } from '../../src/torch/grad/grad.js';
 import { isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/torch/grad/mode.js';
 import { isPartInFile, runsNetwork } from '../../src/torch/grad/runs.js';
-import type { EvaluationBlock } from './block.js';
+import type { GradlessPart } from '../../src/torch/record/left-behind.js';
 
 /** A loop that trains where a flag says so, and evaluates with gradients on where not. */
-export interface FlaggedLoop extends EvaluationBlock {
+export interface FlaggedLoop extends GradlessPart {
   /** What `torch.set_grad_enabled()` is to be told. */
   readonly flag: string;
   /** The same as it is written. */

@@ -5,9 +5,11 @@ import { encode } from '../../text/decode.js';
 import { appliedIn, excludedIn, filesIn, isChanged } from '../../workspace/changes.js';
 import { Writer } from '../../workspace/writer.js';
 import { type Context, EXIT } from '../context.js';
+import { failingOf } from '../failing.js';
 import { Interrupted } from '../io.js';
 import { type Look, prepare, prepareStdin } from '../looking.js';
-import { exitCodeFor, formatOf, present, rendered, sayAssumed, withLeaks } from '../results.js';
+import { type Output, outputsOf } from '../outputs.js';
+import { exitCodeFor, present, putFiles, rendered, sayAssumed, withLeaks } from '../results.js';
 import { settle, withoutBeside } from '../settling.js';
 import { tidy } from '../tidying.js';
 import {
@@ -29,7 +31,8 @@ export async function apply(context: Context): Promise<number> {
   }
   if (args.flag('dry-run')) return diff(context);
   if (args.readsStdin) return applyStdin(context);
-  formatOf(context);
+  const outputs = outputsOf(context);
+  failingOf(context);
   const look = await prepare(context);
   await tidy(context, look.project.root);
   const { seen, outcomes: settled } = await settle(context, look);
@@ -42,7 +45,7 @@ export async function apply(context: Context): Promise<number> {
   const landed = await writeAll(context, look, outcomes, held);
   const bugs = outcomes.flatMap((outcome) => outcome.bugs);
   const report: Report = { ...landed.report, skipped: seen.skipped, checked: seen.files };
-  await tell(context, report);
+  await tell(context, report, outputs);
   for (const sentence of outcomes.flatMap(excludedIn)) context.say(sentence);
   nameHeld(context, held);
   stageFiles(context, look, landed.written);
@@ -65,17 +68,18 @@ async function decided(
 }
 
 /** What was fixed, and one line on the rest; what the rest is, where a format or `-v` asks for it. */
-async function tell(context: Context, found: Report): Promise<void> {
+async function tell(context: Context, found: Report, outputs: readonly Output[]): Promise<void> {
   const { args, isVerbose } = context;
-  const format = formatOf(context);
   const report = withLeaks(context, found);
-  if (format === 'json' || format === 'concise' || args.flag('statistics'))
-    return present(context, report, format);
+  const printed = outputs.find(({ file }) => file === undefined)?.format;
+  const isTold = printed === undefined || printed === 'short' || printed === 'full';
+  if (!isTold || args.flag('statistics')) return present(context, report, outputs);
   const { renderApplied, summarizeApplied } = await import('../../report/applied.js');
-  const isWanted = isVerbose || args.text('output-format') !== undefined;
+  const isWanted = printed !== undefined && (isVerbose || args.each('output-format').length > 0);
   const fixed = renderApplied(report.taken ?? [], context.view);
-  const rest = isWanted ? await rendered(context, report, format) : '';
+  const rest = isWanted ? await rendered(context, report, printed) : '';
   await context.show(`${fixed}${fixed !== '' && rest !== '' ? '\n' : ''}${rest}`);
+  await putFiles(context, report, outputs);
   if (!isWanted) context.remark(report);
   sayAssumed(context, report);
   for (const line of summarizeApplied(report, isWanted)) context.say(line);

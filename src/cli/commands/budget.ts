@@ -49,7 +49,7 @@ export async function budget(context: Context): Promise<number> {
     ...(fit !== undefined && { fit }),
   };
   const plot = args.text('plot');
-  if (plot !== undefined) context.write('plot', plot, budgetPlot(report));
+  if (plot !== undefined) context.write(plot, budgetPlot(report));
   if (args.flag('diff')) {
     if (fit === undefined || fitter === undefined) {
       throw args.misuse('`--diff` writes the changes that `--fit SIZE` proposes for a training script.');

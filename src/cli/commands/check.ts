@@ -2,29 +2,37 @@ import { resolve } from 'node:path';
 import type { CheckedFiles } from '../../oom/places.js';
 import type { TooLarge } from '../../report/too-large.js';
 import { slashed } from '../../workspace/places.js';
+import { refuseLooseFile, withoutKnown } from '../baseline.js';
 import { type Context, EXIT } from '../context.js';
+import { failingOf } from '../failing.js';
 import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { evidenceOf, withDiagnosis } from '../oom.js';
+import { outputsOf } from '../outputs.js';
 import { provenOf } from '../proven.js';
-import { exitCodeFor, formatOf, present } from '../results.js';
+import { exitCodeFor, present } from '../results.js';
 import { checkedFiles } from '../settling.js';
 
 export async function check(context: Context): Promise<number> {
   if (context.args.flag('show-settings')) return showSettings(context);
   if (context.args.readsStdin) return checkStdin(context);
-  const format = formatOf(context);
+  const outputs = outputsOf(context);
+  failingOf(context);
+  refuseLooseFile(context);
   const evidence = await evidenceOf(context);
   const proven = await provenOf(context);
   const look = await prepare(context);
-  const needsText = format !== 'concise' || evidence !== undefined || look.project.newLines !== undefined;
+  const needsText =
+    outputs.some(({ format }) => format !== 'concise') ||
+    evidence !== undefined ||
+    look.project.newLines !== undefined;
   const seen = await lookThrough(context, look, needsText ? 'report' : 'places');
-  const found = {
+  const found = withoutKnown(context, look, {
     scans: seen.scans,
     skipped: seen.skipped,
     checked: seen.files,
     ...(proven && { proven }),
     ...(look.project.config.gpu !== undefined && { runs: await runsOf(look) }),
-  };
+  });
   const report =
     evidence === undefined
       ? found
@@ -32,7 +40,7 @@ export async function check(context: Context): Promise<number> {
           project: look.project,
           args: context.args,
         });
-  await present(context, report, format);
+  await present(context, report, outputs);
   context.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
 }
@@ -43,16 +51,18 @@ async function runsOf(look: Look): Promise<readonly TooLarge[]> {
 }
 
 async function showSettings(context: Context): Promise<number> {
-  const format = formatOf(context);
+  const isJson = outputsOf(context).some(({ format }) => format === 'json');
   const { settingsOf } = await import('../settings.js');
   const { renderSettings, settingsJson } = await import('../../report/settings.js');
   const settings = settingsOf(context);
-  context.out(format === 'json' ? settingsJson(settings) : renderSettings(settings, context.view));
+  context.out(isJson ? settingsJson(settings) : renderSettings(settings, context.view));
   return EXIT.clean;
 }
 
 async function checkStdin(context: Context): Promise<number> {
-  const format = formatOf(context);
+  if (context.args.text('baseline') !== undefined)
+    throw context.args.misuse('`--baseline` knows files; `-` reads standard input.');
+  const outputs = outputsOf(context);
   const evidence = await evidenceOf(context);
   const { engine, read, project } = await prepareStdin(context);
   const scan = read.kind === 'file' ? engine.scan(read.file) : read;
@@ -65,6 +75,6 @@ async function checkStdin(context: Context): Promise<number> {
     text: (path) => found.scans.find(({ file }) => file.path === path)?.file.source.text,
   };
   const report = await withDiagnosis(found, evidence, files, { project, args: context.args });
-  await present(context, report, format);
+  await present(context, report, outputs);
   return exitCodeFor(context, report);
 }

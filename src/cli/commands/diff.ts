@@ -3,11 +3,12 @@ import { relative, resolve } from 'node:path';
 import type { Outcome } from '../../engine/outcome.js';
 import { countByEffect, effectPhrase } from '../../report/effects.js';
 import { noColor } from '../../report/paint.js';
-import { type FileChange, patchOf } from '../../report/patch.js';
+import { type FileChange, patchForEyes, patchOf } from '../../report/patch.js';
 import { assumedBy, assumptionSentences } from '../../report/premises.js';
 import { plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
 import type { Report } from '../../report/report.js';
+import { lineText } from '../../text/place.js';
 import { appliedIn, changesOf, excludedIn, filesIn, isChanged } from '../../workspace/changes.js';
 import { Failure } from '../../workspace/failure.js';
 import { objectionTo } from '../../workspace/git.js';
@@ -32,11 +33,13 @@ export async function diff(context: Context): Promise<number> {
   });
   const targets = changes.map(({ target }) => target);
   const root = changed.length === 0 ? cwd : patchRoot(targets, cwd);
-  const patch = patchOf(
-    changes.map(({ target, ...change }) => ({ ...change, path: slashed(relative(root, target)) })),
-    proven?.summary,
-  );
+  const named = changes.map(({ target, ...change }) => ({
+    ...change,
+    path: slashed(relative(root, target)),
+  }));
+  const patch = patchOf(named, proven?.summary);
   prove(patch, root);
+  const shown = isRead(context) ? patchForEyes(named, proven?.summary) : patch;
   // What is noted stands in the files as they are.
   const report = {
     scans: seen.scans,
@@ -44,7 +47,7 @@ export async function diff(context: Context): Promise<number> {
     checked: seen.files,
   };
   const bugs = outcomes.flatMap((outcome) => outcome.bugs);
-  const code = await conclude(context, patch, changed, report);
+  const code = await conclude(context, shown, changed, report);
   if (changed.length > 0 && root !== context.io.cwd) context.say(`Paths are relative to ${root}.`);
   context.confess(seen.crashes, bugs);
   return seen.crashes.length + bugs.length > 0 ? EXIT.error : code;
@@ -62,7 +65,8 @@ async function diffStdin(context: Context): Promise<number> {
   const target = resolve(io.cwd, outcome.file.path);
   const root = patchRoot([target], io.cwd);
   const name = isInside(target, root) ? slashed(relative(root, target)) : outcome.file.path;
-  const patch = patchOf(changed.map((change) => changeOf(change, name)));
+  const named = changed.map((change) => changeOf(change, name));
+  const patch = isRead(context) ? patchForEyes(named) : patchOf(named);
   const code = await conclude(context, patch, changed, {
     scans: [outcome.remaining],
     skipped: [],
@@ -76,8 +80,8 @@ async function diffStdin(context: Context): Promise<number> {
 function commentsOn(outcome: Outcome, proven: Proven | undefined): readonly string[] {
   const applied = appliedIn(outcome);
   const asked = applied.flatMap(({ transform, at, questions, assumed = [] }) => [
-    ...questions.map(({ text }) => `${transform}, line ${at.line}, is right if yes: ${text}`),
-    ...assumed.map(({ text }) => `${transform}, line ${at.line}, assumed: ${text}`),
+    ...questions.map(({ text }) => `${transform}, ${lineText(at)}, is right if yes: ${text}`),
+    ...assumed.map(({ text }) => `${transform}, ${lineText(at)}, assumed: ${text}`),
   ]);
   const ids = new Set(applied.map(({ transform }) => transform));
   const measured =
@@ -124,10 +128,15 @@ function prove(patch: Buffer, root: string): void {
   );
 }
 
+/** Whether a person looks at the output. */
+function isRead({ args, io }: Context): boolean {
+  return args.color === 'always' || (args.text('output') === undefined && io.stdout.isTTY === true);
+}
+
 /** Bytes as they are for a program, whatever FORCE_COLOR says; for eyes, colours and the door need characters. */
-function presented(patch: Buffer, { args, io, view: { paint } }: Context): Buffer | string {
-  const isRead = args.color === 'always' || (args.text('output') === undefined && io.stdout.isTTY === true);
-  if (!isRead || paint === noColor) return patch;
+function presented(patch: Buffer, context: Context): Buffer | string {
+  const { paint } = context.view;
+  if (!isRead(context) || paint === noColor) return patch;
   const painted = patch
     .toString()
     .split('\n')

@@ -3,7 +3,7 @@ import { ancestryOf, methodsOf } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { importedPath } from '../../semantic/names.js';
+import { importedPath, roleOf } from '../../semantic/names.js';
 import { type Arity, arityOf } from '../../semantic/project-names.js';
 import { decoratorsOf, enclosingClass, methodName, ownNodes, receiverOf } from '../../semantic/statements.js';
 import { questionFor } from '../../semantic/surroundings.js';
@@ -285,12 +285,20 @@ export function usedAsValue(module: PyModule, name: string): boolean {
       return false;
     if (place.type === 'keyword_argument' && place.field('name') === node) return false;
     const value = place.type === 'attribute' && place.field('attribute') === node ? place : node;
+    if (value === node && isVariable(module, node)) return false;
     const user = value.parent;
     if (user?.type === 'call' && user.field('function') === value) return false;
     if (user?.type === 'attribute' && user.field('object') === value) return false;
     if (user?.type === 'assignment' && user.field('left') === value) return false;
     return !isGivenToLibrary(module, value);
   });
+}
+
+/** A variable or a parameter that only has the name: what it is given is used where it is given. */
+function isVariable(module: PyModule, name: PyNode): boolean {
+  const scope = module.resolve(name);
+  const writes = scope === undefined ? [] : module.writes(scope, name.text);
+  return writes.length > 0 && !writes.some((write) => /^(?:def|class|import)$/.test(roleOf(write)));
 }
 
 /** `mp.spawn(worker)`, `optimizer.step(closure)`: what a library runs, no other code of the project gets. */

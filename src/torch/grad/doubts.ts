@@ -1,12 +1,14 @@
+import { definitionOf } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
+import { isProgram } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { isAsync, receiverOf } from '../../semantic/statements.js';
 import { isTestCode } from '../../semantic/test-code.js';
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ, shown } from '../gate.js';
 import { IS_TORCH } from '../tensor/framework.js';
-import { callersElsewhere } from './callers.js';
+import { callersElsewhere, isOnlyReadByCallers, partReturned } from './callers.js';
 import { suspicionsOf, trainingCallReached } from './calls.js';
 import type { Suspect } from './differentiators.js';
 import { classAskingForModeAround, differentiatingModuleAround } from './elsewhere.js';
@@ -94,7 +96,8 @@ export function* doubtsAbout(
         'another-iterable',
       )`Does \`${functionNode.field('name')?.text}\` iterate over something other than ${suspectInWords(iterated)}?`,
     );
-  for (const { into } of leaving) {
+  for (const { into, isDerived } of leaving) {
+    if (isDerived && into !== undefined && isLoopElement(module, functionNode, into)) continue;
     const by =
       into === undefined
         ? differentiatingCaller(module, functionNode)
@@ -106,7 +109,10 @@ export function* doubtsAbout(
   const isReturned = leaving.some(({ into }) => into === undefined);
   const called = isReturned ? callersElsewhere(module, functionNode).doubt : undefined;
   if (called !== undefined) yield called;
-  const first = leaving.find(({ isDerived }) => !isDerived);
+  const first = leaving.find(
+    ({ isDerived, into, node }) =>
+      !isDerived && (into !== undefined || !isOnlyReturnedToRead(module, functionNode, node)),
+  );
   if (first !== undefined) yield unknown(first.question);
   const measured = measuredMemory(module, functionNode);
   if (measured !== undefined) yield unknown(measuresOther(measured));
@@ -126,6 +132,27 @@ export function* doubtsAbout(
   if (torch === 'no') yield unknown(IS_TORCH.unknown);
 }
 
+/** `batch[0]` of `for batch in loader`: nobody has it by this name. */
+function isLoopElement(module: PyModule, functionNode: PyNode, place: PyNode): boolean {
+  const root = place.type === 'subscript' ? place.field('value') : undefined;
+  const scope = root?.type === 'identifier' ? module.resolve(root) : undefined;
+  return (
+    root !== undefined &&
+    scope !== undefined &&
+    scope.node === functionNode &&
+    module.writes(scope, root.text).every((write) => definitionOf(write).kind === 'loop')
+  );
+}
+
+/** Callers make numbers and texts of it, and nobody outside the project is one. */
+function isOnlyReturnedToRead(module: PyModule, functionNode: PyNode, value: PyNode): boolean {
+  return (
+    value.closest('return_statement', 'function_definition')?.type === 'return_statement' &&
+    isProgram(module) &&
+    isOnlyReadByCallers(module, functionNode, partReturned(value))
+  );
+}
+
 /**
  * Whether a function that runs networks keeps nothing of them but numbers, as far as its own code shows; the cheapest
  * questions first: most functions return what they compute.
@@ -138,7 +165,9 @@ export function keepsOnlyNumbers(
   const models = new Set(runs.map(({ model }) => model.text));
   const trace = new GradTrace(module, functionNode, models);
   if (handsBackGraph(functionNode, trace)) return false;
-  if (escapesOf(module, functionNode, trace).next().done !== true) return false;
+  // What it gives back of what it was given is a question to its callers.
+  for (const { into, isDerived } of escapesOf(module, functionNode, trace))
+    if (!isDerived || into !== undefined) return false;
   if (suspicionsOf(module, functionNode, models, trace).length > 0) return false;
   return [...doubtsAbout(module, functionNode, runs)].every(({ answer }) => answer !== 'no');
 }
@@ -209,15 +238,19 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Ge
         'built-untrained',
       )`Is the network that \`${run.functionNode.field('name')?.text}\` builds and returns left untrained on the way?`,
     );
-  yield* doubtsAboutNetwork(module, run.model, run.functionNode);
+  yield* doubtsAboutNetwork(module, run.model, run.functionNode, undefined, run.evals.length === 0);
 }
 
-/** What running a network without gradients could change, whoever runs it. `part`: the code that does. */
+/**
+ * What running a network without gradients could change, whoever runs it. `part`: the code that does. `mayTrain`: the
+ * network may be in training mode.
+ */
 export function* doubtsAboutNetwork(
   module: PyModule,
   model: PyNode,
   functionNode: PyNode,
   part = functionNode,
+  mayTrain = false,
 ): Generator<GradDoubt> {
   const { text } = model;
   const hook = hookElsewhere(module, functionNode);
@@ -231,7 +264,7 @@ export function* doubtsAboutNetwork(
         'forward-without-gradients',
       )`Does the forward of \`${text}\`, which gives \`${derivative}\`, work without gradients?`,
     );
-  const asking = classAskingForModeAround(module);
+  const asking = classAskingForModeAround(module, mayTrain);
   if (asking !== undefined) yield unknown(sameWithout(asking));
   const network = differentiatingNetwork(module, model);
   if (network !== undefined) yield unknown(anotherNetwork(text, network));

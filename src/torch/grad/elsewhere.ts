@@ -3,8 +3,9 @@ import { definedElsewhere, type Elsewhere, makerOf } from '../../semantic/elsewh
 import { importedNames, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
+import { starredDefinition } from '../../semantic/star-imports.js';
 import type { PyNode } from '../../syntax/node.js';
-import { classAskingForMode } from './forward.js';
+import { classAskingForMode, classAskingInAnyMode } from './forward.js';
 import { type DifferentiatingModule, differentiatingModule, type GradUse, gradUseReached } from './grad.js';
 import { reachedFrom } from './reach.js';
 
@@ -70,6 +71,13 @@ export function functionElsewhere(module: PyModule, callee: PyNode): Elsewhere |
   return method && { module: owner.module, node: method };
 }
 
+/** `f` of `from helpers import *`. */
+export function starredFunction(module: PyModule, callee: PyNode): Elsewhere | undefined {
+  if (callee.type !== 'identifier' || module.resolve(callee) !== undefined) return undefined;
+  const found = starredDefinition(module, callee.text);
+  return found?.node.type === 'function_definition' ? found : undefined;
+}
+
 /** The same as `differentiatingModule`, also for the files of the project that this one imports classes from. */
 export function differentiatingModuleAround(module: PyModule): DifferentiatingModule | undefined {
   return module.memo(findDifferentiating, module);
@@ -83,18 +91,26 @@ function findDifferentiating(module: PyModule): DifferentiatingModule | undefine
   return undefined;
 }
 
-/** A class of the project that computes otherwise without gradients, it seems. */
-export function classAskingForModeAround(module: PyModule): string | undefined {
-  return module.memo(findAsking, module);
+/** A class of the project that computes otherwise without gradients, it seems. `mayTrain`: it may be in training mode. */
+export function classAskingForModeAround(module: PyModule, mayTrain: boolean): string | undefined {
+  return module.memo(mayTrain ? findAskingInAnyMode : findAsking, module);
 }
 
 function findAsking(module: PyModule): string | undefined {
+  return askingAround(module, classAskingForMode);
+}
+
+function findAskingInAnyMode(module: PyModule): string | undefined {
+  return askingAround(module, classAskingInAnyMode);
+}
+
+function askingAround(module: PyModule, asking: typeof classAskingForMode): string | undefined {
   for (const around of modulesAround(module)) {
-    const found = around.alone.memo(classAskingForMode, around.alone);
+    const found = around.alone.memo(asking, around.alone);
     if (found !== undefined) return found;
   }
   for (const word of ['is_grad_enabled', 'requires_grad', 'grad_fn', 'is_leaf', 'needs_input_grad']) {
-    const files = module.around.summaries({ word, beside: ['forward', '__call__'] }, classAskingForMode);
+    const files = module.around.summaries({ word, beside: ['forward', '__call__'] }, asking);
     if (files === undefined) return 'one of the many networks of the project';
     const found = files.find((each) => each !== undefined);
     if (found !== undefined) return found;

@@ -49,9 +49,9 @@ export function* escapesOf(
   }
 }
 
-/** Whether a function hands back something that may carry a graph: all that most functions do with what they compute. */
+/** Whether a function hands back something that it computed with a graph: all that most functions do with what they compute. */
 export function handsBackGraph(functionNode: PyNode, trace: GradTrace): boolean {
-  return [...ownNodes(functionNode)].some((node) => handedBack(node, trace) !== undefined);
+  return [...ownNodes(functionNode)].some((node) => handedBack(node, trace)?.isDerived === false);
 }
 
 /** What a function of the file keeps of what it is given, or of what it computes. What a new object keeps of it, it is. */

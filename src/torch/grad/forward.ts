@@ -117,6 +117,15 @@ export function asksForGraph(module: PyModule, functionNode: PyNode, trace: Grad
  * `self.training`, which evaluation turns off anyway.
  */
 export function classAskingForMode(module: PyModule): string | undefined {
+  return firstAsking(module, (asked) => /\bor\b/.test(asked) || !/\.training\b/.test(asked));
+}
+
+/** The same of a network that may be in training mode. */
+export function classAskingInAnyMode(module: PyModule): string | undefined {
+  return firstAsking(module, () => true);
+}
+
+function firstAsking(module: PyModule, counts: (asked: string) => boolean): string | undefined {
   for (const node of [...module.at('is_grad_enabled'), ...graphAsked(module)]) {
     const target = node.parent?.type === 'attribute' ? node.parent : node;
     if (node.text === 'is_grad_enabled' && qualifiedName(module, target) !== IS_GRAD_ENABLED) continue;
@@ -124,7 +133,7 @@ export function classAskingForMode(module: PyModule): string | undefined {
     while (/^(?:boolean_operator|not_operator|parenthesized_expression)$/.test(asked.parent?.type ?? ''))
       asked = asked.parent ?? asked;
     const owner = node.closest('class_definition')?.field('name')?.text;
-    if (owner !== undefined && (/\bor\b/.test(asked.text) || !/\.training\b/.test(asked.text))) return owner;
+    if (owner !== undefined && counts(asked.text)) return owner;
   }
   return undefined;
 }

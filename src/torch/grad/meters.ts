@@ -4,7 +4,7 @@ import { definitionOf } from '../../semantic/flow.js';
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
-import { receiverOf } from '../../semantic/statements.js';
+import { methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 
 /** The object whose method a call runs, and its name in there. */
@@ -42,10 +42,18 @@ const READING: ReadonlySet<string> = new Set(
 
 /** `losses.update(…)` or a plain read of `losses.avg`: by no other name, and nothing is written on it. */
 function isAsked(read: PyNode): boolean {
+  if (isFormatted(read)) return true;
   const attribute = read.parent?.field('object') === read ? read.parent : undefined;
   const holder = attribute?.parent;
   if (holder === undefined) return false;
   return holder.type === 'call' ? holder.field('function') === attribute : READING.has(holder.type);
+}
+
+/** `"{loss.avg:.3f}".format(loss=losses)` makes a text of what it asks. */
+function isFormatted(read: PyNode): boolean {
+  const given = read.parent?.type === 'keyword_argument' ? read.parent : read;
+  const call = given.parent?.type === 'argument_list' ? given.parent.parent : undefined;
+  return call !== undefined && methodName(call) === 'format' && /string$/.test(receiverOf(call)?.type ?? '');
 }
 
 /** `AverageMeter()`, of a class of the file without bases. */
@@ -57,11 +65,12 @@ function makesMeter(module: PyModule, making: PyNode): boolean {
 /** Nothing that a class names lies outside its methods, but for what has no tensors. */
 function knowsNothingElse(module: PyModule, classNode: PyNode): boolean {
   const bases = classNode.field('superclasses')?.named ?? [];
-  if (!bases.every(({ text }) => text === 'object') || hasStarImport(module)) return false;
+  if (!bases.every(({ text }) => text === 'object')) return false;
+  const isOpen = hasStarImport(module);
   return [...(classNode.field('body') ?? classNode).walk()].every((node) => {
     if (node.type !== 'identifier' || roleOf(node) !== 'read') return true;
     const scope = module.resolve(node);
-    if (scope === undefined) return isHarmlessBuiltin(node.text);
+    if (scope === undefined) return isHarmlessBuiltin(node.text) && !isOpen;
     return (
       classNode.contains(scope.node) || packageOf(qualifiedName(module, node) ?? '')?.gives !== undefined
     );

@@ -1,6 +1,8 @@
 import { definitionBehind } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isNotebook } from '../../semantic/program.js';
+import { ask, type Question } from '../../semantic/question.js';
 import {
   contextManagers,
   decoratorsOf,
@@ -14,7 +16,7 @@ import {
 } from '../../semantic/statements.js';
 import { type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { placeOf } from '../gate.js';
+import { ONLY_READ, placeOf } from '../gate.js';
 import { gradUseReached, gradUsesIn } from './grad.js';
 import { gradModeOf } from './gradient.js';
 import { mayBeInstance } from './instance.js';
@@ -228,4 +230,11 @@ function isInTrainingAutocast(module: PyModule, use: PyNode): boolean {
   const caller = enclosingFunction(use);
   if (cast === undefined) return false;
   return caller === undefined || gradUseReached(module, caller) !== undefined;
+}
+
+/** The question whether anybody outside of what is seen differentiates a variable of a module. */
+export function onlyReadOutside(module: PyModule, name: string): Question {
+  return isNotebook(module)
+    ? ask('only-read')`Is \`${name}\` ${ONLY_READ} by whoever has the notebook open?`
+    : ask('only-read')`Is \`${name}\` ${ONLY_READ} in files that import it?`;
 }

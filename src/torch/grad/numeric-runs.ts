@@ -1,29 +1,56 @@
+import { isOfModule } from '../../library/library.js';
+import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction, methodName, ownNodes, receiverOf } from '../../semantic/statements.js';
+import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
+import { hasLayers } from '../module/layers.js';
 import { isModel, nameSaysModel } from '../module/model-value.js';
+import { moduleKind } from '../module/modules.js';
 import { type Evaluation, isPlainPath, switchesToEvaluation } from './evaluation.js';
 import { isGradOff } from './mode.js';
+import { isPartInFile } from './runs.js';
 
 /** What ends as a number, a list, an array or an index has no graph. */
-export const NUMBERS: readonly string[] = ['.item()', '.tolist()', '.numpy()', 'argmax('];
+export const NUMBERS: readonly string[] = ['.item()', '.tolist()', '.numpy()', 'argmax(', '.sample()'];
 
 /** A capital letter begins a class: calling that makes a network, and runs none. */
 const CALLED = /(?<![\w\u0080-\uffff])((?![A-Z])[\w\u0080-\uffff]+)[\s\\]*\(/g;
-const DECIDES = /backward|autograd|no_?grad|inference_?mode|grad_enabled|requires_grad|optim/i;
+const DECIDES =
+  /backward|autograd(?!\.Variable\()|no_?grad|inference_?mode|grad_enabled|requires_grad|optim/i;
 /** What runs inside a network gives its result to whoever runs that. */
 const INSIDE = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+(?:forward|__call__)\b/;
 
+/** `self.qf = MLP(…)`, `q, target = Net().to(device), Net()`. */
+const MADE = /(?<![\w.])((?:[\w.]+[ \t]*,[ \t]*)*[\w.]+)[ \t]*=[ \t\\\n]*(?:[a-z_]\w*\.)*[A-Z]\w*\(/g;
+
 /**
- * Whether a function may run a network for numbers alone, going by its code: it calls something by the name of a network, and
- * neither differentiates nor switches gradients off.
+ * Whether a function may run a network for numbers alone, going by its code: it calls something by the name of a network, or
+ * something that a class made, and neither differentiates nor switches gradients off.
  */
-export function mayRunForNumbers(code: string): boolean {
-  if (INSIDE.test(code) || DECIDES.test(code)) return false;
-  for (const [, name = ''] of code.matchAll(CALLED)) if (isCalledLikeNetwork(name)) return true;
-  return false;
+export function mayRunForNumbers(glimpse: Glimpse): (code: string) => boolean {
+  const mayCall = mayCallNetwork(glimpse);
+  return (code) => !INSIDE.test(code) && !DECIDES.test(code) && mayCall(code);
 }
+
+/** Whether some code may call a network at all. */
+export function mayCallNetwork(glimpse: Glimpse): (code: string) => boolean {
+  return (code) => {
+    for (const [, name = ''] of code.matchAll(CALLED))
+      if (name === 'forward' || isCalledLikeNetwork(name) || glimpse.memo(namesMade).has(name)) return true;
+    return PART_CALLED.test(code);
+  };
+}
+
+/** The names that a file gives to what classes make. */
+function namesMade({ text }: Glimpse): ReadonlySet<string> {
+  const names = [...text.matchAll(MADE)].flatMap(([, targets = '']) => targets.split(','));
+  return new Set(names.map((target) => target.slice(target.lastIndexOf('.') + 1).trim()));
+}
+
+/** A part of something by the name of a network: `model.ae(x)`. */
+const PART_CALLED = /(?<![\w.])(?:self\.)?\w*(?:model|net|encoder|decoder)\w*\.[a-z]\w*\(/;
 
 /** `load_model(…)` is called like something that is done, `model(…)` like what does it. */
 const DONE =
@@ -44,7 +71,7 @@ export function numericRuns(module: PyModule): readonly Evaluation[] {
 function findRuns(module: PyModule): readonly Evaluation[] {
   const functions = new Set<PyNode>();
   for (const literal of NUMBERS)
-    for (const node of module.atWhere(literal, mayRunForNumbers)) {
+    for (const node of module.atWhere(literal, mayRunForNumbers(module.glimpse))) {
       const functionNode = enclosingFunction(node);
       if (functionNode !== undefined) functions.add(functionNode);
     }
@@ -57,8 +84,8 @@ function runsOf(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
   if (calls.some(switchesToEvaluation)) return [];
   const byNetwork = new Map<string, Evaluation & { forwards: PyNode[] }>();
   for (const call of calls) {
-    const model = call.field('function');
-    if (model === undefined || isGradOff(module, call) || !isNetwork(module, model)) continue;
+    const model = networkRunBy(module, call);
+    if (model === undefined || isGradOff(module, call)) continue;
     const trains = calls.filter(
       (each) => methodName(each) === 'train' && receiverOf(each)?.text === model.text,
     );
@@ -71,14 +98,30 @@ function runsOf(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
   return [...byNetwork.values()];
 }
 
-/** The name lets one ask; where it is known what made it, that decides. */
-function isNetwork(module: PyModule, callee: PyNode): boolean {
-  const name = (callee.field('attribute') ?? callee).text;
-  return (
-    isPlainPath(callee) &&
-    !/^[A-Z]/.test(name) &&
-    qualifiedName(module, callee) === undefined &&
-    isCalledLikeNetwork(name) &&
-    isModel(module, callee) !== 'no'
-  );
+/** The network that a call runs, as written: `net` of `net(x)`, `net.forward(x)` and `net.encode(x)`. */
+export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined {
+  const callee = call.field('function');
+  if (callee === undefined || qualifiedName(module, callee) !== undefined) return undefined;
+  const isSpelled = callee.type === 'attribute' && methodName(call) === 'forward';
+  const network = isSpelled ? callee.field('object') : callee;
+  if (network === undefined || !isPlainPath(network)) return undefined;
+  const around = classAround(call);
+  if (network.text === around?.self)
+    return moduleKind(module, around.classNode).isModule === 'no' ? undefined : network;
+  if (!isSpelled && calledDefinition(module, call) !== undefined) return undefined;
+  if (isNetwork(module, network, isSpelled)) return network;
+  // `model.encode(x)`, `model.encoder(x)`.
+  const whole = callee.type === 'attribute' ? callee.field('object') : undefined;
+  const name = methodName(call) ?? '';
+  if (whole === undefined || whole.text === around?.self || !isPlainPath(whole) || isOfModule(name))
+    return undefined;
+  return isPartInFile(module, name) && isNetwork(module, whole, false) ? whole : undefined;
+}
+
+/** The name, or the word `forward`, lets one ask; where it is known what made it, that decides. */
+function isNetwork(module: PyModule, network: PyNode, isSpelled: boolean): boolean {
+  const name = (network.field('attribute') ?? network).text;
+  if (/^[A-Z]/.test(name)) return false;
+  if (isSpelled || isCalledLikeNetwork(name)) return isModel(module, network) !== 'no';
+  return module.glimpse.memo(namesMade).has(name) && hasLayers(module, network);
 }

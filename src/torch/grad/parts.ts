@@ -1,7 +1,7 @@
 import { isPlainMethod, ofTensor } from '../../library/library.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { roleOf } from '../../semantic/names.js';
-import { methodName } from '../../semantic/statements.js';
+import { methodName, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { KEEPS } from './names.js';
 
@@ -9,6 +9,13 @@ import { KEEPS } from './names.js';
 export function givenTo(call: PyNode): readonly PyNode[] {
   const given = call.field('arguments');
   return given?.type === 'generator_expression' ? [given] : (given?.named ?? []);
+}
+
+/** The values that a function hands back. */
+export function returnedBy(definition: PyNode): readonly PyNode[] {
+  return [...ownNodes(definition)].flatMap((node) =>
+    node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
+  );
 }
 
 /** The target takes the indices of `values, indices = x.topk(k)`. */

@@ -14,6 +14,7 @@ import { type AttributeReads, readsOfAttribute } from '../module/attribute-reads
 import { kindOf } from '../tensor/tensor.js';
 import { gradUseReached } from './grad.js';
 import { DIFFERENTIATES, HOLDING, READ_ONLY, REPORTING, SCHEDULE, TAKING } from './record-words.js';
+import { differentiatingMethod } from './unknown-code.js';
 
 /** Where a kept value may need its graph. What only becomes a number, a text or a truth value has no fate. */
 export interface Fate {
@@ -165,6 +166,10 @@ class RecordTrace {
       if (!makerOf(this.module, receiver)?.startsWith(LR_SCHEDULERS)) this.#add('escapes', node);
       return undefined;
     }
+    const isOfWorld = name === 'step' && made === undefined && receiver !== undefined;
+    // `env.step(action)`: no method of this name in the project differentiates.
+    if (isOfWorld && differentiatingMethod(this.module, call, false) === undefined)
+      return this.#add('escapes', node);
     if (DIFFERENTIATES.test(name) || trains) return this.#add('differentiated', call);
     if (name === 'format' && /string$/.test(receiver?.type ?? '')) return undefined;
     if (/[^_]_$/.test(name) && receiver !== undefined && isCut(receiver))

@@ -1,5 +1,5 @@
 import { ancestryOf } from '../../semantic/definitions.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { getsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { decoratorsOf, enclosingClass } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -109,5 +109,5 @@ function findTorchImport(module: PyModule): 'yes' | 'lazily' | 'related' | 'no' 
     )
       found = 'related';
   }
-  return found;
+  return found === 'no' && getsPackage(module, 'torch') ? 'yes' : found;
 }

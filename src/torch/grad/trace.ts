@@ -1,6 +1,7 @@
-import { builtin, givesHeld, givesModule, isPlainMethod, walksModule } from '../../library/library.js';
+import { builtin, givesHeld, givesModule, isPlainMethod, row, walksModule } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
+import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { readsVariables } from '../../semantic/liveness.js';
@@ -8,13 +9,22 @@ import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
 import { functionsNamed, isRedefined } from '../../semantic/project-names.js';
-import { methodName, ownNodes, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { decoratorsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { DATA_LOADER } from '../catalog.js';
 import { kindOf } from '../tensor/tensor.js';
+import { functionElsewhere, starredFunction } from './elsewhere.js';
 import { isOwnMember } from './instance.js';
 import { objectMadeIn } from './meters.js';
 import { COLLECTS } from './names.js';
-import { givenTo, givesIndices, isDefinedOrConstant, isPlainParameter, valuesPutInto } from './parts.js';
+import {
+  givenTo,
+  givesIndices,
+  isDefinedOrConstant,
+  isPlainParameter,
+  returnedBy,
+  valuesPutInto,
+} from './parts.js';
 import { mayCarryGraph, operation, type Trace, worst } from './trace-kinds.js';
 import * as known from './values.js';
 
@@ -24,6 +34,11 @@ type Given = Trace | ReadonlyMap<string, Trace>;
 /** Expressions are followed this far; what is beyond may carry a graph. */
 const MAX_STEPS = 4000;
 const MAX_CALLS = 4;
+const PLAIN =
+  /^(?:(?:concatenated_)?string|integer|float|none|true|false|ellipsis|(?:comparison|not)_operator|slice|yield)$/;
+const GATHERS = /_comprehension$|^generator_expression$/;
+const HOLDS_ALL =
+  /^(?:list|tuple|set|dictionary|expression_list|boolean_operator|(?:list|dictionary)_splat)$/;
 
 /** The values of one function, as seen from inside it. */
 export class GradTrace {
@@ -91,9 +106,7 @@ export class GradTrace {
   }
 
   /** Whether an expression has a graph where what came in from outside had one. */
-  isDerived(expression: PyNode): boolean {
-    return this.of(expression) === 'derived';
-  }
+  readonly isDerived = (expression: PyNode): boolean => this.of(expression) === 'derived';
 
   #all(nodes: readonly (PyNode | undefined)[]): readonly Trace[] {
     return nodes.map((node) => (node === undefined ? 'graph' : this.of(node)));
@@ -101,42 +114,17 @@ export class GradTrace {
 
   #compute(node: PyNode): Trace {
     if (this.models.has(node.text)) return 'network';
+    if (PLAIN.test(node.type)) return 'plain';
+    if (HOLDS_ALL.test(node.type)) return worst(this.#all(node.named));
     switch (node.type) {
-      case 'string':
-      case 'concatenated_string':
-      case 'integer':
-      case 'float':
-      case 'none':
-      case 'true':
-      case 'false':
-      case 'ellipsis':
-      case 'comparison_operator':
-      case 'not_operator':
-      case 'slice':
-      case 'yield':
-        return 'plain';
       case 'lambda':
         return this.#captured(node);
-      case 'list':
-      case 'tuple':
-      case 'set':
-      case 'dictionary':
-      case 'expression_list':
-      case 'boolean_operator':
-      case 'list_splat':
-      case 'dictionary_splat':
-        return worst(this.#all(node.named));
       case 'pair':
       case 'keyword_argument':
       case 'named_expression':
         return worst(this.#all([node.field('value')]));
       case 'conditional_expression':
         return worst(this.#all([node.named[0], node.named[2]]));
-      case 'list_comprehension':
-      case 'set_comprehension':
-      case 'dictionary_comprehension':
-      case 'generator_expression':
-        return worst(this.#all([node.field('body')]));
       case 'unary_operator':
         return operation(this.#all(node.named));
       case 'binary_operator':
@@ -151,7 +139,7 @@ export class GradTrace {
       case 'call':
         return this.#call(node);
       default:
-        return 'graph';
+        return GATHERS.test(node.type) ? worst(this.#all([node.field('body')])) : 'graph';
     }
   }
 
@@ -277,11 +265,16 @@ export class GradTrace {
     if (definition?.type === 'function_definition') return this.#returned(definition, call);
     if (definition?.type === 'class_definition') return worst(this.#all(given));
     if (path !== undefined) {
+      // Its batches have a graph where what it was given had one.
+      if (path === DATA_LOADER) return 'given';
       const result = known.resultOf(path);
       if (result === 'plain') return 'plain';
       if (result === 'passed') return worst(this.#all(given));
       if (result === 'computed') return operation(this.#all(given));
     }
+    const found =
+      path === undefined ? starredFunction(this.module, callee) : functionElsewhere(this.module, callee);
+    if (found !== undefined) return this.#returnedElsewhere(found, call);
     const receiver = receiverOf(call);
     const name = methodName(call) ?? callee.text;
     if (receiver !== undefined && path === undefined) return this.#method(name, receiver, given);
@@ -295,6 +288,7 @@ export class GradTrace {
     if (walksModule(name)) return 'network';
     const from = this.of(receiver);
     if (isPlainMethod(name) && !(mayCarryGraph(from) && isRedefined(this.module, name))) return 'plain';
+    if (name === 'sample' && row(makerOf(this.module, receiver) ?? '')?.draws === 'cut') return 'plain';
     const traces = this.#all(given);
     if (from === 'network') return givesModule(name) ? 'network' : 'graph';
     if (givesHeld(name)) return worst([from, ...traces]);
@@ -324,6 +318,14 @@ export class GradTrace {
     return traces;
   }
 
+  /** What a function of another file of the project hands back. */
+  #returnedElsewhere({ module, node }: Elsewhere, call: PyNode): Trace {
+    if (this.depth >= MAX_CALLS || decoratorsOf(node).length > 0) return 'graph';
+    const given = withoutPlain(this.#givenTo(node, call));
+    const inside = new GradTrace(module, node, new Set(), given, this.depth + 1);
+    return worst(returnedBy(node).map(inside.of));
+  }
+
   /** What a function of the file hands back, given what it is given. */
   #returned(definition: PyNode, call: PyNode): Trace {
     if (this.depth >= MAX_CALLS) return 'graph';
@@ -334,10 +336,7 @@ export class GradTrace {
     const known = this.results.get(key);
     if (known !== undefined) return known;
     const inside = this.#inside(definition, withoutPlain(given));
-    const values = [...ownNodes(definition)].flatMap((node) =>
-      node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
-    );
-    const result = worst(values.map(inside.of));
+    const result = worst(returnedBy(definition).map(inside.of));
     this.results.set(key, result);
     return result;
   }

@@ -10,18 +10,27 @@ import { moduleKind } from './modules.js';
 
 /** Whether a call runs a loss, or a network of the project, torch or a library, which keeps what its backward needs. */
 export function runsLayers(module: PyModule, call: PyNode): boolean {
+  const { gives, ...network } = networkIn(module);
   return isCalled(module, call, {
-    gives: (path, made) =>
-      row(path)?.is === 'loss' ||
-      isLibraryModel(path) ||
-      hasWeights(path) ||
-      weightsIn(module, path, made) > 0,
+    ...network,
+    gives: (path, made) => row(path)?.is === 'loss' || gives(path, made),
+  });
+}
+
+/** Whether a value is a network with layers that have weights, by what made it: a loss or a metric has none. */
+export function hasLayers(module: PyModule, value: PyNode): boolean {
+  return madeBy(module, value, networkIn(module)) === 'yes';
+}
+
+function networkIn(module: PyModule): Maker {
+  return {
+    gives: (path, made) => isLibraryModel(path) || hasWeights(path) || weightsIn(module, path, made) > 0,
     isClass: (there, classNode) => {
       const isModule = moduleKind(there, classNode).isModule === 'yes';
       return isModule && ingredientsOf(there, classNode)?.strangers.some(hasWeights) ? 'yes' : 'unknown';
     },
     outlivesOthers: true,
-  });
+  };
 }
 
 /** Whether it runs layers in a chain: then its backward needs the weights of all but the first. */

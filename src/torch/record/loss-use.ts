@@ -1,15 +1,19 @@
-import { cutsGraph } from '../../library/library.js';
+import { builtin, cutsGraph, isPlain, packageOf } from '../../library/library.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { functionsNamed } from '../../semantic/project-names.js';
 import {
   contextManagers,
   decoratorsOf,
   enclosingFunction,
   enclosingWiths,
+  methodName,
+  receiverOf,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 
 import { gradModeOf } from '../grad/gradient.js';
+import { REPORTING } from '../grad/record-words.js';
 
 /** The code around a node evaluates: grad mode is off there, or its function puts a model into eval mode. */
 export function isEvaluation(module: PyModule, node: PyNode): boolean {
@@ -32,8 +36,6 @@ export function backwardIn(module: PyModule, loop: PyNode): PyNode | undefined {
   return module.atWithin('.backward(', loop)[0];
 }
 
-const REPORTING =
-  /^(?:print|float|int|round|str|format|info|debug|warning|log|log_\w+|write|add_scalar|set_postfix|set_description)$/;
 const PASSING: ReadonlySet<string> = new Set([
   'argument_list',
   'attribute',
@@ -46,18 +48,28 @@ const PASSING: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether this use of a value turns it into a number, a text or a log entry. */
-export function isReport(use: PyNode): boolean {
+export function isReport(module: PyModule, use: PyNode): boolean {
   let child = use;
   for (const holder of use.ancestors()) {
     if (holder.type === 'interpolation') return true;
     if (holder.type === 'attribute' && cutsGraph(holder.field('attribute')?.text ?? '')) return true;
-    if (holder.type === 'call') {
-      const callee = holder.field('function');
-      const name = callee?.type === 'attribute' ? callee.field('attribute')?.text : callee?.text;
-      return callee !== child && REPORTING.test(name ?? '');
-    }
+    if (holder.type === 'call') return holder.field('function') !== child && reports(module, holder);
     if (!PASSING.has(holder.type)) return false;
     child = holder;
   }
   return false;
+}
+
+/** `print(x)`, `float(x)`, `"…".format(x)`, `logger.info(x)`; not `torch.log(x)`, nor a method that the project has itself. */
+function reports(module: PyModule, call: PyNode): boolean {
+  const callee = call.field('function');
+  if (callee?.type === 'identifier' && module.resolve(callee) === undefined) {
+    const known = builtin(callee.text);
+    return isPlain(known) || known?.reports === true;
+  }
+  const name = methodName(call) ?? '';
+  const path = callee && qualifiedName(module, callee);
+  if (name === 'format') return /string$/.test(receiverOf(call)?.type ?? '');
+  if (path !== undefined) return packageOf(path)?.reports === true || path.startsWith('logging.');
+  return REPORTING.test(name) && functionsNamed(module, name)?.length === 0;
 }

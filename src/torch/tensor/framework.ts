@@ -1,5 +1,5 @@
 import type { Answer } from '../../semantic/answer.js';
-import { importsPackage } from '../../semantic/imports.js';
+import { getsPackage, importsPackage } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
 
@@ -17,8 +17,8 @@ export const IS_TORCH = {
   unknown: ask('torch-code')`Are the tensors of this file those of \`${'torch'}\`, which it does not import?`,
 };
 
-/** Whether the tensors of this file are torch's: it imports torch, or it trains as torch does and imports no other framework. */
+/** Whether the tensors of this file are torch's: it imports torch, itself or by `import *`, or it trains as torch does and imports no other framework. */
 export function isTorchCode(module: PyModule): Answer {
-  if (importsPackage(module, 'torch')) return 'yes';
+  if (importsPackage(module, 'torch') || getsPackage(module, 'torch')) return 'yes';
   return module.text.includes('.zero_grad(') && !importsOtherFramework(module) ? 'unknown' : 'no';
 }

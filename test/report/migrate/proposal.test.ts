@@ -12,7 +12,14 @@ import { metaOf } from '../../support/toy.js';
 const PLANNED: Planned = {
   ...{ key: '', at: '', checked: 9, files: 2, remaining: 1, refused: 40, skipped: [], bugs: [], steps: [] },
   fixes: [
-    { transform: 'one', findings: 3, files: ['a.py', 'b`c.py'], numerics: 'rounding', unsafe: 2, questions: ['Is `x` only read?'] },
+    {
+      transform: 'one',
+      findings: 3,
+      files: ['a.py', 'b`c.py'],
+      numerics: 'rounding',
+      unsafe: 2,
+      questions: ['Is `x` only read?'],
+    },
     { transform: 'two', findings: 1, files: ['a.py'], numerics: 'bit-identical' },
   ],
   left: [

@@ -1,9 +1,9 @@
-import { qualifiedName } from '../../src/semantic/imports.js';
-import type { PyModule } from '../../src/semantic/module.js';
-import { argumentsOf, methodName, receiverOf, statementOf } from '../../src/semantic/statements.js';
-import type { PyNode } from '../../src/syntax/node.js';
-import { OPTIMIZERS } from '../../src/torch/catalog.js';
-import { isPlainAttribute } from '../../src/torch/grad/values.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { argumentsOf, methodName, receiverOf, statementOf } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { OPTIMIZERS } from '../catalog.js';
+import { isPlainAttribute } from './values.js';
 
 /**
  * What becomes of the parameters or the parts that a walk over a network gives. `plain`: they are counted, copied or

@@ -1,0 +1,35 @@
+import type { OptionName } from './options.js';
+
+/** A command as its help tells it. What it does lives in `commands/<name>.ts`, loaded when it is called. */
+export interface CommandInfo {
+  readonly summary: string;
+  readonly operands: string;
+  /** What stands after `--` is a command line of its own. */
+  readonly runsAnother?: true;
+  /** A few sentences for the command's own help. */
+  readonly about: string;
+  readonly options: readonly OptionName[];
+  /** Of `--output-format`, the default first. */
+  readonly formats?: readonly string[];
+  /** Command line, and what it does. */
+  readonly examples: readonly (readonly [string, string])[];
+}
+
+export const EVERYWHERE = ['color', 'help', 'version'] as const satisfies readonly OptionName[];
+
+export const SCAN = [
+  ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes'],
+  ...['changed', 'staged', 'since', 'whole-files', 'force-exclude', 'stdin-filename', 'output'],
+  ...[
+    'quiet',
+    'verbose',
+    'config',
+    'isolated',
+    'target-version',
+    'strict-config',
+    'cache',
+    'cache-dir',
+    'strict',
+    ...EVERYWHERE,
+  ],
+] as const satisfies readonly OptionName[];

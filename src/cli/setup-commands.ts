@@ -1,0 +1,56 @@
+import { type CommandInfo, EVERYWHERE, SCAN } from './command-info.js';
+import { PAGE_FORMATS } from './formats.js';
+import type { OptionName } from './options.js';
+
+/** `baseline` changes nothing and reads no text. */
+const BASELINE = SCAN.filter(
+  (name) => !['fixable', 'unfixable', 'unsafe-fixes', 'stdin-filename'].includes(name),
+);
+
+/** Commands that set memfix up in a project or a shell. */
+export const SETUP_COMMANDS = {
+  baseline: {
+    summary: "record today's findings, so that `check --baseline` reports only new ones",
+    operands: '[paths…]',
+    about:
+      'Writes memfix-baseline.json at the root of the repository, for you to commit. A finding is known by its own words and\n' +
+      'the functions around it, not by its line: it stays known when code moves, also to a file of another name. Findings in\n' +
+      'files outside of the paths given stay recorded. Run it again to forget what is gone.\n' +
+      'Exits with 0, or with 2 on an error.',
+    options: BASELINE,
+    examples: [
+      ['memfix baseline', 'all findings of this folder are old debts from now on'],
+      ['memfix check --baseline', 'only what is new; fails when there is something'],
+      ['memfix baseline -o debts.json src/', 'in another file, which `check --baseline=debts.json` reads'],
+    ],
+  },
+  config: {
+    summary: 'explain the settings in force, and where each comes from',
+    operands: '[paths…]',
+    about:
+      'Every setting with its value and its source: an option of the command line, the nearest config file, one that it\n' +
+      'extends, or the default; what does not count is shown with the reason. `memfix check --show-settings` also tells which\n' +
+      'transforms that comes to, and the versions found. With `--schema`, the JSON schema of config files, for editors.\n' +
+      'Exits with 0, or with 2 on an error.',
+    formats: PAGE_FORMATS,
+    options: [
+      ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes'],
+      ...['config', 'isolated', 'target-version', 'strict-config', 'schema', 'output-format', 'output'],
+      ...EVERYWHERE,
+    ] as readonly OptionName[],
+    examples: [
+      ['memfix config', 'where the settings of this folder come from'],
+      ['memfix config --schema -o memfix.schema.json', 'for an editor that checks TOML'],
+    ],
+  },
+  completions: {
+    summary: 'print the completion script of a shell',
+    operands: '<bash | zsh | fish | powershell>',
+    about: 'The first line of each script says where to put it.',
+    options: ['output', ...EVERYWHERE],
+    examples: [
+      ['memfix completions bash > ~/.local/share/bash-completion/completions/memfix', 'for bash'],
+      ['memfix completions zsh > ~/.zfunc/_memfix', 'for zsh, with ~/.zfunc in its fpath'],
+    ],
+  },
+} as const satisfies Readonly<Record<string, CommandInfo>>;

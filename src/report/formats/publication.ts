@@ -1,0 +1,82 @@
+import type { TransformMeta } from '../../toolkit/contract.js';
+import { type JsonEdit, type JsonFinding, type JsonReport, toJson } from '../json.js';
+import { alternativeSentence, type Report } from '../report.js';
+
+/** How loud a finding is where others decide what to do about it. */
+export type Level = 'error' | 'warning' | 'note';
+
+/** What a format needs to know besides the report. */
+export interface About {
+  /** The version of memfix. */
+  readonly version: string;
+  readonly metas: readonly TransformMeta[];
+  /** The page of a transform, as markdown. */
+  page(id: string): string | undefined;
+  /** The path from the root of the repository: forges know files by that. */
+  fromRoot(path: string): string;
+}
+
+/** A finding for a forge, a server or a dashboard. */
+export interface Published extends JsonFinding {
+  readonly level: Level;
+  /** The whole message: what is held, what would fix it, and what to ask first. One sentence or phrase each. */
+  readonly sentences: readonly string[];
+}
+
+/** A report for programs: its findings without the sites that were left alone, and with paths from the root. */
+export interface Publication {
+  readonly findings: readonly Published[];
+  readonly document: JsonReport;
+}
+
+export function publish(report: Report, about: About): Publication {
+  const document = toJson(report);
+  const symptoms = new Map(about.metas.map(({ id, symptom }) => [id, symptom]));
+  return {
+    document,
+    findings: document.findings.map((finding) => ({
+      ...finding,
+      path: about.fromRoot(finding.path),
+      fix: finding.fix && {
+        ...finding.fix,
+        files: finding.fix.files.map((file) => ({ ...file, path: about.fromRoot(file.path) })),
+      },
+      level: levelOf(finding, symptoms.get(finding.id)),
+      sentences: sentencesOf(finding),
+    })),
+  };
+}
+
+/** What grows without end stops a run; advice stops nobody. */
+function levelOf({ safety }: JsonFinding, symptom: TransformMeta['symptom'] | undefined): Level {
+  if (safety === 'advice') return 'note';
+  return symptom === 'leak' ? 'error' : 'warning';
+}
+
+function sentencesOf({ message, safety, fix, advice, questions, alternativeTo }: JsonFinding): string[] {
+  return [
+    message,
+    ...(fix === null ? [] : [`${safety} fix: ${fix.title}`]),
+    ...(advice === null ? [] : [`advice: ${advice}`]),
+    ...(alternativeTo.length === 0 ? [] : [`alternative: ${alternativeSentence(alternativeTo)}`]),
+    ...questions.map(({ text }) => `only if yes: ${text}`),
+  ];
+}
+
+/** The same edits, where two that meet at one place are one: not every reader keeps their order. */
+export function apart(edits: readonly JsonEdit[]): readonly JsonEdit[] {
+  const merged: JsonEdit[] = [];
+  for (const edit of edits) {
+    const last = merged.at(-1);
+    if (last === undefined || last.end !== edit.start) merged.push(edit);
+    else
+      merged[merged.length - 1] = {
+        ...last,
+        end: edit.end,
+        endLine: edit.endLine,
+        endColumn: edit.endColumn,
+        text: last.text + edit.text,
+      };
+  }
+  return merged;
+}

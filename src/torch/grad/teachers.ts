@@ -1,0 +1,156 @@
+import { walksModule } from '../../library/library.js';
+import { definitionOf } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  methodName,
+  receiverOf,
+  statementOf,
+} from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { backwards } from './backward-calls.js';
+import { isPlainPath, networkOf, SWITCHES, switchesToEvaluation } from './evaluation.js';
+import { isGradOff, onlyRunsGradOff, usesOf } from './mode.js';
+import { walkedFor } from './walked-parameters.js';
+
+/** Networks of the file by their text: those that may be somebody's teacher, and those that are trained here. */
+export interface Networks {
+  readonly teachers: ReadonlySet<string>;
+  readonly trained: ReadonlySet<string>;
+}
+
+export function networksIn(module: PyModule): Networks {
+  return module.memo(findNetworks, module);
+}
+
+function findNetworks(module: PyModule): Networks {
+  const trained = new Set<string>();
+  const frozen = new Set<string>();
+  for (const literal of ['parameters()', 'children()', 'modules()']) {
+    for (const node of module.at(literal)) {
+      const call = node.parent?.parent;
+      const network = call?.type === 'call' ? receiverOf(call) : undefined;
+      if (call === undefined || network === undefined || !walksModule(methodName(call) ?? '')) continue;
+      const walked = walkedFor(module, call);
+      if (walked === 'frozen') frozen.add(network.text);
+      else if (walked !== 'plain') trained.add(network.text);
+    }
+  }
+  const teachers = new Set<string>();
+  for (const call of switches(module)) {
+    const network = switchesToEvaluation(call) ? networkOf(call) : undefined;
+    if (network !== undefined) teachers.add(network.text);
+    else if (methodName(call) === 'train') trained.add(receiverOf(call)?.text ?? '');
+  }
+  for (const text of [...copies(module), ...twinsOf(module, trained)]) teachers.add(text);
+  for (const node of module.at('requires_grad_(')) {
+    const call = node.parent?.parent;
+    const [mode] = call?.type === 'call' ? argumentsOf(call) : [];
+    if (call !== undefined && (mode?.field('value') ?? mode)?.type === 'false')
+      frozen.add(networkOf(call)?.text ?? '');
+  }
+  for (const text of [...trained, ...frozen, 'self', '']) teachers.delete(text);
+  return { teachers, trained };
+}
+
+function switches(module: PyModule): readonly PyNode[] {
+  return SWITCHES.flatMap((literal) => module.at(literal)).flatMap((node) => {
+    const call = node.parent?.parent;
+    return call?.type === 'call' ? [call] : [];
+  });
+}
+
+/** `target.load_state_dict(net.state_dict())`, `target = copy.deepcopy(net)`. */
+function* copies(module: PyModule): Generator<string> {
+  for (const node of module.at('.load_state_dict(')) {
+    const call = node.parent?.parent;
+    const [given] = call?.type === 'call' ? argumentsOf(call) : [];
+    const receiver = call && receiverOf(call);
+    const isCopy = given?.type === 'call' && methodName(given) === 'state_dict';
+    if (isCopy && receiver !== undefined && isPlainPath(receiver)) yield receiver.text;
+  }
+  for (const node of module.at('deepcopy(')) {
+    const call = node.closest('call');
+    const callee = call?.field('function');
+    if (call === undefined || callee === undefined || qualifiedName(module, callee) !== 'copy.deepcopy')
+      continue;
+    const statement = statementOf(call).named[0];
+    const target = statement?.type === 'assignment' ? statement.field('left') : undefined;
+    if (target !== undefined && isPlainPath(target)) yield target.text;
+  }
+}
+
+/** Networks that the same class made as one that is trained: `self.target = Critic(…)` beside `self.local = Critic(…)`. */
+function* twinsOf(module: PyModule, trained: ReadonlySet<string>): Generator<string> {
+  const makers = new Set<string>();
+  for (const text of trained) {
+    for (const place of placesOf(module, text)) {
+      const value = place.parent?.field('left') === place ? place.parent.field('right') : valueAt(place);
+      const maker = value && makerOf(value);
+      if (maker !== undefined) makers.add(maker.text);
+    }
+  }
+  for (const maker of makers) {
+    for (const node of module.at(`${maker}(`)) {
+      const call = node.closest('call');
+      const target = call?.field('function')?.text === maker ? targetOf(call) : undefined;
+      if (target !== undefined && isPlainPath(target)) yield target.text;
+    }
+  }
+}
+
+/** What a name is given, also in `a, b = Net(), Net()`. */
+function valueAt(place: PyNode): PyNode | undefined {
+  const definition = place.type === 'identifier' ? definitionOf(place) : undefined;
+  return definition?.kind === 'value' ? definition.value : undefined;
+}
+
+/** `Net` of `Net(3).to(device)`; what a function makes may be anything. */
+function makerOf(value: PyNode): PyNode | undefined {
+  let call = value;
+  for (let inner = receiverOf(call); inner?.type === 'call'; inner = receiverOf(call)) call = inner;
+  const callee = call.type === 'call' ? call.field('function') : undefined;
+  return callee !== undefined && /(?:^|\.)[A-Z]\w*$/.test(callee.text) ? callee : undefined;
+}
+
+/** The name that gets what a call makes, perhaps moved. */
+function targetOf(call: PyNode): PyNode | undefined {
+  let value = call;
+  while (value.parent?.type === 'attribute' && value.parent.parent?.type === 'call')
+    value = value.parent.parent;
+  const { parent } = value;
+  if (parent?.type === 'assignment')
+    return parent.field('right') === value ? parent.field('left') : undefined;
+  const assignment = parent?.parent;
+  const targets = assignment?.type === 'assignment' ? assignment.field('left')?.named : undefined;
+  return parent !== undefined && targets?.length === parent.named.length
+    ? targets[parent.named.indexOf(value)]
+    : undefined;
+}
+
+/** Where the network stands, as written. */
+export function placesOf(module: PyModule, text: string): readonly PyNode[] {
+  const last = text.slice(text.lastIndexOf('.') + 1);
+  return module.words(last).flatMap((node) => {
+    const whole =
+      node.parent?.type === 'attribute' && node.parent.field('attribute') === node ? node.parent : node;
+    return whole.text === text ? [whole] : [];
+  });
+}
+
+/** The code around differentiates, or a function of the file that runs it does. */
+export function isInTraining(module: PyModule, node: PyNode): boolean {
+  const owner = node.type === 'function_definition' ? node : enclosingFunction(node);
+  const differentiating = module.memo(functionsWithBackward, module);
+  if (differentiating.has(owner)) return true;
+  if (owner === undefined || onlyRunsGradOff(module, owner)) return false;
+  return usesOf(module, owner).some(
+    (use) => differentiating.has(enclosingFunction(use)) && !isGradOff(module, use),
+  );
+}
+
+function functionsWithBackward(module: PyModule): ReadonlySet<PyNode | undefined> {
+  return new Set(backwards(module).map(({ call }) => enclosingFunction(call)));
+}

@@ -1,0 +1,292 @@
+import { isOperation, ofTensor, row } from '../../library/library.js';
+import { makerOf } from '../../semantic/elsewhere.js';
+import { reachingDefinitions, readsReached } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import { readerOfVariables } from '../../semantic/liveness.js';
+import type { PyModule } from '../../semantic/module.js';
+import { binds, roleOf } from '../../semantic/names.js';
+import { isNotebook } from '../../semantic/program.js';
+import { isRedefined, mayBeReadElsewhere } from '../../semantic/project-names.js';
+import { ask } from '../../semantic/question.js';
+import { methodName, receiverOf, statementOf, unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { within } from '../../syntax/within.js';
+import { LR_SCHEDULERS } from '../catalog-modules.js';
+import { ONLY_READ, shown } from '../gate.js';
+import { callersElsewhere, partReturned } from '../grad/callers.js';
+import { suspicionsOf, trainingCallReached } from '../grad/calls.js';
+import { type GradDoubt, no, unknown } from '../grad/doubts.js';
+import { differentiatingModuleAround } from '../grad/elsewhere.js';
+import { escapesOf } from '../grad/escapes.js';
+import { switchesToEvaluation } from '../grad/evaluation.js';
+import { asksForGraph } from '../grad/forward.js';
+import { gradUseReached } from '../grad/grad.js';
+import { differentiates, differentiatingReader, onlyReadOutside } from '../grad/mode.js';
+import { networkRunBy } from '../grad/numeric-runs.js';
+import { valuesPutInto } from '../grad/parts.js';
+import { GradTrace } from '../grad/trace.js';
+import { isReport } from './loss-use.js';
+
+/** Statements of a function or a script that run networks, and could do so without gradients. */
+export interface GradlessPart {
+  /** What is put under the `with`. */
+  readonly wrapped: readonly PyNode[];
+  /** What then runs without gradients: all of it, or what no flag keeps for training. */
+  readonly statements: readonly PyNode[];
+  /** The function around them, or the module. */
+  readonly owner: PyNode;
+  /** The networks that they run. */
+  readonly models: readonly PyNode[];
+  /** Nothing shows that these are in evaluation mode. */
+  readonly mayTrain?: true;
+}
+
+/** All that the statements do themselves, or leave behind, that needs gradients, refusals first. */
+export function* doubtsOfPart(module: PyModule, run: GradlessPart): Generator<GradDoubt> {
+  for (const statement of run.statements) yield* refusals(module, statement, run.models);
+  yield* leavings(module, run);
+}
+
+/** Whether nothing that they compute is kept, differentiated or handed on with its graph. */
+export function leavesNothing(module: PyModule, run: GradlessPart): boolean {
+  for (const _doubt of leavings(module, run)) return false;
+  return true;
+}
+
+function* leavings(module: PyModule, run: GradlessPart): Generator<GradDoubt> {
+  const models = new Set(run.models.map(({ text }) => text));
+  const trace = new GradTrace(module, run.owner, models);
+  const part = { module, run, models, trace, seen: new Set<PyNode>() };
+  for (const statement of run.statements) yield* doubtsAboutPart(part, statement);
+  yield* usedBehind(part);
+}
+
+interface Part {
+  readonly module: PyModule;
+  readonly run: GradlessPart;
+  readonly models: ReadonlySet<string>;
+  readonly trace: GradTrace;
+  /** The reads that were looked at. */
+  readonly seen: Set<PyNode>;
+}
+
+function* doubtsAboutPart(part: Part, statement: PyNode): Generator<GradDoubt> {
+  const { module, run, models, trace } = part;
+  const { owner } = run;
+  const asked = asksForGraph(module, statement, trace);
+  if (asked !== undefined) yield no(`it ${asked}`);
+  for (const each of suspicionsOf(module, owner, models, trace, statement))
+    yield each.kind === 'trains' ? no(each.words) : unknown(each.question);
+  for (const { into, question, isDerived } of escapesOf(module, owner, trace, statement)) {
+    // Whoever reads the tensor that it is written into was looked at.
+    if (into?.type === 'subscript' && readsOfTarget(part, into, statement) !== undefined) continue;
+    const reader = into && differentiatingReader(module, owner, into);
+    const name = reader?.field('name')?.text;
+    if (name !== undefined && into !== undefined)
+      yield no(`\`${name}\` differentiates \`${shown(into)}\`, which it sets`);
+    if (!isDerived) yield unknown(question);
+  }
+}
+
+function* refusals(module: PyModule, loop: PyNode, models: readonly PyNode[]): Generator<GradDoubt> {
+  const reached = gradUseReached(module, loop);
+  if (reached !== undefined) {
+    const via = reached.via?.field('name')?.text;
+    yield no(
+      via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
+    );
+  }
+  const inner = differentiatingModuleAround(module);
+  if (inner !== undefined) yield no(`it may run \`${inner.name}\`, whose forward ${inner.use.words}`);
+  const training = trainingCallReached(module, loop);
+  if (training !== undefined) yield no(training.words);
+  const mode = models.find(({ text }) => [...ownCalls(loop)].some((call) => switchesToTraining(call, text)));
+  if (mode !== undefined) yield no(`\`${mode.text}\` is put back into training mode inside`);
+}
+
+/** The calls of a statement, without those of what it only defines. */
+export function* ownCalls(statement: PyNode): Generator<PyNode> {
+  for (const node of statement.walk(({ type }) => !/_definition$|^lambda$/.test(type)))
+    if (node.type === 'call') yield node;
+}
+
+export function switchesToTraining(call: PyNode, model: string): boolean {
+  return methodName(call) === 'train' && receiverOf(call)?.text === model && !switchesToEvaluation(call);
+}
+
+/** Packages whose objects turn what they are fed into numbers for a report. */
+const METRICS = /^(?:torchmetrics|evaluate|ignite\.metrics|torcheval\.metrics)\./;
+
+function isMetric(module: PyModule, object: PyNode): boolean {
+  return METRICS.test(makerOf(module, object) ?? '');
+}
+
+/** Variables that leave the block with what may hang on a graph, and are used for more than a report. */
+function* usedBehind(part: Part): Generator<GradDoubt> {
+  const { module, run } = part;
+  const { wrapped, owner } = run;
+  const isInside = (node: PyNode) => wrapped.some((each) => each.contains(node));
+  const followed = new Set<PyNode>();
+  for (const name of changedIn(module, run)) {
+    const isOpen = owner === module.root && module.writes(module.scope, name).some(isInside);
+    if (isOpen && mayHoldGraph(part, name) && isNotebook(module))
+      yield unknown(onlyReadOutside(module, name));
+    else if (isOpen && mayHoldGraph(part, name) && mayBeReadElsewhere(module, name))
+      yield unknown(ask('only-read')`Is \`${name}\` ${ONLY_READ} in other files?`);
+    for (const read of module.reads(module.scopeOf(owner), name)) {
+      if (isInside(read) || !comesFrom(module, run, read, name)) continue;
+      if (isHarmless(part, read, followed, 0)) continue;
+      const answer = differentiates(module, owner, read) ? 'no' : 'unknown';
+      yield answer === 'no'
+        ? no(`\`${name}\`, which it computes, is differentiated behind it`)
+        : unknown(ask('only-read')`Is \`${name}\`, which it leaves behind, ${ONLY_READ}?`);
+      const isReturned = statementOf(read).type === 'return_statement' && owner !== module.root;
+      const called = isReturned ? callersElsewhere(module, owner, partReturned(read)).doubt : undefined;
+      if (called !== undefined) yield called;
+    }
+  }
+  const reader = owner === module.root ? undefined : readerOfVariables(module, owner);
+  if (reader !== undefined) yield unknown(ask('only-read')`Is what \`${shown(reader)}\` gives ${ONLY_READ}?`);
+  // What is done with the values there may need their graph.
+  for (const statement of followed) {
+    yield* refusals(module, statement, []);
+    yield* doubtsAboutPart(part, statement);
+  }
+}
+
+function mayHoldGraph({ module, run, trace }: Part, name: string): boolean {
+  const writes = module.writes(module.scopeOf(run.owner), name);
+  return writes.some(
+    (write) => run.wrapped.some((each) => each.contains(write)) && trace.mayCarryGraph(write),
+  );
+}
+
+/** The variables that a block binds, or puts something into. */
+function changedIn(module: PyModule, { wrapped, owner }: GradlessPart): ReadonlySet<string> {
+  const scope = module.scopeOf(owner);
+  const changed = new Set<string>();
+  for (const node of wrapped.flatMap((statement) => [...statement.walk()])) {
+    if (node.type !== 'identifier' || module.resolve(node) !== scope) continue;
+    const isFed = valuesPutInto(node).length > 0 && !isMetric(module, node);
+    if (binds(roleOf(node)) || isFed) changed.add(node.text);
+  }
+  return changed;
+}
+
+/** The read may see what the block wrote; where it only puts something into an object, every later read does. */
+function comesFrom(module: PyModule, { wrapped, owner }: GradlessPart, read: PyNode, name: string): boolean {
+  const isInside = (node: PyNode) => wrapped.some((each) => each.contains(node));
+  if (!module.writes(module.scopeOf(owner), name).some(isInside)) return true;
+  const definitions = reachingDefinitions(module, read);
+  return definitions === undefined || definitions.some(({ node }) => isInside(node));
+}
+
+/** `out.requires_grad`, `loss.grad_fn is None`. */
+function asksAboutGraph(read: PyNode, statement: PyNode): boolean {
+  for (const around of read.ancestors()) {
+    if (around === statement) return false;
+    const name = around.type === 'attribute' ? around.field('attribute')?.text : undefined;
+    if (name !== undefined && ofTensor(name)?.asksGraph === true) return true;
+  }
+  return false;
+}
+
+/** `x.to(device)` as a statement: another tensor, which nobody gets. */
+function isDropped(module: PyModule, read: PyNode, statement: PyNode): boolean {
+  let at = read;
+  while (at.parent !== undefined && at.parent !== statement) {
+    const { parent } = at;
+    const name = parent.type === 'attribute' ? (parent.field('attribute')?.text ?? '') : undefined;
+    if (
+      name === undefined ? parent.type !== 'call' || parent.field('function') !== at : !isPure(module, name)
+    )
+      return false;
+    at = parent;
+  }
+  return at.parent === statement && at.type === 'call' && statement.type === 'expression_statement';
+}
+
+/** A method of a tensor that neither changes it nor asks for its gradient. */
+function isPure(module: PyModule, name: string): boolean {
+  const known = ofTensor(name);
+  return known !== undefined && known.gives === 'tensor' && !name.endsWith('_') && !isRedefined(module, name);
+}
+
+const MAX_HOPS = 6;
+
+/**
+ * The value is printed, compared, turned into a number, or only passed on to names of which the same is true. `followed`
+ * gets the statements that it goes through.
+ */
+function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: number): boolean {
+  const { module, trace, seen } = part;
+  // What is asked already is answered there.
+  if (seen.has(read) || !trace.mayCarryGraph(read)) return true;
+  seen.add(read);
+  const statement = statementOf(read);
+  if (statement.type === 'delete_statement') return true;
+  if (asksAboutGraph(read, statement)) return false;
+  if (isReport(module, read)) return true;
+  const holder = read.closest('comparison_operator', 'call', 'block', 'module');
+  if (holder?.type === 'comparison_operator') return true;
+  if (isDropped(module, read, statement)) return true;
+  const told = holder?.type === 'call' ? receiverOf(holder) : undefined;
+  if (told !== undefined && makerOf(module, told)?.startsWith(LR_SCHEDULERS) === true) return true;
+  followed.add(statement);
+  for (const around of read.ancestors()) {
+    if (around === statement) break;
+    if (around.type === 'call' && !trace.mayCarryGraph(around)) return true;
+  }
+  const assignment = statement.type === 'expression_statement' ? statement.named[0] : undefined;
+  if (!/^(?:augmented_)?assignment$/.test(assignment?.type ?? '')) return false;
+  const value = assignment?.field('right');
+  const target = assignment?.field('left');
+  if (value?.contains(read) && !trace.mayCarryGraph(value)) return true;
+  // `y[done] = 0.0` writes into it, with or without a graph.
+  if (target?.type === 'subscript' && target.field('value') === read) return true;
+  if (target === undefined || hops >= MAX_HOPS) return false;
+  const reads = readsOfTarget(part, target, statement);
+  return reads?.every((each) => isHarmless(part, each, followed, hops + 1)) ?? false;
+}
+
+/** The reads of what an assignment changes: of `y`, of `y[i]` wherever `y` is read. */
+function readsOfTarget(
+  { module, run }: Part,
+  target: PyNode,
+  statement: PyNode,
+): readonly PyNode[] | undefined {
+  const isElement = target.type === 'subscript';
+  const name = isElement ? target.field('value') : target;
+  const scope = name?.type === 'identifier' ? module.resolve(name) : undefined;
+  if (name === undefined || scope === undefined) return undefined;
+  if (!isElement)
+    return readsReached(module, scope, name.text, within(module.writes(scope, name.text), statement));
+  // A tensor of this function: what is written into it is seen by all who have it.
+  return scope === module.scopeOf(run.owner) && isOwnTensor(module, name)
+    ? module.reads(scope, name.text)
+    : undefined;
+}
+
+/** Every value that it may have is a tensor which was computed here: nobody else holds it. */
+function isOwnTensor(module: PyModule, name: PyNode): boolean {
+  const definitions = reachingDefinitions(module, name) ?? [];
+  return (
+    definitions.length > 0 &&
+    definitions.every(
+      (each) => each.kind === 'update' || (each.kind === 'value' && isComputed(module, each.value)),
+    )
+  );
+}
+
+/** `net(x)`, `torch.min(a, b)`, `net(x).squeeze(1)`, `a * b`. */
+function isComputed(module: PyModule, value: PyNode): boolean {
+  const node = unparenthesized(value);
+  if (node.type === 'binary_operator') return true;
+  if (node.type !== 'call') return false;
+  if (networkRunBy(module, node) !== undefined) return true;
+  const callee = node.field('function');
+  const path = callee && qualifiedName(module, callee);
+  if (path !== undefined) return isOperation(row(path)) && row(path)?.storage === 'new';
+  const receiver = receiverOf(node);
+  return receiver !== undefined && isPure(module, methodName(node) ?? '') && isComputed(module, receiver);
+}

@@ -1,0 +1,42 @@
+/** What a config file may say. The reader of configs, the schema and `memfix config` go by this table. */
+export const CONFIG_KEYS = {
+  assume: {
+    kind: 'questions',
+    summary: 'Questions of unsafe findings whose yes is assumed, as `memfix apply -i` writes them.',
+  },
+  exclude: {
+    kind: 'strings',
+    summary: 'Files and folders to pass over, in the syntax of .gitignore, relative to this file.',
+  },
+  extend: {
+    kind: 'string',
+    summary: 'Another config file, relative to this one: its keys hold unless set here.',
+  },
+  'extend-select': { kind: 'names', summary: 'Transforms to run besides those of `select`.' },
+  fixable: { kind: 'names', summary: 'Change code only for these transforms.' },
+  gpu: {
+    kind: 'string',
+    summary: 'A card by its name, such as a100-80gb: `check` reports a run that cannot fit it.',
+  },
+  ignore: { kind: 'names', summary: 'Transforms that do not run.' },
+  'per-file-ignores': {
+    kind: 'names-by-pattern',
+    summary: 'Transforms that do not run in the files that a pattern means, in the syntax of .gitignore.',
+  },
+  root: { kind: 'boolean', summary: 'Whether the project ends at the folder of this file.' },
+  select: { kind: 'names', summary: 'Transforms to run: ids, groups or symptoms. Default: ["default"].' },
+  'target-versions': {
+    kind: 'versions',
+    summary: 'Write for these versions of packages, whatever is installed or pinned.',
+  },
+  transforms: { kind: 'options', summary: 'Options of single transforms.' },
+  unfixable: { kind: 'names', summary: 'Report these transforms, but never change code for them.' },
+  'unsafe-fixes': {
+    kind: 'boolean',
+    summary: 'Also take fixes whose preconditions the code does not prove. Default: false.',
+  },
+} as const satisfies Readonly<Record<string, { readonly kind: string; readonly summary: string }>>;
+
+export type ConfigKey = keyof typeof CONFIG_KEYS;
+
+export const CONFIG_KEY_NAMES = Object.keys(CONFIG_KEYS) as readonly ConfigKey[];

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { git, put, repositoryWith } from '../workspace/folders.js';
+import { memfix } from './command-line.js';
+
+const BOOK = `{
+ "cells": [
+  {"cell_type": "markdown", "source": ["hold()"]},
+  {
+   "cell_type": "code",
+   "outputs": [{"text": ["hold()"]}],
+   "source": [
+    "%time\\n",
+    "x = 1\\n",
+    "hold(\\"\\u00e9\\")"
+   ]
+  },
+  {"cell_type": "code", "source": "!ls\\nrisk()"}
+ ],
+ "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 4
+}`;
+const FIXED = BOOK.replace('    "hold(', '    "release(');
+const read = (cwd: string) => readFileSync(join(cwd, 'a.ipynb'), 'utf8');
+
+describe('notebooks', () => {
+  test('are checked, and places told by cell', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': BOOK });
+    const { stdout, code } = await memfix({ cwd }, 'check', '--output-format', 'concise');
+    expect(code).toBe(1);
+    expect(stdout).toBe(
+      'a.ipynb: cell 2, line 3: drop-hold [safe] hold costs memory\n' +
+        'a.ipynb: cell 3, line 2: calm-risk [unsafe] risk costs memory\n',
+    );
+    const short = (await memfix({ cwd }, 'check')).stdout;
+    expect(short).toContain('  1 │   %time\n  2 │   x = 1\n  3 │ - hold("é")\n    │ + release("é")\n');
+    const full = (await memfix({ cwd }, 'check', '--output-format', 'full')).stdout;
+    expect(full).toContain('a.ipynb: cell 2, line 3  drop-hold');
+    expect(full).toContain('  1 │ %time\n  2 │ x = 1\n  3 │ hold("é")\n');
+    expect(full).toContain('  @@ -1,3 +1,3 @@\n   %time\n   x = 1\n  -hold("é")\n  +release("é")\n');
+    expect(full).toContain('   !ls\n  -risk()\n  +calm()\n');
+    expect(short + full).not.toContain('magic');
+  });
+
+  test('are told to programs by the lines and offsets of their cells', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': BOOK, 'b.py': 'hold()\n' });
+    const { stdout } = await memfix({ cwd }, 'check', '--output-format', 'json');
+    const { findings } = JSON.parse(stdout);
+    expect(findings).toMatchObject([
+      {
+        cell: 2,
+        line: 3,
+        column: 1,
+        fix: { edits: [{ cell: 2, line: 3, start: 12, end: 16, text: 'release' }] },
+      },
+      { cell: 3, line: 2, column: 1, fix: { edits: [{ cell: 3, line: 2, start: 4, end: 8, text: 'calm' }] } },
+      { cell: null, line: 1, fix: { edits: [{ cell: null, start: 0, end: 4 }] } },
+    ]);
+  });
+
+  test('are fixed in their own bytes, and undone', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': BOOK });
+    expect((await memfix({ cwd }, 'apply')).code).toBe(1);
+    expect(read(cwd)).toBe(FIXED);
+    expect((await memfix({ cwd }, 'undo')).code).toBe(0);
+    expect(read(cwd)).toBe(BOOK);
+  });
+
+  test('have a patch for git, and one for eyes', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': BOOK });
+    const { stdout } = await memfix({ cwd }, 'diff', '--unsafe-fixes');
+    expect(stdout).toContain('-    "hold(\\"\\u00e9\\")"\n+    "release(\\"\\u00e9\\")"\n');
+    put(cwd, { 'fixes.patch': stdout });
+    git(cwd, 'apply', 'fixes.patch');
+    expect(read(cwd)).toBe(FIXED.replace('risk', 'calm'));
+    git(cwd, 'checkout', '-q', 'a.ipynb');
+    const seen = await memfix({ cwd, terminals: ['stdout'], env: { NO_COLOR: '1' } }, 'diff');
+    expect(seen.stdout).toBe(
+      '--- a/a.ipynb: cell 2\n+++ b/a.ipynb: cell 2\n@@ -1,3 +1,3 @@\n %time\n x = 1\n-hold("é")\n' +
+        '+release("é")\n',
+    );
+  });
+
+  test('come from standard input', async () => {
+    const cwd = repositoryWith({ 'b.py': '' });
+    const named = ['-', '--stdin-filename', 'a.ipynb'];
+    expect((await memfix({ cwd, stdin: BOOK }, 'apply', ...named)).stdout).toBe(FIXED);
+    expect((await memfix({ cwd, stdin: '{' }, 'apply', ...named)).stdout).toBe('{');
+  });
+
+  test('that are none are named where they were asked for', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': '{}', 'b.ipynb': 'hold()', '.ipynb_checkpoints/c.ipynb': BOOK });
+    expect((await memfix({ cwd }, 'check')).stderr).toContain('No findings in 2 files');
+    const named = await memfix({ cwd }, 'check', 'a.ipynb', 'b.ipynb');
+    expect(named.stdout).toContain('a.ipynb: skipped: it is JSON, but not a notebook of version 2, 3 or 4');
+    expect(named.stdout).toContain('b.ipynb: skipped: it is not valid JSON, as a notebook has to be');
+  });
+
+  test('are remembered between runs, as they were', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': BOOK });
+    const setting = { cwd, build: 'one' };
+    const first = await memfix(setting, 'check');
+    expect((await memfix(setting, 'check')).stdout).toBe(first.stdout);
+    expect((await memfix(setting, 'check', '--output-format', 'concise')).stdout).toContain('cell 2, line 3');
+  });
+
+  test('silence findings with a comment in the cell, and `# %%` scripts stay plain Python', async () => {
+    const cwd = repositoryWith({
+      'a.ipynb': BOOK.replace('hold(\\"\\u00e9\\")', 'hold()  # memfix: ignore[drop-hold]'),
+      'b.py': '# %%\nhold()\n# %% [markdown]\n# text\n',
+    });
+    const { stdout } = await memfix({ cwd }, 'check', '--output-format', 'concise', '--ignore', 'calm-risk');
+    expect(stdout).toBe('b.py:2:1: drop-hold [safe] hold costs memory\n');
+  });
+});

@@ -1,0 +1,264 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  type CodeAction,
+  createProtocolConnection,
+  type Diagnostic,
+  type ProtocolConnection,
+  type PublishDiagnosticsParams,
+  type Range,
+  StreamMessageReader,
+  StreamMessageWriter,
+  type TextEdit,
+} from 'vscode-languageserver/node';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { put, repositoryWith } from '../workspace/folders.js';
+
+/** The server in a process of its own, spoken to by the client of the protocol's own library. */
+class Client {
+  readonly #published: PublishDiagnosticsParams[] = [];
+  readonly errors: string[] = [];
+  #news: () => void = () => undefined;
+
+  private constructor(
+    readonly cwd: string,
+    readonly connection: ProtocolConnection,
+    readonly ended: Promise<number | null>,
+  ) {
+    connection.onNotification('textDocument/publishDiagnostics', (params: PublishDiagnosticsParams) => {
+      this.#published.push(params);
+      this.#news();
+    });
+    connection.onNotification('window/showMessage', ({ message }: { message: string }) => {
+      this.errors.push(message);
+      this.#news();
+    });
+  }
+
+  static async start(files: Readonly<Record<string, string>>, how: object = {}): Promise<Client> {
+    const cwd = repositoryWith(files);
+    const main = join(import.meta.dirname, 'toy-main.ts');
+    const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, 'server'], { cwd });
+    const connection = createProtocolConnection(
+      new StreamMessageReader(child.stdout),
+      new StreamMessageWriter(child.stdin),
+    );
+    const ended = new Promise<number | null>((done) => child.on('exit', done));
+    const client = new Client(cwd, connection, ended);
+    connection.listen();
+    await connection.sendRequest('initialize', {
+      processId: process.pid,
+      rootUri: pathToFileURL(cwd).href,
+      workspaceFolders: [{ uri: pathToFileURL(cwd).href, name: 'it' }],
+      capabilities: {
+        textDocument: { codeAction: { resolveSupport: { properties: ['edit'] } } },
+        workspace: { workspaceEdit: { documentChanges: true } },
+      },
+      ...how,
+    });
+    await connection.sendNotification('initialized', {});
+    running.push(client);
+    return client;
+  }
+
+  uri(name: string): string {
+    return pathToFileURL(join(this.cwd, name)).href;
+  }
+
+  async open(name: string, text: string): Promise<readonly Diagnostic[]> {
+    await this.connection.sendNotification('textDocument/didOpen', {
+      textDocument: { uri: this.uri(name), languageId: 'python', version: 1, text },
+    });
+    return this.diagnostics(this.uri(name), 1);
+  }
+
+  async change(name: string, version: number, text: string): Promise<void> {
+    await this.connection.sendNotification('textDocument/didChange', {
+      textDocument: { uri: this.uri(name), version },
+      contentChanges: [{ text }],
+    });
+  }
+
+  /** The first ones that are told of this version from now on. */
+  async diagnostics(uri: string, version?: number): Promise<readonly Diagnostic[]> {
+    for (;;) {
+      const at = this.#published.findIndex(
+        (each) => each.uri === uri && (version === undefined || each.version === version),
+      );
+      const found = at === -1 ? undefined : this.#published.splice(0, at + 1).at(-1);
+      if (found !== undefined) return found.diagnostics;
+      await new Promise<void>((resume) => {
+        this.#news = resume;
+      });
+    }
+  }
+
+  async actions(uri: string, range: Range, only?: readonly string[]): Promise<readonly CodeAction[]> {
+    const context = { diagnostics: [], ...(only && { only }) };
+    return this.connection.sendRequest('textDocument/codeAction', { textDocument: { uri }, range, context });
+  }
+
+  /** What a text becomes by an action. */
+  async after(action: CodeAction | undefined, uri: string, text: string): Promise<string> {
+    const resolved: CodeAction = await this.connection.sendRequest('codeAction/resolve', action);
+    const changes = resolved.edit?.documentChanges ?? [];
+    const edits = changes.flatMap((each) =>
+      'textDocument' in each && each.textDocument.uri === uri ? (each.edits as TextEdit[]) : [],
+    );
+    return TextDocument.applyEdits(TextDocument.create(uri, 'python', 0, text), edits);
+  }
+
+  async stop(): Promise<number | null> {
+    await this.connection.sendRequest('shutdown');
+    await this.connection.sendNotification('exit');
+    const code = await this.ended;
+    this.connection.dispose();
+    return code;
+  }
+}
+
+const running: Client[] = [];
+afterEach(async () => {
+  for (const client of running.splice(0)) expect(await client.stop()).toBe(0);
+});
+
+const titled = (actions: readonly CodeAction[], word: string) =>
+  actions.find(({ title }) => title.includes(word));
+
+describe('memfix server', () => {
+  test('tells of findings in a text as it is in the editor, and follows it', async () => {
+    const client = await Client.start({ 'a.py': '' });
+    const [first, ...more] = await client.open('a.py', 'x = "🙂"; hold()\r\nfine()\r\n');
+    expect(more).toEqual([]);
+    expect(first).toMatchObject({
+      range: { start: { line: 0, character: 10 }, end: { line: 0, character: 14 } },
+      severity: 2,
+      source: 'memfix',
+      code: 'drop-hold',
+      message: 'hold costs memory\nFix (safe): Change hold',
+    });
+    await client.change('a.py', 2, 'x');
+    await client.change('a.py', 3, 'risk()\n');
+    const [risk] = await client.diagnostics(client.uri('a.py'), 3);
+    expect(risk).toMatchObject({
+      severity: 3,
+      message: expect.stringContaining('Is `risk` read only here?'),
+    });
+    await client.change('a.py', 4, 'hold(\n');
+    expect(await client.diagnostics(client.uri('a.py'), 4)).toEqual([]);
+  });
+
+  test('fixes one, all of a kind, and all that is safe; unsafe ones say so', async () => {
+    const client = await Client.start({ 'a.py': '' });
+    const text = 'x = "🙂"; hold()\r\nrisk()\r\nhold()\r\n';
+    const uri = client.uri('a.py');
+    const [, risk] = await client.open('a.py', text);
+    const at = { line: 0, character: 11 };
+    const actions = await client.actions(uri, { start: at, end: at });
+    expect(actions.map(({ title }) => title)).toEqual([
+      'Change hold',
+      'memfix: fix all 2 drop-hold in this file',
+      'memfix: ignore drop-hold here, with a comment',
+      'memfix: apply all 2 safe fixes of this file',
+    ]);
+    expect(actions[0]).toMatchObject({ isPreferred: true, diagnostics: [{ code: 'drop-hold' }] });
+    expect(await client.after(actions[0], uri, text)).toBe('x = "🙂"; release()\r\nrisk()\r\nhold()\r\n');
+    const all = 'x = "🙂"; release()\r\nrisk()\r\nrelease()\r\n';
+    expect(await client.after(actions[1], uri, text)).toBe(all);
+    expect(await client.after(actions[2], uri, text)).toBe(
+      'x = "🙂"; hold()  # memfix: ignore[drop-hold]\r\nrisk()\r\nhold()\r\n',
+    );
+    expect(await client.after(actions[3], uri, text)).toBe(all);
+    const whole = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };
+    const [fixAll, ...others] = await client.actions(uri, whole, ['source.fixAll']);
+    expect([fixAll?.kind, others]).toEqual(['source.fixAll.memfix', []]);
+    expect(await client.after(fixAll, uri, text)).toBe(all);
+    const unsafe = titled(await client.actions(uri, risk?.range ?? whole), 'Calm it');
+    expect(unsafe).toMatchObject({ title: 'Calm it (unsafe)' });
+    expect(unsafe?.isPreferred).toBeUndefined();
+    expect(await client.after(unsafe, uri, text)).toContain('calm()');
+  });
+
+  test('takes no action on a text that has changed since', async () => {
+    const client = await Client.start({ 'a.py': '' });
+    const [found] = await client.open('a.py', 'hold()\n');
+    const [action] = await client.actions(client.uri('a.py'), found?.range as Range);
+    await client.change('a.py', 2, 'y\nhold()\n');
+    await expect(client.connection.sendRequest('codeAction/resolve', action)).rejects.toMatchObject({
+      code: -32801,
+    });
+  });
+
+  test('gives edits at once to a client that cannot ask for them', async () => {
+    const client = await Client.start({ 'a.py': '' }, { capabilities: {} });
+    const [found] = await client.open('a.py', 'hold()\n');
+    const [action] = await client.actions(client.uri('a.py'), found?.range as Range);
+    expect(action?.edit?.changes?.[client.uri('a.py')]).toHaveLength(1);
+  });
+
+  test('explains a finding where the pointer rests', async () => {
+    const client = await Client.start({ 'a.py': '' });
+    await client.open('a.py', 'hold()\nx\n');
+    const hoverAt = (line: number) =>
+      client.connection.sendRequest('textDocument/hover', {
+        textDocument: { uri: client.uri('a.py') },
+        position: { line, character: 1 },
+      });
+    expect(await hoverAt(0)).toMatchObject({
+      contents: {
+        kind: 'markdown',
+        value: expect.stringMatching(/\*\*drop-hold\*\* safe[\s\S]*Measured:\* not measured/),
+      },
+    });
+    expect(await hoverAt(1)).toBeNull();
+  });
+
+  test('keeps to the config of the project and to the settings of the editor, as they change', async () => {
+    const client = await Client.start(
+      { 'a.py': '', 'gen/b.py': '', 'memfix.toml': 'exclude = ["gen"]\n' },
+      { initializationOptions: { ignore: ['drop-hold'] } },
+    );
+    expect(await client.open('a.py', 'hold()\nrisk()\n')).toMatchObject([{ code: 'calm-risk' }]);
+    const uri = client.uri('a.py');
+    await client.connection.sendNotification('workspace/didChangeConfiguration', {
+      settings: { memfix: {} },
+    });
+    expect(await client.diagnostics(uri)).toHaveLength(2);
+    put(client.cwd, { 'memfix.toml': 'ignore = ["calm-risk"]\n' });
+    await client.connection.sendNotification('workspace/didChangeWatchedFiles', { changes: [] });
+    expect(await client.diagnostics(uri)).toMatchObject([{ code: 'drop-hold' }]);
+    put(client.cwd, { 'memfix.toml': 'ignroe = []\n' });
+    await client.connection.sendNotification('textDocument/didSave', { textDocument: { uri } });
+    while (client.errors.length === 0) await new Promise((resume) => setTimeout(resume, 20));
+    expect(client.errors[0]).toContain('ignroe');
+  });
+
+  test('looks at the cells of a notebook as one program', async () => {
+    const client = await Client.start({ 'a.ipynb': '{}' });
+    const notebook = client.uri('a.ipynb');
+    const cell = (id: number, kind: number) => ({ kind, document: `vscode-notebook-cell:a#${id}` });
+    const text = (id: number, languageId: string, content: string) => ({
+      uri: `vscode-notebook-cell:a#${id}`,
+      languageId,
+      version: 1,
+      text: content,
+    });
+    await client.connection.sendNotification('notebookDocument/didOpen', {
+      notebookDocument: {
+        uri: notebook,
+        notebookType: 'jupyter-notebook',
+        version: 1,
+        cells: [cell(1, 2), cell(2, 2)],
+      },
+      cellTextDocuments: [text(1, 'python', '!ls\nx = 1'), text(2, 'python', '%time\n"🙂"; hold()')],
+    });
+    const uri = 'vscode-notebook-cell:a#2';
+    expect(await client.diagnostics('vscode-notebook-cell:a#1')).toEqual([]);
+    const [found] = await client.diagnostics(uri);
+    expect(found).toMatchObject({ range: { start: { line: 1, character: 6 } }, code: 'drop-hold' });
+    const [action] = await client.actions(uri, found?.range as Range);
+    expect(await client.after(action, uri, '%time\n"🙂"; hold()')).toBe('%time\n"🙂"; release()');
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { pythonProblem } from '../../../src/syntax/soundness.js';
+import { readNotebook, withUnseen } from '../../../src/text/notebook/notebook.js';
+
+function programOf(...sources: readonly string[]): string {
+  const cells = sources.map((source) => ({ cell_type: 'code', source }));
+  const notebook = readNotebook(JSON.stringify({ cells }));
+  if ('reason' in notebook) throw new Error(notebook.reason);
+  return notebook.program;
+}
+
+describe('what only IPython understands', () => {
+  test.each([
+    ['%matplotlib inline', 'get_ipython()  #:magic 1.'],
+    ['if a:\n  !pip install torch', 'if a:\n  get_ipython()  #:magic 1.'],
+    ['pip install torch', 'get_ipython()  #:magic 1.'],
+    ['!pip install \\\n   torch\nx = 1', 'get_ipython()  #:magic 1.\n#:magic 2.\nx = 1'],
+    ['model?', 'get_ipython()  #:magic 1.'],
+    ['??torch.nn', 'get_ipython()  #:magic 1.'],
+    ['files = !ls *.pt', 'files = get_ipython()  #:magic 1.'],
+    ['out = %time train(model)', 'out = train(model)  #:magic 1.'],
+    ['out = %timeit -o train(model)', 'out = exec("")  #:magic 1.'],
+    ['%time loss = train(model)', 'loss = train(model)  #:magic 1.'],
+    ['%timeit -n 10 -r3 train(model)', 'train(model)  #:magic 1.'],
+    ['%run train.py', 'exec("")  #:magic 1.'],
+    ['%store -r model', 'exec("")  #:magic 1.'],
+    ['%%time\nx = 1', '#:magic 1.\nx = 1'],
+    ['%%capture out\nx = 1', '#:magic 1.\nx = 1'],
+    ['\n%%bash\nls -l', 'get_ipython()  #:magic 1.\n#:magic 2.\n#:magic 3.'],
+    ['%%bash --out x\nls', 'exec("")  #:magic 1.\n#:magic 2.'],
+    ['%%cython\ncdef int x', 'exec("")  #:magic 1.\n#:magic 2.'],
+    ['%%writefile a.py\nimport torch', 'get_ipython()  #:magic 1.\n#:magic 2.'],
+  ])('%j is masked', (source, masked) => {
+    const program = programOf(source);
+    expect(program).toBe(`#:cell 1\n${masked}\n`);
+    expect(pythonProblem(program)).toBeUndefined();
+  });
+
+  test.each([
+    ['x = (a\n     % b)'],
+    ['x = a \\\n  % b'],
+    ['"""\n%time\n!ls\n"""'],
+    ["'''\n# it's\n!ls\n'''"],
+    ['x = "%d" % 3'],
+    ['x = y != 3'],
+    ['x %= 3'],
+    ['print("what?")  # why?'],
+    ['# %% a cell of a script\nx = 1'],
+  ])('%j is Python', (source) => {
+    expect(programOf(source)).toBe(`#:cell 1\n${source}\n`);
+  });
+
+  test('has marks that no cell has', () => {
+    expect(programOf('#:cell 2\n!ls', '#::magic')).toBe(
+      '#:::cell 1\n#:cell 2\nget_ipython()  #:::magic 1.\n#:::cell 2\n#::magic\n',
+    );
+  });
+
+  test('is all of a cell that nobody can read', () => {
+    const notebook = readNotebook(JSON.stringify({ cells: [{ cell_type: 'code', source: 'a b\nc' }] }));
+    if ('reason' in notebook) throw new Error(notebook.reason);
+    expect(withUnseen(notebook, new Set([1])).program).toBe('#:cell 1\nexec("")  #:magic 1.\n#:magic 2.\n');
+  });
+});

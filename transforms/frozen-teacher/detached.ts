@@ -1,0 +1,59 @@
+import { builtin, cutsGraph, ofTensor } from '../../src/library/library.js';
+import { readsReached } from '../../src/semantic/flow.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { isRedefined } from '../../src/semantic/project-names.js';
+import { enclosingFunction } from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { leavesNothing } from '../../src/torch/record/left-behind.js';
+import { Graphless } from './graphless.js';
+import type { TeacherRun } from './sites.js';
+
+/** Whether the graph of what the statement computes is cut off wherever the value is read. */
+export function isOnlyReadDetached(module: PyModule, run: TeacherRun): boolean {
+  if (new Graphless(module, new Set(), new Set()).doubt(run.value) === undefined) return true;
+  if (run.targets.length === 0) return false;
+  return readsOf(module, run).every((read) => isCutWhereRead(module, read)) || leadsNowhere(module, run);
+}
+
+/** What is computed from it is only read detached as well. */
+function leadsNowhere(module: PyModule, { statement, networks }: TeacherRun): boolean {
+  const owner = enclosingFunction(statement) ?? module.root;
+  return leavesNothing(module, { wrapped: [statement], statements: [statement], owner, models: networks });
+}
+
+/** The places that may see what the statement gives its variables, or its function's callers. */
+export function readsOf(module: PyModule, { targets }: TeacherRun): readonly PyNode[] {
+  return targets.flatMap((target) => {
+    const scope = module.resolve(target);
+    return scope === undefined ? [] : readsReached(module, scope, target.text, [target]);
+  });
+}
+
+/** `y.detach()`, `y[0].mean().item()`, `y.shape`, `y == z`. */
+export function isCutWhereRead(module: PyModule, read: PyNode): boolean {
+  for (let at = read; at.parent !== undefined; ) {
+    const { parent } = at;
+    if (parent.type === 'comparison_operator' || parent.type === 'interpolation') return true;
+    if (parent.type === 'attribute' && parent.field('object') === at) {
+      const name = parent.field('attribute')?.text ?? '';
+      if (ofTensor(name) === undefined || ofTensor(name)?.asksGraph || isRedefined(module, name))
+        return false;
+      if (cutsGraph(name)) return true;
+      const call = parent.parent;
+      at = call?.type === 'call' && call.field('function') === parent ? call : parent;
+    } else if (
+      /^(?:binary_operator|unary_operator|parenthesized_expression)$/.test(parent.type) ||
+      (parent.type === 'subscript' && parent.field('value') === at)
+    )
+      at = parent;
+    else return isShown(module, at);
+  }
+  return false;
+}
+
+/** `print(y)`, `float(y)`. */
+function isShown(module: PyModule, value: PyNode): boolean {
+  const callee = value.parent?.type === 'argument_list' ? value.parent.parent?.field('function') : undefined;
+  if (callee?.type !== 'identifier' || module.resolve(callee) !== undefined) return false;
+  return callee.text === 'print' || /^(?:number|plain)$/.test(builtin(callee.text)?.gives ?? '');
+}

@@ -1,0 +1,154 @@
+import type { PyModule } from '../../src/semantic/module.js';
+import { enclosingFunction, ownNodes, statementOf } from '../../src/semantic/statements.js';
+import { isTestCode } from '../../src/semantic/test-code.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { keepsOnlyNumbers } from '../../src/torch/grad/doubts.js';
+import { evaluations, isFrozen } from '../../src/torch/grad/evaluation.js';
+import { gradUseIn, gradUseReached } from '../../src/torch/grad/grad.js';
+import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/torch/grad/mode.js';
+import { mayCallNetwork, NUMBERS, networkRunBy, numericRuns } from '../../src/torch/grad/numeric-runs.js';
+import { isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
+import { type GradlessPart, leavesNothing } from '../../src/torch/record/left-behind.js';
+import { evaluationBlocks } from './block.js';
+import { flaggedLoops } from './flag.js';
+
+/** What ends so has no graph. */
+export const CUTS: readonly string[] = [...NUMBERS, '.data', '.detach()'];
+
+/**
+ * Statements that run a network in code that trains, in whichever mode, where nothing is done with the results but to read
+ * them: predictions after the training, actions, old probabilities, targets that are detached.
+ */
+export function numericBlocks(module: PyModule): readonly GradlessPart[] {
+  if (switchesGradOff(module)) return [];
+  const owners = new Set<PyNode>();
+  for (const literal of CUTS)
+    for (const node of module.atWhere(literal, mayCallNetwork(module.glimpse)))
+      owners.add(enclosingFunction(node) ?? module.root);
+  return [...owners].flatMap((owner) => (isOurs(module, owner) ? blocksOf(module, owner) : []));
+}
+
+/** Code that trains: the rest is the business of a decorator. */
+function isOurs(module: PyModule, owner: PyNode): boolean {
+  if (isTestCode(module, owner)) return false;
+  if (owner === module.root) return true;
+  if (isGradOff(module, owner) || onlyRunsGradOff(module, owner) || entersGradOff(module, owner))
+    return false;
+  if (gradUseReached(module, owner) !== undefined) return true;
+  if (!isInTraining(module, owner)) return false;
+  if (evaluations(module).some(({ functionNode }) => functionNode === owner)) return false;
+  const runs = numericRuns(module).filter(({ functionNode }) => functionNode === owner);
+  return runs.length === 0 || !keepsOnlyNumbers(module, owner, runs);
+}
+
+interface Run {
+  readonly statement: PyNode;
+  readonly models: readonly PyNode[];
+}
+
+function blocksOf(module: PyModule, owner: PyNode): readonly GradlessPart[] {
+  const { teachers } = networksIn(module);
+  const taken = [...evaluationBlocks(module), ...flaggedLoops(module)].flatMap(({ wrapped }) => wrapped);
+  const found = new Map<PyNode, PyNode[]>();
+  for (const call of callsOf(module, owner)) {
+    const model = networkRunBy(module, call);
+    if (model === undefined || isGradOff(module, call)) continue;
+    const statement = statementOf(call);
+    if (!isAssignment(statement) || taken.some((each) => each.contains(statement))) continue;
+    const known = found.get(statement) ?? [];
+    if (!known.some(({ text }) => text === model.text)) found.set(statement, [...known, model]);
+  }
+  const runs = [...found]
+    .map(([statement, models]) => ({ statement, models }))
+    // Networks that nobody trains are followed by another transform.
+    .filter(({ models }) => models.some(({ text }) => !teachers.has(text)))
+    .filter(({ statement }) => gradUseIn(module, statement) === undefined);
+  return rowsOf(runs).flatMap((row) => longest(module, owner, row));
+}
+
+/** The calls that the code of a function, or of a script, makes itself. */
+function callsOf(module: PyModule, owner: PyNode): readonly PyNode[] {
+  const nodes =
+    owner === module.root
+      ? [...owner.walk(({ type }) => !/_definition$|^lambda$/.test(type))]
+      : [...ownNodes(owner)];
+  return nodes.filter((node) => node.type === 'call' && node.closest('lambda') === undefined);
+}
+
+/** `y = …`, `a, b = …` with plain names, by which everything else gets at the values. */
+function isAssignment(statement: PyNode): boolean {
+  const [assignment, ...others] = statement.type === 'expression_statement' ? statement.named : [];
+  const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
+  const value = assignment?.field('right');
+  if (target === undefined || value === undefined || others.length > 0) return false;
+  const targets = /pattern|tuple/.test(target.type) ? target.named : [target];
+  if (!targets.every(({ type }) => type === 'identifier') || value.type === 'assignment') return false;
+  return ![...value.walk()].some(({ type }) => type === 'yield' || type === 'await');
+}
+
+/** How many assignments between two such statements go under the same `with`. */
+const MAX_BETWEEN = 3;
+
+/** Those of one block that only assignments stand between. */
+function rowsOf(runs: readonly Run[]): readonly (readonly Run[])[] {
+  const rows: Run[][] = [];
+  for (const run of [...runs].sort((a, b) => a.statement.start - b.statement.start)) {
+    const row = rows.at(-1);
+    const last = row?.at(-1);
+    const between = last && statementsBetween(last.statement, run.statement);
+    if (
+      row !== undefined &&
+      between !== undefined &&
+      between.length <= MAX_BETWEEN &&
+      between.every(isAssignment)
+    )
+      row.push(run);
+    else rows.push([run]);
+  }
+  return rows;
+}
+
+/** The statements of a block between two of it; undefined where they are of different ones. */
+function statementsBetween(first: PyNode, last: PyNode): readonly PyNode[] | undefined {
+  const siblings = first.parent?.named ?? [];
+  const end = siblings.indexOf(last);
+  return end === -1
+    ? undefined
+    : siblings.slice(siblings.indexOf(first) + 1, end).filter(({ type }) => type !== 'comment');
+}
+
+/** The longest stretches of a row that leave nothing with a graph. */
+function longest(module: PyModule, owner: PyNode, row: readonly Run[]): readonly GradlessPart[] {
+  const found: GradlessPart[] = [];
+  for (let from = 0; from < row.length; ) {
+    const part = row
+      .slice(from)
+      .map((_run, index) => partOf(owner, row.slice(from, row.length - index)))
+      .find((each) => each !== undefined && mayStand(module, each) && leavesNothing(module, each));
+    if (part !== undefined) found.push(part);
+    from +=
+      part === undefined
+        ? 1
+        : row.slice(from).filter(({ statement }) => part.wrapped.includes(statement)).length;
+  }
+  return found;
+}
+
+function partOf(owner: PyNode, runs: readonly Run[]): GradlessPart | undefined {
+  const [first] = runs;
+  const last = runs.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const siblings = first.statement.parent?.named ?? [];
+  const wrapped = siblings
+    .slice(siblings.indexOf(first.statement), siblings.indexOf(last.statement) + 1)
+    .filter(({ type }) => type !== 'comment');
+  const models = new Map(runs.flatMap((run) => run.models).map((model) => [model.text, model]));
+  return { wrapped, statements: wrapped, owner, models: [...models.values()], mayTrain: true };
+}
+
+/** Networks whose gradients are off record nothing anyway. */
+function mayStand(module: PyModule, { statements, owner, models }: GradlessPart): boolean {
+  if (statements.some((each) => gradUseIn(module, each) !== undefined)) return false;
+  const evaluation = { functionNode: owner, evals: [], trains: [], forwards: [], gradless: [] };
+  return !models.every((model) => isFrozen(module, { ...evaluation, model }));
+}
