@@ -1,5 +1,7 @@
-import { budgetOf, isQuantized, passBytes, type Run, trainedBytes } from './memory.js';
+import { budgetOf, passBytes, type Run } from './memory.js';
+import { passOf } from './pass.js';
 import { countOf, gigabytes } from './quantity.js';
+import { isQuantized, optimizerBytes, trainedBytes } from './state.js';
 
 /** What a budget takes for granted, and what is wrong about it: each a sentence for the reader. */
 export function assumptionsOf(run: Run): readonly string[] {
@@ -10,7 +12,7 @@ export function assumptionsOf(run: Run): readonly string[] {
 function given(run: Run): string[] {
   const { adapters, gradients, optimizer, activations } = run.given;
   const own = budgetOf({ ...run, given: {} });
-  const row = (name: string) => own.rows.find((other) => other.name === name);
+  const row = (name: string) => own.together.find((other) => other.name === name);
   const found: string[] = [];
   const differs = (a: number, b: number) => Math.abs(a - b) > 0.1 * Math.max(a, b);
   for (const [name, bytes, label] of [
@@ -33,13 +35,19 @@ function given(run: Run): string[] {
 }
 
 function logitBytes(run: Run): number {
-  return budgetOf({ ...run, given: {} }).rows.find(({ name }) => name === 'logits')?.bytes ?? 0;
+  return passOf(run).lossBackward;
 }
 
 /** Half-precision weights that are trained. */
 function precision(run: Run): string[] {
-  const { dtype, loraRank, masterWeights } = run;
-  if (loraRank !== undefined || masterWeights || (dtype !== 'fp16' && dtype !== 'bf16')) return [];
+  const { dtype, lora, masterWeights } = run;
+  if (
+    run.task === 'generate' ||
+    lora !== undefined ||
+    masterWeights ||
+    (dtype !== 'fp16' && dtype !== 'bf16')
+  )
+    return [];
   const autocast = gigabytes(budgetOf({ ...run, dtype: 'mixed' }).total);
   const copied = gigabytes(budgetOf({ ...run, masterWeights: true }).total);
   const hazard =
@@ -78,32 +86,74 @@ function placement(run: Run): string[] {
 
 function step(run: Run): string[] {
   const budget = budgetOf(run);
-  if (budget.step <= budget.total) return [];
+  if (budget.at.name !== 'step' || run.optimizer !== 'adamw') return [];
   const fused = budgetOf({ ...run, optimizer: 'adamw-fused' });
   return [
-    `The default AdamW step needs about one more copy of what it trains, when the activations are gone: ${gigabytes(budget.step)}; with \`fused=True\` the run needs ${gigabytes(fused.peak)}.`,
+    `The default AdamW step needs about one more copy of what it trains, when the activations are gone; with \`fused=True\` the run needs ${gigabytes(fused.peak)}.`,
   ];
 }
 
 function estimate(run: Run): string[] {
-  const { shape, loraRank, dtype } = run;
+  const { shape, lora, dtype } = run;
   const found: string[] = [];
-  if (shape.guessed && run.given.activations === undefined) {
+  if (shape.kind === 'transformer' && shape.guessed && run.given.activations === undefined) {
     found.push(
-      `The shape is guessed from the number of parameters (${shape.layers} layers × ${shape.hidden}); give \`--layers\` and \`--hidden\`, or a config.json.`,
+      `The shape is guessed from the number of parameters (${shape.layers} layers × ${shape.hidden}); give a config.json or a known name, or \`--layers\` and \`--hidden\`.`,
     );
   }
-  if (loraRank !== undefined) {
+  if (lora !== undefined) {
     found.push(
       `Adapters are counted in fp32 (${trainedBytes(run)} bytes), as peft keeps them by default; ${countOf(run.trainable)} are trained.`,
     );
   }
-  if (isQuantized(dtype)) found.push('Scales of quantised weights are counted roughly.');
-  if (run.given.activations === undefined) {
+  if (
+    run.padded === 'unknown' &&
+    shape.kind === 'transformer' &&
+    shape.image === undefined &&
+    run.task === 'train'
+  ) {
     found.push(
-      'Activations are an estimate, fitted to Llama and GPT-2 in transformers on an H200 (totals were within a fifth). Attention that keeps its scores needs more: eager attention, or fp32 with shared keys.',
+      'Sequences of a batch are taken to have one length; the upper end is with padding, which needs a mask.',
     );
   }
-  found.push('GB are 10⁹ bytes; what a card has beyond its name goes to the CUDA context.');
+  if (isQuantized(dtype)) {
+    found.push(
+      '`prepare_model_for_kbit_training` would keep norms and embeddings in fp32, which is not counted.',
+    );
+  }
+  if (
+    run.task === 'train' &&
+    optimizerBytes(run)[0] < 4 &&
+    run.optimizer === 'adamw-8bit' &&
+    lora === undefined
+  ) {
+    found.push('The Trainer of transformers keeps the moments of embeddings in fp32, which is not counted.');
+  }
+  if (run.given.activations === undefined) found.push(...measured(run));
+  found.push(
+    'GB are 10⁹ bytes. The CUDA context, about 0.5 GB, and what the allocator reserves beyond what it gives out are not counted.',
+  );
   return found;
+}
+
+/** How far the figure can be trusted. */
+function measured({ shape, gpus, offload }: Run): string[] {
+  if (shape.kind === 'convolutional') {
+    return [
+      'Convolutions take workspaces that depend on the card and on the kernels that cuDNN chooses; measured with residual networks of torchvision on an H200.',
+    ];
+  }
+  const caveats: string[] = [];
+  if (shape.image !== undefined) {
+    caveats.push('Counted for images of one size without augmentation on the GPU; measured with ViT only.');
+  }
+  if (!shape.family.measured) {
+    caveats.push(`No run of \`${shape.model}\` was measured: its blocks are counted as its source says.`);
+  }
+  if (gpus > 1 || offload !== 'none') {
+    caveats.push(
+      'Buffers of several GPUs and of offloading are counted by their documentation; one GPU was measured.',
+    );
+  }
+  return caveats;
 }

@@ -1,6 +1,7 @@
+import { modelOf } from './configuration.js';
 import { budgetOf, type Row, type RowName, type Run } from './memory.js';
 import { gigabytes } from './quantity.js';
-import { type Shape, shapeFor } from './shape.js';
+import { LINEARS, type Shape, shapeFor } from './shape.js';
 
 /** A budget that a document did by hand, beside the same run computed. */
 export interface Documented {
@@ -37,6 +38,11 @@ export function documented(name: DocumentedName): Documented {
 }
 
 const PLAIN = {
+  task: 'train',
+  attention: 'sdpa',
+  padded: false,
+  keepsOutputs: false,
+  accumulates: false,
   masterWeights: false,
   batch: 1,
   sequence: 2048,
@@ -64,10 +70,10 @@ function thirteenBillion(): Documented {
     dtype: 'fp16',
     optimizer: 'adamw-8bit',
     checkpointing: true,
-    given: { activations: 5 * GB },
+    given: { activations: 5 * GB, optimizer: 26.28 * GB },
   };
   const offloaded: Run = { ...halved, offload: 'optimizer' };
-  const mixed: Run = { ...halved, dtype: 'mixed' };
+  const mixed: Run = { ...halved, dtype: 'mixed', given: { activations: 5 * GB } };
   const away: Run = { ...mixed, offload: 'all' };
   const sharded: Run = { ...offloaded, gpus: 2, parallel: 'sharded' };
   const steps = [
@@ -90,22 +96,27 @@ function thirteenBillion(): Documented {
       `Two GPUs do not halve the total. Data parallelism divides nothing: ${gigabytes(budgetOf(offloaded).total)} on each. Sharding divides weights and gradients but not activations, and gathers layers: ${gigabytes(budgetOf(sharded).total)}, not ${gigabytes(budgetOf(offloaded).total / 2)}.`,
       `\`CPUOffload(offload_params=True)\` does not move the optimizer state alone: weights and gradients go too, the GPU keeps ${gigabytes(budgetOf(away).total)}, and the host needs ${gigabytes(budgetOf(away).host)}. With accumulation outside \`no_sync()\` it loses gradients.`,
       'Splitting the layers over 2 GPUs is said to need 14 + 13 + 5 = 32 GB each and to fit in 24: half of the weights and gradients alone is 26.28 GB.',
-      `Activations of 20 and 5 GB are not derived from anything. The default AdamW step needs ${gigabytes(budgetOf(full).step)} before they are counted.`,
+      `Activations of 20 and 5 GB are not derived from anything. The default AdamW step needs ${gigabytes(budgetOf(full).peak)} before they are counted.`,
     ],
   };
 }
 
-const QWEN_7B: Shape = {
-  layers: 28,
-  hidden: 3584,
-  queries: 3584,
-  keys: 512,
-  feedForward: 18_944,
-  gated: true,
-  vocabulary: 152_064,
-  tied: false,
-  guessed: false,
+const QWEN_7B = {
+  model_type: 'qwen2',
+  num_hidden_layers: 28,
+  hidden_size: 3584,
+  num_attention_heads: 28,
+  num_key_value_heads: 4,
+  intermediate_size: 18_944,
+  vocab_size: 152_064,
+  tie_word_embeddings: false,
 };
+
+function qwen(): Shape {
+  const model = modelOf(QWEN_7B);
+  if (typeof model === 'string' || model.shape.kind !== 'transformer') throw new Error('unreachable');
+  return model.shape;
+}
 
 /** Qwen 2.5 7B with adapters of rank 128 on a GPU of 24 GB. */
 function sevenBillionLora(): Documented {
@@ -114,8 +125,8 @@ function sevenBillionLora(): Documented {
     ...PLAIN,
     parameters,
     trainable: 239e6,
-    loraRank: 128,
-    shape: QWEN_7B,
+    lora: { rank: 128, adapted: LINEARS, dropout: 0 },
+    shape: qwen(),
     dtype: 'fp16',
     optimizer: 'adamw',
     batch: 2,
@@ -142,13 +153,18 @@ function sevenBillionLora(): Documented {
     ['overhead', 0.5],
   ]);
   const own = budgetOf(before);
-  const bytes = (name: RowName) => own.rows.find((row) => row.name === name)?.bytes ?? 0;
+  const bytes = (name: RowName) => own.together.find((row) => row.name === name)?.bytes ?? 0;
   return {
     name: '7b-lora',
     document: 'Memory optimization guide (baseline 7B training)',
     steps: [
-      compared('batch 2 × 2048', first, own.rows, 'Qwen 2.5 7B with checkpointing on, as the code has it'),
-      compared('batch 1 × 1536', second, budgetOf(after).rows, 'the same'),
+      compared(
+        'batch 2 × 2048',
+        first,
+        own.together,
+        'Qwen 2.5 7B with checkpointing on, as the code has it',
+      ),
+      compared('batch 1 × 1536', second, budgetOf(after).together, 'the same'),
     ],
     wrong: [
       `Gradients and optimizer state do not shrink with the batch or the sequence: they follow the 239M trained parameters, ${gigabytes(bytes('gradients'))} and ${gigabytes(bytes('optimizer'))} before and after. The 1 GB that they are said to save is not saved.`,
@@ -162,13 +178,13 @@ function sevenBillionLora(): Documented {
 type Claim = Pick<Row, 'name' | 'bytes'>;
 
 function step(name: string, claimed: Run, computed: Run, computedAs: string): DocumentedStep {
-  return compared(name, budgetOf(claimed).rows, budgetOf(computed).rows, computedAs);
+  return compared(name, budgetOf(claimed).together, budgetOf(computed).together, computedAs);
 }
 
 /** The document divides everything, activations too. */
 function perGpu(name: string, claimed: Run, computed: Run): DocumentedStep {
-  const halves = budgetOf(claimed).rows.map((row) => ({ ...row, bytes: row.bytes / computed.gpus }));
-  return compared(name, halves, budgetOf(computed).rows, 'sharded over both, optimizer state offloaded');
+  const halves = budgetOf(claimed).together.map((row) => ({ ...row, bytes: row.bytes / computed.gpus }));
+  return compared(name, halves, budgetOf(computed).together, 'sharded over both, optimizer state offloaded');
 }
 
 function compared(

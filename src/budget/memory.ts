@@ -1,10 +1,22 @@
+import { blockWeights, generationOf, type Pass, passOf } from './pass.js';
 import { countOf } from './quantity.js';
-import { embeddingParameters, layerParameters, type Shape } from './shape.js';
+import { wasteOf } from './rounding.js';
+import type { Linear, Network } from './shape.js';
+import {
+  byteText,
+  momentsOf,
+  optimizerBytes,
+  temporariesOf,
+  trainedBytes,
+  WEIGHT_BYTES,
+  weightBytes,
+} from './state.js';
 
 export const DTYPES = ['fp32', 'mixed', 'bf16', 'fp16', 'int8', 'int4'] as const;
 export const OPTIMIZERS = ['adamw', 'adamw-fused', 'adamw-8bit', 'sgd-momentum', 'sgd', 'adafactor'] as const;
 export const PARALLELISMS = ['data', 'sharded', 'model'] as const;
 export const OFFLOADS = ['none', 'optimizer', 'all'] as const;
+export const ATTENTIONS = ['sdpa', 'flash', 'eager'] as const;
 
 /** `mixed` is autocast: weights, gradients and optimizer state in fp32, activations in half precision. */
 export type Dtype = (typeof DTYPES)[number];
@@ -12,11 +24,13 @@ export type Optimizer = (typeof OPTIMIZERS)[number];
 /** `data`: every GPU holds everything. `sharded`: FSDP or ZeRO-3. `model`: layers spread over the GPUs. */
 export type Parallelism = (typeof PARALLELISMS)[number];
 export type Offload = (typeof OFFLOADS)[number];
+export type AttentionKind = (typeof ATTENTIONS)[number];
 
 /** A training run, as far as its memory is concerned. */
 export interface Run {
+  readonly task: 'train' | 'generate';
   readonly parameters: number;
-  readonly shape: Shape;
+  readonly shape: Network;
   readonly dtype: Dtype;
   readonly optimizer: Optimizer;
   /** An fp32 copy of half-precision weights beside the optimizer state, as DeepSpeed and Megatron keep it. */
@@ -24,17 +38,33 @@ export interface Run {
   /** Trained parameters: all of the model, a part of it, or adapters beside it. */
   readonly trainable: number;
   /** Low-rank adapters are trained and the model is frozen. */
-  readonly loraRank?: number;
+  readonly lora?: Lora;
   readonly batch: number;
+  /** Tokens of a sequence, or pixels along a side of an image. */
   readonly sequence: number;
+  /** Tokens that a decoder writes behind an encoder, or that are generated. */
+  readonly target?: number;
+  readonly attention: AttentionKind;
+  /** Sequences of different lengths in a batch, so that attention needs a mask. */
+  readonly padded: boolean | 'unknown';
   readonly checkpointing: boolean;
   /** The loss is computed in pieces, so that the logits never exist as a whole. */
   readonly chunkedLoss: boolean;
+  /** The loop holds on to the model's outputs from one step to the next. */
+  readonly keepsOutputs: boolean;
+  /** Gradients of several passes are added up, so that they are there while a pass runs. */
+  readonly accumulates: boolean;
   readonly gpus: number;
   readonly parallel: Parallelism;
   readonly offload: Offload;
   /** Bytes that somebody measured or wrote down, in the place of ours. */
   readonly given: Given;
+}
+
+export interface Lora {
+  readonly rank: number;
+  readonly adapted: readonly Linear[];
+  readonly dropout: number;
 }
 
 export interface Given {
@@ -45,21 +75,21 @@ export interface Given {
   readonly overhead?: number;
 }
 
-export type RowName =
-  | 'weights'
-  | 'adapters'
-  | 'gradients'
-  | 'optimizer'
-  | 'activations'
-  | 'logits'
-  | 'casts'
-  | 'buckets'
-  | 'gathered'
-  | 'overhead';
+const STATES = ['weights', 'adapters', 'gradients', 'optimizer'] as const;
+const ROW_NAMES = [
+  ...STATES,
+  ...(['activations', 'logits', 'casts', 'cache', 'temporaries'] as const),
+  ...(['buckets', 'gathered', 'workspaces', 'overhead'] as const),
+] as const;
+export type RowName = (typeof ROW_NAMES)[number];
+
+function isState(name: RowName): name is keyof States {
+  return STATES.some((other) => other === name);
+}
 
 export interface Row {
   readonly name: RowName;
-  /** On the GPU that needs the most. */
+  /** On the GPU that needs the most, at the peak. */
   readonly bytes: number;
   /** In host memory instead. */
   readonly host: number;
@@ -68,200 +98,246 @@ export interface Row {
   readonly given: boolean;
 }
 
+/** Moments of a step, in their order. */
+export type PhaseName = 'forward' | 'loss' | 'backward' | 'first' | 'embedding' | 'step' | 'generate';
+
+export interface Phase {
+  readonly name: PhaseName;
+  readonly parts: Readonly<Partial<Record<RowName, number>>>;
+  readonly bytes: number;
+}
+
 export interface Budget {
+  /** What is there at the peak, and what waits in host memory. */
   readonly rows: readonly Row[];
-  /** All rows together, as if they were needed at one time. */
+  readonly phases: readonly Phase[];
+  /** Every part at its largest, as if all were needed at one time: how such sums are done by hand. */
+  readonly together: readonly Row[];
   readonly total: number;
-  /** In the optimizer step, where the activations are gone and temporaries come. */
-  readonly step: number;
+  /** The phase that needs the most. */
+  readonly at: Phase;
   /** What the GPU must have. */
   readonly peak: number;
+  /** Where the peak is taken to lie. */
+  readonly low: number;
+  readonly high: number;
   /** Host memory of all processes together. */
   readonly host: number;
 }
 
-const WEIGHT_BYTES: Readonly<Record<Dtype, number>> = {
-  fp32: 4,
-  mixed: 4,
-  bf16: 2,
-  fp16: 2,
-  int8: 1,
-  int4: 0.5,
-};
-/** bitsandbytes keeps a scale for every 64 weights, itself quantised. */
-const INT4_SCALE_BYTES = 0.016;
+/** Two workspaces of cuBLAS, of the forward and of the backward thread, on a Hopper card; others have less. */
+const WORKSPACES = 2 * 32 * 2 ** 20;
 const WHOLE: Row['how'] = 'given';
-/** Whatever the dtype: the logits, their softmax and their gradient in fp32. */
-const LOGIT_BYTES = 12;
-/** Pieces that a chunked loss is commonly computed in. */
-const CHUNKS = 8;
 
-export function isHalf(dtype: Dtype): boolean {
-  return dtype !== 'fp32';
-}
-
-export function isQuantized(dtype: Dtype): boolean {
-  return dtype === 'int8' || dtype === 'int4';
-}
-
-/** Bytes of one trained weight: adapters are fp32 by peft's default, whatever the model is. */
-export function trainedBytes({ dtype, loraRank }: Run): number {
-  return loraRank === undefined ? WEIGHT_BYTES[dtype] : 4;
+/** Where each part of the state is: here, or in host memory. */
+interface State {
+  readonly bytes: number;
+  readonly isOnHost: boolean;
 }
 
 export function budgetOf(run: Run): Budget {
-  const rows = [...states(run), ...transient(run)].filter((row) => row.bytes > 0 || row.host > 0);
-  const total = sum(rows);
-  const step = sum(rows.filter(({ name }) => !isOfThePass(name))) + stepTemporaries(run);
-  const host = rows.reduce((whole, row) => whole + row.host, 0) * run.gpus;
-  return { rows, total, step, peak: Math.max(total, step), host };
-}
-
-/** Gone when the optimizer steps. */
-function isOfThePass(name: RowName): boolean {
-  return name === 'activations' || name === 'logits' || name === 'casts' || name === 'gathered';
-}
-
-/** The default AdamW of torch works on lists of tensors, and needs about one copy of what it trains. */
-function stepTemporaries(run: Run): number {
-  const { optimizer, offload, trainable } = run;
-  if (optimizer !== 'adamw' || offload !== 'none') return 0;
-  return (trainable * (run.masterWeights ? 4 : trainedBytes(run))) / divided(run);
-}
-
-/** What lives for the whole run: weights, gradients, optimizer state. */
-function states(run: Run): Row[] {
-  const { parameters, trainable, dtype, loraRank, offload, given } = run;
-  const each = trainedBytes(run);
-  const place = (name: RowName, bytes: number, how: string, isOnHost: boolean, isGiven = false): Row => {
-    const part = isGiven ? bytes : bytes / divided(run);
-    return { name, bytes: isOnHost ? 0 : part, host: isOnHost ? part : 0, how, given: isGiven };
+  const pass = passOf(run);
+  const states = statesOf(run);
+  const phases = run.task === 'generate' ? [generating(run, states)] : training(run, pass, states);
+  const at = phases.reduce((most, phase) => (phase.bytes > most.bytes ? phase : most));
+  const [below, above] = marginOf(run);
+  const padded = run.padded === 'unknown' ? budgetOf({ ...run, padded: true }).high : 0;
+  const words = howOf(run, pass);
+  const rowsWith = (bytesOf: (name: RowName) => number) =>
+    ROW_NAMES.flatMap((name): Row[] => {
+      const state = isState(name) ? states[name] : undefined;
+      const host = state?.isOnHost === true ? state.bytes : 0;
+      const bytes = bytesOf(name);
+      return bytes + host > 0 ? [{ name, bytes, host, ...words[name] }] : [];
+    });
+  const rows = rowsWith((name) => at.parts[name] ?? 0);
+  const together = rowsWith((name) => Math.max(...phases.map(({ parts }) => parts[name] ?? 0))).filter(
+    ({ name }) => name !== 'temporaries' && name !== 'workspaces',
+  );
+  return {
+    rows,
+    phases,
+    together,
+    total: together.reduce((sum, { bytes }) => sum + bytes, 0),
+    at,
+    peak: at.bytes,
+    low: at.bytes * (1 - below),
+    high: Math.max(at.bytes * (1 + above), padded),
+    host: rows.reduce((whole, row) => whole + row.host, 0) * run.gpus,
   };
-  const away = offload === 'all';
-  const spread = divided(run) > 1 ? ` ÷ ${run.gpus} GPUs` : '';
-  const frozen = trainable < parameters || loraRank !== undefined ? `${countOf(trainable)} trained` : '';
-  const trained = frozen === '' ? countOf(trainable) : frozen;
-  const [stateBytes, stateHow] = optimizerBytes(run);
-  return [
-    place('weights', weightBytes(run), `${countOf(parameters)} × ${bytesText(dtype)}${spread}`, away),
-    ...(loraRank === undefined
-      ? []
-      : given.adapters === undefined
-        ? [place('adapters', trainable * each, `${trained} × ${each} bytes (fp32)${spread}`, away)]
-        : [place('adapters', given.adapters, WHOLE, away, true)]),
-    given.gradients === undefined
-      ? place('gradients', trainable * each, `${trained} × ${each} bytes${spread}`, away)
-      : place('gradients', given.gradients, WHOLE, away, true),
-    given.optimizer === undefined
-      ? place('optimizer', trainable * stateBytes, `${trained} × ${stateHow}${spread}`, offload !== 'none')
-      : place('optimizer', given.optimizer, WHOLE, offload !== 'none', true),
-  ];
 }
 
-function weightBytes({ parameters, dtype, shape }: Run): number {
-  if (!isQuantized(dtype)) return parameters * WEIGHT_BYTES[dtype];
-  const kept = Math.min(parameters, embeddingParameters(shape));
-  const scale = dtype === 'int4' ? INT4_SCALE_BYTES : 0;
-  return (parameters - kept) * (WEIGHT_BYTES[dtype] + scale) + kept * 2;
-}
+type States = Readonly<Record<(typeof STATES)[number], State>>;
 
-function bytesText(dtype: Dtype): string {
-  if (isQuantized(dtype)) return `${WEIGHT_BYTES[dtype]} bytes (${dtype}; embeddings 2 bytes)`;
-  return `${WEIGHT_BYTES[dtype]} bytes (${dtype === 'mixed' ? 'fp32 under autocast' : dtype})`;
-}
-
-/** Bytes for each trained parameter. torch keeps the moments in the dtype of the weight. */
-function optimizerBytes(run: Run): readonly [bytes: number, how: string] {
+function statesOf(run: Run): States {
+  const { trainable, lora, offload, given } = run;
+  const divisor = divided(run);
   const each = trainedBytes(run);
-  const master = run.masterWeights && each < 4 ? 4 : 0;
-  const moment = master > 0 ? 4 : each;
-  const plus = master > 0 ? ' + 4 for the fp32 copy' : '';
-  switch (run.optimizer) {
-    case 'adamw':
-    case 'adamw-fused':
-      return [2 * moment + master, `2 moments of ${moment} bytes${plus}`];
-    case 'adamw-8bit':
-      return [2 + master, `2 moments of 1 byte${plus}`];
-    case 'sgd-momentum':
-      return [moment + master, `${moment} bytes of momentum${plus}`];
-    case 'sgd':
-    case 'adafactor':
-      return [master, master > 0 ? '4 bytes for the fp32 copy' : 'nothing'];
-  }
+  const away = offload === 'all';
+  const state = (bytes: number, isOnHost: boolean, own?: number): State => ({
+    bytes: own ?? bytes / divisor,
+    isOnHost,
+  });
+  const isTrained = run.task === 'train';
+  const wasted = lora === undefined ? wasteOf(run, each) : 0;
+  return {
+    weights: state(weightBytes(run) + wasteOf(run, WEIGHT_BYTES[run.dtype]), away),
+    adapters: state(lora === undefined ? 0 : trainable * each, away, given.adapters),
+    gradients: state(isTrained ? trainable * each + wasted : 0, away, given.gradients),
+    optimizer: state(
+      isTrained ? trainable * optimizerBytes(run)[0] + momentsOf(run) * wasted : 0,
+      offload !== 'none',
+      given.optimizer,
+    ),
+  };
 }
 
-/** What a forward and backward pass needs on top. */
-function transient(run: Run): Row[] {
-  const { given, shape, gpus, parallel, offload } = run;
-  const rows = given.activations === undefined ? activations(run) : [];
-  if (given.activations !== undefined) rows.push(row('activations', given.activations, WHOLE, true));
+function phase(name: PhaseName, parts: Phase['parts']): Phase {
+  return { name, parts, bytes: Object.values(parts).reduce((sum, bytes) => sum + bytes, 0) };
+}
+
+function here({ bytes, isOnHost }: State): number {
+  return isOnHost ? 0 : bytes;
+}
+
+function training(run: Run, pass: Pass, states: States): readonly Phase[] {
+  const { given, gpus, parallel, offload } = run;
+  const gradients = here(states.gradients);
+  const before = run.accumulates ? gradients : 0;
   const isGathered = (parallel === 'sharded' && gpus > 1) || offload === 'all';
-  if (run.dtype === 'mixed' && !isGathered) {
-    const cast = (2 * run.parameters) / divided(run);
-    rows.push(row('casts', cast, `${countOf(run.parameters)} × 2 bytes, kept from forward to backward`));
-  }
-  if (parallel === 'data' && gpus > 1) {
-    const copy = given.gradients ?? run.trainable * trainedBytes(run);
-    rows.push(row('buckets', copy, 'DDP: the gradients once more, to send them'));
-  }
-  if (isGathered) {
-    const layer = layerParameters(shape) * WEIGHT_BYTES[run.dtype];
-    const gradient = run.loraRank === undefined ? layer : 0;
-    rows.push(row('gathered', 2 * layer + gradient, 'two whole layers at a time, and the gradient of one'));
-  }
-  if (given.overhead !== undefined) rows.push(row('overhead', given.overhead, WHOLE, true));
-  return rows;
-}
-
-function row(name: RowName, bytes: number, how: string, isGiven = false): Row {
-  return { name, bytes, host: 0, how, given: isGiven };
-}
-
-/** The estimate of activations and logits, also where a figure was given for them. */
-export function passBytes(run: Run): number {
-  return sum(activations(run));
-}
-
-/**
- * Bytes of one token that a block keeps for its backward pass, with an attention that keeps no scores. Fitted to Llama and
- * GPT-2 of transformers 5.17 on an H200: norms of gated models keep an fp32 copy, and autocast keeps the residuals in fp32.
- */
-function keptPerToken({ hidden, queries, keys, feedForward, gated }: Shape, dtype: Dtype): number {
-  const rotated = gated ? queries + keys + 2 * (queries - keys) : 0;
-  const numbers = 4 * hidden + 2 * queries + 2 * keys + 4 * feedForward + rotated;
-  if (!isHalf(dtype)) return 4 * numbers;
-  return 2 * numbers + (gated ? 8 : 0) * hidden + (dtype === 'mixed' ? 8 : 0) * hidden;
-}
-
-function activations(run: Run): Row[] {
-  const { batch, sequence, shape, checkpointing, parallel, gpus, dtype } = run;
-  const tokens = batch * sequence;
-  const layers = parallel === 'model' ? Math.ceil(shape.layers / gpus) : shape.layers;
-  const words = `${tokens} tokens × ${layers} layers`;
-  const block = keptPerToken(shape, dtype);
-  const input = shape.hidden * (isHalf(dtype) ? 2 : 4);
-  const logits = (tokens * shape.vocabulary * LOGIT_BYTES) / (run.chunkedLoss ? CHUNKS : 1);
-  const parts = run.chunkedLoss ? `, in ${CHUNKS} parts` : '';
-  // The logits are gone when the first layer is computed anew.
-  const anew = Math.max(0, tokens * block - logits);
-  const kept = checkpointing
-    ? row(
-        'activations',
-        tokens * layers * input + anew,
-        `${words} × ${input} bytes, one layer at a time anew`,
-      )
-    : row('activations', tokens * layers * block, `${words} × ${block} bytes`);
+  const layer = isGathered ? blockWeights(run) * WEIGHT_BYTES[run.dtype] : 0;
+  const gathered = 2 * layer + (run.lora === undefined ? layer : 0);
+  const buckets = parallel === 'data' && gpus > 1 ? gradients : 0;
+  const always = {
+    weights: here(states.weights),
+    adapters: here(states.adapters),
+    optimizer: here(states.optimizer),
+    buckets,
+    workspaces: WORKSPACES + pass.batch,
+    overhead: given.overhead ?? 0,
+  };
+  const during = { ...always, gathered };
+  const scale = isGathered ? 0 : 1 / divided(run);
+  const outputs = run.keepsOutputs ? pass.outputs + pass.cached : 0;
+  const afterwards = run.keepsOutputs ? pass.outputs + pass.caches : 0;
+  const activations = (bytes: number) => given.activations ?? bytes;
+  const logits = (bytes: number) => (given.activations === undefined ? bytes : 0);
+  const kept = pass.kept + pass.ends;
+  const headGradient =
+    run.lora === undefined ? Math.min(gradients, pass.head * trainedBytes(run) * scale) : 0;
   return [
-    kept,
-    row('logits', logits, `${tokens} tokens × ${shape.vocabulary} × ${LOGIT_BYTES} bytes${parts}`),
+    phase('forward', {
+      ...during,
+      gradients: before,
+      activations: activations(kept + pass.cached),
+      // Those of the step before, too.
+      logits: logits(pass.lossForward + afterwards),
+      casts: pass.casts * scale,
+    }),
+    phase('loss', {
+      ...during,
+      gradients: before,
+      activations: activations(kept),
+      logits: logits(pass.lossBackward + outputs),
+      casts: pass.castsAfter * scale,
+    }),
+    phase('backward', {
+      ...during,
+      gradients: Math.max(before, headGradient),
+      activations: activations(pass.kept + pass.atLast),
+      logits: logits(outputs),
+      casts: pass.castsAfter * scale,
+    }),
+    phase('first', {
+      ...during,
+      gradients: Math.max(before, gradients - pass.first * trainedBytes(run) * scale),
+      activations: Math.min(activations(pass.atFirst), pass.atFirst),
+      logits: logits(afterwards),
+    }),
+    phase('embedding', {
+      ...during,
+      gradients,
+      logits: logits(afterwards),
+      temporaries: isTied(run) ? headGradient : 0,
+    }),
+    phase('step', {
+      ...always,
+      gradients,
+      logits: logits(afterwards),
+      temporaries: offload === 'none' ? temporariesOf(run) / divided(run) : 0,
+    }),
   ];
+}
+
+/** One embedding at both ends gets its gradient in two parts. */
+function isTied({ shape, lora }: Run): boolean {
+  if (shape.kind === 'convolutional' || lora !== undefined || shape.classes !== undefined) return false;
+  return shape.tied || shape.family.head === 'masked';
+}
+
+function generating(run: Run, states: States): Phase {
+  const { cache, moment, casts } = generationOf(run);
+  return phase('generate', {
+    weights: here(states.weights),
+    adapters: here(states.adapters),
+    cache: cache / divided(run),
+    casts: casts / divided(run),
+    activations: run.given.activations ?? moment,
+    workspaces: WORKSPACES / 2,
+    overhead: run.given.overhead ?? 0,
+  });
+}
+
+/** How much less, and how much more, the real peak may be. */
+function marginOf(run: Run): readonly [below: number, above: number] {
+  const { shape, gpus, offload, given } = run;
+  if (given.activations !== undefined) return [0.1, 0.1];
+  if (shape.kind === 'convolutional') return [0.06, 0.06];
+  if (shape.guessed) return [0.2, 0.2];
+  if (!shape.family.measured || run.attention === 'flash') return [0.1, 0.1];
+  return gpus > 1 || offload !== 'none' ? [0.1, 0.15] : [0.04, 0.04];
+}
+
+function howOf(run: Run, pass: Pass): Readonly<Record<RowName, Pick<Row, 'how' | 'given'>>> {
+  const { parameters, trainable, dtype, lora, given, shape, gpus } = run;
+  const each = trainedBytes(run);
+  const spread = divided(run) > 1 ? ` ÷ ${gpus} GPUs` : '';
+  const trained =
+    trainable < parameters || lora !== undefined ? `${countOf(trainable)} trained` : countOf(trainable);
+  const own = (how: string, figure?: number) =>
+    figure === undefined ? { how, given: false } : { how: WHOLE, given: true };
+  const vocabulary = shape.kind === 'transformer' ? shape.vocabulary : shape.labels;
+  return {
+    weights: own(`${countOf(parameters)} × ${byteText(dtype)}${spread}`),
+    adapters: own(`${trained} × ${each} bytes (fp32)${spread}`, given.adapters),
+    gradients: own(`${trained} × ${each} bytes${spread}`, given.gradients),
+    optimizer: own(`${trained} × ${optimizerBytes(run)[1]}${spread}`, given.optimizer),
+    activations: own(
+      run.task === 'generate'
+        ? 'the widest moment of one block'
+        : `${pass.words}${run.checkpointing ? ', their inputs, and one anew' : ''}`,
+      given.activations,
+    ),
+    logits: own(
+      `a vocabulary of ${vocabulary}: logits, copies and gradients${run.chunkedLoss ? ', in parts' : ''}`,
+    ),
+    casts: own('half-precision copies of weights under autocast'),
+    cache: own('keys and values of all tokens'),
+    temporaries: own(run.optimizer === 'adafactor' ? 'of one tensor' : 'what the step works on, once more'),
+    buckets: own('DDP: the gradients once more, to send them'),
+    gathered: own('two whole layers at a time, and the gradient of one'),
+    workspaces: own('cuBLAS, and the batch itself'),
+    overhead: own(WHOLE, given.overhead),
+  };
+}
+
+/** The estimate of activations and logits in the backward pass, also where a figure was given for them. */
+export function passBytes(run: Run): number {
+  const pass = passOf(run);
+  return Math.max(pass.kept + pass.ends + pass.lossBackward, pass.kept + pass.atLast);
 }
 
 /** Among how many GPUs weights, gradients and optimizer state are divided. */
 function divided({ gpus, parallel }: Run): number {
   return parallel === 'data' ? 1 : gpus;
-}
-
-function sum(rows: readonly Row[]): number {
-  return rows.reduce((whole, { bytes }) => whole + bytes, 0);
 }

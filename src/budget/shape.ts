@@ -1,34 +1,80 @@
-import { typicalShape } from './published.js';
+import { type Family, familyOf } from './families.js';
 
 /** What a transformer's memory depends on beside its number of parameters. */
 export interface Shape {
+  readonly kind: 'transformer';
+  readonly model: string;
+  readonly family: Family;
+  /** Of the decoder, or of the only stack. */
   readonly layers: number;
+  /** Where an encoder stands before a decoder; otherwise 0. */
+  readonly encoderLayers: number;
   readonly hidden: number;
-  /** Width of all queries together; that of the keys, and of the values, is smaller where queries share them. */
-  readonly queries: number;
-  readonly keys: number;
+  readonly heads: number;
+  /** Fewer than heads where queries share keys. */
+  readonly keyHeads: number;
+  readonly headWidth: number;
   readonly feedForward: number;
-  /** A gate beside the up projection, as in Llama. */
-  readonly gated: boolean;
   readonly vocabulary: number;
   /** Input and output embedding are one tensor. */
   readonly tied: boolean;
+  /** Feed-forward parts of a block, and how many of them a token goes through. */
+  readonly experts: number;
+  readonly expertsPerToken: number;
+  /** Longest sequence with learned positions. */
+  readonly positions: number;
+  /** Tokens beyond which attention gets a mask. */
+  readonly window: number | undefined;
+  /** Of a model that tells classes apart instead of words. */
+  readonly classes?: number;
+  readonly image: { readonly size: number; readonly patch: number } | undefined;
   /** Nobody said it: derived from the number of parameters. */
   readonly guessed: boolean;
 }
 
+/** A residual network for images, by its stages. */
+export interface ConvNet {
+  readonly kind: 'convolutional';
+  readonly model: string;
+  readonly stages: readonly number[];
+  readonly bottleneck: boolean;
+  readonly labels: number;
+}
+
+export type Network = Shape | ConvNet;
+
 export interface KnownModel {
   readonly parameters: number;
-  readonly shape: Shape;
+  readonly shape: Network;
   /** What the configuration holds that this count leaves out. */
   readonly remarks: readonly string[];
-  /** Tokens of an example, where the configuration tells. */
-  readonly sequence?: number;
 }
 
 /** Hidden size over number of layers in most decoder-only models. */
 const ASPECT = 128;
-const VOCABULARY = 32_000;
+export const VOCABULARY = 32_000;
+const HEAD_WIDTH = 128;
+
+/** Layers, width, feed-forward width, key heads and vocabulary of the decoders that people call by these sizes. */
+const PUBLISHED: readonly (readonly [
+  billions: number,
+  ...figures: [number, number, number, number, number],
+])[] = [
+  [1.1, 22, 2048, 5632, 4, 32_000],
+  [1.24, 16, 2048, 8192, 8, 128_256],
+  [1.54, 28, 1536, 8960, 2, 151_936],
+  [3.21, 28, 3072, 8192, 8, 128_256],
+  [7, 32, 4096, 11_008, 32, 32_000],
+  [8, 32, 4096, 14_336, 8, 128_256],
+  [13, 40, 5120, 13_824, 40, 32_000],
+  [14, 48, 5120, 13_824, 8, 152_064],
+  [32, 64, 5120, 27_648, 8, 152_064],
+  [34, 48, 8192, 22_016, 8, 32_000],
+  [70, 80, 8192, 28_672, 8, 128_256],
+  [72, 80, 8192, 29_568, 8, 152_064],
+  [405, 126, 16_384, 53_248, 8, 128_256],
+];
+const CLOSE = 0.06;
 
 /** A shape like those of published decoder-only models of this size, bent to what is known of it. */
 export function shapeFor(
@@ -36,138 +82,143 @@ export function shapeFor(
   known: { readonly layers?: number; readonly hidden?: number; readonly vocabulary?: number } = {},
 ): Shape {
   const { layers, hidden, vocabulary } = known;
-  const typical = layers === undefined && hidden === undefined ? typicalShape(parameters) : undefined;
-  if (typical !== undefined) return { ...typical, vocabulary: vocabulary ?? typical.vocabulary };
+  const published =
+    layers === undefined && hidden === undefined
+      ? PUBLISHED.toSorted((a, b) => distance(a[0], parameters) - distance(b[0], parameters))[0]
+      : undefined;
+  if (published !== undefined && distance(published[0], parameters) <= CLOSE) {
+    const [, deep, wide, feedForward, keyHeads, words] = published;
+    const heads = wide / (wide < 2048 ? 128 : wide < 3072 ? 64 : 128);
+    return {
+      ...bare(deep, wide, feedForward, vocabulary ?? words),
+      heads,
+      keyHeads,
+      headWidth: wide / heads,
+    };
+  }
   const width =
     hidden ?? Math.sqrt(parameters / (12 * (layers ?? Math.cbrt(parameters / (12 * ASPECT ** 2)))));
   const wide = hidden ?? Math.max(64, Math.round(width / 64) * 64);
   const deep = layers ?? Math.max(1, Math.round(parameters / (12 * wide ** 2)));
+  const plain = bare(deep, wide, Math.round((8 * wide) / 3), vocabulary ?? VOCABULARY);
+  return { ...plain, guessed: layers === undefined || hidden === undefined };
+}
+
+function distance(billions: number, parameters: number): number {
+  return Math.abs(parameters / 1e9 / billions - 1);
+}
+
+function bare(layers: number, hidden: number, feedForward: number, vocabulary: number): Shape {
+  const heads = Math.max(1, Math.round(hidden / HEAD_WIDTH));
   return {
-    layers: deep,
-    hidden: wide,
-    queries: wide,
-    keys: wide,
-    feedForward: Math.round((8 * wide) / 3),
-    gated: true,
-    vocabulary: vocabulary ?? VOCABULARY,
+    kind: 'transformer',
+    model: 'llama',
+    family: familyOf('llama'),
+    layers,
+    encoderLayers: 0,
+    hidden,
+    heads,
+    keyHeads: heads,
+    headWidth: hidden / heads,
+    feedForward,
+    vocabulary,
     tied: false,
-    guessed: layers === undefined || hidden === undefined,
+    experts: 1,
+    expertsPerToken: 1,
+    positions: 0,
+    window: undefined,
+    image: undefined,
+    guessed: true,
   };
+}
+
+/** Width of all queries together; that of the keys, and of the values, is smaller where queries share them. */
+export function queriesOf({ heads, headWidth }: Shape): number {
+  return heads * headWidth;
+}
+
+export function keysOf({ keyHeads, headWidth }: Shape): number {
+  return keyHeads * headWidth;
+}
+
+/** The linear layers of a block, by the names that adapters are asked for. */
+export const LINEARS = ['q', 'k', 'v', 'o', 'gate', 'up', 'down'] as const;
+export type Linear = (typeof LINEARS)[number];
+
+/** Inputs and outputs of the linear layers of a block that this family has. */
+export function linearsOf(shape: Shape): ReadonlyMap<Linear, readonly [inputs: number, outputs: number]> {
+  const { hidden, feedForward, family } = shape;
+  const queries = queriesOf(shape);
+  const keys = keysOf(shape);
+  return new Map<Linear, readonly [number, number]>([
+    ['q', [hidden, queries]],
+    ['k', [hidden, keys]],
+    ['v', [hidden, keys]],
+    ['o', [queries, hidden]],
+    ...(family.gated ? [['gate', [hidden, feedForward]] as const] : []),
+    ['up', [hidden, feedForward]],
+    ['down', [feedForward, hidden]],
+  ]);
+}
+
+/** Weights of the linear layers of one block: what autocast copies and quantisation shrinks. */
+export function linearParameters(shape: Shape, isDecoderOfTwo = false): number {
+  const { hidden, feedForward, family, experts } = shape;
+  const attention = 2 * hidden * (queriesOf(shape) + keysOf(shape));
+  const router = experts > 1 ? hidden * experts : 0;
+  const feed = (family.gated ? 3 : 2) * hidden * feedForward * experts;
+  return (isDecoderOfTwo ? 2 : 1) * attention + feed + router;
 }
 
 /** The parameters of one block. */
-export function layerParameters({ hidden, queries, keys, feedForward, gated }: Shape): number {
-  const attention = 2 * hidden * (queries + keys);
-  return attention + (gated ? 3 : 2) * hidden * feedForward;
+export function layerParameters(shape: Shape, isDecoderOfTwo = false): number {
+  const { hidden, feedForward, family, headWidth } = shape;
+  const norms = (family.norms + (isDecoderOfTwo ? 1 : 0)) * hidden * (family.norm === 'layer' ? 2 : 1);
+  const qkv = queriesOf(shape) + 2 * keysOf(shape);
+  const biases = { all: qkv + 2 * hidden + feedForward, qkv, none: 0 }[family.bias];
+  return linearParameters(shape, isDecoderOfTwo) + norms + biases + (family.qkNorm ? 2 * headWidth : 0);
 }
 
 /** Input and output embedding, which quantisation leaves alone. */
-export function embeddingParameters({ vocabulary, hidden, tied }: Shape): number {
-  return (tied ? 1 : 2) * vocabulary * hidden;
+export function embeddingParameters({ vocabulary, hidden, tied, family, image, classes }: Shape): number {
+  if (image !== undefined) return 0;
+  const isOne = tied || family.head === 'masked' || classes !== undefined;
+  return (isOne ? 1 : 2) * vocabulary * hidden;
 }
 
-/** Adapters of this rank on every linear layer of every block. */
-export function adapterParameters(shape: Shape, rank: number): number {
-  const { layers, hidden, queries, keys, feedForward, gated } = shape;
-  const attention = 2 * (hidden + queries) + 2 * (hidden + keys);
-  return layers * rank * (attention + (gated ? 3 : 2) * (hidden + feedForward));
-}
-
-/** The names by which model families call their sizes, most common first. */
-const NAMES = {
-  layers: ['num_hidden_layers', 'n_layer', 'num_layers', 'n_layers'],
-  hidden: ['hidden_size', 'n_embd', 'd_model', 'dim'],
-  heads: ['num_attention_heads', 'n_head', 'n_heads', 'num_heads'],
-  keyHeads: ['num_key_value_heads', 'n_head_kv', 'num_kv_heads', 'n_kv_heads'],
-  feedForward: ['intermediate_size', 'n_inner', 'ffn_dim', 'd_ff', 'ffn_hidden_size'],
-  vocabulary: ['vocab_size', 'padded_vocab_size'],
-} as const;
-
-/** Families whose feed-forward part has no gate. */
-const UNGATED: ReadonlySet<string> = new Set([
-  ...[
-    'gpt2',
-    'gpt_neo',
-    'gpt_neox',
-    'gptj',
-    'gpt_bigcode',
-    'codegen',
-    'opt',
-    'bloom',
-    'falcon',
-    'mpt',
-    'phi',
-  ],
-  ...['bert', 'roberta', 'xlm-roberta', 'distilbert', 'electra', 'deberta', 'deberta-v2', 'starcoder2'],
-  ...['nemotron', 'persimmon', 'vit'],
-]);
-
-/** The model that a `config.json` of transformers describes, or why it cannot be told from it. */
-export function modelOf(config: unknown): KnownModel | string {
-  if (!isRecord(config)) return 'it holds no object';
-  if (config['is_encoder_decoder'] === true) return 'it describes an encoder and a decoder';
-  const inner = ['text_config', 'llm_config', 'language_config'].find((key) => isRecord(config[key]));
-  const nested = inner === undefined ? undefined : config[inner];
-  const text = isRecord(nested) ? nested : config;
-  const experts = ['num_local_experts', 'num_experts', 'n_routed_experts'].find((key) => isCount(text[key]));
-  if (experts !== undefined) return `\`${experts}\` says that it is a mixture of experts`;
-  const read = (names: readonly string[]) => names.map((name) => text[name]).find(isCount);
-  const layers = read(NAMES.layers);
-  const hidden = read(NAMES.hidden);
-  if (layers === undefined || hidden === undefined)
-    return `it has no \`${layers === undefined ? NAMES.layers[0] : NAMES.hidden[0]}\``;
-  const heads = read(NAMES.heads) ?? 1;
-  const headWidth = isCount(text['head_dim']) ? text['head_dim'] : hidden / heads;
-  const family = String(text['model_type'] ?? config['model_type'] ?? '');
-  const shape: Shape = {
-    layers,
-    hidden,
-    queries: heads * headWidth,
-    keys: (read(NAMES.keyHeads) ?? (text['multi_query'] === true ? 1 : heads)) * headWidth,
-    feedForward: read(NAMES.feedForward) ?? 4 * hidden,
-    gated: !UNGATED.has(family),
-    vocabulary: read(NAMES.vocabulary) ?? VOCABULARY,
-    // Left out of a configuration that keeps the library's default, which is to tie.
-    tied: text['tie_word_embeddings'] !== false,
-    guessed: false,
-  };
-  const known = {
-    parameters: parametersOf(shape),
-    shape,
-    remarks: inner === undefined ? [] : [`Only \`${inner}\` is counted: image and audio parts come on top.`],
-  };
-  return inner === undefined && seesImages(text) ? ofImages(known, text) : known;
+/** The same model with a head for classes, as `…ForSequenceClassification` has it. */
+export function withClasses(model: KnownModel, classes: number): KnownModel {
+  const { shape } = model;
+  if (shape.kind === 'convolutional' || shape.image !== undefined || shape.encoderLayers > 0) return model;
+  const changed = { ...shape, classes };
+  return { ...model, shape: changed, parameters: Math.round(parametersOf(changed)) };
 }
 
 export function parametersOf(shape: Shape): number {
-  return Math.round(shape.layers * layerParameters(shape) + embeddingParameters(shape));
+  const { layers, encoderLayers, hidden, family, positions, image, vocabulary } = shape;
+  const stacks = encoderLayers > 0 ? 2 : 1;
+  const norm = hidden * (family.norm === 'layer' ? 2 : 1);
+  const places = family.positions ? positions * hidden : 0;
+  const pixels = image === undefined ? 0 : (3 * image.patch ** 2 + 2) * hidden + hidden * vocabulary;
+  // A dense layer, a norm and a bias before the words; types of segments and a norm after them.
+  const masked = family.head === 'masked' ? hidden * hidden + 7 * hidden + vocabulary : 0;
+  return (
+    embeddingParameters(shape) +
+    layers * layerParameters(shape, encoderLayers > 0) +
+    encoderLayers * layerParameters(shape) +
+    (family.head === 'masked' ? 0 : stacks * norm) +
+    places +
+    pixels +
+    masked
+  );
 }
 
-function seesImages(config: Readonly<Record<string, unknown>>): boolean {
-  return isCount(config['image_size']) || isCount(config['patch_size']) || isCount(config['num_channels']);
-}
-
-/** Its tokens are patches, and its last layer names classes. */
-function ofImages({ shape, remarks }: KnownModel, config: Readonly<Record<string, unknown>>): KnownModel {
-  const { image_size: image, patch_size: patch, id2label: labels } = config;
-  const classes = isRecord(labels) ? Object.keys(labels).length : IMAGE_CLASSES;
-  const seeing: Shape = { ...shape, vocabulary: classes, tied: true };
-  const caveat =
-    'It is a vision model, and this sum is made for text: patch embeddings, convolutions, windows and several resolutions are not counted, and its activations were never measured. Take it for an order of magnitude, and give `--activations` as measured with one batch.';
-  return {
-    parameters: parametersOf(seeing),
-    shape: seeing,
-    remarks: [caveat, ...remarks],
-    ...(isCount(image) && isCount(patch) && { sequence: Math.floor(image / patch) ** 2 + 1 }),
-  };
-}
-
-const IMAGE_CLASSES = 1000;
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value > 0;
+/** Adapters of this rank on these linear layers of every block. */
+export function adapterParameters(shape: Shape, rank: number, adapted: readonly Linear[] = LINEARS): number {
+  const linears = linearsOf(shape);
+  const sides = adapted.reduce((sum, name) => {
+    const [inputs, outputs] = linears.get(name) ?? [0, 0];
+    return sum + inputs + outputs;
+  }, 0);
+  return (shape.layers + shape.encoderLayers) * rank * sides;
 }

@@ -14,7 +14,9 @@ export async function present(context: Context, found: Report, outputs: readonly
   const printed = outputs.find(({ file }) => file === undefined)?.format;
   const isCounted = context.args.flag('statistics');
   if (printed !== undefined || isCounted)
-    await context.show(await rendered(context, report, printed ?? 'short'));
+    await context.show(
+      (await rendered(context, report, printed ?? 'short')) + (await runsShown(context, report, printed)),
+    );
   await putFiles(context, report, outputs);
   if (isCounted && printed !== 'json') context.remark(report);
   if (report.oom !== undefined && (isCounted || printed === 'concise')) {
@@ -49,6 +51,15 @@ async function sayWorth(context: Context, report: Report): Promise<void> {
   for (const line of mostWorth(report, { gain: (id) => gains.get(id) ?? 0 }, view)) context.say(line);
 }
 
+async function runsShown(
+  context: Context,
+  { runs }: Report,
+  format: FormatName | undefined,
+): Promise<string> {
+  if (runs === undefined || runs.length === 0 || format === 'json' || format === undefined) return '';
+  return (await import('../report/too-large.js')).renderTooLarge(runs, context.view);
+}
+
 /** What goes to standard output: counts take the place of findings. What most runs have nothing for is loaded when there is something. */
 export async function rendered(context: Context, report: Report, format: FormatName): Promise<string> {
   if (context.args.flag('statistics')) {
@@ -72,7 +83,8 @@ async function textOf(context: Context, report: Report, { format, file }: Output
 
 /** 1 when findings remain, advice with `--strict` only; 2 with it when a file was skipped. */
 export function exitCodeFor(context: Context, report: Report): number {
-  return Math.max(failsOn(context, report) ? EXIT.findings : EXIT.clean, strictness(context, report));
+  const fails = failsOn(context, report) || (report.runs?.length ?? 0) > 0;
+  return Math.max(fails ? EXIT.findings : EXIT.clean, strictness(context, report));
 }
 
 export function strictness(context: Context, { skipped }: Report): number {

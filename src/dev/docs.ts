@@ -9,6 +9,7 @@ import { decode } from '../text/decode.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import { entryOf } from '../workspace/catalogue.js';
 import { configSchema } from '../workspace/config-schema.js';
+import { budgetPage } from './budget-page.js';
 import { indexSource, transformIds } from './docs-index.js';
 import { grammarSource } from './grammar-types.js';
 import { root } from './project.js';
@@ -25,6 +26,7 @@ publish('CITATION.cff', at('CITATION.cff').replace(/^version: .*$/m, `version: $
 publish('docs/memfix.1', manualPage(manifest.version));
 publish('docs/ci.md', between(at('docs/ci.md'), 'formats', formatTable()));
 publish('transforms/index.ts', indexSource(transformIds()));
+publish('docs/budget.md', budgetPage());
 if (check && stale.length > 0) finish();
 else {
   // Only now: the index may just have been written.

@@ -1,8 +1,9 @@
-import { CARDS } from '../budget/cards.js';
+import type { Card } from '../budget/cards.js';
 import type { Documented, DocumentedStep } from '../budget/documented.js';
-import { type Fit, verdictOf } from '../budget/fit.js';
-import type { Budget, Row, RowName, Run } from '../budget/memory.js';
+import { type Fit, type Verdict, verdictOf } from '../budget/fit.js';
+import type { Budget, PhaseName, Row, RowName, Run } from '../budget/memory.js';
 import { countOf, gigabytes } from '../budget/quantity.js';
+import type { Source } from '../run/draft.js';
 import { wrap } from './prose.js';
 import type { View } from './report.js';
 import { type TableCell, table } from './table.js';
@@ -14,6 +15,9 @@ export interface BudgetReport {
   readonly run: Run;
   readonly budget: Budget;
   readonly assumptions: readonly string[];
+  /** Where each value is from, for a run that was read. */
+  readonly sources?: readonly Source[];
+  readonly card?: Card;
   readonly fit?: Fit;
 }
 
@@ -25,23 +29,58 @@ const LABELS: Readonly<Record<RowName, string>> = {
   activations: 'activations',
   logits: 'logits',
   casts: 'autocast copies',
+  cache: 'key-value cache',
+  temporaries: 'temporaries',
   buckets: 'DDP buckets',
   gathered: 'gathered layers',
+  workspaces: 'workspaces',
   overhead: 'overhead',
 };
 
+/** Parts in their order, and what they are called. */
+export const PART_NAMES = Object.entries(LABELS) as readonly (readonly [RowName, string])[];
+
+export const PHASES: Readonly<Record<PhaseName, string>> = {
+  forward: 'loss, forward',
+  loss: 'loss, backward',
+  backward: 'last block, backward',
+  first: 'first block, backward',
+  embedding: 'embedding, backward',
+  step: 'optimizer step',
+  generate: 'generation',
+};
+
+/** Gigabytes that GPUs come with, and some that do. */
+const CARDS: readonly (readonly [number, string])[] = [
+  [8, 'RTX 4060, RTX 3070'],
+  [12, 'RTX 4070, RTX 3060'],
+  [16, 'T4, RTX 4080'],
+  [24, 'RTX 4090, RTX 3090'],
+  [32, 'RTX 5090, V100 32GB'],
+  [40, 'A100 40GB'],
+  [48, 'L40S, A6000'],
+  [80, 'H100, A100 80GB'],
+  [96, 'RTX PRO 6000, GH200'],
+  [141, 'H200'],
+  [192, 'MI300X'],
+];
+const SIZES = CARDS.map(([size]) => size);
 const MARGIN = '  ';
 const MEASURE = 100;
 
-export function renderBudget({ run, budget, assumptions, fit }: BudgetReport, style: Style): string {
+export function renderBudget(report: BudgetReport, style: Style): string {
+  const { run, budget, assumptions, sources, card, fit } = report;
   const { paint } = style;
   const lines = [
     paint.bold(headline(run)),
     '',
+    ...(sources === undefined ? [] : [...sourceTable(sources, style), '']),
     ...rowTable(budget, style),
     '',
+    ...phaseTable(budget, style),
+    '',
     paint.bold(run.gpus > 1 ? 'Does it fit? (each GPU)' : 'Does it fit?'),
-    ...verdicts(budget.peak, style),
+    ...(card === undefined ? verdicts(budget, style) : cardVerdict(budget, card, style)),
     ...(fit === undefined ? [] : ['', ...fitLines(fit, style)]),
     '',
     paint.bold('What this takes for granted'),
@@ -51,14 +90,13 @@ export function renderBudget({ run, budget, assumptions, fit }: BudgetReport, st
 }
 
 function headline(run: Run): string {
-  const { parameters, loraRank, dtype, optimizer, batch, sequence, shape, gpus, parallel } = run;
+  const { parameters, lora, dtype, optimizer, batch, sequence, shape, gpus, parallel } = run;
+  const size = shape.kind === 'convolutional' ? shape.model : `${shape.layers} layers × ${shape.hidden}`;
   const parts = [
     `${countOf(parameters)} parameters, ${dtype}`,
-    ...(loraRank === undefined ? [] : [`LoRA rank ${loraRank}`]),
-    optimizer,
-    ...(run.given.activations === undefined
-      ? [`batch ${batch} × ${sequence}`, `${shape.layers} layers × ${shape.hidden}`]
-      : []),
+    ...(lora === undefined ? [] : [`LoRA rank ${lora.rank}`]),
+    ...(run.task === 'generate' ? ['generation'] : [optimizer]),
+    ...(run.given.activations === undefined ? [`batch ${batch} × ${sequence}`, size] : []),
     ...(run.checkpointing ? ['checkpointing'] : []),
     ...(gpus > 1 ? [`${gpus} GPUs, ${parallel} parallel`] : []),
     ...(run.offload === 'none' ? [] : [`offload: ${run.offload}`]),
@@ -66,7 +104,20 @@ function headline(run: Run): string {
   return parts.join(' · ');
 }
 
-function rowTable({ rows, total, step, host }: Budget, { paint }: Style): string[] {
+function sourceTable(sources: readonly Source[], { paint }: Style): string[] {
+  return [
+    paint.bold('What the files say'),
+    ...table(
+      sources.map(({ name, value, place, words }) => [
+        { text: MARGIN + name },
+        { text: value, paint: place === undefined ? paint.yellow : paint.bold },
+        { text: place === undefined ? words : `${place}  ${words}`, paint: paint.dim },
+      ]),
+    ),
+  ];
+}
+
+function rowTable({ rows, at, peak, low, high, host }: Budget, { paint }: Style): string[] {
   const amount = (bytes: number): TableCell => ({ text: gigabytes(bytes), align: 'right' });
   const how = ({ how: words, host: away }: Row) =>
     away > 0 ? `in host memory: ${gigabytes(away)} = ${words}` : words;
@@ -77,40 +128,57 @@ function rowTable({ rows, total, step, host }: Budget, { paint }: Style): string
       { text: how(row), paint: row.given ? paint.yellow : paint.dim },
     ]),
     [
-      { text: `${MARGIN}total`, paint: paint.bold },
-      { ...amount(total), paint: paint.bold },
+      { text: `${MARGIN}peak`, paint: paint.bold },
+      { ...amount(peak), paint: paint.bold },
+      { text: `${gigabytes(low)} to ${gigabytes(high)}; at: ${PHASES[at.name]}`, paint: paint.dim },
     ],
-    ...(step > total
-      ? [
-          [
-            { text: `${MARGIN}in the step`, paint: paint.bold },
-            { ...amount(step), paint: paint.bold },
-            { text: 'no activations, but temporaries of the optimizer', paint: paint.dim },
-          ],
-        ]
-      : []),
     ...(host > 0 ? [[{ text: `${MARGIN}host memory` }, amount(host)]] : []),
   ]);
 }
 
+function phaseTable({ phases, peak }: Budget, { paint }: Style): string[] {
+  if (phases.length < 2) return [];
+  return [
+    paint.bold('Over one step'),
+    ...table(
+      phases.map(({ name, bytes }) => [
+        { text: MARGIN + PHASES[name] },
+        { text: gigabytes(bytes), align: 'right' as const },
+        { text: '█'.repeat(Math.max(1, Math.round((30 * bytes) / peak))), paint: paint.dim },
+      ]),
+    ),
+  ];
+}
+
 /** The sizes around the answer; those far below and above it say nothing new. */
-function verdicts(peak: number, { paint }: Style): string[] {
-  const first = CARDS.findIndex(({ size }) => verdictOf(peak, size * 1e9) !== 'no');
-  const at = first === -1 ? CARDS.length : first;
+function verdicts(budget: Budget, { paint }: Style): string[] {
+  const { peak } = budget;
+  const first = SIZES.findIndex((size) => verdictOf(budget, size * 1e9) !== 'no');
+  const at = first === -1 ? SIZES.length : first;
   return table(
-    CARDS.slice(Math.max(0, at - 2), at + 3).map(({ size, names }) => {
-      const verdict = verdictOf(peak, size * 1e9);
-      const spare = size * 1e9 - peak;
-      const text =
-        verdict === 'no' ? `no, ${gigabytes(-spare)} too much` : `${verdict}, ${gigabytes(spare)} to spare`;
-      const tone = { fits: paint.green, tight: paint.yellow, no: paint.red }[verdict];
+    CARDS.slice(Math.max(0, at - 2), at + 3).map(([size, names]) => {
+      const verdict = verdictOf(budget, size * 1e9);
       return [
         { text: `${MARGIN}${size} GB`, align: 'right' as const },
-        { text: names.join(', '), paint: paint.dim },
-        { text, paint: tone },
+        { text: verdictText(verdict, size * 1e9 - peak), paint: toneOf(verdict, paint) },
+        { text: names, paint: paint.dim },
       ];
     }),
   );
+}
+
+function cardVerdict(budget: Budget, { name, bytes }: Card, { paint }: Style): string[] {
+  const verdict = verdictOf(budget, bytes);
+  const text = `${MARGIN}${name}, ${gigabytes(bytes)} usable: ${verdictText(verdict, bytes - budget.peak)}`;
+  return [toneOf(verdict, paint)(text)];
+}
+
+function verdictText(verdict: Verdict, spare: number): string {
+  return verdict === 'no' ? `no, ${gigabytes(-spare)} too much` : `${verdict}, ${gigabytes(spare)} to spare`;
+}
+
+function toneOf(verdict: Verdict, paint: Style['paint']): (text: string) => string {
+  return { fits: paint.green, tight: paint.yellow, no: paint.red }[verdict];
 }
 
 function fitLines({ size, verdict, steps, budget }: Fit, style: Style): string[] {
@@ -123,7 +191,7 @@ function fitLines({ size, verdict, steps, budget }: Fit, style: Style): string[]
     paint.bold(
       verdict === 'no'
         ? `To fit ${goal}: nothing reaches it; this comes closest`
-        : `To fit ${goal}, gentlest first${verdict === 'tight' ? ' (tight: less than a tenth to spare)' : ''}`,
+        : `To fit ${goal}, gentlest first${verdict === 'tight' ? ' (tight: within what the estimate may be off)' : ''}`,
     ),
     ...steps.flatMap((step, index) => [
       `${MARGIN}${index + 1}. ${paint.bold(step.name)}: ${gigabytes(step.before)} → ${gigabytes(step.after)}`,
@@ -138,7 +206,7 @@ function fitLines({ size, verdict, steps, budget }: Fit, style: Style): string[]
 }
 
 function said(verdict: Fit['verdict']): string {
-  return verdict === 'tight' ? 'fits, with less than a tenth to spare' : 'fits';
+  return verdict === 'tight' ? 'fits, within what the estimate may be off' : 'fits';
 }
 
 /** A documented budget: its own arithmetic, the same run computed, and what is wrong in it. */
@@ -189,20 +257,22 @@ function measure({ width }: Style): number {
 }
 
 /** The document of `memfix budget --output-format json`. Sizes are bytes; fields are only ever added within a version. */
-export function budgetJson({ run, budget, assumptions, fit }: BudgetReport): unknown {
+export function budgetJson({ run, budget, assumptions, sources, card, fit }: BudgetReport): unknown {
+  const { family, ...shape } =
+    run.shape.kind === 'transformer' ? run.shape : { ...run.shape, family: undefined };
   return {
-    version: 1,
-    run: { ...run, loraRank: run.loraRank ?? null },
+    version: 2,
+    run: { ...run, shape: { ...shape, measured: family?.measured ?? true }, lora: run.lora ?? null },
+    sources: (sources ?? []).map((source) => ({ ...source, place: source.place ?? null })),
     rows: budget.rows,
-    total: budget.total,
-    step: budget.step,
+    phases: budget.phases,
     peak: budget.peak,
+    low: budget.low,
+    high: budget.high,
+    at: budget.at.name,
     host: budget.host,
-    gpus: CARDS.map(({ size, names }) => ({
-      size: size * 1e9,
-      names,
-      verdict: verdictOf(budget.peak, size * 1e9),
-    })),
+    gpus: SIZES.map((size) => ({ size: size * 1e9, verdict: verdictOf(budget, size * 1e9) })),
+    card: card === undefined ? null : { ...card, verdict: verdictOf(budget, card.bytes) },
     assumptions,
     fit:
       fit === undefined

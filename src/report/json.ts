@@ -10,6 +10,7 @@ import { diagnosisJson, type JsonOutOfMemory } from './oom.js';
 import { type Assumption, assumptionsOf } from './premises.js';
 import { inOrder, isRefused, type Report, type Shown } from './report.js';
 import { type BySafety, tally } from './tally.js';
+import type { TooLarge } from './too-large.js';
 
 /**
  * The document of `--output-format json`. Fields are only ever added within a version.
@@ -34,6 +35,8 @@ export interface JsonReport {
   readonly oom: JsonOutOfMemory | null;
   /** The run of `--evidence`, in lines. */
   readonly proven: readonly string[] | null;
+  /** Runs that cannot fit the card that the config names; `null` where it names none. */
+  readonly runs: readonly TooLarge[] | null;
   readonly summary: JsonSummary;
 }
 
@@ -204,6 +207,7 @@ export function toJson(report: Report): JsonReport {
     assumed: assumptionsOf(report),
     oom: report.oom === undefined ? null : diagnosisJson(report.oom),
     proven: report.proven?.summary ?? null,
+    runs: report.runs ?? null,
     summary: {
       checked: report.checked,
       findings: counts.findings,

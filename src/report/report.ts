@@ -7,6 +7,7 @@ import { byEffect } from '../toolkit/effect.js';
 import { printable } from './cells.js';
 import type { Paint, Tone } from './paint.js';
 import type { Proven } from './prove/proven.js';
+import type { TooLarge } from './too-large.js';
 
 /** What a command has to say; every renderer starts from this. */
 export interface Report {
@@ -30,6 +31,8 @@ export interface Report {
   readonly evidence?: string;
   /** What `memfix prove` measured on the user's own run. */
   readonly proven?: Proven;
+  /** Runs that cannot fit the card that the config names. */
+  readonly runs?: readonly TooLarge[];
 }
 
 export interface Taken {

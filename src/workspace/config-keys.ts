@@ -14,6 +14,10 @@ export const CONFIG_KEYS = {
   },
   'extend-select': { kind: 'names', summary: 'Transforms to run besides those of `select`.' },
   fixable: { kind: 'names', summary: 'Change code only for these transforms.' },
+  gpu: {
+    kind: 'string',
+    summary: 'A card by its name, such as a100-80gb: `check` reports a run that cannot fit it.',
+  },
   ignore: { kind: 'names', summary: 'Transforms that do not run.' },
   'per-file-ignores': {
     kind: 'names-by-pattern',

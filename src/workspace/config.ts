@@ -1,3 +1,4 @@
+import { CARD_NAMES, cardNamed } from '../budget/cards.js';
 import type { OptionSpec, Options } from '../toolkit/contract.js';
 import { type Assumption, assumptionIn } from './assumptions.js';
 import { type ConfigTable, discreetly, isTable, type Table, withExtended } from './config-file.js';
@@ -17,6 +18,8 @@ export interface Config {
   readonly fixable?: readonly string[];
   readonly unfixable: readonly string[];
   readonly unsafeFixes: boolean;
+  /** The card that runs must fit into. */
+  readonly gpu?: string;
   readonly exclude: readonly PathPatterns[];
   readonly perFileIgnores: readonly { readonly pattern: PathPatterns; readonly names: readonly string[] }[];
   /** Package name to version, e.g. torch to 2.4. */
@@ -75,6 +78,10 @@ class ConfigReader {
     const fixable = this.#names('fixable');
     const unfixable = this.#names('unfixable');
     const exclude = this.#strings(table['exclude'], '`exclude`');
+    const gpu = table['gpu'];
+    if (gpu !== undefined && (typeof gpu !== 'string' || cardNamed(gpu) === undefined)) {
+      this.#fail(`\`gpu\` must be a card that memfix knows: ${CARD_NAMES.join(', ')}`);
+    }
     const unsafeFixes = this.#truth('unsafe-fixes');
     this.#truth('root');
     return {
@@ -84,6 +91,7 @@ class ConfigReader {
       ...(fixable && { fixable }),
       ...(unfixable && { unfixable }),
       ...(exclude && { exclude: [this.#patterns(folder, exclude, '`exclude`')] }),
+      ...(typeof gpu === 'string' && { gpu }),
       ...(unsafeFixes !== undefined && { unsafeFixes }),
       ...(table['per-file-ignores'] !== undefined && { perFileIgnores: this.#perFileIgnores(folder) }),
       ...(table['target-versions'] !== undefined && { targetVersions: this.#targetVersions() }),

@@ -7,6 +7,11 @@ import { transforms } from '../../transforms/index.js';
 function run(changes: Partial<Run> = {}): Run {
   const parameters = changes.parameters ?? 1e9;
   return {
+    task: 'train',
+    attention: 'sdpa',
+    padded: false,
+    keepsOutputs: false,
+    accumulates: false,
     parameters,
     trainable: parameters,
     shape: shapeFor(parameters),
@@ -37,13 +42,13 @@ describe('a proposal', () => {
 
   test('takes what changes nothing before what changes the training', () => {
     expect(names({}, 48)).toEqual(['fits', 'gradient checkpointing']);
-    expect(names({}, 24)).toEqual(['fits', 'gradient checkpointing', 'smaller batch, more accumulation']);
+    expect(names({}, 26)).toEqual(['fits', 'gradient checkpointing', 'smaller batch, more accumulation']);
     const { steps } = fitInto(run(), 12e9);
     expect(steps.map(({ tier }) => tier)).toEqual([1, 2, 2]);
   });
 
   test('makes the batch no smaller than needed', () => {
-    const { steps } = fitInto(run(), 24e9);
+    const { steps } = fitInto(run(), 26e9);
     expect(steps.at(-1)?.what).toMatch(/^batch 8 → 4, accumulation × 2$/);
   });
 
@@ -55,7 +60,7 @@ describe('a proposal', () => {
   test('shards before it changes numbers', () => {
     const [verdict, ...steps] = names({ parameters: 7e9, dtype: 'bf16', gpus: 8, batch: 1 }, 24);
     expect(verdict).toBe('fits');
-    expect(steps).toEqual(['gradient checkpointing', 'sharding']);
+    expect(steps).toEqual(['sharding']);
   });
 
   test('ends with what it takes to hold a model at all', () => {
@@ -75,7 +80,7 @@ describe('a proposal', () => {
     for (const gb of [8, 12, 16, 24, 32, 40, 48, 80]) {
       const { steps, budget } = fitInto(run({ parameters: 3e9, dtype: 'mixed' }), gb * 1e9);
       for (const [index, step] of steps.entries()) {
-        expect(step.after).toBeLessThanOrEqual(step.before);
+        expect(step.after).toBeLessThan(0.996 * step.before);
         expect(steps[index + 1]?.before ?? budget.peak).toBe(step.after);
       }
     }
@@ -88,8 +93,9 @@ describe('a proposal', () => {
   });
 });
 
-test('a tenth to spare is a fit, less is tight', () => {
-  expect([9, 9.5, 10.1].map((peak) => verdictOf(peak, 10))).toEqual(['fits', 'tight', 'no']);
+test('what may be too much is tight, what is too much is no fit', () => {
+  const verdicts = [9, 9.9, 10.1].map((peak) => verdictOf({ peak, high: peak * 1.04 }, 10));
+  expect(verdicts).toEqual(['fits', 'tight', 'no']);
 });
 
 test('every transform that is proposed exists', () => {

@@ -304,6 +304,7 @@ describe('json', () => {
       assumed: [],
       oom: null,
       proven: null,
+      runs: null,
       summary: {
         checked: 3,
         findings: 1,

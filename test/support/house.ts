@@ -19,6 +19,7 @@ const ROOMS = [
   'syntax',
   'semantic',
   'torch',
+  'run',
   'toolkit',
   'engine',
   'oom',

@@ -1,38 +1,22 @@
-import { resolve } from 'node:path';
 import { assumptionsOf } from '../../budget/assumptions.js';
-import { cardNamed } from '../../budget/cards.js';
+import { CARD_NAMES, cardNamed } from '../../budget/cards.js';
 import { DOCUMENTED, documented } from '../../budget/documented.js';
 import { fitInto } from '../../budget/fit.js';
+import { budgetOf } from '../../budget/memory.js';
+import { parseBytes } from '../../budget/quantity.js';
 import {
-  budgetOf,
-  DTYPES,
-  type Given,
-  isQuantized,
-  OFFLOADS,
-  OPTIMIZERS,
-  PARALLELISMS,
-  type Run,
-} from '../../budget/memory.js';
-import { PUBLISHED, publishedShape } from '../../budget/published.js';
-import { parseBytes, parseCount, parseShare } from '../../budget/quantity.js';
-import {
-  adapterParameters,
-  type KnownModel,
-  modelOf,
-  parametersOf,
-  type Shape,
-  shapeFor,
-} from '../../budget/shape.js';
-import { budgetJson, documentedJson, renderBudget, renderDocumented } from '../../report/budget.js';
-import { LARGEST_SETTINGS, textOf } from '../../workspace/bounded.js';
-import { Failure } from '../../workspace/failure.js';
-import { didYouMean } from '../../workspace/resemblance.js';
+  type BudgetReport,
+  budgetJson,
+  documentedJson,
+  renderBudget,
+  renderDocumented,
+} from '../../report/budget.js';
+import { budgetPlot } from '../../report/budget-plot.js';
 import type { Arguments } from '../arguments.js';
+import { Fitter } from '../budget-patch.js';
+import { sized, subjectOf } from '../budget-subject.js';
 import { type Context, EXIT } from '../context.js';
 import { PAGE_FORMATS } from '../formats.js';
-import type { OptionName } from '../options.js';
-
-const DEFAULT_SEQUENCE = 2048;
 
 export async function budget(context: Context): Promise<number> {
   const { args, view, io } = context;
@@ -48,153 +32,49 @@ export async function budget(context: Context): Promise<number> {
     );
     return EXIT.clean;
   }
-  const { run, remarks } = runOf(args, io.cwd);
-  const size = cardNamed(args.text('fit') ?? '') ?? bytes(args, 'fit');
-  const report = {
+  const { run, remarks, sources, script } = await subjectOf(args, io.cwd);
+  const card = cardIn(args);
+  const size = fitSize(args);
+  const fitter = script === undefined ? undefined : new Fitter(script, await context.catalogue.transforms());
+  const offered = size === undefined ? undefined : await fitter?.offered();
+  const own = size === undefined ? undefined : fitInto(run, size, offered);
+  // Where the code's own transforms do not reach it, what a person would have to change comes in, too.
+  const fit = own?.verdict === 'no' && offered !== undefined ? fitInto(run, size ?? 0) : own;
+  const report: BudgetReport = {
     run,
     budget: budgetOf(run),
     assumptions: [...remarks, ...assumptionsOf(run)],
-    ...(size !== undefined && { fit: fitInto(run, size) }),
+    ...(sources !== undefined && { sources }),
+    ...(card !== undefined && { card }),
+    ...(fit !== undefined && { fit }),
   };
-  write(
-    () => budgetJson(report),
-    () => renderBudget(report, view),
-  );
-  return report.fit?.verdict === 'no' ? EXIT.findings : EXIT.clean;
-}
-
-function runOf(args: Arguments, cwd: string): { run: Run; remarks: readonly string[] } {
-  const { parameters, shape, remarks, sequence = DEFAULT_SEQUENCE } = modelNamed(args, cwd);
-  const dtype = args.oneOf('dtype', DTYPES, 'bf16');
-  const loraRank = count(args, 'lora-rank');
-  const gpus = count(args, 'gpus') ?? 1;
-  if (isQuantized(dtype) && loraRank === undefined) {
-    throw args.misuse(`\`--dtype ${dtype}\` weights cannot be trained; add \`--lora-rank\`.`);
-  }
-  if (gpus === 1 && args.text('parallel') !== undefined) {
-    throw args.misuse('`--parallel` divides the work among GPUs; say how many with `--gpus`.');
-  }
-  const all = loraRank === undefined ? parameters : Math.round(adapterParameters(shape, loraRank));
-  return {
-    remarks,
-    run: {
-      parameters,
-      shape,
-      dtype,
-      optimizer: args.oneOf('optimizer', OPTIMIZERS, 'adamw'),
-      masterWeights: args.flag('master-weights'),
-      trainable: share(args, parameters) ?? all,
-      ...(loraRank !== undefined && { loraRank }),
-      batch: count(args, 'batch') ?? 1,
-      sequence: count(args, 'sequence') ?? sequence,
-      checkpointing: args.flag('checkpointing'),
-      chunkedLoss: false,
-      gpus,
-      parallel: args.oneOf('parallel', PARALLELISMS, 'data'),
-      offload: args.oneOf('offload', OFFLOADS, 'none'),
-      given: givenIn(args),
-    },
-  };
-}
-
-function givenIn(args: Arguments): Given {
-  const adapters = bytes(args, 'adapters');
-  const gradients = bytes(args, 'gradients');
-  const optimizer = bytes(args, 'optimizer-state');
-  const activations = bytes(args, 'activations');
-  const overhead = bytes(args, 'overhead');
-  return {
-    ...(adapters !== undefined && { adapters }),
-    ...(gradients !== undefined && { gradients }),
-    ...(optimizer !== undefined && { optimizer }),
-    ...(activations !== undefined && { activations }),
-    ...(overhead !== undefined && { overhead }),
-  };
-}
-
-/** A number such as `7B`, or a model's `config.json` or the folder that has one. */
-function modelNamed(args: Arguments, cwd: string): KnownModel {
-  const [word, another] = args.operands;
-  if (word === undefined || another !== undefined) {
-    throw args.misuse(
-      '`memfix budget` takes one model: a number of parameters such as `7B`, or a config.json.',
+  const plot = args.text('plot');
+  if (plot !== undefined) context.write(plot, budgetPlot(report));
+  if (args.flag('diff')) {
+    if (fit === undefined || fitter === undefined) {
+      throw args.misuse('`--diff` writes the changes that `--fit SIZE` proposes for a training script.');
+    }
+    context.out(await fitter.patch(fit.steps));
+  } else {
+    write(
+      () => budgetJson(report),
+      () => renderBudget(report, view),
     );
   }
-  const parameters = parseCount(word);
-  const shape = publishedShape(word);
-  const named = shape && { parameters: parametersOf(shape), shape, remarks: [] };
-  const model = parameters === undefined ? (named ?? configured(word, cwd)) : { parameters, remarks: [] };
-  return { ...model, shape: shaped(args, model) };
+  return fit?.verdict === 'no' ? EXIT.findings : EXIT.clean;
 }
 
-function shaped(args: Arguments, model: { parameters: number; shape?: Shape }): Shape {
-  const layers = count(args, 'layers');
-  const hidden = count(args, 'hidden');
-  const vocabulary = count(args, 'vocabulary');
-  const known = {
-    ...(layers !== undefined && { layers }),
-    ...(hidden !== undefined && { hidden }),
-    ...(vocabulary !== undefined && { vocabulary }),
-  };
-  return model.shape === undefined ? shapeFor(model.parameters, known) : { ...model.shape, ...known };
-}
-
-function configured(word: string, cwd: string): KnownModel {
-  const read = (path: string) => textOf(path, LARGEST_SETTINGS);
-  const text = read(resolve(cwd, word)) ?? read(resolve(cwd, word, 'config.json'));
-  const next = 'Give the number of parameters instead, for example `memfix budget 7B`.';
-  if (text === undefined) {
-    const detail = `\`${word}\` is neither a number of parameters, nor a config.json that can be read, nor a model that memfix knows.${didYouMean(word, PUBLISHED)}`;
-    throw new Failure('Unknown model', detail, `${next} Known: ${PUBLISHED.join(', ')}.`);
-  }
-  const model = modelOf(parsed(word, text));
-  if (typeof model === 'string') {
-    throw new Failure(
-      'Model not understood',
-      `the size of the model in \`${word}\` cannot be told: ${model}`,
-      next,
-    );
-  }
-  return model;
-}
-
-function parsed(word: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new Failure(
-      'Model not understood',
-      `\`${word}\` is no JSON`,
-      'Repair the file, or give the number of parameters instead.',
-    );
-  }
-}
-
-function count(args: Arguments, name: OptionName): number | undefined {
-  const text = args.text(name);
+function cardIn(args: Arguments) {
+  const text = args.text('gpu');
   if (text === undefined) return undefined;
-  const value = parseCount(text);
-  if (value !== undefined && value >= 1) return value;
-  throw args.misuse(`\`--${name}\` cannot be \`${text}\`: it is a whole number, such as 8 or 4K.`);
+  const card = cardNamed(text);
+  if (card !== undefined) return card;
+  throw args.misuse(`\`--gpu\` cannot be \`${text}\`: memfix knows ${CARD_NAMES.join(', ')}.`);
 }
 
-function bytes(args: Arguments, name: OptionName): number | undefined {
-  const text = args.text(name);
-  if (text === undefined) return undefined;
-  const value = parseBytes(text);
-  if (value !== undefined) return value;
-  throw args.misuse(
-    `\`--${name}\` cannot be \`${text}\`: it is a size, such as 24GB or 512MiB${name === 'fit' ? ', or a card, such as 4090 or A100' : ''}.`,
-  );
-}
-
-function share(args: Arguments, parameters: number): number | undefined {
-  const text = args.text('trainable');
-  if (text === undefined) return undefined;
-  const value = parseShare(text, parameters);
-  if (value !== undefined && value >= 1) return value;
-  throw args.misuse(
-    `\`--trainable\` cannot be \`${text}\`: it is a part of the parameters, such as 1.5% or 239M.`,
-  );
+/** A size, or a card by its name. */
+function fitSize(args: Arguments): number | undefined {
+  const text = args.text('fit');
+  const card = text === undefined || parseBytes(text) !== undefined ? undefined : cardNamed(text);
+  return card?.bytes ?? sized(args, 'fit');
 }

@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import type { CheckedFiles } from '../../oom/places.js';
+import type { TooLarge } from '../../report/too-large.js';
 import { slashed } from '../../workspace/places.js';
 import { refuseLooseFile, withoutKnown } from '../baseline.js';
 import { type Context, EXIT } from '../context.js';
 import { failingOf } from '../failing.js';
-import { lookThrough, prepare, prepareStdin } from '../looking.js';
+import { type Look, lookThrough, prepare, prepareStdin } from '../looking.js';
 import { evidenceOf, withDiagnosis } from '../oom.js';
 import { outputsOf } from '../outputs.js';
 import { provenOf } from '../proven.js';
@@ -30,6 +31,7 @@ export async function check(context: Context): Promise<number> {
     skipped: seen.skipped,
     checked: seen.files,
     ...(proven && { proven }),
+    ...(look.project.config.gpu !== undefined && { runs: await runsOf(look) }),
   });
   const report =
     evidence === undefined
@@ -41,6 +43,11 @@ export async function check(context: Context): Promise<number> {
   await present(context, report, outputs);
   context.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
+}
+
+async function runsOf(look: Look): Promise<readonly TooLarge[]> {
+  const { runsTooLarge } = await import('../budget-check.js');
+  return (await runsTooLarge(look)) ?? [];
 }
 
 async function showSettings(context: Context): Promise<number> {

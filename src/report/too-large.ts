@@ -1,0 +1,24 @@
+import type { Card } from '../budget/cards.js';
+import { gigabytes } from '../budget/quantity.js';
+import { printable } from './cells.js';
+import type { View } from './report.js';
+
+/** A run that cannot fit the card that the config names. */
+export interface TooLarge {
+  readonly path: string;
+  /** Where its model is named. */
+  readonly place: string;
+  readonly model: string;
+  readonly peak: number;
+  readonly low: number;
+  readonly card: Card;
+}
+
+export function renderTooLarge(runs: readonly TooLarge[], { paint }: Pick<View, 'paint'>): string {
+  return runs
+    .map(({ path, place, peak, low, card }) => {
+      const words = `this run needs ${gigabytes(peak)}, at least ${gigabytes(low)}; a ${card.name} has ${gigabytes(card.bytes)}`;
+      return `${paint.bold(printable(place))} ${paint.red('run')} ${words}\n  memfix budget ${printable(path)} --fit ${card.name}\n`;
+    })
+    .join('');
+}

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { transforms } from '../../transforms/index.js';
+import { folderWith } from '../workspace/folders.js';
+import { memfix } from './command-line.js';
+
+const SCRIPT = `import torch
+from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+
+model = AutoModelForCausalLM.from_pretrained("meta-llama/Llama-2-7b-hf", torch_dtype=torch.bfloat16)
+args = TrainingArguments(
+    output_dir="out",
+    per_device_train_batch_size=8,
+    optim="adamw_torch",
+    num_train_epochs=1,
+)
+Trainer(model=model, args=args, train_dataset=data).train()
+`;
+
+const folder = (more: Readonly<Record<string, string>> = {}) => folderWith({ 'train.py': SCRIPT, ...more });
+
+test('a run is read off its script: every value with its place, and what is assumed', async () => {
+  const { code, stdout, stderr } = await memfix({ cwd: folder(), transforms }, 'budget', 'train.py');
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^6\.74B parameters, bf16 · adamw · batch 8 × 2048 · 32 layers × 4096\n/);
+  expect(stdout).toMatch(/\n {2}model +llama, 6\.74B +train\.py:4 {2}"meta-llama\/Llama-2-7b-hf"\n/);
+  expect(stdout).toMatch(/\n {2}batch +8 +train\.py:7 {2}per_device_train_batch_size=8\n/);
+  expect(stdout).toMatch(/\n {2}sequence +2048 +assumed: no length is written here\n/);
+});
+
+test('what is said on the command line goes first', async () => {
+  const words = ['budget', 'train.py', '--batch', '2', '--sequence', '512', '--checkpointing'];
+  const { stdout } = await memfix({ cwd: folder(), transforms }, ...words);
+  expect(stdout).toMatch(/^6\.74B parameters, bf16 · adamw · batch 2 × 512 · .* · checkpointing\n/);
+  expect(stdout).toMatch(/\n {2}batch +2 +said on the command line\n/);
+});
+
+test('settings beside it are read as well', async () => {
+  const cwd = folder({
+    'ds.json': '{"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 3}}',
+    'accelerate.yaml': 'distributed_type: DEEPSPEED\nnum_processes: 8\n',
+  });
+  const { stdout } = await memfix({ cwd }, 'budget', 'train.py', 'ds.json', 'accelerate.yaml');
+  expect(stdout).toMatch(/ · batch 1 × 2048 · .* · 8 GPUs, sharded parallel\n/);
+  expect(stdout).toMatch(/\n {2}sharding +true +ds\.json:1 /);
+});
+
+test('a proposal consists of what transforms write into this code, and is a patch', async () => {
+  const { code, stdout } = await memfix({ cwd: folder(), transforms }, 'budget', 'train.py', '--fit', '80GB');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/\n {2}1\. gradient checkpointing: 145\.\d+ GB → 67\.\d+ GB\n/);
+  const patch = await memfix({ cwd: folder(), transforms }, 'budget', 'train.py', '--fit', '80GB', '--diff');
+  expect(patch.stdout).toContain('--- a/train.py\n+++ b/train.py\n');
+  expect(patch.stdout).toContain('\n+    gradient_checkpointing=True,\n');
+  expect(patch.stdout.split('\n').filter((line) => /^-[^-]/.test(line))).toEqual([]);
+});
+
+test('where transforms do not reach it, the rest is named as what it is, and each step gains', async () => {
+  const words = ['budget', 'train.py', '--fit', '24GB', '--output-format', 'json'];
+  const { fit } = JSON.parse((await memfix({ cwd: folder(), transforms }, ...words)).stdout);
+  expect(fit.verdict).not.toBe('no');
+  expect(fit.steps.map((step: { name: string }) => step.name)).toContain('low-rank adapters');
+  for (const { before, after } of fit.steps) expect(after).toBeLessThan(0.996 * before);
+});
+
+test('a patch needs a script and a size', async () => {
+  const { code, stderr } = await memfix(
+    { cwd: folder(), transforms },
+    'budget',
+    '7B',
+    '--fit',
+    '24GB',
+    '--diff',
+  );
+  expect(code).toBe(2);
+  expect(stderr).toContain('for a training script');
+});
+
+test('a model that nobody knows is asked for', async () => {
+  const cwd = folder({ 'train.py': SCRIPT.replace('meta-llama/Llama-2-7b-hf', 'acme/secret') });
+  const { code, stderr } = await memfix({ cwd }, 'budget', 'train.py');
+  expect(code).toBe(2);
+  expect(stderr).toContain('`acme/secret` (train.py:4) is no model that memfix knows by name');
+  const own = { model_type: 'gpt2', n_embd: 768, n_layer: 12, n_head: 12, vocab_size: 50_257 };
+  const beside = folder({
+    'train.py': SCRIPT.replace('meta-llama/Llama-2-7b-hf', 'acme/secret'),
+    'config.json': JSON.stringify(own),
+  });
+  const { stdout } = await memfix({ cwd: beside }, 'budget', 'train.py', 'config.json');
+  expect(stdout).toMatch(/^124\.44M parameters, bf16 · adamw · batch 8 × 2048/);
+});
+
+test('check reports a run that cannot fit the card of the config', async () => {
+  const cwd = folder({ 'pyproject.toml': '[tool.memfix]\nselect = ["amp-api"]\ngpu = "a100-80gb"\n' });
+  const { code, stdout } = await memfix({ cwd, transforms }, 'check', '--no-cache');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(
+    /train\.py:4 run this run needs 145\.\d+ GB, at least 139\.\d+ GB; a a100-80gb has 85\.36 GB\n/,
+  );
+  const json = JSON.parse(
+    (await memfix({ cwd, transforms }, 'check', '--no-cache', '--output-format', 'json')).stdout,
+  );
+  expect(json.runs).toMatchObject([{ path: 'train.py', card: { name: 'a100-80gb' } }]);
+  const large = folder({ 'pyproject.toml': '[tool.memfix]\nselect = ["amp-api"]\ngpu = "mi300x"\n' });
+  expect((await memfix({ cwd: large, transforms }, 'check', '--no-cache')).code).toBe(0);
+  const unknown = folder({ 'pyproject.toml': '[tool.memfix]\ngpu = "a1000"\n' });
+  expect((await memfix({ cwd: unknown, transforms }, 'check', '--no-cache')).stderr).toContain(
+    '`gpu` must be a card that memfix knows',
+  );
+});
