@@ -34,7 +34,7 @@ export interface Subject {
 
 export function allFixtures(): readonly FixtureCase[] {
   const folders = readdirSync(fixturesFolder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  const named = folders.map(({ name }) => name).filter((name) => !/^_(?:repos|demo)$/.test(name));
+  const named = folders.map(({ name }) => name).filter((name) => !/^_(?:repos|demo|notebooks)$/.test(name));
   return named.sort().flatMap(casesOf);
 }
 
