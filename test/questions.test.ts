@@ -10,7 +10,7 @@ interface Case {
 }
 
 const CASES: readonly Case[] = readdirSync(join(root, 'fixtures'), { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('findings.json'))
+  .filter((path) => path.endsWith('findings.json') && !path.startsWith('_notebooks'))
   .flatMap((path) => {
     const recorded = JSON.parse(readFileSync(join(root, 'fixtures', path), 'utf8')) as readonly Recorded[];
     return recorded.flatMap((found) => ('safety' in found ? [{ place: path, found }] : []));

@@ -23,8 +23,20 @@ export function hasDetach(code: string, otherwise = 'a Python number'): Question
 
 /** Code in a sentence: one line, not too long. */
 export function shown(node: PyNode): string {
-  const text = node.text.replace(/\s+/g, ' ');
+  const text = withoutComments(node).replace(/\s+/g, ' ');
   return text.length <= 40 ? text : `${text.slice(0, 37)}…`;
+}
+
+function withoutComments(node: PyNode): string {
+  if (!node.text.includes('#')) return node.text;
+  let text = '';
+  let from = node.start;
+  for (const { type, start, end } of node.walk()) {
+    if (type !== 'comment') continue;
+    text += node.text.slice(from - node.start, start - node.start);
+    from = end;
+  }
+  return text + node.text.slice(from - node.start);
 }
 
 /** A place of another file in a sentence. */

@@ -232,7 +232,7 @@ describe('no dead ends', () => {
     const cwd = folderWith();
     const help = (await seen({ cwd }, 'check', '--help')).text;
     expect((await seen({ cwd }, '--help', 'check')).text).toBe(help);
-    expect(help).toContain('short (default), full, concise or json');
+    expect(help).toContain('short (default), full, concise, json,');
     expect((await seen({ cwd }, 'list', '--help')).text).toContain('full (default) or json');
   });
 

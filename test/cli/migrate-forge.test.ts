@@ -241,7 +241,7 @@ describe.each(FORGES)('pull requests on %s', (_, forgeWith, kind, owner) => {
       'results stay the same to the last bit (bit-identical); the code proves every precondition.',
       '`true` succeeded on this branch',
       '`a.py:2`, `spare-fine`: left alone because the caller needs it.',
-      '`a.py:3`, `calm-risk`: not proven: nobody else reads it.',
+      '`a.py:3`, `calm-risk`: Is `risk` read only here?',
       `git checkout ${base}\n`,
       `git diff ${sha} `,
     ])

@@ -80,7 +80,7 @@ async function tell(context: Context, found: Report, outputs: readonly Output[])
   const rest = isWanted ? await rendered(context, report, printed) : '';
   await context.show(`${fixed}${fixed !== '' && rest !== '' ? '\n' : ''}${rest}`);
   await putFiles(context, report, outputs);
-  if (!isWanted) context.remark(report);
+  if (!isWanted && !context.isQuiet) context.remark(report);
   sayAssumed(context, report);
   for (const line of summarizeApplied(report, isWanted)) context.say(line);
 }

@@ -22,8 +22,10 @@ const DECIDES =
 /** What runs inside a network gives its result to whoever runs that. */
 const INSIDE = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+(?:forward|__call__)\b/;
 
-/** `self.qf = MLP(…)`, `q, target = Net().to(device), Net()`. */
-const MADE = /(?<![\w.])((?:[\w.]+[ \t]*,[ \t]*)*[\w.]+)[ \t]*=[ \t\\\n]*(?:[a-z_]\w*\.)*[A-Z]\w*\(/g;
+/** Behind the names of `self.qf = MLP(…)` and `q, target = Net().to(device), Net()`. */
+const MADE = /=[ \t\\\n]*(?:[a-z_]\w*\.){0,9}[A-Z]\w*\(/g;
+/** Names further back are left of something else. */
+const LONGEST_LEFT = 200;
 
 /**
  * Whether a function may run a network for numbers alone, going by its code: it calls something by the name of a network, or
@@ -45,8 +47,12 @@ export function mayCallNetwork(glimpse: Glimpse): (code: string) => boolean {
 
 /** The names that a file gives to what classes make. */
 function namesMade({ text }: Glimpse): ReadonlySet<string> {
-  const names = [...text.matchAll(MADE)].flatMap(([, targets = '']) => targets.split(','));
-  return new Set(names.map((target) => target.slice(target.lastIndexOf('.') + 1).trim()));
+  const names = [...text.matchAll(MADE)].flatMap(({ index }) => {
+    const before = text.slice(Math.max(0, index - LONGEST_LEFT), index);
+    const left = before.slice(before.lastIndexOf('\n') + 1);
+    return left.split(',').map((target) => /(\w+)\s*$/.exec(target)?.[1] ?? '');
+  });
+  return new Set(names.filter((name) => name !== ''));
 }
 
 /** A part of something by the name of a network: `model.ae(x)`. */

@@ -34,7 +34,7 @@ describe('argumentsCall', () => {
     ['from transformers import AutoConfig\nAutoConfig(HERE)\n', false],
     ['from trlx import PPOConfig\nPPOConfig(HERE)\n', false],
     ['from .transformers import TrainingArguments\nTrainingArguments(HERE)\n', false],
-    ['from transformers import *\nTrainingArguments(HERE)\n', false],
+    ['from transformers import *\nTrainingArguments(HERE)\n', true],
     ['class TrainingArguments: ...\nTrainingArguments(HERE)\n', false],
     [
       'from transformers import GlueDataTrainingArguments as TrainingArguments\nTrainingArguments(HERE)\n',

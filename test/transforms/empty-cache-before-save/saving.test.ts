@@ -184,7 +184,9 @@ describe('repetitionOf', () => {
 });
 
 it('knows test code by its names', () => {
-  expect(isTestCode(...at('def test_a():\n    HERE\n', 'HERE'))).toBe(true);
+  expect(isTestCode(...at('def test_a():\n    assert HERE\n', 'HERE'))).toBe(true);
+  expect(isTestCode(...at('import pytest\ndef test_a():\n    HERE\n', 'HERE'))).toBe(true);
+  expect(isTestCode(...at('def test_epoch(model):\n    HERE\n', 'HERE'))).toBe(false);
   expect(isTestCode(...at('class TestA:\n    def f(self):\n        HERE\n', 'HERE'))).toBe(true);
   expect(isTestCode(...at('def attest(test_set):\n    HERE\n', 'HERE'))).toBe(false);
 });
