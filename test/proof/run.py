@@ -155,7 +155,7 @@ def report(proofs, failed, seconds):
     negative = [each for each in proofs if each.parent.name.startswith('keep-')]
     edits = {each.parent.parent.name for each in FIXTURES.glob('[!_]*/fix-*/findings.json')}
     print(
-        f'\n{len(positive - failed_ids)} of {len(edits)} transforms that edit have an executed proof; '
+        f'\n{len((positive & edits) - failed_ids)} of {len(edits)} transforms that edit have an executed proof; '
         f'{len(proofs)} proofs, {len(negative)} of them negative, {len(failed)} failed ({seconds:.0f} s)'
     )
     if failed:
