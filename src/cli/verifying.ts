@@ -8,7 +8,6 @@ import { memoryRows, rowsOf } from '../report/prove/rows.js';
 import { amountsWords } from '../report/prove/words.js';
 import { placeText } from '../text/place.js';
 import { changesOf, eachBesideOnce, isChanged } from '../workspace/changes.js';
-import { parseSeconds } from '../workspace/duration.js';
 import { Failure } from '../workspace/failure.js';
 import { slashed } from '../workspace/places.js';
 import { changedLines } from '../workspace/prove/changed-lines.js';
@@ -21,6 +20,7 @@ import { State } from '../workspace/state.js';
 import type { Arguments } from './arguments.js';
 import type { Context } from './context.js';
 import type { Look } from './looking.js';
+import { metricIn, secondsIn } from './run-wishes.js';
 
 interface Offered extends Candidate {
   readonly file: SourceFile;
@@ -45,6 +45,8 @@ export async function verifiedOutcomes(
   command: readonly string[],
 ): Promise<readonly Outcome[]> {
   const { args, io } = context;
+  const metric = metricIn(args);
+  const [timeout, budget] = [secondsIn(args, 'timeout'), secondsIn(args, 'budget')];
   const tree = treeOf(io.cwd, { link: args.list('link') ?? [], copy: args.list('copy') ?? [] });
   const offered = await offeredIn(context, look, outcomes, tree);
   if (offered.length === 0) {
@@ -54,7 +56,6 @@ export async function verifiedOutcomes(
   const workshop = new Workshop(tree);
   let verified: Verified;
   try {
-    const metric = args.text('metric');
     verified = await verify(
       {
         command,
@@ -63,10 +64,10 @@ export async function verifiedOutcomes(
         env: io.env,
         candidates: offered,
         changesFor: async (ids) => changesIn(context, look, await withOnly(look, outcomes, new Set(ids))),
-        memory: new KeptResults(State.of(tree.root, io.env), subjectOf(tree, [command, metric])),
-        metric: metric === undefined ? undefined : { text: metric, pattern: new RegExp(metric, 'g') },
-        timeout: secondsOf(args, 'timeout'),
-        budget: secondsOf(args, 'budget'),
+        memory: new KeptResults(State.of(tree.root, io.env), subjectOf(tree, [command, metric?.text])),
+        metric,
+        timeout,
+        budget,
         signal: io.signal,
         starting: (what, number, seconds) =>
           context.say(
@@ -186,12 +187,4 @@ function whyOf(verdict: Verdict): string {
   if (verdict.kind === 'verified') return '';
   if (verdict.kind === 'idle') return `: nothing of its change at line ${verdict.line} was executed`;
   return `: ${printable(verdict.because)}`;
-}
-
-function secondsOf(args: Arguments, name: 'timeout' | 'budget'): number | undefined {
-  const text = args.text(name);
-  if (text === undefined) return undefined;
-  const seconds = parseSeconds(text);
-  if (seconds !== undefined) return seconds;
-  throw args.misuse(`\`--${name}\` cannot be \`${text}\`: it is a time such as 90, 90s, 10m or 2h.`);
 }

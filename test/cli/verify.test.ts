@@ -129,6 +129,17 @@ describe('apply --verify', () => {
     expect(trained(cwd)).toBe(TRAIN);
   });
 
+  test.each([
+    [['--dry-run'], '`--verify` decides by itself and writes files; it does not go with `--dry-run`.'],
+    [['--metric', '('], '`--metric` is no regular expression'],
+    [['--budget', 'soon'], '`--budget` cannot be `soon`'],
+  ])('%j is heard of before anything runs', async (more, message) => {
+    const cwd = repositoryWith(PROJECT);
+    const words = ['apply', '--verify', 'python3 train.py', ...more, 'train.py'];
+    const { code, stderr } = await run(cwd, folderWith(), ...words);
+    expect([code, stderr.includes(message), stderr.includes('Run 1')]).toEqual([2, true, false]);
+  });
+
   test('prove --apply does the same', async () => {
     const cwd = repositoryWith(PROJECT);
     const words = ['prove', '--apply', '--unsafe-fixes', 'train.py', '--', 'python3', 'train.py'];

@@ -25,6 +25,12 @@ import { diff } from './diff.js';
 
 export async function apply(context: Context): Promise<number> {
   const { args } = context;
+  const asked = ['interactive', 'resume', 'dry-run'] as const;
+  const other = args.readsStdin ? '-' : asked.find((name) => args.flag(name));
+  if (args.text('verify') !== undefined && other !== undefined)
+    throw args.misuse(
+      `\`--verify\` decides by itself and writes files; it does not go with \`${other === '-' ? other : `--${other}`}\`.`,
+    );
   if (args.flag('interactive') || args.flag('resume')) {
     const { applyInteractively } = await import('./interactive.js');
     return applyInteractively(context);

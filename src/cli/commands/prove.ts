@@ -8,7 +8,6 @@ import { endingWords, ranOutOfMemory, type Trial } from '../../report/prove/reco
 import { renderProve } from '../../report/prove/render.js';
 import type { ProveReport } from '../../report/prove/report.js';
 import { bytes } from '../../report/prove/words.js';
-import { parseSeconds } from '../../workspace/duration.js';
 import { Failure } from '../../workspace/failure.js';
 import { slashed } from '../../workspace/places.js';
 import { type Change, guardTargets } from '../../workspace/prove/fixes.js';
@@ -20,6 +19,7 @@ import type { Arguments } from '../arguments.js';
 import { type Context, EXIT } from '../context.js';
 import { PAGE_FORMATS } from '../formats.js';
 import { fixesIn, type Proposal } from '../proposal.js';
+import { metricIn, secondsIn } from '../run-wishes.js';
 
 /** More names than this are a list nobody reads. */
 const NAMED = 5;
@@ -93,8 +93,8 @@ async function compared(context: Context, plan: Plan, tree: Tree, proposal: Prop
         cwd: io.cwd,
         changes: proposal.changes,
         env: io.env,
-        timeout: secondsIn(args),
-        metric: plan.metric === undefined ? undefined : patternIn(args, plan.metric),
+        timeout: secondsIn(args, 'timeout'),
+        metric: metricIn(args)?.pattern,
         signal: io.signal,
         starting: (name, kind) => context.say(`${name}, ${kind}: running …`),
         ended: (name, kind, { ending, seconds }) =>
@@ -213,9 +213,8 @@ function wishOf(args: Arguments): Omit<Plan, 'fixes' | 'changed'> {
     );
   }
   if (args.readsStdin) throw args.misuse('`memfix prove` runs files; it cannot read standard input.');
-  const metric = args.text('metric');
-  if (metric !== undefined) patternIn(args, metric);
-  secondsIn(args);
+  const metric = metricIn(args)?.text;
+  secondsIn(args, 'timeout');
   return {
     command,
     repeats: repeatsIn(args),
@@ -229,21 +228,4 @@ function repeatsIn(args: Arguments): number {
   const text = args.text('repeat') ?? '1';
   if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
   throw args.misuse(`\`--repeat\` cannot be \`${text}\`: it is a whole number from 1 to 999.`);
-}
-
-function secondsIn(args: Arguments): number | undefined {
-  const text = args.text('timeout');
-  if (text === undefined) return undefined;
-  const seconds = parseSeconds(text);
-  if (seconds !== undefined) return seconds;
-  throw args.misuse(`\`--timeout\` cannot be \`${text}\`: it is a time such as 90, 90s, 10m or 2h.`);
-}
-
-function patternIn(args: Arguments, text: string): RegExp {
-  try {
-    return new RegExp(text, 'g');
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw args.misuse(`\`--metric\` is no regular expression: ${error.message}.`);
-  }
 }

@@ -266,7 +266,7 @@ export class GradTrace {
     if (definition?.type === 'class_definition') return worst(this.#all(given));
     if (path !== undefined) {
       // Its batches have a graph where what it was given had one.
-      if (path === DATA_LOADER) return this.#all(given.slice(0, 1)).includes('graph') ? 'graph' : 'given';
+      if (path === DATA_LOADER) return this.#all(given).includes('graph') ? 'graph' : 'given';
       const result = known.resultOf(path);
       if (result === 'plain') return 'plain';
       if (result === 'passed') return worst(this.#all(given));
