@@ -11,6 +11,7 @@ import { shownCells } from '../src/text/notebook/shown.js';
 import { placeMark } from '../src/text/place.js';
 import { interpret } from '../src/workspace/read.js';
 import { transforms } from '../transforms/index.js';
+import { toolsPython } from './support/python-tools.js';
 
 /** `fix-` is changed to `output.ipynb` by what is safe; `keep-` stays, to the last byte. Both say why in `findings.json`. */
 const FOLDER = join(root, 'fixtures/_notebooks');
@@ -45,7 +46,6 @@ function told({ transform, at, safety, message, questions, refusal }: Finding) {
   };
 }
 
-const pythonHasNbformat = spawnSync('python3', ['-c', 'import nbformat']).status === 0;
 const VALIDATE = `
 import sys, warnings, nbformat
 warnings.simplefilter("ignore")
@@ -102,9 +102,9 @@ describe.each(cases)('%s', (name) => {
     expect(twice.equals(after)).toBe(true);
   });
 
-  test.skipIf(!pythonHasNbformat)('is a notebook for nbformat afterwards', async () => {
+  test('is a notebook for nbformat afterwards', { timeout: 180_000 }, async () => {
     const after = read.kind === 'file' ? (await outcomeOf(read.file, true)).bytes : bytes;
-    const checked = spawnSync('python3', ['-c', VALIDATE], { input: after, encoding: 'utf8' });
+    const checked = spawnSync(toolsPython(), ['-c', VALIDATE], { input: after, encoding: 'utf8' });
     expect(checked.stderr).toBe('');
   });
 });

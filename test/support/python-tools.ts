@@ -5,7 +5,7 @@ import { environment } from '../../src/dev/python.js';
 
 let known: string | undefined;
 
-/** The Python with the programs that memfix has to get along with: pre-commit, junitparser, check-jsonschema. */
+/** The Python with the programs that memfix has to get along with: pre-commit, junitparser, check-jsonschema, nbformat. */
 export function toolsPython(): string {
   known ??= environment({
     name: 'memfix-tools',
