@@ -1,12 +1,10 @@
-import { realpathSync } from 'node:fs';
-import { join, relative } from 'node:path';
 import { type Plan, type Runs, reportOf } from '../../report/prove/assemble.js';
 import { mayBeChance } from '../../report/prove/compare.js';
 import { ranOutOfMemory, succeeded, type Trial, type Variant } from '../../report/prove/record.js';
 import type { Enclose } from './child.js';
-import { type Change, fixCopy } from './fixes.js';
+import { CopiedRuns, patienceFor } from './copied-run.js';
+import type { Change } from './fixes.js';
 import type { Tree } from './tree.js';
-import { placeShim, runTrial } from './trial.js';
 import type { Workshop } from './workshop.js';
 
 type Kind = keyof Variant;
@@ -29,9 +27,6 @@ export interface Assignment {
   starting(name: string, kind: Kind): void;
   ended(name: string, kind: Kind, trial: Trial): void;
 }
-
-/** With no limit given, a command that hangs because of a fix ends all the same. */
-const PATIENCE = { factor: 10, least: 60 };
 
 /**
  * Runs the command in a fresh copy each time. The counting runs come first, so that the timed ones find the disk warm.
@@ -60,43 +55,29 @@ export async function runAll(assignment: Assignment, workshop: Workshop): Promis
 
 class Bench {
   readonly #variants = new Map<string, Record<Kind, Trial[]>>();
-  readonly #shim: string;
+  readonly #runs: CopiedRuns;
 
   constructor(
     private readonly assignment: Assignment,
-    private readonly workshop: Workshop,
+    workshop: Workshop,
   ) {
-    this.#shim = placeShim(join(workshop.folder, 'shim'));
+    this.#runs = new CopiedRuns({ ...assignment, words: assignment.plan.command }, workshop);
   }
 
   async run(name: string, kind: Kind): Promise<Trial> {
-    const { plan, tree, cwd, changes, env, signal, metric, enclose } = this.assignment;
+    const { changes, timeout } = this.assignment;
     const trials = this.#variant(name);
-    const copy = this.workshop.copy(name);
-    try {
-      fixCopy(tree.root, copy, changes.get(name) ?? []);
-      this.assignment.starting(name, kind);
-      const timeout = this.assignment.timeout ?? this.#patienceFor(name);
-      const trial = await runTrial({
-        command: plan.command,
-        kind,
-        tree: tree.root,
-        copy,
-        cwd: join(copy, relative(tree.root, realpathSync.native(cwd))),
-        shim: this.#shim,
-        folder: join(this.workshop.folder, 'runs', `${name}-${kind}-${trials[kind].length + 1}`),
-        env,
-        signal,
-        ...(timeout !== undefined && { timeout }),
-        ...(metric && { metric }),
-        ...(enclose && { enclose }),
-      });
-      trials[kind].push(trial);
-      this.assignment.ended(name, kind, trial);
-      return trial;
-    } finally {
-      this.workshop.discard(copy);
-    }
+    const trial = await this.#runs.run({
+      kind,
+      name,
+      record: `${name}-${kind}-${trials[kind].length + 1}`,
+      changes: changes.get(name) ?? [],
+      timeout: timeout ?? this.#patienceFor(name),
+      starting: () => this.assignment.starting(name, kind),
+    });
+    trials[kind].push(trial);
+    this.assignment.ended(name, kind, trial);
+    return trial;
   }
 
   isSound(name: string): boolean {
@@ -121,7 +102,7 @@ class Bench {
       0,
       ...Object.values(this.#variant('before')).flatMap((trials) => trials.map(({ seconds }) => seconds)),
     );
-    return Math.ceil(Math.max(PATIENCE.least, PATIENCE.factor * slowest));
+    return patienceFor(slowest);
   }
 }
 

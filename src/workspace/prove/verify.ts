@@ -1,13 +1,12 @@
-import { realpathSync } from 'node:fs';
-import { join, relative } from 'node:path';
 import { type Baseline, comparable, disagreement } from '../../report/prove/agreement.js';
 import { endingWords, succeeded, type Trial } from '../../report/prove/record.js';
 import type { Numerics } from '../../toolkit/contract.js';
 import { Failure } from '../failure.js';
 import { bisect } from './bisect.js';
-import { type Change, fixCopy } from './fixes.js';
+import { CopiedRuns, patienceFor } from './copied-run.js';
+import type { Change } from './fixes.js';
 import type { Tree } from './tree.js';
-import { type Kind, placeShim, runTrial } from './trial.js';
+import type { Kind } from './trial.js';
 import type { Workshop } from './workshop.js';
 
 /** A fix that a run of the user's command is to decide. */
@@ -61,8 +60,6 @@ export interface Memory {
   set(key: string, result: string | null): void;
 }
 
-/** With no limit given, a command that hangs because of a fix ends all the same. */
-const PATIENCE = { factor: 10, least: 60 };
 /** Fixes of one label are tried together, the strictest first: a looser one would hide what they do. */
 const LABELS: readonly Numerics[] = ['bit-identical', 'rounding'];
 
@@ -74,7 +71,7 @@ export async function verify(task: VerifyTask, workshop: Workshop): Promise<Veri
 }
 
 class Verifier {
-  readonly #shim: string;
+  readonly #runs: CopiedRuns;
   readonly #started = Date.now();
   readonly #seconds: number[] = [];
   readonly #verdicts = new Map<string, Verdict>();
@@ -82,9 +79,9 @@ class Verifier {
 
   constructor(
     private readonly task: VerifyTask,
-    private readonly workshop: Workshop,
+    workshop: Workshop,
   ) {
-    this.#shim = placeShim(join(workshop.folder, 'shim'));
+    this.#runs = new CopiedRuns({ ...task, words: task.command, metric: task.metric?.pattern }, workshop);
   }
 
   async decide(): Promise<Verified> {
@@ -179,34 +176,19 @@ class Verifier {
     changes: readonly Change[],
     lines: readonly string[] = [],
   ): Promise<Trial> {
-    const { command, tree, cwd, env, metric, signal } = this.task;
     const number = this.#seconds.length + 1;
-    const copy = this.workshop.copy('trial');
-    try {
-      fixCopy(tree.root, copy, changes);
-      this.task.starting(what, number, this.#expected);
-      const patience =
-        this.#expected && Math.ceil(Math.max(PATIENCE.least, PATIENCE.factor * this.#expected));
-      const timeout = this.task.timeout ?? patience;
-      const trial = await runTrial({
-        command,
-        kind,
-        tree: tree.root,
-        copy,
-        cwd: join(copy, relative(tree.root, realpathSync.native(cwd))),
-        shim: this.#shim,
-        folder: join(this.workshop.folder, 'runs', `${number}`),
-        env,
-        signal,
-        lines,
-        ...(timeout !== undefined && { timeout }),
-        ...(metric && { metric: metric.pattern }),
-      });
-      this.#seconds.push(trial.seconds);
-      return trial;
-    } finally {
-      this.workshop.discard(copy);
-    }
+    const expected = this.#expected;
+    const trial = await this.#runs.run({
+      kind,
+      name: 'trial',
+      record: `${number}`,
+      changes,
+      lines,
+      timeout: this.task.timeout ?? (expected === undefined ? undefined : patienceFor(expected)),
+      starting: () => this.task.starting(what, number, expected),
+    });
+    this.#seconds.push(trial.seconds);
+    return trial;
   }
 }
 
