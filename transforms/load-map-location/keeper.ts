@@ -31,8 +31,9 @@ export function keeperOf(alone: PyModule, method: PyNode): Keeper {
   const isNoModule = imported.every((path) => PLAIN_BASES.has(path) || path.startsWith(OPTIMIZERS));
   if (unknown || !isNoModule) return { name, knows: undefined };
   const has = (each: string) => classes.some((node) => alone.scopeOf(node).has(each));
-  // `__getattr__` gives methods, and never what is called by itself.
-  const isOpen = has('__getattr__') || has('__getattribute__');
+  // What an instance gets otherwise are methods, and never what is called by itself.
+  const isOpen =
+    has('__getattr__') || has('__getattribute__') || /\bsetattr\(|__dict__/.test(alone.codeOf(classNode));
   return { name, knows: [...OF_MODULES].filter((each) => has(each) || (isOpen && each !== '__call__')) };
 }
 

@@ -45,18 +45,34 @@ function findPlainLoading(module: PyModule): PlainLoading | undefined {
   if (!arePlain || !files.some((file) => file.isProgram)) return undefined;
   return {
     isOpen: !own.isProgram && isInstallable(module),
-    keepers: keepersAmong(files),
+    keepers: keepersAmong(module, files),
   };
 }
 
-/** Where one of them keeps something, what another hands on may reach it; and who inherits from one is not looked at. */
-function keepersAmong(files: readonly Look[]): readonly Keeper[] {
+/** Where one of them keeps something, what another hands on may reach it. */
+function keepersAmong(module: PyModule, files: readonly Look[]): readonly Keeper[] {
   if (files.every(({ areCopying }) => areCopying)) return [];
-  const inherited = new Set(files.flatMap(({ bases }) => bases));
+  const isChanged = files.some(({ givesMethods }) => givesMethods);
   return files
     .flatMap(({ loaders }) => loaders)
-    .map((keeper) => (inherited.has(keeper.name) ? { name: keeper.name, knows: undefined } : keeper));
+    .map(({ name, knows }) => ({ name, knows: isChanged || isTakenUp(module, name) ? undefined : knows }));
 }
+
+/** Whether some file does more with a class than to make an instance of it: it may inherit from it, or change it. */
+function isTakenUp(module: PyModule, name: string): boolean {
+  const files = module.around.summaries({ word: name, beside: [] }, takesUp);
+  return files === undefined || files.includes(true) || takesUp(module.alone, name);
+}
+
+function takesUp({ code }: PyModule, name: string): boolean {
+  const renamed = new RegExp(`\\b${name}\\s+as\\b`);
+  const used = new RegExp(`(?<!class\\s+|super\\()\\b${name}\\b(?!\\s*\\()`);
+  return code.split('\n').some((line) => (/^\s*(?:from|import)\b/.test(line) ? renamed : used).test(line));
+}
+
+/** Methods of modules that some object is given. */
+const GIVES_METHODS =
+  /\.(?:cuda|modules|named_parameters|parameters)\s*=(?!=)|\bsetattr\([^\n]*["'](?:cuda|modules|named_parameters|parameters)["']/;
 
 const OWN_WAY = 'own way';
 
@@ -67,8 +83,7 @@ interface Look {
   /** Its classes with a way of their own to load, and whether all of these copy what they are given. */
   readonly loaders: readonly Keeper[];
   readonly areCopying: boolean;
-  /** Words in the lists of bases of its classes. */
-  readonly bases: readonly string[];
+  readonly givesMethods: boolean;
   /** What it imports, `.lib.nets` for a relative import; of the others the first two names. */
   readonly imports: readonly string[];
 }
@@ -106,9 +121,7 @@ function lookAt(alone: PyModule): Look | typeof OWN_WAY {
     isProgram: isProgram(alone),
     loaders: loaders.map((method) => keeperOf(alone, method)),
     areCopying: loaders.every((method) => copiesGiven(alone, method)),
-    bases: [...alone.code.matchAll(/^[ \t]*class[ \t]+\w+[ \t]*\(([^)]*)\)/gm)].flatMap(
-      ([, bases = '']) => bases.match(/\w+/g) ?? [],
-    ),
+    givesMethods: alone.mentions(GIVES_METHODS),
     imports: [...new Set(imports.map((dotted) => spelledOut(place, dotted)))],
   };
 }

@@ -1,6 +1,9 @@
+import { givesModule } from '../../library/library.js';
+import { classAround } from '../../semantic/definitions.js';
 import { definedElsewhere, valueElsewhere } from '../../semantic/elsewhere.js';
 import { ingredientsOf } from '../../semantic/ingredients.js';
 import type { PyModule } from '../../semantic/module.js';
+import { methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isModelMaker } from '../catalog-modules.js';
 import { type Maker, madeBy } from './made-by.js';
@@ -18,7 +21,7 @@ const NETWORK: Maker = {
  */
 export function mayHold(module: PyModule, network: PyNode, owner: string): boolean {
   const made = module.memo(classesIn, network);
-  return made === undefined || made.has(owner) || module.memo(isAttached, owner);
+  return made === undefined || made.has(owner) || module.memo(isHandedOn, owner);
 }
 
 /** Ways to parts that no name leads to. */
@@ -53,14 +56,56 @@ function leadsInside(module: PyModule, path: string): boolean {
   }
 }
 
-/** Whether some file makes an instance of the class a part of another object, from outside. */
-function isAttached(module: PyModule, owner: string): boolean {
-  const files = module.around.summaries({ word: owner, beside: [] }, attaches);
-  return files === undefined || files.includes(true) || attaches(module.alone, owner);
+/** Whether some file makes an instance of the class and hands it to others, who may make it a part of a network. */
+function isHandedOn(module: PyModule, owner: string): boolean {
+  const files = module.around.summaries({ word: owner, beside: [] }, handsOn);
+  return files === undefined || files.includes(true) || handsOn(module.alone, owner);
 }
 
-function attaches({ code }: PyModule, owner: string): boolean {
-  return new RegExp(
-    `(?<![\\w.])(?!self\\.\\w+\\s*=)\\w+(?:\\.\\w+)+\\s*=(?!=)[^\\n]*\\b${owner}\\b|\\b(?:setattr|add_module|register_module)\\b[^\\n]*\\b${owner}\\b`,
-  ).test(code);
+function handsOn(alone: PyModule, owner: string): boolean {
+  return alone.words(owner).some((node) => {
+    if (node.type !== 'identifier' || node.closest('import_statement', 'import_from_statement', 'type'))
+      return false;
+    const name =
+      node.parent?.type === 'attribute' && node.parent.field('object') !== node ? node.parent : node;
+    // Its own head, and a base of another: whoever names that names this.
+    if (name.parent?.type === 'class_definition' || name.parent?.parent?.type === 'class_definition')
+      return false;
+    const callee = name.parent?.parent?.field('function')?.text;
+    if (name.parent?.type === 'argument_list' && (callee === 'isinstance' || callee === 'super'))
+      return false;
+    const made = name.parent;
+    return made?.type !== 'call' || made.field('function') !== name || !staysApart(alone, made);
+  });
+}
+
+/** A new instance that is called, or is given a name by which it is only called and asked for its own parts. */
+function staysApart(module: PyModule, made: PyNode): boolean {
+  const { parent } = made;
+  const above = parent?.parent;
+  if (isOnlyUsed(made)) {
+    const method =
+      above?.type === 'call' && above.field('function') === parent ? methodName(above) : undefined;
+    // `.cuda()` gives it back.
+    return above === undefined || method === undefined || !givesModule(method) || staysApart(module, above);
+  }
+  const target = parent?.type === 'assignment' ? parent.field('left') : undefined;
+  if (target?.type === 'identifier') {
+    const scope = module.resolve(target);
+    return scope !== undefined && module.reads(scope, target.text).every(isOnlyUsed);
+  }
+  const attribute = target?.type === 'attribute' ? target.field('attribute')?.text : undefined;
+  if (attribute === undefined || target?.field('object')?.text !== classAround(target ?? made)?.self)
+    return parent?.type === 'expression_statement';
+  return module.words(attribute).every(({ type, parent: use }) => {
+    if (type !== 'identifier' || use?.type !== 'attribute') return true;
+    return use.parent?.field('left') === use || isOnlyUsed(use);
+  });
+}
+
+/** `net(x)`, `net.part` */
+function isOnlyUsed(read: PyNode): boolean {
+  const { parent } = read;
+  if (parent?.type === 'call') return parent.field('function') === read;
+  return parent?.type === 'attribute' && parent.field('object') === read;
 }
