@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { build } from 'esbuild';
 import type { TransformMeta } from '../../toolkit/contract.js';
@@ -6,12 +6,14 @@ import { comparedRuns } from '../budget-page.js';
 import { root } from '../project.js';
 import { entryPoints } from './api.js';
 import { ICON_FILE, pageHtml } from './layout.js';
+import { Links } from './links.js';
 import {
   codeBlock,
   type Draft,
   draftOf,
   type Extras,
   type Heading,
+  headingsOf,
   passagesOf,
   rendered,
 } from './markdown.js';
@@ -24,22 +26,18 @@ import { type Entry, indexScript } from './search.js';
 export async function siteFiles(metas: readonly TransformMeta[]): Promise<ReadonlyMap<string, string>> {
   const pages = withEntryPoints(sitePages());
   const drafts = pages.map(draftOf);
-  const addresses = addressesOf(drafts);
-  const sources = new Map<string, string>();
+  const links = new Links(drafts);
   const files = new Map<string, string>();
   for (const draft of drafts) {
     const { page } = draft;
     const up = '../'.repeat(page.path.split('/').length - 1);
-    const link = (file: string, href: string) => {
-      const address = addressOf(file, href, addresses, sources);
-      return /^[a-z]+:|^#/.test(address) ? address : relativeTo(page.path, address);
-    };
+    const link = (file: string, href: string) => links.from(page.path, file, href);
     const body = rendered(draft, { link, ...extrasOf(page, metas, up) });
-    const headings = [...draft.headings.values()];
+    const headings = headingsOf(draft);
     const title = page.titled ? `<h1>${escaped(page.title)}</h1>\n` : '';
     files.set(page.path, pageHtml({ page, body: title + body, headings, about: aboutOf(draft) }, pages));
   }
-  for (const [path, source] of sources) files.set(path, sourcePage(path, source, pages));
+  for (const [path, source] of links.sources) files.set(path, sourcePage(path, source, pages));
   for (const [name, text] of await scripts()) files.set(name, text);
   files.set('search.js', indexScript(entriesOf(drafts)));
   files.set('icon.svg', ICON_FILE);
@@ -81,47 +79,6 @@ function extrasOf(page: Page, metas: readonly TransformMeta[], up: string): Omit
     return gainCell(meta);
   };
   return { column: { head: 'measured', cell } };
-}
-
-/** `README.md#install` and `README.md`: the page and the anchor that it is now. */
-function addressesOf(drafts: readonly Draft[]): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const { page, pieces, headings } of drafts)
-    for (const { file, tokens } of pieces) {
-      if (!found.has(file)) found.set(file, page.path);
-      for (const token of tokens) {
-        const heading = token.type === 'heading' ? headings.get(token as never) : undefined;
-        if (heading !== undefined) found.set(`${file}#${heading.id}`, `${page.path}#${heading.id}`);
-      }
-    }
-  return found;
-}
-
-/** Relative to the root of the site. What is no page but a file of the repository becomes one that shows it. */
-function addressOf(
-  file: string,
-  href: string,
-  addresses: ReadonlyMap<string, string>,
-  sources: Map<string, string>,
-): string {
-  if (/^[a-z]+:/.test(href)) return href;
-  const [path = '', anchor] = href.split('#');
-  const target = path === '' ? file : posix.normalize(posix.join(posix.dirname(file), path));
-  const known = addresses.get(anchor === undefined ? target : `${target}#${anchor}`);
-  if (known !== undefined) return known;
-  const place = join(root, target);
-  if (anchor !== undefined || target.startsWith('..') || !existsSync(place))
-    throw new Error(`${file} links to ${href}, which leads nowhere`);
-  const shown = `files/${target}.html`;
-  sources.set(shown, target);
-  return shown;
-}
-
-function relativeTo(from: string, to: string): string {
-  const [path = '', anchor] = to.split('#');
-  const tail = anchor === undefined ? '' : `#${anchor}`;
-  if (path === from && tail !== '') return tail;
-  return `${posix.relative(posix.dirname(from), path)}${tail}`;
 }
 
 function sourcePage(path: string, source: string, pages: readonly Page[]): string {

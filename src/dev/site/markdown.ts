@@ -19,13 +19,13 @@ export interface Passage {
 interface Piece {
   readonly file: string;
   readonly tokens: readonly Token[];
+  readonly headings: ReadonlyMap<Token, Heading>;
 }
 
 /** A page that was read and has the anchors of its headings, but not yet its links. */
 export interface Draft {
   readonly page: Page;
   readonly pieces: readonly Piece[];
-  readonly headings: ReadonlyMap<Tokens.Heading, Heading>;
 }
 
 /** What a page has beside its Markdown. */
@@ -42,17 +42,21 @@ export interface Extras {
 
 export function draftOf(page: Page): Draft {
   const taken = new Map<string, number>();
-  const headings = new Map<Tokens.Heading, Heading>();
   const pieces = page.parts.map(({ file, text }): Piece => {
     const tokens = new Marked().lexer(text);
-    for (const token of tokens)
-      if (isHeading(token)) headings.set(token, headingOf(plainText(token.tokens), token.depth, taken));
-    return { file, tokens };
+    const headings = tokens
+      .filter(isHeading)
+      .map((token) => [token, headingOf(plainText(token.tokens), token.depth, taken)] as const);
+    return { file, tokens, headings: new Map(headings) };
   });
-  return { page, pieces, headings };
+  return { page, pieces };
 }
 
-export function headingOf(text: string, level: number, taken: Map<string, number>): Heading {
+export function headingsOf({ pieces }: Draft): readonly Heading[] {
+  return pieces.flatMap(({ headings }) => [...headings.values()]);
+}
+
+function headingOf(text: string, level: number, taken: Map<string, number>): Heading {
   const slug = slugOf(text);
   const count = taken.get(slug) ?? 0;
   taken.set(slug, count + 1);
@@ -68,10 +72,10 @@ function slugOf(text: string): string {
 }
 
 export function rendered(draft: Draft, extras: Extras): string {
-  return draft.pieces.map((piece) => renderedPiece(piece, draft, extras)).join('\n');
+  return draft.pieces.map((piece) => renderedPiece(piece, extras)).join('\n');
 }
 
-function renderedPiece({ file, tokens }: Piece, { headings }: Draft, extras: Extras): string {
+function renderedPiece({ file, tokens, headings }: Piece, extras: Extras): string {
   const marked = new Marked();
   marked.use({
     renderer: {
@@ -104,7 +108,7 @@ function renderedPiece({ file, tokens }: Piece, { headings }: Draft, extras: Ext
           if (hasMore) cells.push(cell('td', column.cell(hrefIn(row[0]) ?? '')));
           return `<tr>${cells.join('')}</tr>\n`;
         });
-        return `<div class="scroll" role="region" aria-label="Table" tabindex="0"><table${hasMore ? ' class="listing"' : ''}>\n<thead><tr>${head.join('')}</tr></thead>\n<tbody>\n${rows.join('')}</tbody></table></div>\n`;
+        return `<div class="scroll" role="group" aria-label="Table" tabindex="0"><table${hasMore ? ' class="listing"' : ''}>\n<thead><tr>${head.join('')}</tr></thead>\n<tbody>\n${rows.join('')}</tbody></table></div>\n`;
       },
     },
   });
@@ -116,7 +120,7 @@ function headCell(inner: string): string {
   return inner === '' ? '<td></td>' : `<th scope="col">${inner}</th>`;
 }
 
-export function headingHtml({ id, level, text }: Heading, body: string): string {
+function headingHtml({ id, level, text }: Heading, body: string): string {
   const anchor = `<a class="anchor" href="#${id}" aria-label="Link to “${escaped(text)}”">#</a>`;
   return `<h${level} id="${id}">${body}${level === 1 ? '' : ` ${anchor}`}</h${level}>\n`;
 }
@@ -127,11 +131,12 @@ export function codeBlock(text: string, language: string): string {
 }
 
 /** What is found of a page, heading by heading. Figures in tables are no words to search for. */
-export function passagesOf({ pieces, headings, page }: Draft): readonly Passage[] {
+export function passagesOf({ pieces, page }: Draft): readonly Passage[] {
   const passages: { heading: Heading; texts: string[] }[] = [];
   const top: Heading = { id: '', level: 1, text: page.title };
-  for (const token of pieces.flatMap(({ tokens }) => tokens)) {
-    const heading = isHeading(token) ? headings.get(token) : undefined;
+  const all = pieces.flatMap(({ tokens, headings }) => tokens.map((token) => ({ token, headings })));
+  for (const { token, headings } of all) {
+    const heading = headings.get(token);
     if (heading !== undefined) passages.push({ heading, texts: [] });
     else {
       if (passages.length === 0) passages.push({ heading: top, texts: [] });
@@ -164,22 +169,13 @@ function plainText(tokens: readonly Token[] = []): string {
       const inner = 'tokens' in token ? token.tokens : undefined;
       if (inner !== undefined && inner.length > 0)
         return plainText(inner) + (token.type === 'paragraph' ? ' ' : '');
-      return 'text' in token ? unescaped(String(token.text)) : '';
+      return 'text' in token ? String(token.text) : '';
     })
     .join('');
 }
 
 function isWords(text: string): boolean {
   return /\p{L}{3,}/u.test(text);
-}
-
-function unescaped(text: string): string {
-  return text
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
 }
 
 function hrefIn(cell: Tokens.TableCell | undefined): string | undefined {

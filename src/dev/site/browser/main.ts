@@ -159,10 +159,10 @@ function line(tag: string, text: string | readonly (Node | string)[]): HTMLEleme
 
 /** The text with the words that were found marked. */
 function excerpt(text: string, terms: readonly string[]): readonly (Node | string)[] {
-  const words = terms.map((term) => term.replace(/[^\p{L}\p{N}_]/gu, '\\$&'));
+  const words = terms.map((term) => term.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
   if (words.length === 0) return [text];
   return text
-    .split(new RegExp(`(${words.join('|')})`, 'giu'))
+    .split(new RegExp(`(?<![\\p{L}\\p{N}])(${words.join('|')})`, 'giu'))
     .map((part, at) => (at % 2 === 0 ? part : line('mark', part)));
 }
 
