@@ -2,8 +2,8 @@
 
     python bench/gpu/measure.py --out transforms/evidence.json
 
-Needs torch, transformers and accelerate, and a CUDA device that nothing else uses. Every side of every case runs in a
-process of its own, so that order does not matter. A case that fails is written down as a failure.
+Needs torch, transformers, accelerate, peft and bitsandbytes, and a CUDA device that nothing else uses. Every side of
+every case runs in a process of its own, so that order does not matter. A case that fails is written down as a failure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import time
 import traceback
 from pathlib import Path
 
-SUBJECTS = ("graphs", "devices", "optimizers", "caches", "checkpointing", "precision", "loading", "trainers", "sharding")
+SUBJECTS = ("graphs", "devices", "optimizers", "caches", "checkpointing", "precision", "quantized", "loading", "trainers",
+            "sharding")
 # What takes long to import and is imported late by what is measured: once here instead of in every child.
 PRELOADED = ("torch._dynamo", "transformers.models.llama.modeling_llama", "transformers.trainer", "accelerate")
 LONGEST_SIDE_S = 90
