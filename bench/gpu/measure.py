@@ -26,6 +26,8 @@ SUBJECTS = ("graphs", "devices", "optimizers", "caches", "checkpointing", "preci
             "sharding")
 # What takes long to import and is imported late by what is measured: once here instead of in every child.
 PRELOADED = ("torch._dynamo", "transformers.models.llama.modeling_llama", "transformers.trainer", "accelerate")
+# What touches CUDA when it is imported, and what imports that: only the children may.
+CHILDREN_ONLY = ("bitsandbytes", "peft")
 LONGEST_SIDE_S = 90
 
 
@@ -42,6 +44,7 @@ def main() -> None:
     os.environ["MEMFIX_GPU_DEVICE"] = asked.device
     os.environ["MEMFIX_GPU_SMOKE"] = "1" if asked.smoke else "0"
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    sys.modules.update(dict.fromkeys(CHILDREN_ONLY))
     for needed in PRELOADED + SUBJECTS:
         __import__(needed)
     from case import CASES
@@ -121,6 +124,8 @@ def run_side(case, after: bool, answer: Path, log: Path) -> None:
         sink = os.open(log, os.O_CREAT | os.O_WRONLY)
         os.dup2(sink, 1)
         os.dup2(sink, 2)
+        for name in CHILDREN_ONLY:
+            del sys.modules[name]
         from meter import measure
 
         answer.write_text(json.dumps(measure(case, after)), "utf8")
