@@ -67,6 +67,14 @@ describe('the site in a browser, from a disk', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/detach-accumulated-loss\.html$/);
     await page.keyboard.press('/');
+    await page.keyboard.type('evaluation');
+    await page.locator('#results [role=option]').first().waitFor();
+    const found = await page
+      .locator('#results a')
+      .evaluateAll((links) => links.map((link) => (link instanceof HTMLAnchorElement ? link.href : '')));
+    expect(new Set(found).size).toBe(found.length);
+    expect(found[0]).not.toMatch(/\/api/);
+    await page.keyboard.press('/');
     await page.keyboard.type('xyzzy');
     await page.getByText('Nothing is found for “xyzzy”').waitFor();
     await page.keyboard.press('Escape');
@@ -92,15 +100,7 @@ describe('the site in a browser, from a disk', () => {
 
   test('fits a phone, and its menu opens', async () => {
     const { page, trouble } = await open('index.html', PHONE);
-    for (const path of [
-      'index',
-      'transforms/index',
-      'transforms/no-grad',
-      'budget',
-      'ci',
-      'api-toolkit',
-      'compare',
-    ]) {
+    for (const path of ['index', 'transforms/index', 'transforms/no-grad', 'budget', 'ci', 'api-toolkit']) {
       await page.goto(`${pathToFileURL(folder).href}/${path}.html`);
       expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBe(375);
     }

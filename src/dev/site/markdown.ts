@@ -137,11 +137,10 @@ export function passagesOf({ pieces, page }: Draft): readonly Passage[] {
   const all = pieces.flatMap(({ tokens, headings }) => tokens.map((token) => ({ token, headings })));
   for (const { token, headings } of all) {
     const heading = headings.get(token);
+    const text = heading === undefined ? plainText([token]) : '';
     if (heading !== undefined) passages.push({ heading, texts: [] });
-    else {
-      if (passages.length === 0) passages.push({ heading: top, texts: [] });
-      passages.at(-1)?.texts.push(plainText([token]));
-    }
+    else if (passages.length === 0 && text !== '') passages.push({ heading: top, texts: [text] });
+    else passages.at(-1)?.texts.push(text);
   }
   return passages.map(({ heading, texts }) => ({
     heading,

@@ -19,6 +19,9 @@ export const SEARCH: Options<Entry> = {
     prefix: true,
     fuzzy: (term) => (term.length > 4 ? 0.2 : false),
     combineWith: 'AND',
+    // Who searches wants to use memfix, more often than to extend it.
+    boostDocument: (_id, _term, stored) =>
+      /^(?:api|contributing|changelog)/.test(String(stored?.['url'])) ? 0.1 : 1,
   },
 };
 
