@@ -116,9 +116,9 @@ export {
   TENSOR_BACKWARD,
   VARIABLE,
 } from '../torch/catalog.js';
+export { IS_TORCH, isTorchCode } from '../torch/framework.js';
 export { type Gate, hasDetach, ONLY_READ, placeOf, shown } from '../torch/gate.js';
 export { type Backward, backwards } from '../torch/grad/backward-calls.js';
-
 export { doubtsAbout, keepsOnlyNumbers } from '../torch/grad/doubts.js';
 export {
   type Evaluation,
@@ -129,14 +129,7 @@ export {
   SWITCHES,
 } from '../torch/grad/evaluation.js';
 export { hasInferenceFastPath } from '../torch/grad/fast-path.js';
-export { mayCarryGradient, recordsNoGraph } from '../torch/grad/gradient.js';
-export {
-  differentiatingCaller,
-  differentiatingReader,
-  onlyReadOutside,
-} from '../torch/grad/mode.js';
 export { mayCallNetwork, mayRunForNumbers, NUMBERS, numericRuns } from '../torch/grad/numeric-runs.js';
-export { fatesAt } from '../torch/grad/record-fate.js';
 export { compilerOf, importsTorch } from '../torch/grad/roles.js';
 export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';
 export {
@@ -169,7 +162,6 @@ export {
   NOT_REENTRANT,
   surroundingGates,
 } from '../torch/module/checkpointing.js';
-
 export { mayLearnMore } from '../torch/module/frozen-parts.js';
 export { isModel, nameSaysModel } from '../torch/module/model-value.js';
 export {
@@ -191,8 +183,6 @@ export {
 } from '../torch/record/kept-loss.js';
 export type { GradlessPart } from '../torch/record/left-behind.js';
 export { lossTerm } from '../torch/record/loss-term.js';
-export { backwardIn, isEvaluation, isReport } from '../torch/record/loss-use.js';
-
 export { storeGates } from '../torch/record/store-elsewhere.js';
 export { initialisesBefore, inPlaceGates, startOf } from '../torch/statistic/in-place-statistic.js';
 export {
@@ -206,13 +196,6 @@ export {
   statisticsCuredBy,
   valuesToDetach,
 } from '../torch/statistic/statistic-cure.js';
-export { isComputedHere } from '../torch/tensor/computed-value.js';
-export { isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
-export { IS_TORCH, isTorchCode } from '../torch/tensor/framework.js';
-export { type Held, heldTensor } from '../torch/tensor/held-tensor.js';
-export { type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../torch/tensor/low-rank.js';
-export { isProvenTensor } from '../torch/tensor/proven-tensor.js';
-export { kindOf } from '../torch/tensor/tensor.js';
 export { accumulatingLoops } from '../torch/training/fsdp.js';
 export {
   type AdamCall,
@@ -232,6 +215,20 @@ export {
 } from '../torch/training/training-loop.js';
 export { isTraced, wrappingGates } from '../torch/training/wrapping.js';
 export { isAtLeast, isInstalled } from '../torch/versions.js';
+export {
+  differentiatingCaller,
+  differentiatingReader,
+  onlyReadOutside,
+} from '../values/effects/mode.js';
+export { fatesAt } from '../values/uses/record-fate.js';
+export { backwardIn, isEvaluation, isReport } from '../values/uses/report.js';
+export { isComputedHere } from '../values/value/computed-value.js';
+export { isCertainDevice, isCpu, isDevice } from '../values/value/device-value.js';
+export { mayCarryGradient, recordsNoGraph } from '../values/value/gradient.js';
+export { type Held, heldTensor } from '../values/value/held-tensor.js';
+export { type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../values/value/low-rank.js';
+export { isProvenTensor } from '../values/value/proven-tensor.js';
+export { kindOf } from '../values/value/tensor.js';
 export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { attributeElsewhere, moduleKind } from '../../src/torch/module/modules.js';
-import { isPythonNumber } from '../../src/torch/tensor/python-number.js';
-import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { isPythonNumber } from '../../src/values/value/python-number.js';
+import { kindOf } from '../../src/values/value/tensor.js';
 import { moduleIn, nodeAt } from '../support/module.js';
 
 type Project = Readonly<Record<string, string>>;

@@ -10,7 +10,7 @@ import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { AMP_NAMES, OLD_AMP } from '../../src/torch/catalog.js';
 import { type Gate, gate, placeOf } from '../../src/torch/gate.js';
-import { isProvenTensor } from '../../src/torch/tensor/proven-tensor.js';
+import { isProvenTensor } from '../../src/values/value/proven-tensor.js';
 
 /** A use of one of the names that moved. */
 export interface AmpUse {

@@ -18,7 +18,6 @@ import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { placesOf, wholeWord } from '../../src/text/words.js';
 import { gradlessAmong } from '../../src/torch/grad/gradless-lines.js';
-import { isFreshContainer } from '../../src/torch/grad/record-fate.js';
 import {
   callsStep,
   isHandedBack,
@@ -26,6 +25,7 @@ import {
   linesNaming,
   recordingStretches,
 } from '../../src/torch/record/running-total.js';
+import { isFreshContainer } from '../../src/values/uses/record-fate.js';
 
 /** A variable that starts as an empty list and is appended to from one round of a loop to the next. */
 export interface KeptList {

@@ -15,8 +15,8 @@ import {
 import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
-import { isFreshContainer } from '../../src/torch/grad/record-fate.js';
 import { moduleKind } from '../../src/torch/module/modules.js';
+import { isFreshContainer } from '../../src/values/uses/record-fate.js';
 import { isMeter, keepsWhatItGets } from './meter.js';
 import { startsAsNumber } from './total-start.js';
 

@@ -14,8 +14,8 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
-import { type Fate, fatesOf } from '../../src/torch/grad/record-fate.js';
+import { type Fate, fatesOf } from '../../src/values/uses/record-fate.js';
+import { recordsNoGraph } from '../../src/values/value/gradient.js';
 
 const METER = /meter|avg|average|tracker|smooth|running/i;
 const METER_CLASS = /^(?:\w+\.)*\w*(?:Meter|Average|Tracker|SmoothedValue)\w*\(/;

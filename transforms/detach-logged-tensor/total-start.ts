@@ -5,7 +5,7 @@ import { argumentsOf, enclosingLoops, unparenthesized } from '../../src/semantic
 import type { PyNode } from '../../src/syntax/node.js';
 import { attributeUses } from '../../src/torch/module/modules.js';
 import { isZero } from '../../src/torch/record/running-total.js';
-import { isPythonNumber } from '../../src/torch/tensor/python-number.js';
+import { isPythonNumber } from '../../src/values/value/python-number.js';
 
 /**
  * Whether `self.total` or `totals["loss"]` is only ever set to numbers, and otherwise added to; an element of a tensor that

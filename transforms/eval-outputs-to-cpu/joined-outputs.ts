@@ -14,7 +14,7 @@ import {
 import { behindBracket } from '../../src/syntax/code-text.js';
 import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isFreshContainer } from '../../src/torch/grad/record-fate.js';
+import { isFreshContainer } from '../../src/values/uses/record-fate.js';
 
 /** A list of tensors that is filled in a loop, joined after it and then only looked at on the CPU. */
 export interface JoinedOutputs {

@@ -1,7 +1,7 @@
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, keywordArgument, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isFloating } from '../../src/torch/tensor/tensor.js';
+import { isFloating } from '../../src/values/value/tensor.js';
 
 /** `torch.empty(n)` holds what was left in memory, unless it has no elements or is filled on the spot. */
 export function isFilled(path: string, factory: PyNode, moved: PyNode): boolean {

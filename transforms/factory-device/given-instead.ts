@@ -4,7 +4,7 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsByParameter } from '../../src/semantic/parameters.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isDevice } from '../../src/torch/tensor/device-value.js';
+import { isDevice } from '../../src/values/value/device-value.js';
 
 /**
  * The argument of a call in the project that gives the parameter which an expression names something that is no device:

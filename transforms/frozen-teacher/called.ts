@@ -7,9 +7,9 @@ import { argumentsByParameter } from '../../src/semantic/parameters.js';
 import { starredDefinition } from '../../src/semantic/star-imports.js';
 import { enclosingFunction, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { gradModeOf } from '../../src/torch/grad/gradient.js';
-import { valuesGiven } from '../../src/torch/grad/origins.js';
 import { attributeUses } from '../../src/torch/module/modules.js';
+import { gradModeOf } from '../../src/values/value/gradient.js';
+import { valuesGiven } from '../../src/values/value/origins.js';
 
 /** The function or the class of the project that a call runs. */
 export function definitionCalled(module: PyModule, call: PyNode): Elsewhere | undefined {

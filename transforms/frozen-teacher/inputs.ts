@@ -8,8 +8,8 @@ import type { PyNode } from '../../src/syntax/node.js';
 import { DATA_LOADER } from '../../src/torch/catalog.js';
 import { shown } from '../../src/torch/gate.js';
 import { type GradDoubt, unknown } from '../../src/torch/grad/doubts.js';
-import { valuesGiven } from '../../src/torch/grad/origins.js';
 import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
+import { valuesGiven } from '../../src/values/value/origins.js';
 
 /** The parameters of a function that is being looked into, by what its call gives them. */
 export type Given = ReadonlyMap<string, Elsewhere> | undefined;

@@ -15,10 +15,10 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass } from '../../src/torch/catalog.js';
 import { shown } from '../../src/torch/gate.js';
-import { valuesGiven } from '../../src/torch/grad/origins.js';
-import { isPlainParameter } from '../../src/torch/grad/parts.js';
 import { attributeUses } from '../../src/torch/module/modules.js';
-import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { valuesGiven } from '../../src/values/value/origins.js';
+import { isPlainParameter } from '../../src/values/value/parts.js';
+import { kindOf } from '../../src/values/value/tensor.js';
 
 export function ownNetwork(maker: string): Question {
   return ask('own-network')`Does ${maker} make a network of its own?`;

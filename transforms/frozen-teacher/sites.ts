@@ -4,10 +4,10 @@ import { contextManagers, enclosingWiths, methodName, statementOf } from '../../
 import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
-import { gradModeOf } from '../../src/torch/grad/gradient.js';
-import { isGradOff, switchesGradOff } from '../../src/torch/grad/mode.js';
 import { isForward, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
 import { isInTraining, networksIn, placesOf } from '../../src/torch/grad/teachers.js';
+import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
+import { gradModeOf } from '../../src/values/value/gradient.js';
 
 /** A statement of a training step that runs networks which are not trained there, and gives the result to variables. */
 export interface TeacherRun {

@@ -16,10 +16,10 @@ import { isModuleClass } from '../../src/torch/catalog.js';
 import { isModelMaker } from '../../src/torch/catalog-modules.js';
 import { shown } from '../../src/torch/gate.js';
 import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
-import { isOfKnownPackage, isPlainAttribute } from '../../src/torch/grad/values.js';
 import { trainedIn, walkedFor } from '../../src/torch/grad/walked-parameters.js';
 import { attributeUses, familyOf, moduleKind } from '../../src/torch/module/modules.js';
 import { reflectionIn } from '../../src/torch/module/reflection.js';
+import { isOfKnownPackage, isPlainAttribute } from '../../src/values/value/plain.js';
 import { definitionCalled, parameterGetting } from './called.js';
 import { givesParameters } from './gives-parameters.js';
 

@@ -13,7 +13,6 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { DATA_LOADER } from '../../src/torch/catalog.js';
 import { shown } from '../../src/torch/gate.js';
-import { gradUsesIn } from '../../src/torch/grad/grad.js';
 import { definitionsOf, passesForModel } from '../../src/torch/module/model-value.js';
 import {
   type Pass,
@@ -21,6 +20,7 @@ import {
   steppedOptimizer,
   type TrainingLoop,
 } from '../../src/torch/training/training-loop.js';
+import { gradUsesIn } from '../../src/values/effects/grad.js';
 
 /** A training loop in which every batch is a step of its own, statement by statement. */
 export interface StrictLoop {

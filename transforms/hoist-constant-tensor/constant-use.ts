@@ -13,7 +13,7 @@ import { roleOf } from '../../src/semantic/names.js';
 import { keywordArgument } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { TORCH_DISTRIBUTED } from '../../src/torch/catalog.js';
-import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { kindOf } from '../../src/values/value/tensor.js';
 
 /** What becomes of a tensor at one place where it is read. */
 export type ConstantUse =

@@ -18,8 +18,8 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { DEVICE, TENSOR_TYPES } from '../../src/torch/catalog.js';
-import { isDevice } from '../../src/torch/tensor/device-value.js';
-import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { isDevice } from '../../src/values/value/device-value.js';
+import { kindOf } from '../../src/values/value/tensor.js';
 
 /** `torch.tensor([1.0, 2.0]).view(1, 2).to(device)`: numbers written in the code, in a tensor. */
 export interface Constant {

@@ -11,10 +11,10 @@ import { isTestCode } from '../../src/semantic/test-code.js';
 import { type CodeLine, isWithin, linesOf } from '../../src/syntax/code-text.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { networkOf } from '../../src/torch/grad/evaluation.js';
-import { gradUsesIn } from '../../src/torch/grad/grad.js';
-import { isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/torch/grad/mode.js';
 import { isPartInFile, runsNetwork } from '../../src/torch/grad/runs.js';
 import type { GradlessPart } from '../../src/torch/record/left-behind.js';
+import { gradUsesIn } from '../../src/values/effects/grad.js';
+import { isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 
 /** A loop that trains where a flag says so, and evaluates with gradients on where not. */
 export interface FlaggedLoop extends GradlessPart {

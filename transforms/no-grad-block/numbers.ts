@@ -4,11 +4,11 @@ import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { keepsOnlyNumbers } from '../../src/torch/grad/doubts.js';
 import { evaluations, isFrozen } from '../../src/torch/grad/evaluation.js';
-import { gradUseIn, gradUseReached } from '../../src/torch/grad/grad.js';
-import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/torch/grad/mode.js';
 import { mayCallNetwork, NUMBERS, networkRunBy, numericRuns } from '../../src/torch/grad/numeric-runs.js';
 import { isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
 import { type GradlessPart, leavesNothing } from '../../src/torch/record/left-behind.js';
+import { gradUseIn, gradUseReached } from '../../src/values/effects/grad.js';
+import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { evaluationBlocks } from './block.js';
 import { flaggedLoops } from './flag.js';
 

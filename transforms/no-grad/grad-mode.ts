@@ -1,9 +1,9 @@
 import type { PyModule } from '../../src/semantic/module.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/torch/grad/mode.js';
+import { importsOtherFramework } from '../../src/torch/framework.js';
 import { isCalledByTraining } from '../../src/torch/grad/roles.js';
-import { importsOtherFramework } from '../../src/torch/tensor/framework.js';
+import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 
 /** Somebody else decides about the function's grad mode, or has. */
 export function hasGradMode(module: PyModule, functionNode: PyNode): boolean {

@@ -7,8 +7,8 @@ import { behindBracket } from '../../src/syntax/code-text.js';
 import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isBetween } from '../../src/syntax/within.js';
-import { isDevice } from '../../src/torch/tensor/device-value.js';
-import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { isDevice } from '../../src/values/value/device-value.js';
+import { kindOf } from '../../src/values/value/tensor.js';
 
 export interface MovedAttribute {
   /** `self.name`. */

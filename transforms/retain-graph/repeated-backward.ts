@@ -13,8 +13,8 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import type { Backward } from '../../src/torch/grad/backward-calls.js';
-import { gradUsesIn } from '../../src/torch/grad/grad.js';
-import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { gradUsesIn } from '../../src/values/effects/grad.js';
+import { kindOf } from '../../src/values/value/tensor.js';
 
 /** Settings, sizes and data: they have no graph. */
 const SETTING =

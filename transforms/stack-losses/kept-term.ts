@@ -16,8 +16,8 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { tensorRead } from '../../src/torch/statistic/statistic-use.js';
-import { calledBy } from '../../src/torch/tensor/called.js';
+import { tensorRead } from '../../src/values/uses/tensor-read.js';
+import { calledBy } from '../../src/values/value/called.js';
 
 const MAX_DEPTH = 6;
 

@@ -17,9 +17,9 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { within } from '../../src/syntax/within.js';
 import { FLOAT_DTYPES } from '../../src/torch/catalog.js';
-import { calledBy } from '../../src/torch/tensor/called.js';
-import { isProvenTensor } from '../../src/torch/tensor/proven-tensor.js';
-import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { calledBy } from '../../src/values/value/called.js';
+import { isProvenTensor } from '../../src/values/value/proven-tensor.js';
+import { kindOf } from '../../src/values/value/tensor.js';
 
 const MAX_DEPTH = 16;
 /** A function within a function counts for more. */

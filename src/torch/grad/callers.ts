@@ -7,11 +7,11 @@ import { ask } from '../../semantic/question.js';
 import { argumentsOf, enclosingClass, enclosingFunction } from '../../semantic/statements.js';
 import { type Look, type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
+import { usesOf } from '../../values/effects/mode.js';
+import { type Fate, fatesAt, fatesOfTarget } from '../../values/uses/record-fate.js';
 import { ONLY_READ, placeOf } from '../gate.js';
 import { stringValue } from '../module/modules.js';
 import type { GradDoubt } from './doubts.js';
-import { usesOf } from './mode.js';
-import { type Fate, fatesAt, fatesOfTarget } from './record-fate.js';
 
 /** From caller to caller, this far. */
 const MAX_HOPS = 3;

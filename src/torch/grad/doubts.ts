@@ -6,22 +6,35 @@ import { ask, type Question } from '../../semantic/question.js';
 import { isAsync, receiverOf } from '../../semantic/statements.js';
 
 import type { PyNode } from '../../syntax/node.js';
+import { suspicionsOf, trainingCallReached } from '../../values/effects/calls.js';
+import type { Suspect } from '../../values/effects/differentiators.js';
+import { classAskingForModeAround, differentiatingModuleAround } from '../../values/effects/elsewhere.js';
+import {
+  asksForGraph,
+  derivativeNamed,
+  hookElsewhere,
+  measuredMemory,
+} from '../../values/effects/forward.js';
+import { gradUseReached } from '../../values/effects/grad.js';
+import {
+  differentiatingCaller,
+  differentiatingReader,
+  trainingAutocastAround,
+} from '../../values/effects/mode.js';
+import {
+  differentiatesWhenIterated,
+  differentiatingNetwork,
+  suspectInWords,
+} from '../../values/effects/unknown-code.js';
+import { escapesOf, handsBackGraph } from '../../values/uses/escapes.js';
+import { GradTrace } from '../../values/value/trace.js';
+import { IS_TORCH } from '../framework.js';
 import { ONLY_READ, shown } from '../gate.js';
-import { IS_TORCH } from '../tensor/framework.js';
 import { callersElsewhere, isOnlyReadByCallers, partReturned } from './callers.js';
-import { suspicionsOf, trainingCallReached } from './calls.js';
-import type { Suspect } from './differentiators.js';
-import { classAskingForModeAround, differentiatingModuleAround } from './elsewhere.js';
-import { escapesOf, handsBackGraph } from './escapes.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { fastPathGivenIn, hasInferenceFastPath } from './fast-path.js';
-import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './forward.js';
-import { gradUseReached } from './grad.js';
 import { stateOfForward } from './kept-state.js';
-import { differentiatingCaller, differentiatingReader, trainingAutocastAround } from './mode.js';
 import { compilerOf, importsTorch, isTrainingByName, scriptedElsewhere } from './roles.js';
-import { GradTrace } from './trace.js';
-import { differentiatesWhenIterated, differentiatingNetwork, suspectInWords } from './unknown-code.js';
 import { walks } from './walks.js';
 
 /** A reason against turning gradients off in a function: `no` would crash or change training, `unknown` could. */

@@ -14,8 +14,8 @@ import {
 } from '../../semantic/statements.js';
 import { type CodeLine, isWithin, linesOf } from '../../syntax/code-text.js';
 import type { PyNode } from '../../syntax/node.js';
-import { gradUseReached } from './grad.js';
-import { isGradOff } from './mode.js';
+import { gradUseReached } from '../../values/effects/grad.js';
+import { isGradOff } from '../../values/effects/mode.js';
 import { isForward, isPartInFile, isPartInProject, runsNetwork } from './runs.js';
 
 /** A network that a function puts into evaluation mode and runs with gradients on. */

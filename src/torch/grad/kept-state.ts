@@ -1,12 +1,12 @@
 import { cutsGraph } from '../../library/library.js';
 import { classAround } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
+import { functionsOf } from '../../semantic/reach.js';
 import { enclosingClass, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { mayCarryGradient, recordsNoGraph } from '../../values/value/gradient.js';
+import { kindOf } from '../../values/value/tensor.js';
 import { attributeUses, mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
-import { kindOf } from '../tensor/tensor.js';
-import { mayCarryGradient, recordsNoGraph } from './gradient.js';
-import { functionsOf } from './reach.js';
 
 /** What a network computes in its forward, and still has behind it. */
 interface KeptState {

@@ -5,11 +5,11 @@ import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction, methodName, ownNodes, receiverOf } from '../../semantic/statements.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
+import { isGradOff } from '../../values/effects/mode.js';
 import { hasLayers } from '../module/layers.js';
 import { isModel, nameSaysModel } from '../module/model-value.js';
 import { moduleKind } from '../module/modules.js';
 import { type Evaluation, isPlainPath, switchesToEvaluation } from './evaluation.js';
-import { isGradOff } from './mode.js';
 import { isPartInFile } from './runs.js';
 
 /** What ends as a number, a list, an array or an index has no graph. */

@@ -3,10 +3,9 @@ import { getsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { decoratorsOf, enclosingClass } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { usesInOtherModes, usesOf } from '../../values/effects/mode.js';
 import { NN_MODULE, TORCH_COMPILE, TORCH_JIT } from '../catalog.js';
 import { placeOf } from '../gate.js';
-
-import { usesInOtherModes, usesOf } from './mode.js';
 
 /** Functions whose grad mode is their caller's business: a framework or the training loop calls them. */
 const CALLED_BY_TRAINING: ReadonlySet<string> = new Set([

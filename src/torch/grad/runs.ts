@@ -4,7 +4,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
 import { enclosingClass, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isGradOff } from './mode.js';
+import { isGradOff } from '../../values/effects/mode.js';
 
 /** How many functions of the file are followed to where a network runs. */
 const MAX_CALLS = 3;

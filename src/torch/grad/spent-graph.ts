@@ -3,6 +3,7 @@ import { isSetBetween } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
+import { membersAsked } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isAlwaysAfter, isAlwaysFollowed } from '../../semantic/paths.js';
 import {
@@ -21,7 +22,6 @@ import { isModel } from '../module/model-value.js';
 import { mayHaveWeights, networksOf, traceGraph } from '../module/networks.js';
 import { steppedOptimizer } from '../training/training-loop.js';
 import { type Backward, backwards, backwardsIn } from './backward-calls.js';
-import { membersAsked } from './instance.js';
 
 const MAX_DEPTH = 8;
 

@@ -10,9 +10,9 @@ import {
   statementOf,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { isGradOff, onlyRunsGradOff, usesOf } from '../../values/effects/mode.js';
 import { backwards } from './backward-calls.js';
 import { isPlainPath, networkOf, SWITCHES, switchesToEvaluation } from './evaluation.js';
-import { isGradOff, onlyRunsGradOff, usesOf } from './mode.js';
 import { walkedFor } from './walked-parameters.js';
 
 /** Networks of the file by their text: those that may be somebody's teacher, and those that are trained here. */

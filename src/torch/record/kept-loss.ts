@@ -5,20 +5,23 @@ import { functionsNamed } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
 import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Gate, ONLY_READ, shown } from '../gate.js';
-import { backwardsIn } from '../grad/backward-calls.js';
-import { callersElsewhere, isOnlyReadByCallers, partReturned } from '../grad/callers.js';
-import { isDifferentiated } from '../grad/differentiated.js';
-import { gradUseIn } from '../grad/grad.js';
-import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
+import { gradUseIn } from '../../values/effects/grad.js';
 import {
   differentiatingCaller,
   entersGradOff,
   isGradOff,
   onlyRunsGradOff,
   switchesGradOff,
-} from '../grad/mode.js';
-import { type Fate, fatesOf, fatesOfTarget } from '../grad/record-fate.js';
+} from '../../values/effects/mode.js';
+import { type Fate, fatesOf, fatesOfTarget } from '../../values/uses/record-fate.js';
+import { mayCarryGradient, recordsNoGraph } from '../../values/value/gradient.js';
+import { isProvenTensor } from '../../values/value/proven-tensor.js';
+import { kindOf } from '../../values/value/tensor.js';
+import { isTorchCode } from '../framework.js';
+import { type Gate, ONLY_READ, shown } from '../gate.js';
+import { backwardsIn } from '../grad/backward-calls.js';
+import { callersElsewhere, isOnlyReadByCallers, partReturned } from '../grad/callers.js';
+import { isDifferentiated } from '../grad/differentiated.js';
 import { spendingStep } from '../grad/spending-step.js';
 import {
   holdsActivations,
@@ -30,9 +33,6 @@ import {
 import { walks } from '../grad/walks.js';
 import { graphAsked } from '../module/graph-asked.js';
 import { networksOf } from '../module/networks.js';
-import { isTorchCode } from '../tensor/framework.js';
-import { isProvenTensor } from '../tensor/proven-tensor.js';
-import { kindOf } from '../tensor/tensor.js';
 import { lossTerm } from './loss-term.js';
 import { EVALUATION_NAME } from './running-total.js';
 

@@ -11,21 +11,21 @@ import { ask } from '../../semantic/question.js';
 import { methodName, receiverOf, statementOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
+import { suspicionsOf, trainingCallReached } from '../../values/effects/calls.js';
+import { differentiatingModuleAround } from '../../values/effects/elsewhere.js';
+import { asksForGraph } from '../../values/effects/forward.js';
+import { gradUseReached } from '../../values/effects/grad.js';
+import { differentiates, differentiatingReader, onlyReadOutside } from '../../values/effects/mode.js';
+import { escapesOf } from '../../values/uses/escapes.js';
+import { isReport } from '../../values/uses/report.js';
+import { valuesPutInto } from '../../values/value/parts.js';
+import { GradTrace } from '../../values/value/trace.js';
 import { LR_SCHEDULERS } from '../catalog-modules.js';
 import { ONLY_READ, shown } from '../gate.js';
 import { callersElsewhere, partReturned } from '../grad/callers.js';
-import { suspicionsOf, trainingCallReached } from '../grad/calls.js';
 import { type GradDoubt, no, unknown } from '../grad/doubts.js';
-import { differentiatingModuleAround } from '../grad/elsewhere.js';
-import { escapesOf } from '../grad/escapes.js';
 import { switchesToEvaluation } from '../grad/evaluation.js';
-import { asksForGraph } from '../grad/forward.js';
-import { gradUseReached } from '../grad/grad.js';
-import { differentiates, differentiatingReader, onlyReadOutside } from '../grad/mode.js';
 import { networkRunBy } from '../grad/numeric-runs.js';
-import { valuesPutInto } from '../grad/parts.js';
-import { GradTrace } from '../grad/trace.js';
-import { isReport } from './loss-use.js';
 
 /** Statements of a function or a script that run networks, and could do so without gradients. */
 export interface GradlessPart {

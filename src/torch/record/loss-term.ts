@@ -7,8 +7,8 @@ import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isTorchCode } from '../tensor/framework.js';
-import { isFloating, isScalarTensor, kindOf } from '../tensor/tensor.js';
+import { isFloating, isScalarTensor, kindOf } from '../../values/value/tensor.js';
+import { isTorchCode } from '../framework.js';
 
 /** A value that is added to a total: whether it is a 0-dim tensor, and of floating point. */
 export interface LossTerm {

@@ -8,9 +8,9 @@ import {
   usesElsewhere,
 } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
+import { fatesAt } from '../../values/uses/record-fate.js';
 import { type Gate, ONLY_READ, placeOf } from '../gate.js';
 import { mayDifferentiate } from '../grad/callers.js';
-import { fatesAt } from '../grad/record-fate.js';
 
 /**
  * That no other file of the project differentiates what a store holds: an attribute of a class of this file, or a variable

@@ -12,18 +12,18 @@ import {
   receiverOf,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { readGatesElsewhere, tensorRead } from '../../values/uses/tensor-read.js';
+import { mayCarryGradient, recordsNoGraph } from '../../values/value/gradient.js';
+import { isLayer } from '../../values/value/proven-tensor.js';
+import { type Fit, fits, isSingle, shapeOf } from '../../values/value/shape.js';
+import { isFloating, kindOf } from '../../values/value/tensor.js';
 import { HALF_DTYPES } from '../catalog.js';
 import { type Gate, gate, shown } from '../gate.js';
-import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
 import { plainAttributes } from '../module/modules.js';
 import { reflectionGates } from '../module/reflection.js';
-import { isLayer } from '../tensor/proven-tensor.js';
-import { type Fit, fits, isSingle, shapeOf } from '../tensor/shape.js';
-import { isFloating, kindOf } from '../tensor/tensor.js';
 import { wrappingGates } from '../training/wrapping.js';
 import { inPlaceReadGate, updateGates } from './in-place-update.js';
 import type { RunningStatistic } from './running-statistic.js';
-import { readGatesElsewhere, tensorRead } from './statistic-use.js';
 
 export interface Start {
   readonly statement: PyNode;

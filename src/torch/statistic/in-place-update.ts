@@ -5,14 +5,14 @@ import { once } from '../../semantic/once.js';
 import { ask } from '../../semantic/question.js';
 import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { type TensorRead, tensorRead } from '../../values/uses/tensor-read.js';
+import { cpuSource } from '../../values/value/device.js';
+import { recordsNoGraph } from '../../values/value/gradient.js';
+import { isPythonNumber } from '../../values/value/python-number.js';
+import { kindOf } from '../../values/value/tensor.js';
 import { type Gate, gate, shown } from '../gate.js';
-import { recordsNoGraph } from '../grad/gradient.js';
 import { familyOf } from '../module/modules.js';
-import { cpuSource } from '../tensor/device.js';
-import { isPythonNumber } from '../tensor/python-number.js';
-import { kindOf } from '../tensor/tensor.js';
 import type { RunningStatistic, Update } from './running-statistic.js';
-import { type TensorRead, tensorRead } from './statistic-use.js';
 
 /** What must hold for `old * decay + fresh * gain` to be the same as `old.mul_(decay).add_(fresh, alpha=gain)` without gradients. */
 export function updateGates(

@@ -1,4 +1,5 @@
 import { cutsGraph } from '../../library/library.js';
+import { areComplements, isNumeral, isOperation, swapped } from '../../semantic/complements.js';
 import { classAround } from '../../semantic/definitions.js';
 import { importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -13,6 +14,7 @@ import {
 } from '../../semantic/statements.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
+import { kindOf } from '../../values/value/tensor.js';
 import { LERP } from '../catalog.js';
 import {
   type AttributeUse,
@@ -21,8 +23,6 @@ import {
   type Registration,
   registrationOf,
 } from '../module/modules.js';
-import { kindOf } from '../tensor/tensor.js';
-import { areComplements, isNumeral, isOperation, swapped } from './weights.js';
 
 /** One `self.name = self.name * decay + fresh * gain`, or the same of `self.name[key]`. */
 export interface Update {

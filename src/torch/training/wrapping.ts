@@ -5,6 +5,8 @@ import { ask } from '../../semantic/question.js';
 import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
+import { isProvenTensor } from '../../values/value/proven-tensor.js';
+import { kindOf } from '../../values/value/tensor.js';
 import {
   DISTRIBUTED_CLUES,
   HALF_DTYPES,
@@ -15,8 +17,6 @@ import {
 } from '../catalog.js';
 import { type Gate, gate, placeOf } from '../gate.js';
 import { attributeElsewhere, familyOf, moduleKind } from '../module/modules.js';
-import { isProvenTensor } from '../tensor/proven-tensor.js';
-import { kindOf } from '../tensor/tensor.js';
 
 /** What happens to a module's buffers, and not to its plain attributes, where the module is wrapped, cast or loaded. */
 export function wrappingGates(module: PyModule, classNode: PyNode, name: string): readonly Gate[] {

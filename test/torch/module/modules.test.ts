@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PyModule } from '../../../src/semantic/module.js';
 import type { PyNode } from '../../../src/syntax/node.js';
-import { mayCarryGradient, recordsNoGraph, runsWithoutGrad } from '../../../src/torch/grad/gradient.js';
 import {
   attributeUses,
   familyOf,
@@ -12,11 +11,12 @@ import {
 } from '../../../src/torch/module/modules.js';
 import { runningStatistics } from '../../../src/torch/statistic/running-statistic.js';
 import { curesFor } from '../../../src/torch/statistic/statistic-cure.js';
-import { tensorRead } from '../../../src/torch/statistic/statistic-use.js';
-import { cpuSource } from '../../../src/torch/tensor/device.js';
-import { isProvenTensor } from '../../../src/torch/tensor/proven-tensor.js';
-import { isPythonNumber } from '../../../src/torch/tensor/python-number.js';
-import { fits, shapeOf } from '../../../src/torch/tensor/shape.js';
+import { tensorRead } from '../../../src/values/uses/tensor-read.js';
+import { cpuSource } from '../../../src/values/value/device.js';
+import { mayCarryGradient, recordsNoGraph, runsWithoutGrad } from '../../../src/values/value/gradient.js';
+import { isProvenTensor } from '../../../src/values/value/proven-tensor.js';
+import { isPythonNumber } from '../../../src/values/value/python-number.js';
+import { fits, shapeOf } from '../../../src/values/value/shape.js';
 import { moduleOf } from '../../support/module.js';
 
 const HEADER =
