@@ -3,8 +3,8 @@ import { unparenthesized } from './statements.js';
 
 /** Both operands, either way round. */
 export function swapped(operation: PyNode): readonly (readonly [PyNode, PyNode])[] {
-  const left = operation.field('left');
-  const right = operation.field('right');
+  const left = operation.left;
+  const right = operation.right;
   return left === undefined || right === undefined
     ? []
     : [
@@ -14,7 +14,7 @@ export function swapped(operation: PyNode): readonly (readonly [PyNode, PyNode])
 }
 
 export function isOperation(node: PyNode, operator: string): boolean {
-  return node.type === 'binary_operator' && node.field('operator')?.text === operator;
+  return node.type === 'binary_operator' && node.operator?.text === operator;
 }
 
 export function isNumeral(node: PyNode): boolean {
@@ -30,8 +30,8 @@ export function areComplements(a: PyNode, b: PyNode): boolean {
 
 function isOneMinus(whole: PyNode, part: PyNode): boolean {
   const difference = unparenthesized(whole);
-  const left = difference.field('left');
-  const right = difference.field('right');
+  const left = difference.left;
+  const right = difference.right;
   if (!isOperation(difference, '-') || left === undefined || right === undefined) return false;
   return isNumeral(left) && numeral(left) === 1 && words(right) === words(part);
 }

@@ -20,7 +20,7 @@ export function mayBeInstance(module: PyModule, object: PyNode, classNode: PyNod
 function hasMember(module: PyModule, classNode: PyNode, name: string): boolean {
   const { classes } = ancestryOf(module, classNode);
   return classes.some((each) => {
-    if (methodsOf(each).some((method) => method.field('name')?.text === name)) return true;
+    if (methodsOf(each).some((method) => method.name?.text === name)) return true;
     return within(module.words(name), each).some(
       (node) => node.type === 'identifier' && setsMember(module, each, node),
     );
@@ -30,7 +30,7 @@ function hasMember(module: PyModule, classNode: PyNode, name: string): boolean {
 /** `x` of `x = 1` in the body of the class, and of `self.x = 1`, `other.x = 1` in a method. */
 function setsMember(module: PyModule, classNode: PyNode, node: PyNode): boolean {
   const { parent } = node;
-  if (parent?.type === 'attribute' && parent.field('attribute') === node) return isSet(parent);
+  if (parent?.type === 'attribute' && parent.attribute === node) return isSet(parent);
   return binds(roleOf(node)) && module.resolve(node)?.node === classNode;
 }
 
@@ -38,7 +38,7 @@ function setsMember(module: PyModule, classNode: PyNode, node: PyNode): boolean 
 function isSet(attribute: PyNode): boolean {
   let target = attribute;
   while (/pattern|^tuple$/.test(target.parent?.type ?? '')) target = target.parent ?? target;
-  return /assignment$/.test(target.parent?.type ?? '') && target.parent?.field('left') === target;
+  return /assignment$/.test(target.parent?.type ?? '') && target.parent?.left === target;
 }
 
 /** The attributes that the function around asks an object for, or its class where the object is one of `self`; calling it asks for `__call__`. */
@@ -56,12 +56,8 @@ function askedIn(_module: PyModule, place: PyNode): ReadonlyMap<string, Readonly
   const isClass = place.type === 'class_definition';
   for (const node of place.walk()) {
     const isCall = node.type === 'call';
-    const object = isCall
-      ? node.field('function')
-      : node.type === 'attribute'
-        ? node.field('object')
-        : undefined;
-    const name = isCall ? '__call__' : node.field('attribute')?.text;
+    const object = isCall ? node.function : node.type === 'attribute' ? node.object : undefined;
+    const name = isCall ? '__call__' : node.attribute?.text;
     if (
       object === undefined ||
       name === undefined ||
@@ -82,8 +78,7 @@ export function isOwnMember(module: PyModule, object: PyNode | undefined, name: 
   const classNode = object && classBehind(module, object);
   if (classNode !== undefined && hasMember(module, classNode, name)) return true;
   return module.wordsSet(`.${name}`).some(({ text, parent }) => {
-    if (text !== name || parent?.type !== 'attribute' || parent.field('object')?.text !== object?.text)
-      return false;
+    if (text !== name || parent?.type !== 'attribute' || parent.object?.text !== object?.text) return false;
     return isSet(parent);
   });
 }

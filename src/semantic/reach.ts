@@ -30,7 +30,7 @@ export function reaching(module: PyModule, functions: Iterable<PyNode>): Readonl
 function referencesIn(module: PyModule, functionNode: PyNode): readonly PyNode[] {
   const found = new Set<PyNode>();
   const defined = module.memo(definedNames, module);
-  for (const node of identifiersIn(module, functionNode.field('body') ?? functionNode, defined))
+  for (const node of identifiersIn(module, functionNode.body ?? functionNode, defined))
     for (const target of referred(module, node)) if (target !== functionNode) found.add(target);
   return [...found];
 }
@@ -41,18 +41,18 @@ function referrersOf(module: PyModule, functionNode: PyNode): readonly PyNode[] 
   for (const node of namesOf(module, functionNode).flatMap((name) => module.words(name))) {
     if (node.type !== 'identifier' || !referred(module, node).includes(functionNode)) continue;
     for (let at = enclosingFunction(node); at !== undefined; at = enclosingFunction(at))
-      if (at !== functionNode && at.field('body')?.contains(node) === true) found.add(at);
+      if (at !== functionNode && at.body?.contains(node) === true) found.add(at);
   }
   return [...found];
 }
 
 /** By which a function can be referred to: its own, and for what making or calling an object runs, those of its classes. */
 function namesOf(module: PyModule, functionNode: PyNode): readonly string[] {
-  const name = functionNode.field('name')?.text ?? '';
+  const name = functionNode.name?.text ?? '';
   const owner = functionNode.parent?.closest('class_definition', 'function_definition');
   const isOfObjects = owner?.type === 'class_definition' && OF_OBJECTS.includes(name);
   const classes = isOfObjects ? heirsOf(module, owner) : [];
-  return [...new Set([name, ...classes.map((each) => each.field('name')?.text ?? '')])];
+  return [...new Set([name, ...classes.map((each) => each.name?.text ?? '')])];
 }
 
 /** What naming a class may run. */
@@ -67,8 +67,8 @@ function definedNames({ text }: PyModule): ReadonlySet<string> {
 
 function referred(module: PyModule, identifier: PyNode): readonly PyNode[] {
   const place = identifier.parent;
-  if (place?.type === 'attribute' && place.field('attribute') === identifier) {
-    const object = place.field('object');
+  if (place?.type === 'attribute' && place.attribute === identifier) {
+    const object = place.object;
     const classNode = object && classBehind(module, object);
     if (classNode !== undefined) {
       const method = methodNamed(module, classNode, identifier.text);
@@ -94,7 +94,7 @@ function referred(module: PyModule, identifier: PyNode): readonly PyNode[] {
 /** Where an attribute is called: with as many arguments as a method takes. */
 function mayTakeCall(method: PyNode, attribute: PyNode): boolean {
   const call = attribute.parent;
-  if (call?.type !== 'call' || call.field('function') !== attribute || hasSplat(call)) return true;
+  if (call?.type !== 'call' || call.function !== attribute || hasSplat(call)) return true;
   const given = argumentsOf(call);
   const [least, most] = arityOf(method);
   const positional = given.filter(({ type }) => type !== 'keyword_argument').length;
@@ -122,7 +122,7 @@ export function methodsByName(module: PyModule, name: string): readonly PyNode[]
 function findMethods(module: PyModule, name: string): readonly PyNode[] {
   return module.words(name).flatMap((node) => {
     const definition = node.parent;
-    const isOne = definition?.type === 'function_definition' && definition.field('name') === node;
+    const isOne = definition?.type === 'function_definition' && definition.name === node;
     return isOne && enclosingClass(definition) !== undefined ? [definition] : [];
   });
 }
@@ -132,7 +132,7 @@ export function* functionsAround(node: PyNode): Generator<PyNode> {
   for (const ancestor of node.ancestors()) {
     if (ancestor.type === 'function_definition') yield ancestor;
     // A place in a decorator is in no definition.
-    const decorated = ancestor.type === 'decorated_definition' ? ancestor.field('definition') : undefined;
+    const decorated = ancestor.type === 'decorated_definition' ? ancestor.definition : undefined;
     if (decorated?.type === 'function_definition' && !decorated.contains(node)) yield decorated;
   }
 }

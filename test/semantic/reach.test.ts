@@ -76,6 +76,6 @@ it('a place is in the functions around it, and in those that it decorates', () =
   );
   const names = module
     .words('here')
-    .map((node) => [...functionsAround(node)].map((each) => each.field('name')?.text).join(' '));
+    .map((node) => [...functionsAround(node)].map((each) => each.name?.text).join(' '));
   expect(names).toEqual(['a', 'b a', 'b a', 'a']);
 });

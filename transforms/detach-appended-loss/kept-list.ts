@@ -221,7 +221,7 @@ function findLists(module: PyModule): readonly KeptList[] {
 
 function listIn(module: PyModule, scope: Scope, name: string): KeptList | undefined {
   if (scope.kind !== 'function' && scope.kind !== 'module') return undefined;
-  if (SHORT_LIVED.test(scope.node.field('name')?.text ?? '')) return undefined;
+  if (SHORT_LIVED.test(scope.node.name?.text ?? '')) return undefined;
   const places = module.occurrences(scope, name);
   const made: PyNode[] = [];
   for (const place of places) {
@@ -248,7 +248,7 @@ function appendTo(target: PyNode): PyNode | undefined {
   const callee = target.parent;
   const call = callee?.parent;
   const appends =
-    callee?.field('attribute')?.text === 'append' &&
+    callee?.attribute?.text === 'append' &&
     call?.type === 'call' &&
     receiverOf(call) === target &&
     call.parent?.type === 'expression_statement';

@@ -135,8 +135,8 @@ function* doubtsOfPlace(module: PyModule, statement: PyNode): Generator<GradDoub
 function gradientAsked(module: PyModule, statement: PyNode): PyNode | undefined {
   const owner = enclosingFunction(statement) ?? module.root;
   return module.at('requires_grad').find((node) => {
-    const object = node.parent?.type === 'attribute' ? node.parent.field('object') : undefined;
-    if (object === undefined || node.parent?.field('attribute') !== node || !isAsked(object)) return false;
+    const object = node.parent?.type === 'attribute' ? node.parent.object : undefined;
+    if (object === undefined || node.parent?.attribute !== node || !isAsked(object)) return false;
     if (owner.contains(node)) return object.type !== 'call';
     const scope = object.type === 'identifier' ? module.resolve(object) : undefined;
     return (

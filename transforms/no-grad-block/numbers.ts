@@ -78,8 +78,8 @@ function callsOf(module: PyModule, owner: PyNode): readonly PyNode[] {
 /** `y = …`, `a, b = …` with plain names, by which everything else gets at the values. */
 function isAssignment(statement: PyNode): boolean {
   const [assignment, ...others] = statement.type === 'expression_statement' ? statement.named : [];
-  const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
-  const value = assignment?.field('right');
+  const target = assignment?.type === 'assignment' ? assignment.left : undefined;
+  const value = assignment?.right;
   if (target === undefined || value === undefined || others.length > 0) return false;
   const targets = /pattern|tuple/.test(target.type) ? target.named : [target];
   if (!targets.every(({ type }) => type === 'identifier') || value.type === 'assignment') return false;

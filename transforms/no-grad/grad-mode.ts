@@ -20,8 +20,8 @@ export function hasGradMode(module: PyModule, functionNode: PyNode): boolean {
 
 /** `test_…()` without parameters is a test; with some it is an evaluation of that name. */
 function isTest(functionNode: PyNode): boolean {
-  const name = functionNode.field('name')?.text ?? '';
-  return name.startsWith('test_') && functionNode.field('parameters')?.named.length === 0;
+  const name = functionNode.name?.text ?? '';
+  return name.startsWith('test_') && functionNode.parameters?.named.length === 0;
 }
 
 /** Whether the file may speak of torch although it does not import it. */

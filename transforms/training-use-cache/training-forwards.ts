@@ -18,11 +18,11 @@ export function trainingForwards(module: PyModule): readonly TrainingForward[] {
     for (const call of forwards) found.set(call, { call, load });
   for (const keyword of module.at('labels')) {
     const call = keyword.parent?.type === 'keyword_argument' ? keyword.parent.parent?.parent : undefined;
-    const callee = call?.field('function');
-    const name = callee?.type === 'attribute' ? callee.field('attribute')?.text : undefined;
+    const callee = call?.function;
+    const name = callee?.type === 'attribute' ? callee.attribute?.text : undefined;
     if (call === undefined || callee === undefined || name === undefined || keyword.text !== 'labels')
       continue;
-    if (callee.field('object')?.text !== classAround(callee)?.self) continue;
+    if (callee.object?.text !== classAround(callee)?.self) continue;
     const made = initialValue(module, callee, name);
     const load = made?.type === 'call' ? modelLoad(module, made) : undefined;
     if (load !== undefined) found.set(call, { call, load });

@@ -56,7 +56,7 @@ interface Caller {
 }
 
 function findCallers(module: PyModule, functionNode: PyNode, part?: Part): Callers {
-  const name = functionNode.field('name')?.text ?? '';
+  const name = functionNode.name?.text ?? '';
   const seen = new Set<PyNode>();
   let doubt: GradDoubt | undefined;
   let unread: GradDoubt | undefined;
@@ -129,10 +129,10 @@ export function isOnlyReadByCallers(module: PyModule, functionNode: PyNode, part
 
 /** Somebody may get hold of the function by a name that is computed: `getattr(steps, kind)()`. */
 function isReachedByText(module: PyModule, functionNode: PyNode): boolean {
-  const name = functionNode.field('name')?.text ?? '';
+  const name = functionNode.name?.text ?? '';
   const classNode = enclosingClass(functionNode);
   const home = basename(module.path, '.py');
-  const word = classNode?.field('name')?.text ?? home;
+  const word = classNode?.name?.text ?? home;
   const mention = { word, beside: [], needs: ['getattr'] };
   const { modules, unread } = module.around.naming(mention, (text) => /\bgetattr\s*\(/.test(text));
   return (
@@ -156,7 +156,7 @@ function usesOfCaller(
   isElsewhere: boolean,
   may: Look['may'] = mayDifferentiate,
 ): UsesElsewhere {
-  const name = functionNode.field('name');
+  const name = functionNode.name;
   const own = isElsewhere
     ? usesOf(module, functionNode).map((node) => ({ module, node, isCertain: true }))
     : [];
@@ -175,16 +175,16 @@ function fatesOfCall(module: PyModule, use: PyNode, part: Part | undefined): rea
 
 /** The call of a function that is named here. */
 function callOf(use: PyNode): PyNode | undefined {
-  const callee = use.type === 'identifier' && use.parent?.field('attribute') === use ? use.parent : use;
+  const callee = use.type === 'identifier' && use.parent?.attribute === use ? use.parent : use;
   const call = callee.parent;
-  return call?.type === 'call' && call.field('function') === callee ? call : undefined;
+  return call?.type === 'call' && call.function === callee ? call : undefined;
 }
 
 /** `b` of `a, b = f()`. */
 function targetOf(call: PyNode, { index, of }: Part): PyNode | undefined {
   const assignment = call.parent;
-  const left = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
-  if (assignment?.field('right') !== call || !/^(?:pattern_list|tuple_pattern)$/.test(left?.type ?? ''))
+  const left = assignment?.type === 'assignment' ? assignment.left : undefined;
+  if (assignment?.right !== call || !/^(?:pattern_list|tuple_pattern)$/.test(left?.type ?? ''))
     return undefined;
   const targets = left?.named ?? [];
   const isPlain = targets.length === of && !targets.some(({ type }) => type === 'list_splat_pattern');

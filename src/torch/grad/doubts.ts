@@ -74,7 +74,7 @@ export function* doubtsAbout(
     yield unknown(
       ask(
         'another-iterable',
-      )`Does \`${functionNode.field('name')?.text}\` iterate over something other than ${suspectInWords(iterated)}?`,
+      )`Does \`${functionNode.name?.text}\` iterate over something other than ${suspectInWords(iterated)}?`,
     );
   for (const { into, isDerived } of leaving) {
     if (isDerived && into !== undefined && isLoopElement(module, functionNode, into)) continue;
@@ -82,7 +82,7 @@ export function* doubtsAbout(
       into === undefined
         ? differentiatingCaller(module, functionNode)
         : differentiatingReader(module, functionNode, into);
-    const name = by?.field('name')?.text;
+    const name = by?.name?.text;
     const what = into === undefined ? 'what it returns' : `\`${shown(into)}\`, which it sets`;
     if (name !== undefined) yield no(`\`${name}\` differentiates ${what}`);
   }
@@ -114,7 +114,7 @@ export function* doubtsAbout(
 
 /** `batch[0]` of `for batch in loader`: nobody has it by this name. */
 function isLoopElement(module: PyModule, functionNode: PyNode, place: PyNode): boolean {
-  const root = place.type === 'subscript' ? place.field('value') : undefined;
+  const root = place.type === 'subscript' ? place.value : undefined;
   const scope = root?.type === 'identifier' ? module.resolve(root) : undefined;
   return (
     root !== undefined &&
@@ -161,7 +161,7 @@ function* refusals(
     yield no('the decorator does nothing on an `async def`: it only wraps the creation of the coroutine');
   const reached = gradUseReached(module, functionNode);
   if (reached !== undefined) {
-    const via = reached.via?.field('name')?.text;
+    const via = reached.via?.name?.text;
     yield no(
       via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
     );
@@ -181,7 +181,7 @@ function* refusals(
     yield unknown(
       ask(
         'compiles-decorated',
-      )`Does \`torch.compile()\` take \`${functionNode.field('name')?.text}\` with the decorator, too?`,
+      )`Does \`torch.compile()\` take \`${functionNode.name?.text}\` with the decorator, too?`,
     );
 }
 
@@ -216,7 +216,7 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Ge
     yield unknown(
       ask(
         'built-untrained',
-      )`Is the network that \`${run.functionNode.field('name')?.text}\` builds and returns left untrained on the way?`,
+      )`Is the network that \`${run.functionNode.name?.text}\` builds and returns left untrained on the way?`,
     );
   yield* doubtsAboutNetwork(module, run.model, run.functionNode, undefined, run.evals.length === 0);
 }

@@ -96,7 +96,7 @@ function fileGates(module: PyModule): readonly Gate[] {
 }
 
 export function isGiven(call: PyNode, name: string): boolean {
-  const given = keywordArgument(call, name)?.field('name');
+  const given = keywordArgument(call, name)?.name;
   return given !== undefined && !isSwitchedOff(given);
 }
 

@@ -23,7 +23,7 @@ export function isTransformersModel(
   if (asked.includes(target.text)) return 'yes';
   const asking = [...asked, target.text];
   if (target.type === 'attribute') {
-    const name = target.field('attribute')?.text;
+    const name = target.attribute?.text;
     const value = name === undefined ? undefined : initialValue(module, target, name);
     return value === undefined ? 'unknown' : isTransformersModel(module, value, asking);
   }
@@ -38,7 +38,7 @@ export function isTransformersModel(
 
 function makesModel(module: PyModule, call: PyNode, asked: readonly string[]): Answer {
   if (modelLoad(module, call) !== undefined) return 'yes';
-  const callee = call.field('function');
+  const callee = call.function;
   const path = callee && qualifiedName(module, callee);
   const [first] = argumentsOf(call);
   if (path !== undefined && (isKbitPreparation(path) || isPeftModelMaker(path)))

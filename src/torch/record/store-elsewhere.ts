@@ -46,11 +46,11 @@ export function storeGates(
 
 function usesOfStore(module: PyModule, store: PyNode, look: Look): UsesElsewhere {
   let root = store;
-  while (root.type === 'subscript') root = root.field('value') ?? root.children[0] ?? root;
-  const name = root.field('attribute')?.text;
+  while (root.type === 'subscript') root = root.value ?? root.children[0] ?? root;
+  const name = root.attribute?.text;
   if (name !== undefined) {
     const around = classAround(root);
-    return around !== undefined && root.field('object')?.text === around.self
+    return around !== undefined && root.object?.text === around.self
       ? attributeUsesElsewhere(module, around.classNode, name, look)
       : NOWHERE;
   }

@@ -52,7 +52,7 @@ export function updateGates(
       gates.push(refuse(`${value} reads ${self}, which would already have changed`));
     if (node.type !== 'call') continue;
     const call = methodName(node) ?? '';
-    const callee = node.field('function');
+    const callee = node.function;
     if (callee !== undefined && runsOtherCode(module, node)) {
       const own = familyOf(module, classNode).some((each) => module.scopeOf(each).has(call));
       if (!gradOff)
@@ -73,7 +73,7 @@ function doubled(module: PyModule, expression: PyNode, depth: number): boolean {
     const widens =
       methodName(node) === 'double' || argumentsOf(node).some(({ text }) => text.includes('float64'));
     if (node.type === 'call' && widens) return true;
-    if (node.type !== 'identifier' || depth > MAX_DEPTH || node.parent?.field('attribute') === node) continue;
+    if (node.type !== 'identifier' || depth > MAX_DEPTH || node.parent?.attribute === node) continue;
     const given = (reachingDefinitions(module, node) ?? []).flatMap((found) =>
       found.kind === 'value' || found.kind === 'update' ? [found.value] : [],
     );
@@ -88,7 +88,7 @@ function refuse(no: string): Gate {
 
 /** A layer or a function of the project; torch's own functions and the methods of tensors are not. */
 function runsOtherCode(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined || qualifiedName(module, callee) !== undefined) return false;
   if (callee.type === 'identifier') return module.resolve(callee) !== undefined;
   const receiver = receiverOf(call);

@@ -21,7 +21,7 @@ import { attributeElsewhere, familyOf, moduleKind } from '../module/modules.js';
 /** What happens to a module's buffers, and not to its plain attributes, where the module is wrapped, cast or loaded. */
 export function wrappingGates(module: PyModule, classNode: PyNode, name: string): readonly Gate[] {
   const self = `\`self.${name}\``;
-  const className = classNode.field('name')?.text;
+  const className = classNode.name?.text;
   const { isModule, isLightning, isPretrained } = moduleKind(module, classNode);
   const wrapper = PARALLEL_WRAPPERS.find((each) => isNamed(module, each));
   const distributed =
@@ -30,7 +30,7 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
   const walker = BUFFER_WALKERS.find((each) => isNamed(module, each));
   const { elsewhere, imported } = lineageOf(module, classNode);
   const made = new RegExp(`\\bself\\.${name}\\s*(?::[^=\\n]*)?=(?!=)|\\bregister_\\w+\\(\\s*["']${name}["']`);
-  const holder = elsewhere.find((each) => made.test(each.module.codeOf(each.node)))?.node.field('name')?.text;
+  const holder = elsewhere.find((each) => made.test(each.module.codeOf(each.node)))?.node.name?.text;
   const family = familyOf(module, classNode);
   const lineages = family.map((each) => lineageOf(module, each));
   const unknown = lineages.some((each) => each.unknown);
@@ -100,7 +100,7 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
 
 /** Where another file uses the class, it may cast what it makes. */
 function castElsewhere(module: PyModule, classNode: PyNode): Gate {
-  const name = classNode.field('name');
+  const name = classNode.name;
   const may = (text: string): boolean => /half|float16|float64|double|dtype/.test(text);
   const { uses, unread } =
     name === undefined
@@ -229,7 +229,7 @@ function findCastToHalf(module: PyModule): boolean {
       const call = hit.parent?.parent;
       if (call?.type !== 'call' || methodName(call) !== 'to') return false;
       const half = argumentsOf(call).some((argument) => {
-        const value = argument.type === 'keyword_argument' ? argument.field('value') : argument;
+        const value = argument.type === 'keyword_argument' ? argument.value : argument;
         const path = value && qualifiedName(module, value);
         return path !== undefined && HALF_DTYPES.has(path);
       });

@@ -47,7 +47,7 @@ export function suspicionsOf(
   functionNode: PyNode,
   models: ReadonlySet<string>,
   trace: GradTrace,
-  part = functionNode.field('body') ?? functionNode,
+  part = functionNode.body ?? functionNode,
 ): readonly (Suspicion | Opaque)[] {
   const found: Opaque[] = [];
   for (const node of part.walk()) {
@@ -64,14 +64,13 @@ export function suspicionsOf(
 export function trainingCallReached(module: PyModule, functionNode: PyNode): Suspicion | undefined {
   for (const via of reachedFrom(module, functionNode)) {
     const found = module.memo(findTrainingCall, via);
-    if (found !== undefined)
-      return { ...found, words: `it runs \`${via.field('name')?.text}\`, and ${found.words}` };
+    if (found !== undefined) return { ...found, words: `it runs \`${via.name?.text}\`, and ${found.words}` };
   }
   return undefined;
 }
 
 function findTrainingCall(module: PyModule, functionNode: PyNode): Suspicion | undefined {
-  for (const node of (functionNode.field('body') ?? functionNode).walk()) {
+  for (const node of (functionNode.body ?? functionNode).walk()) {
     const found = node.type === 'call' ? trainingCall(module, node) : undefined;
     if (found !== undefined) return found;
   }
@@ -84,7 +83,7 @@ export function trainingCall(
   call: PyNode,
   models: ReadonlySet<string> = new Set(),
 ): Suspicion | undefined {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined || calledDefinition(module, call) !== undefined) return undefined;
   const elsewhere = gradUseElsewhere(module, callee);
   if (elsewhere !== undefined)
@@ -131,7 +130,7 @@ function areOptions(module: PyModule, identifier: PyNode): boolean {
   const scope = module.resolve(identifier);
   const uses = scope === undefined ? [] : module.occurrences(scope, identifier.text);
   const asked = uses.flatMap((use) => {
-    const name = use.parent?.field('object') === use ? use.parent.field('attribute')?.text : undefined;
+    const name = use.parent?.object === use ? use.parent.attribute?.text : undefined;
     return name ?? [];
   });
   return asked.length > 0 && !asked.some((name) => OF_OPTIMIZERS.test(name));
@@ -152,7 +151,7 @@ function opaqueCall(
   models: ReadonlySet<string>,
   trace: GradTrace,
 ): Question | undefined {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined || models.has(callee.text)) return undefined;
   const other = (suspect: Suspect): Question =>
     ask('another-function')`Is \`${shown(callee)}\` another one than ${suspectInWords(suspect)}?`;
@@ -272,7 +271,7 @@ function keeperNamed(module: PyModule, name: string): string | undefined {
   );
   for (const there of modules) {
     for (const method of functionsOf(there)) {
-      if (method.field('name')?.text !== name || enclosingClass(method) === undefined) continue;
+      if (method.name?.text !== name || enclosingClass(method) === undefined) continue;
       if (!isHarmless(there, method)) return placeOf(there, method);
     }
   }
@@ -327,17 +326,15 @@ function isOfPython(name: string): boolean {
 function elements(given: PyNode): readonly PyNode[] {
   if (/^(?:list|tuple|set|dictionary|list_splat|dictionary_splat)$/.test(given.type))
     return given.named.flatMap(elements);
-  return given.type === 'pair' ? elements(given.field('value') ?? given) : [given];
+  return given.type === 'pair' ? elements(given.value ?? given) : [given];
 }
 
 function bare(given: PyNode): PyNode {
-  return unparenthesized(given.type === 'keyword_argument' ? (given.field('value') ?? given) : given);
+  return unparenthesized(given.type === 'keyword_argument' ? (given.value ?? given) : given);
 }
 
 function isNetworkOf(node: PyNode, models: ReadonlySet<string>): boolean {
   return (
-    node.type === 'attribute' &&
-    node.field('attribute')?.text === 'module' &&
-    models.has(node.field('object')?.text ?? '')
+    node.type === 'attribute' && node.attribute?.text === 'module' && models.has(node.object?.text ?? '')
   );
 }

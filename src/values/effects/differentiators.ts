@@ -143,9 +143,9 @@ function findIn(module: PyModule): readonly Differentiator[] {
 function callersIn(alone: PyModule, name: string): readonly Differentiator[] {
   const uses = alone.words(name).flatMap((node): readonly GradUse[] => {
     const words = `runs \`${name}\``;
-    const attribute = node.parent?.type === 'attribute' && node.parent.field('attribute') === node;
+    const attribute = node.parent?.type === 'attribute' && node.parent.attribute === node;
     if (attribute) return isOfImport(alone, node.parent ?? node) ? [{ node, words }] : [];
-    const bound = node.closest('aliased_import', 'block', 'module')?.field('alias') ?? node;
+    const bound = node.closest('aliased_import', 'block', 'module')?.alias ?? node;
     if (node.type !== 'identifier' || importedPath(bound) === undefined) return [];
     const scope = alone.resolve(bound);
     const reads = scope === undefined ? [] : alone.reads(scope, bound.text);
@@ -156,10 +156,10 @@ function callersIn(alone: PyModule, name: string): readonly Differentiator[] {
 
 /** `helpers.f`, or `f` of an object that a class of the project may have made. */
 function isOfImport(module: PyModule, attribute: PyNode): boolean {
-  const object = attribute.field('object');
+  const object = attribute.object;
   const path = qualifiedName(module, attribute) ?? (object && makerOf(module, object));
   if (path !== undefined) return !isOfKnownPackage(path);
-  const name = attribute.field('attribute')?.text ?? '';
+  const name = attribute.attribute?.text ?? '';
   // What the class around it has is not elsewhere.
   return object !== undefined && !isMethodOfLibraries(name) && !isOwnMember(module, object, name);
 }
@@ -173,7 +173,7 @@ function functionsWith(module: PyModule, uses: readonly GradUse[]): readonly Dif
   const members = uses.flatMap(({ node }) => classesAround(node).flatMap(methodsOf));
   const functions = [...new Set([...leading, ...members])].sort((a, b) => a.start - b.start);
   return functions.flatMap((node) => {
-    const name = node.field('name')?.text;
+    const name = node.name?.text;
     const classNode = enclosingClass(node);
     const via = leading.has(node) ? (own.get(node) ?? firstOf(reachedFrom(module, node), own)) : undefined;
     const use = via ?? (classNode && usedByClass(uses, classNode));
@@ -183,7 +183,7 @@ function functionsWith(module: PyModule, uses: readonly GradUse[]): readonly Dif
     if (isFunction) return [];
     return {
       ...{ name, mayBeModule, bases, words: use.words, arity: arityOf(node) },
-      owner: classNode?.field('name')?.text,
+      owner: classNode?.name?.text,
       place: placeOf(module, node).replaceAll('`', ''),
       isValue: isValue(module, node, name),
       isIterated: yields(module, node) || isGoneThrough(module, module.words(name)),
@@ -226,7 +226,7 @@ function yields(module: PyModule, functionNode: PyNode): boolean {
 function isGoneThrough(module: PyModule, values: readonly PyNode[]): boolean {
   return values.some((value) => {
     const call = callGiven(value);
-    const callee = call?.field('function');
+    const callee = call?.function;
     if (callee === undefined) return false;
     if (callee.type === 'identifier' && module.resolve(callee) === undefined)
       return /^(?:map|filter|iter)$/.test(callee.text);
@@ -258,8 +258,8 @@ function kindOfClass(module: PyModule, classNode: PyNode | undefined) {
     mayBeModule:
       unknown ||
       imported.some((path) => isModuleClass(path) || !PLAIN_BASES.has(path)) ||
-      classes.some((each) => methodsOf(each).some((method) => method.field('name')?.text === 'eval')),
-    bases: [...classes.slice(1).map((each) => each.field('name')?.text ?? ''), ...last],
+      classes.some((each) => methodsOf(each).some((method) => method.name?.text === 'eval')),
+    bases: [...classes.slice(1).map((each) => each.name?.text ?? ''), ...last],
   };
 }
 
@@ -283,13 +283,13 @@ export function usedAsValue(module: PyModule, name: string): boolean {
       /import|^dotted_name$|^(?:function|class)_definition$|parameter|global/.test(place.type)
     )
       return false;
-    if (place.type === 'keyword_argument' && place.field('name') === node) return false;
-    const value = place.type === 'attribute' && place.field('attribute') === node ? place : node;
+    if (place.type === 'keyword_argument' && place.name === node) return false;
+    const value = place.type === 'attribute' && place.attribute === node ? place : node;
     if (value === node && isVariable(module, node)) return false;
     const user = value.parent;
-    if (user?.type === 'call' && user.field('function') === value) return false;
-    if (user?.type === 'attribute' && user.field('object') === value) return false;
-    if (user?.type === 'assignment' && user.field('left') === value) return false;
+    if (user?.type === 'call' && user.function === value) return false;
+    if (user?.type === 'attribute' && user.object === value) return false;
+    if (user?.type === 'assignment' && user.left === value) return false;
     return !isGivenToLibrary(module, value);
   });
 }
@@ -304,7 +304,7 @@ function isVariable(module: PyModule, name: PyNode): boolean {
 /** `mp.spawn(worker)`, `optimizer.step(closure)`: what a library runs, no other code of the project gets. */
 function isGivenToLibrary(module: PyModule, value: PyNode): boolean {
   const call = callGiven(value);
-  const callee = call?.field('function');
+  const callee = call?.function;
   if (call === undefined || callee === undefined) return false;
   if (methodName(call) === 'step') {
     const receiver = receiverOf(call);

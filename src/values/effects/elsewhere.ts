@@ -47,8 +47,8 @@ function usedBy({ module, node }: Elsewhere, hops: number): UseElsewhere | undef
   const reached = gradUseReached(module, node);
   if (reached !== undefined) return { use: reached.use, path: module.path };
   for (const each of [node, ...reachedFrom(module, node)]) {
-    for (const call of (each.field('body') ?? each).walk()) {
-      const callee = call.type === 'call' ? call.field('function') : undefined;
+    for (const call of (each.body ?? each).walk()) {
+      const callee = call.type === 'call' ? call.function : undefined;
       const use = callee && usedBehind(module, callee, hops + 1);
       if (use !== undefined) return use;
     }
@@ -63,11 +63,11 @@ export function functionElsewhere(module: PyModule, callee: PyNode): Elsewhere |
     const found = definedElsewhere(module, path);
     return found?.node.type === 'function_definition' ? found : undefined;
   }
-  const object = callee.type === 'attribute' ? callee.field('object') : undefined;
+  const object = callee.type === 'attribute' ? callee.object : undefined;
   const classPath = object?.type === 'identifier' ? makerOf(module, object) : undefined;
   const owner = classPath === undefined ? undefined : definedElsewhere(module, classPath);
   if (owner?.node.type !== 'class_definition') return undefined;
-  const method = methodNamed(owner.module, owner.node, callee.field('attribute')?.text ?? '');
+  const method = methodNamed(owner.module, owner.node, callee.attribute?.text ?? '');
   return method && { module: owner.module, node: method };
 }
 

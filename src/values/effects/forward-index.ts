@@ -44,7 +44,7 @@ function findFacts(module: PyModule): ForwardFacts | undefined {
 function factsIn(module: PyModule): ForwardFacts {
   const isReplaced = module.wordsSet('.forward').some(({ parent }) => {
     const assignment = parent?.parent;
-    return assignment?.type === 'assignment' && assignment.field('left') === parent;
+    return assignment?.type === 'assignment' && assignment.left === parent;
   });
   if (!mayHaveForward(module.text)) return { runs: [], isReplaced };
   const methods = functionsOf(module).filter(
@@ -56,7 +56,7 @@ function factsIn(module: PyModule): ForwardFacts {
 
 /** A value is called that something else put there, and that may be a function. */
 function runsValue(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined || calledDefinition(module, call) !== undefined) return false;
   if (qualifiedName(module, callee) !== undefined) return false;
   if (callee.type === 'identifier') return module.resolve(callee) !== undefined;

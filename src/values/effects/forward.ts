@@ -75,11 +75,11 @@ function isOfOwnNetwork(module: PyModule, call: PyNode): boolean {
 
 /** An assignment that others see, or a call of anything but what only makes numbers and texts. */
 function keepsSomething(hook: PyNode): boolean {
-  return [...(hook.field('body') ?? hook).walk()].some((node) => {
-    if (/assignment$/.test(node.type)) return node.field('left')?.type !== 'identifier';
+  return [...(hook.body ?? hook).walk()].some((node) => {
+    if (/assignment$/.test(node.type)) return node.left?.type !== 'identifier';
     if (/^(?:global_statement|nonlocal_statement|yield)$/.test(node.type)) return true;
     if (node.type !== 'call') return false;
-    const callee = node.field('function');
+    const callee = node.function;
     return callee?.type === 'identifier'
       ? !isPlain(builtin(callee.text))
       : !isPlainMethod(methodName(node) ?? '');
@@ -92,7 +92,7 @@ const DERIVATIVES =
 
 /** The name in a function that says that the forward differentiates. */
 export function derivativeNamed(functionNode: PyNode): string | undefined {
-  return DERIVATIVES.exec(functionNode.field('body')?.text ?? '')?.[0].replace(/\W/g, '');
+  return DERIVATIVES.exec(functionNode.body?.text ?? '')?.[0].replace(/\W/g, '');
 }
 
 /** Where the function asks whether a graph is recorded: the answer would change. `words` completes "because it …". */
@@ -104,7 +104,7 @@ export function asksForGraph(module: PyModule, functionNode: PyNode, trace: Grad
   }
   for (const word of ['requires_grad', 'is_leaf']) {
     for (const node of module.at(`.${word}`).filter(inside)) {
-      const object = node.parent?.field('object');
+      const object = node.parent?.object;
       if (node.text === word && object !== undefined && trace.of(object) === 'graph')
         return `reads \`${shown(node.parent ?? node)}\``;
     }
@@ -132,7 +132,7 @@ function firstAsking(module: PyModule, counts: (asked: string) => boolean): stri
     let asked = node.text === 'is_grad_enabled' ? (target.parent ?? target) : target;
     while (/^(?:boolean_operator|not_operator|parenthesized_expression)$/.test(asked.parent?.type ?? ''))
       asked = asked.parent ?? asked;
-    const owner = node.closest('class_definition')?.field('name')?.text;
+    const owner = node.closest('class_definition')?.name?.text;
     if (owner !== undefined && counts(asked.text)) return owner;
   }
   return undefined;
@@ -146,15 +146,15 @@ function graphAsked(module: PyModule): readonly PyNode[] {
   if (!mayHaveForward(module.text)) return [];
   const needed = module
     .words('needs_input_grad')
-    .filter((node) => enclosingFunction(node)?.field('name')?.text === 'forward');
+    .filter((node) => enclosingFunction(node)?.name?.text === 'forward');
   const asked = ['.requires_grad', '.grad_fn', '.is_leaf'].flatMap((word) =>
     module.words(word).filter((node) => {
       const attribute = node.parent;
-      const object = attribute?.field('object');
+      const object = attribute?.object;
       const method = enclosingFunction(node);
       if (attribute?.type !== 'attribute' || object?.type !== 'identifier' || method === undefined)
         return false;
-      if (/assignment$/.test(attribute.parent?.type ?? '') && attribute.parent?.field('left') === attribute)
+      if (/assignment$/.test(attribute.parent?.type ?? '') && attribute.parent?.left === attribute)
         return false;
       const scope = module.resolve(object);
       const writes = scope === undefined ? [] : module.writes(scope, object.text);

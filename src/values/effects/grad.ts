@@ -60,7 +60,7 @@ function findGradUses(module: PyModule): readonly GradUse[] {
 
 /** Where `d` of `from torch.autograd import grad as d` is used. */
 function readsOfAlias(module: PyModule, imported: PyNode): readonly PyNode[] {
-  const alias = imported.closest('aliased_import')?.field('alias');
+  const alias = imported.closest('aliased_import')?.alias;
   const path = alias === undefined || alias === imported ? undefined : importedPath(alias);
   const scope = alias && module.resolve(alias);
   return scope !== undefined && path !== undefined && row(path)?.differentiates === true
@@ -72,10 +72,10 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
   const name = identifier.text;
   const place = identifier.parent;
   if (place === undefined || importsOrDefines(identifier)) return undefined;
-  const attribute = place.type === 'attribute' && place.field('attribute') === identifier;
+  const attribute = place.type === 'attribute' && place.attribute === identifier;
   const target = attribute ? place : identifier;
   const call =
-    target.parent?.type === 'call' && target.parent.field('function') === target ? target.parent : undefined;
+    target.parent?.type === 'call' && target.parent.function === target ? target.parent : undefined;
   // A custom function keeps what its own backward needs, whatever the mode.
   if (name === 'save_for_backward') return undefined;
   if (/(?:^|_)backward(?:$|_)/.test(name)) return call ? `calls \`${shown(target)}()\`` : `uses \`${name}\``;
@@ -128,19 +128,18 @@ function importsOrDefines(identifier: PyNode): boolean {
 /** `x.requires_grad = True`, `zeros(3, requires_grad=True)`; reading the flag or clearing it asks for nothing. */
 function asksForGrad(identifier: PyNode, target: PyNode): boolean {
   const place = target.parent;
-  if (place?.type === 'keyword_argument' && place.field('name') === identifier)
-    return !isFalse(place.field('value'));
-  return place?.type === 'assignment' && place.field('left') === target && !isFalse(place.field('right'));
+  if (place?.type === 'keyword_argument' && place.name === identifier) return !isFalse(place.value);
+  return place?.type === 'assignment' && place.left === target && !isFalse(place.right);
 }
 
 function isFalse(node: PyNode | undefined): boolean {
-  const value = node?.type === 'keyword_argument' ? node.field('value') : node;
+  const value = node?.type === 'keyword_argument' ? node.value : node;
   return value?.type === 'false';
 }
 
 /** A step without arguments, or of what is called an optimizer, unless its maker is known to be something else. */
 function isOptimizerStep(module: PyModule, callee: PyNode, call: PyNode): boolean {
-  const receiver = callee.field('object');
+  const receiver = callee.object;
   if (receiver !== undefined && isKnownOtherwise(module, receiver)) return false;
   return /opt|scaler|adam|sgd|lbfgs/i.test(receiver?.text ?? '') || argumentsOf(call).length === 0;
 }
@@ -159,7 +158,7 @@ function isKnownOtherwise(module: PyModule, object: PyNode): boolean {
 }
 
 function receiverText(callee: PyNode): string {
-  return callee.type === 'attribute' ? (callee.field('object')?.text ?? '') : '';
+  return callee.type === 'attribute' ? (callee.object?.text ?? '') : '';
 }
 
 function shown(node: PyNode): string {
@@ -232,7 +231,7 @@ function findDifferentiatingModule(module: PyModule): DifferentiatingModule | un
   // Most files have no forward, or nothing in them that differentiates.
   if (!module.mentions(/\bdef[\s\\]+forward\b/) || gradUses(module).length === 0) return undefined;
   for (const forward of methodsByName(module, 'forward')) {
-    const name = enclosingClass(forward)?.field('name')?.text;
+    const name = enclosingClass(forward)?.name?.text;
     const reached = gradUseReached(module, forward);
     if (reached !== undefined && name !== undefined) return { name, use: reached.use };
   }

@@ -31,7 +31,7 @@ function mayTurnGradOff(module: PyModule, expression: PyNode): boolean {
   if (mode !== undefined) return mode === 'off';
   if (SAYS_GRAD_OFF.test(module.codeOf(expression))) return true;
   if (expression.type === 'identifier' && isNamedGradOff(module, expression)) return true;
-  const callee = expression.type === 'call' ? (expression.field('function') ?? expression) : expression;
+  const callee = expression.type === 'call' ? (expression.function ?? expression) : expression;
   const definition = definitionBehind(module, callee);
   return definition?.type === 'function_definition' && SAYS_GRAD_OFF.test(module.codeOf(definition));
 }
@@ -99,13 +99,13 @@ export function usesOf(module: PyModule, functionNode: PyNode): readonly PyNode[
 }
 
 function findUses(module: PyModule, functionNode: PyNode): readonly PyNode[] {
-  const name = functionNode.field('name');
+  const name = functionNode.name;
   if (name === undefined) return [];
   const outside = (node: PyNode): boolean => !functionNode.contains(node);
   const classNode = enclosingClass(functionNode);
   if (classNode !== undefined) {
     return module.words(`.${name.text}`).filter((node) => {
-      const object = node.parent?.type === 'attribute' ? node.parent.field('object') : undefined;
+      const object = node.parent?.type === 'attribute' ? node.parent.object : undefined;
       const isUse = node.text === name.text && object !== undefined && outside(node);
       return isUse && mayBeInstance(module, object, classNode);
     });
@@ -161,16 +161,16 @@ function differentiatingReaders(module: PyModule, name: string): readonly PyNode
 
 /** `loss` of `self.loss`, `losses` of `losses["x"]`. */
 function placeName(place: PyNode): string | undefined {
-  if (place.type === 'subscript') return placeName(place.field('value') ?? place);
-  const name = place.type === 'attribute' ? place.field('attribute') : place;
+  if (place.type === 'subscript') return placeName(place.value ?? place);
+  const name = place.type === 'attribute' ? place.attribute : place;
   return name?.type === 'identifier' ? name.text : undefined;
 }
 
 /** A value that a node gives to names: `target = value`, `for target in value`, `target.append(value)`. */
 function moveOf(node: PyNode): readonly { readonly value: PyNode; readonly target: PyNode }[] {
   const appends = node.type === 'call' && /^(?:append|extend|insert)$/.test(methodName(node) ?? '');
-  const value = appends ? node.field('arguments') : node.field('right');
-  const target = appends ? receiverOf(node) : node.field('left');
+  const value = appends ? node.arguments : node.right;
+  const target = appends ? receiverOf(node) : node.left;
   const moves = appends || /assignment$|^for_/.test(node.type);
   return moves && value !== undefined && target !== undefined ? [{ value, target }] : [];
 }
@@ -214,7 +214,7 @@ export function usesInOtherModes(module: PyModule, functionNode: PyNode): UsesEl
 }
 
 function findUsesInOtherModes(module: PyModule, functionNode: PyNode): UsesElsewhere {
-  const name = functionNode.field('name');
+  const name = functionNode.name;
   if (name === undefined) return { uses: [], unread: undefined };
   return usesElsewhere(module, name, { may: mayChangeMode, literals: ['autocast', 'jit'], byName: false });
 }

@@ -89,7 +89,7 @@ export function differentiatesWhenIterated(module: PyModule): Suspect | undefine
 
 /** The method of another file that may run in place of one of this class, and differentiates. */
 export function differentiatingOverride(module: PyModule, call: PyNode, method: PyNode): Suspect | undefined {
-  const owner = enclosingClass(method)?.field('name')?.text;
+  const owner = enclosingClass(method)?.name?.text;
   const name = methodName(call);
   if (owner === undefined || name === undefined || !isMethodOfProject(module, name)) return undefined;
   return suspectElsewhere(module, (each) => each.name === name && each.bases.includes(owner));
@@ -137,11 +137,11 @@ function setsAttribute(alone: PyModule, name: string): boolean {
   return alone.words(name).some((node) => {
     const place = node.parent;
     if (place?.type === 'keyword_argument')
-      return place.field('name') === node && mayBeFunction(alone, place.field('value'), false);
-    const target = place?.type === 'attribute' && place.field('attribute') === node ? place : node;
-    const isTarget = target.parent?.type === 'assignment' && target.parent.field('left') === target;
+      return place.name === node && mayBeFunction(alone, place.value, false);
+    const target = place?.type === 'attribute' && place.attribute === node ? place : node;
+    const isTarget = target.parent?.type === 'assignment' && target.parent.left === target;
     if (!isTarget || (target === node && alone.resolve(node)?.kind !== 'class')) return false;
-    return mayBeFunction(alone, target.parent?.field('right'), true);
+    return mayBeFunction(alone, target.parent?.right, true);
   });
 }
 

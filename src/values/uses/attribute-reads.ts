@@ -18,8 +18,8 @@ const OPEN: AttributeReads = { isOpen: true, reads: [] };
 
 /** Every read of an attribute that `self.name = …` sets, in this file and in the others of the project: one object per class and name. */
 export function readsOfAttribute(module: PyModule, target: PyNode): AttributeReads {
-  const object = target.field('object');
-  const name = target.field('attribute')?.text;
+  const object = target.object;
+  const name = target.attribute?.text;
   const classNode = object && classBehind(module, object);
   if (classNode === undefined || name === undefined) return OPEN;
   return module.memo(findReads, classNode).get(name) ?? remember(module, classNode, name);
@@ -53,5 +53,5 @@ function look(module: PyModule, classNode: PyNode, name: string): AttributeReads
 
 /** What is called by that name is somebody else's method: the attribute holds a value. */
 function isCalled(attribute: PyNode): boolean {
-  return attribute.parent?.type === 'call' && attribute.parent.field('function') === attribute;
+  return attribute.parent?.type === 'call' && attribute.parent.function === attribute;
 }

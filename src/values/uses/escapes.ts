@@ -35,7 +35,7 @@ export function* escapesOf(
   module: PyModule,
   functionNode: PyNode,
   trace: GradTrace,
-  part = functionNode.field('body') ?? functionNode,
+  part = functionNode.body ?? functionNode,
   running: readonly PyNode[] = [functionNode],
 ): Generator<Escape> {
   for (const node of part.walk()) {
@@ -66,7 +66,7 @@ function keptByCalled(
   const called = isClass ? methodNamed(module, definition, '__init__') : definition;
   if (called?.type !== 'function_definition' || running.includes(called)) return undefined;
   const inside = trace.insideOf(called, call);
-  const name = shown(call.field('function') ?? call);
+  const name = shown(call.function ?? call);
   const self = isClass ? selfName(called) : undefined;
   if (inside === undefined)
     return {
@@ -92,7 +92,7 @@ function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
     const isDerived = trace.isDerived(value);
     if (!isDerived && !trace.mayCarryGraph(value)) continue;
     const verb = node.type === 'yield' ? 'yields' : node.type === 'raise_statement' ? 'raises' : 'returns';
-    const name = enclosingFunction(node)?.field('name')?.text;
+    const name = enclosingFunction(node)?.name?.text;
     return {
       node: value,
       question: ask(
@@ -109,7 +109,7 @@ function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
 function parts(value: PyNode): readonly PyNode[] {
   const node = unparenthesized(value);
   if (/^(?:expression_list|tuple|list)$/.test(node.type)) return node.named.flatMap(parts);
-  return node.type === 'dictionary' ? node.named.flatMap((pair) => pair.field('value') ?? pair) : [node];
+  return node.type === 'dictionary' ? node.named.flatMap((pair) => pair.value ?? pair) : [node];
 }
 
 function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: GradTrace): Escape | undefined {
@@ -123,8 +123,8 @@ function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gra
   });
   const leaves = (value: PyNode): boolean => trace.mayCarryGraph(value) || trace.isDerived(value);
   if (node.type === 'assignment' || node.type === 'augmented_assignment') {
-    const target = node.field('left');
-    const value = node.field('right');
+    const target = node.left;
+    const value = node.right;
     if (target === undefined || value === undefined || node.closest('lambda') !== undefined) return undefined;
     const targets = /pattern|tuple|list/.test(target.type) ? target.named : [target];
     const updates = node.type === 'augmented_assignment';
@@ -135,7 +135,7 @@ function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gra
     );
     return outward !== undefined && leaves(value) ? kept(value, outward) : undefined;
   }
-  if (node.type === 'call' && node.field('function')?.text === 'setattr') {
+  if (node.type === 'call' && node.function?.text === 'setattr') {
     const [object, , value] = givenTo(node);
     return object !== undefined && value !== undefined && leaves(value) ? kept(value, object) : undefined;
   }
@@ -185,7 +185,7 @@ function leadsOutside(module: PyModule, functionNode: PyNode, target: PyNode): b
     const scope = module.resolve(target);
     return scope !== undefined && !functionNode.contains(scope.node);
   }
-  const object = target.type === 'attribute' ? target.field('object') : target.field('value');
+  const object = target.type === 'attribute' ? target.object : target.value;
   if (object === undefined) return false;
   return isHeldOutside(module, functionNode, object);
 }

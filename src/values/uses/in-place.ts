@@ -24,9 +24,9 @@ export function changedInPlace(module: PyModule, node: PyNode): InPlace | undefi
 function byCall(module: PyModule, call: PyNode): InPlace | undefined {
   const given = givenTo(call);
   const out = keywordArgument(call, 'out');
-  const into = out?.field('value');
+  const into = out?.value;
   if (into !== undefined) return { target: into, values: given.filter((each) => each !== out) };
-  const callee = call.field('function');
+  const callee = call.function;
   const path = callee && qualifiedName(module, callee);
   if (path === undefined) {
     const name = methodName(call) ?? '';
@@ -40,10 +40,10 @@ function byCall(module: PyModule, call: PyNode): InPlace | undefined {
 }
 
 function byAssignment(node: PyNode): InPlace | undefined {
-  const left = node.field('left');
-  const right = node.field('right');
+  const left = node.left;
+  const right = node.right;
   if (left === undefined || right === undefined) return undefined;
   if (node.type === 'augmented_assignment') return { target: left, values: [right] };
-  const target = node.type === 'assignment' && left.type === 'subscript' ? left.field('value') : undefined;
+  const target = node.type === 'assignment' && left.type === 'subscript' ? left.value : undefined;
   return target === undefined ? undefined : { target, values: [right] };
 }

@@ -52,7 +52,7 @@ export function fatesOfTarget(module: PyModule, target: PyNode): readonly Fate[]
 export function isFreshContainer(value: PyNode): boolean {
   const { type } = unparenthesized(value);
   if (/^(?:list|dictionary|set)(?:_comprehension)?$/.test(type)) return true;
-  return type === 'call' && FRESH.test(value.field('function')?.text ?? '');
+  return type === 'call' && FRESH.test(value.function?.text ?? '');
 }
 
 const FRESH = /^(?:collections\.)?(?:list|dict|set|defaultdict|deque|OrderedDict)$/;
@@ -95,33 +95,30 @@ class RecordTrace {
         return parent.parent?.type === 'call' ? this.#argument(node, parent.parent) : parent.parent;
       case 'call':
         // `sum(x for x in losses)` has no argument list.
-        return parent.field('arguments') === node
-          ? this.#argument(node, parent)
-          : this.#add('escapes', place);
+        return parent.arguments === node ? this.#argument(node, parent) : this.#add('escapes', place);
       case 'binary_operator':
         return isFormatting(parent) ? undefined : parent;
       case 'pair':
-        return parent.field('value') === node ? parent : undefined;
+        return parent.value === node ? parent : undefined;
       case 'conditional_expression':
         return parent.named[1] === node ? undefined : parent;
       case 'subscript':
-        if (parent.field('value') !== node) return undefined;
+        if (parent.value !== node) return undefined;
         if (isTarget(parent, 'augmented_assignment')) return this.#add('changed', parent);
         return isTarget(parent, 'assignment') ? undefined : parent;
       case 'return_statement':
         return this.#add(sameFunction(parent, place) ? 'returned' : 'escapes', place);
       case 'named_expression':
-        this.#bind(parent.field('name'));
+        this.#bind(parent.name);
         return parent;
       case 'assignment':
       case 'augmented_assignment':
-        if (parent.field('left') === node) return undefined;
-        this.store(parent.field('left'));
+        if (parent.left === node) return undefined;
+        this.store(parent.left);
         return parent.parent?.type === 'assignment' ? parent : undefined;
       case 'for_statement':
       case 'for_in_clause':
-        if (parent.field('right') === node)
-          for (const name of namesIn(parent.field('left'))) this.#bind(name);
+        if (parent.right === node) for (const name of namesIn(parent.left)) this.#bind(name);
         return undefined;
       default:
         return this.#add('escapes', place);
@@ -129,19 +126,19 @@ class RecordTrace {
   }
 
   #attribute(attribute: PyNode): PyNode | undefined {
-    const name = attribute.field('attribute')?.text ?? '';
+    const name = attribute.attribute?.text ?? '';
     if (ofTensor(name)?.asksGraph) return this.#add('differentiated', attribute);
     if (name === 'numpy') return this.#add('gradless', attribute);
     if (cutsGraph(name)) return undefined;
     const call = attribute.parent;
-    const called = call?.type === 'call' && call.field('function') === attribute;
+    const called = call?.type === 'call' && call.function === attribute;
     if (called && TAKING.has(name)) return undefined;
     if (called && /[^_]_$/.test(name)) this.#add('changed', attribute);
     return called ? call : attribute;
   }
 
   #argument(node: PyNode, call: PyNode): PyNode | undefined {
-    const callee = call.field('function');
+    const callee = call.function;
     const path = callee && qualifiedName(this.module, callee);
     if (path?.startsWith(TORCH)) {
       if (row(path)?.differentiates || /grad\w*$/.test(path)) return this.#add('differentiated', call);
@@ -153,7 +150,7 @@ class RecordTrace {
     }
     if (path?.startsWith(NUMPY) || path === DEEPCOPY) return this.#add('gradless', call);
     if (path !== undefined && CPU_LIBRARIES.test(path)) return undefined;
-    const name = (callee?.type === 'attribute' ? callee.field('attribute') : callee)?.text ?? '';
+    const name = (callee?.type === 'attribute' ? callee.attribute : callee)?.text ?? '';
     if (callee?.type === 'identifier' && this.module.resolve(callee) === undefined) {
       const known = builtin(name);
       if (known !== undefined && !known.keeps) return known.graph === 'cut' ? undefined : call;
@@ -190,7 +187,7 @@ class RecordTrace {
   store(target: PyNode | undefined): void {
     if (target === undefined) return;
     if (target.type === 'subscript' || target.type === 'attribute') {
-      const root = target.type === 'subscript' ? target.field('value') : undefined;
+      const root = target.type === 'subscript' ? target.value : undefined;
       if (root?.type === 'identifier') this.#followAll(root);
       else if (root?.type === 'subscript') this.store(root);
       else if (target.type === 'attribute') this.#keep(target);
@@ -259,21 +256,18 @@ function isOfLibrary(module: PyModule, name: string): boolean {
 /** `x.data`, `x.detach()`: what is written into it leaves its graph with nobody but the result. */
 function isCut(receiver: PyNode): boolean {
   return receiver.type === 'attribute'
-    ? receiver.field('attribute')?.text === 'data'
+    ? receiver.attribute?.text === 'data'
     : cutsGraph(methodName(receiver) ?? '');
 }
 
 /** `"%.3f" % total` */
 function isFormatting(operation: PyNode): boolean {
-  return (
-    operation.field('operator')?.text === '%' &&
-    /^(?:concatenated_)?string$/.test(operation.field('left')?.type ?? '')
-  );
+  return operation.operator?.text === '%' && /^(?:concatenated_)?string$/.test(operation.left?.type ?? '');
 }
 
 function isTarget(subscript: PyNode, type: string): boolean {
   const place = subscript.parent;
-  return place?.type === type && place.field('left') === subscript;
+  return place?.type === type && place.left === subscript;
 }
 
 function namesIn(target: PyNode | undefined): readonly PyNode[] {

@@ -25,7 +25,7 @@ export function isEvaluation(module: PyModule, node: PyNode): boolean {
 }
 
 function turnsGradOff(module: PyModule, manager: PyNode): boolean {
-  const callee = manager.type === 'call' ? (manager.field('function') ?? manager) : manager;
+  const callee = manager.type === 'call' ? (manager.function ?? manager) : manager;
   return qualifiedName(module, callee) === undefined
     ? /no_grad|inference_mode/.test(callee.text)
     : gradModeOf(module, manager) === 'off';
@@ -52,8 +52,8 @@ export function isReport(module: PyModule, use: PyNode): boolean {
   let child = use;
   for (const holder of use.ancestors()) {
     if (holder.type === 'interpolation') return true;
-    if (holder.type === 'attribute' && cutsGraph(holder.field('attribute')?.text ?? '')) return true;
-    if (holder.type === 'call') return holder.field('function') !== child && reports(module, holder);
+    if (holder.type === 'attribute' && cutsGraph(holder.attribute?.text ?? '')) return true;
+    if (holder.type === 'call') return holder.function !== child && reports(module, holder);
     if (!PASSING.has(holder.type)) return false;
     child = holder;
   }
@@ -62,7 +62,7 @@ export function isReport(module: PyModule, use: PyNode): boolean {
 
 /** `print(x)`, `float(x)`, `"…".format(x)`, `logger.info(x)`; not `torch.log(x)`, nor a method that the project has itself. */
 function reports(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee?.type === 'identifier' && module.resolve(callee) === undefined) {
     const known = builtin(callee.text);
     return isPlain(known) || known?.reports === true;

@@ -58,8 +58,8 @@ export function readGatesElsewhere(
   const look = { may: (text: string) => read.test(text), byName: true };
   const { uses, unread } = attributeUsesElsewhere(module, classNode, name, look);
   const gates = uses.flatMap(({ module: there, node, isCertain }): Gate[] => {
-    if (node.parent?.type === 'call' && node.parent.field('function') === node) return [];
-    if (node.parent?.type === 'assignment' && node.parent.field('left') === node) {
+    if (node.parent?.type === 'call' && node.parent.function === node) return [];
+    if (node.parent?.type === 'assignment' && node.parent.left === node) {
       if (!writes) return [];
       const otherwise = ask(
         'written-elsewhere',
@@ -97,8 +97,8 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
   for (let parent = node.parent; parent !== undefined; parent = node.parent) {
     switch (parent.type) {
       case 'attribute': {
-        const name = parent.field('attribute')?.text ?? '';
-        const call = parent.parent?.type === 'call' && parent.parent.field('function') === parent;
+        const name = parent.attribute?.text ?? '';
+        const call = parent.parent?.type === 'call' && parent.parent.function === parent;
         const known = ofTensor(name);
         if (!call && known?.asksGraph) return as('graph');
         if (!call && !known?.attribute) return as('passed');
@@ -106,7 +106,7 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
         if (name === 'zero_' || name === 'fill_') return as('reset');
         if (/[a-z]_$/.test(name)) return as('changed');
         if (name === 'clone') {
-          const behind = parent.parent?.parent?.field('attribute')?.text;
+          const behind = parent.parent?.parent?.attribute?.text;
           detached ||= behind === 'detach' || behind === 'data';
           return as('copied');
         }
@@ -116,7 +116,7 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
         continue;
       }
       case 'subscript':
-        if (parent.field('value') !== node) return as('operand');
+        if (parent.value !== node) return as('operand');
         if (isTarget(parent)) return as('changed');
         break;
       case 'parenthesized_expression':
@@ -155,7 +155,7 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
       case 'keyword_argument':
         break;
       case 'argument_list': {
-        const callee = parent.parent?.field('function');
+        const callee = parent.parent?.function;
         const path = callee && qualifiedName(module, callee);
         if (path !== undefined && onlyLooks(path)) return as('number');
         if (parent.parent !== undefined && mayWriteInto(parent.parent, path ?? '')) return as('changed');
@@ -165,7 +165,7 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
           continue;
         }
         if (callee?.type === 'identifier' && readsOnly(callee.text)) return as('number');
-        if (isKeptBy(callee?.field('attribute')?.text ?? '')) return as('kept');
+        if (isKeptBy(callee?.attribute?.text ?? '')) return as('kept');
         return as('passed', LOGGING.test(callee?.text ?? ''));
       }
       default:
@@ -193,18 +193,15 @@ function endsAsNumber(computed: PyNode | undefined): boolean {
   if (/^(?:parenthesized_expression|(?:binary|unary)_operator)$/.test(holder?.type ?? ''))
     return endsAsNumber(holder);
   if (holder?.type === 'attribute') {
-    const name = holder.field('attribute')?.text ?? '';
+    const name = holder.attribute?.text ?? '';
     return holder.parent?.type === 'call' && (isPlain(ofTensor(name)) || endsAsNumber(holder.parent));
   }
   if (holder?.type === 'interpolation' || holder?.type === 'comparison_operator') return true;
-  const callee = holder?.type === 'argument_list' ? holder.parent?.field('function') : undefined;
+  const callee = holder?.type === 'argument_list' ? holder.parent?.function : undefined;
   return callee?.type === 'identifier' && readsOnly(callee.text);
 }
 
 function isTarget(subscript: PyNode): boolean {
   const place = subscript.parent;
-  return (
-    (place?.type === 'assignment' || place?.type === 'augmented_assignment') &&
-    place.field('left') === subscript
-  );
+  return (place?.type === 'assignment' || place?.type === 'augmented_assignment') && place.left === subscript;
 }

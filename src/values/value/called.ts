@@ -34,7 +34,7 @@ export function calledBy(module: PyModule, call: PyNode): Called | undefined {
       : overridesOf(module, call, definition);
     return others && { functions: [definition, ...others].map((node) => ({ module, node })), makers: [] };
   }
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined) return undefined;
   const found = namedElsewhere(module, callee);
   if (found?.node.type === 'function_definition') return { functions: [found], makers: [] };
@@ -78,8 +78,8 @@ function instancesBehind(module: PyModule, callee: PyNode): readonly PyNode[] {
 
 /** Whether a subclass in another file has its own method in place of this one. */
 function isOverriddenElsewhere(module: PyModule, method: PyNode): boolean {
-  const owner = enclosingClass(method)?.field('name')?.text;
-  const name = method.field('name')?.text ?? '';
+  const owner = enclosingClass(method)?.name?.text;
+  const name = method.name?.text ?? '';
   if (owner === undefined) return false;
   return subclassesElsewhere(module, owner)?.every(({ members }) => !members.includes(name)) !== true;
 }
@@ -88,7 +88,7 @@ function isOverriddenElsewhere(module: PyModule, method: PyNode): boolean {
 function attributeValuesInProject(module: PyModule, attribute: PyNode): readonly PyNode[] | undefined {
   const values = attributeValues(module, attribute);
   const classNode = classAround(attribute)?.classNode;
-  const name = attribute.field('attribute')?.text ?? '';
+  const name = attribute.attribute?.text ?? '';
   if (values === undefined || classNode === undefined) return undefined;
   return settersElsewhere(module, classNode, name)?.length === 0 ? values : undefined;
 }
@@ -104,7 +104,7 @@ function runOf(module: PyModule, made: PyNode): Elsewhere | { readonly maker: Py
   // `nn.MSELoss().to(device)` is still the module.
   const receiver = receiverOf(made);
   if (receiver?.type === 'call' && givesModule(methodName(made) ?? '')) return runOf(module, receiver);
-  const callee = made.field('function');
+  const callee = made.function;
   const path = callee && qualifiedName(module, callee);
   const kind = path === undefined ? undefined : row(path)?.is;
   if (kind === 'loss' || kind === 'map') return { maker: made };

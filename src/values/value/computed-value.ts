@@ -35,11 +35,11 @@ function computedHere(module: PyModule, value: PyNode, depth: number): boolean {
     case 'conditional_expression':
       return of(node.named[0]) && of(node.named[2]);
     case 'attribute':
-      return /loss|logits$/.test(node.field('attribute')?.text ?? '') && of(node.field('object'));
+      return /loss|logits$/.test(node.attribute?.text ?? '') && of(node.object);
     case 'subscript':
-      return of(node.field('value'));
+      return of(node.value);
     case 'call': {
-      const callee = node.field('function');
+      const callee = node.function;
       const path = callee && qualifiedName(module, callee);
       if (path !== undefined) return path.startsWith(TORCH) && path !== PARAMETER && !isMaker(path);
       const known = ofTensor(methodName(node) ?? '');
@@ -91,7 +91,7 @@ function isMarkedBeyond(module: PyModule, identifier: PyNode, seen: ReadonlySet<
 
 /** `best` of `best = loss`. */
 function aliasOf({ parent, text }: PyNode): PyNode | undefined {
-  const [left, right] = [parent?.field('left'), parent?.field('right')];
+  const [left, right] = [parent?.left, parent?.right];
   return parent?.type === 'assignment' && right?.text === text && left?.type === 'identifier'
     ? left
     : undefined;
@@ -107,20 +107,18 @@ function isMark(place: PyNode): boolean {
   const { parent } = place;
   switch (parent?.type) {
     case 'attribute':
-      return (
-        asksForGradient(parent.field('attribute')?.text ?? '') || parent.parent?.field('left') === parent
-      );
+      return asksForGradient(parent.attribute?.text ?? '') || parent.parent?.left === parent;
     case 'comparison_operator':
       return /(?<!\w)(?:is|in)(?!\w)/.test(parent.text) && !/\bis(?: not)? None$/.test(parent.text);
     case 'subscript':
-      return parent.field('value') !== place;
+      return parent.value !== place;
     case 'pair':
-      return parent.field('key') === place;
+      return parent.key === place;
     case 'set':
       return true;
     case 'argument_list': {
-      const callee = parent.parent?.field('function');
-      return TELLING.has((callee?.field('attribute') ?? callee)?.text ?? '');
+      const callee = parent.parent?.function;
+      return TELLING.has((callee?.attribute ?? callee)?.text ?? '');
     }
     default:
       return false;

@@ -48,8 +48,8 @@ function judge(module: PyModule, expression: PyNode, evidence: Evidence, depth: 
 
 /** `device`, `self.device`, `get_device()`. What a `with` gives goes by its own rules. */
 function saysDevice(module: PyModule, node: PyNode): boolean {
-  const named = node.type === 'call' ? node.field('function') : node;
-  const name = named?.type === 'attribute' ? named.field('attribute') : named;
+  const named = node.type === 'call' ? node.function : node;
+  const name = named?.type === 'attribute' ? named.attribute : named;
   if (name?.type !== 'identifier' || !DEVICE_NAME.test(name.text)) return false;
   return (
     node.type !== 'identifier' || !definitionsOf(module, node).some((found) => hides(module, node, found))
@@ -77,7 +77,7 @@ function judgeValue(module: PyModule, node: PyNode, of: (inner: PyNode | undefin
     case 'conditional_expression':
       return all([of(node.named[0]), of(node.named[2])]);
     case 'boolean_operator':
-      return all([of(node.field('left')), of(node.field('right'))]);
+      return all([of(node.left), of(node.right)]);
     case 'call':
       return isDeviceCall(module, node);
     case 'attribute':
@@ -106,7 +106,7 @@ export function isCpu(module: PyModule, expression: PyNode, depth = 0): boolean 
 
 function isDeviceCall(module: PyModule, call: PyNode): Answer {
   const path = pathOf(module, call);
-  const callee = call.field('function');
+  const callee = call.function;
   const name = methodName(call) ?? callee?.text ?? '';
   if (path === DEVICE || path === CUDA_ORDINAL) return 'yes';
   if (callee?.type === 'identifier' && ['str', 'int'].includes(name) && module.resolve(callee) === undefined)
@@ -124,11 +124,11 @@ function movesOrCasts(name: string): boolean {
 
 function isDeviceAttribute(module: PyModule, node: PyNode, of: (inner: PyNode) => Answer): Answer {
   if (isDtype(module, node)) return 'no';
-  const name = node.field('attribute')?.text ?? '';
+  const name = node.attribute?.text ?? '';
   if (OTHER_NAME.test(name) || ['parameter', 'buffer'].includes(heldTensor(module, node))) return 'no';
   const given = [...(attributeValues(module, node) ?? []), ...classValues(module, node)].map(of);
   if (given.includes('no')) return 'no';
-  if (name === 'device' && isTensor(module, node.field('object'))) return 'yes';
+  if (name === 'device' && isTensor(module, node.object)) return 'yes';
   return given.length > 0 ? all(given) : 'unknown';
 }
 
@@ -152,9 +152,8 @@ function isTensor(module: PyModule, object: PyNode | undefined): boolean {
 /** What the body of the class gives to the name of `self.name`. */
 function classValues(module: PyModule, attribute: PyNode): readonly PyNode[] {
   const around = classAround(attribute);
-  const name = attribute.field('attribute')?.text;
-  if (around === undefined || name === undefined || attribute.field('object')?.text !== around.self)
-    return [];
+  const name = attribute.attribute?.text;
+  if (around === undefined || name === undefined || attribute.object?.text !== around.self) return [];
   return module
     .scopeOf(around.classNode)
     .bindings(name)
@@ -169,7 +168,7 @@ function isDeviceVariable(module: PyModule, identifier: PyNode, of: (inner: PyNo
     if (found.kind === 'value') return found.value.type === 'none' ? 'unknown' : of(found.value);
     if (found.kind === 'loop') return all(elementsOf(found.iterable).map(of));
     if (found.kind !== 'parameter') return 'unknown';
-    const given = found.node.parent?.field('value');
+    const given = found.node.parent?.value;
     const usual = given === undefined || given.type === 'none' ? 'unknown' : of(given);
     if (usual === 'no') return 'no';
     const annotation = found.node.closest('typed_parameter', 'typed_default_parameter')?.field('type')?.text;
@@ -205,6 +204,6 @@ function definitionsOf(module: PyModule, identifier: PyNode): readonly Definitio
 }
 
 function pathOf(module: PyModule, call: PyNode): string | undefined {
-  const callee = call.field('function');
+  const callee = call.function;
   return callee && qualifiedName(module, callee);
 }

@@ -13,7 +13,7 @@ export function cpuSource(module: PyModule, expression: PyNode, depth = 0): PyNo
   if (depth > MAX_DEPTH) return undefined;
   for (const node of expression.walk()) {
     if (node.type === 'call' && movesToCpu(module, node)) return node;
-    if (node.type !== 'identifier' || node.parent?.field('attribute') === node) continue;
+    if (node.type !== 'identifier' || node.parent?.attribute === node) continue;
     for (const found of reachingDefinitions(module, node) ?? []) {
       const given =
         found.kind === 'value' || found.kind === 'update' || found.kind === 'part' ? found.value : undefined;
@@ -31,7 +31,7 @@ function movesToCpu(module: PyModule, call: PyNode): boolean {
     argumentsOf(call).some(({ text }) => /^(?:device\s*=\s*)?(?:torch\.device\()?["']cpu["']\)?$/.test(text))
   )
     return true;
-  const callee = call.field('function');
+  const callee = call.function;
   const path = callee && qualifiedName(module, callee);
   if (path === undefined) return false;
   return path.startsWith(NUMPY) || (isMaker(path) && keywordArgument(call, 'device') === undefined);

@@ -46,12 +46,12 @@ function isDecoratedGradOff(module: PyModule, functionNode: PyNode): boolean {
 
 /** What a decorator or context manager of torch does to grad mode; a flag that is not written out may be either, and counts as on. */
 export function gradModeOf(module: PyModule, manager: PyNode): 'off' | 'on' | undefined {
-  const callee = manager.type === 'call' ? manager.field('function') : manager;
+  const callee = manager.type === 'call' ? manager.function : manager;
   const path = callee && qualifiedName(module, callee);
   const mode = path === undefined ? undefined : row(path)?.gradMode;
   if (mode !== 'flag') return mode;
   const [first] = argumentsOf(manager);
-  return (first?.field('value') ?? first)?.type === 'false' ? 'off' : 'on';
+  return (first?.value ?? first)?.type === 'false' ? 'off' : 'on';
 }
 
 const MAX_DEPTH = 20;
@@ -60,7 +60,7 @@ const MAX_DEPTH = 20;
 export function runsWithoutGrad(module: PyModule, functionNode: PyNode, depth = 0): boolean {
   if (isDecoratedGradOff(module, functionNode)) return true;
   const calls = callsOf(module, functionNode);
-  if (calls.length === 0 || depth > MAX_DEPTH || functionNode.field('name')?.text === 'forward') return false;
+  if (calls.length === 0 || depth > MAX_DEPTH || functionNode.name?.text === 'forward') return false;
   return calls.every((call) => {
     if (recordsNoGraph(module, call)) return true;
     const caller = enclosingFunction(call);
@@ -89,19 +89,19 @@ export function mayCarryGradient(module: PyModule, expression: PyNode, besides =
     case 'comparison_operator':
       return false;
     case 'unary_operator':
-      return may(node.field('argument'));
+      return may(node.argument);
     case 'binary_operator':
-      return may(node.field('left')) || may(node.field('right'));
+      return may(node.left) || may(node.right);
     case 'conditional_expression':
       return may(node.named[0]) || may(node.named[2]);
     case 'tuple':
     case 'list':
       return node.named.some(may);
     case 'list_comprehension':
-      return may(node.field('body'));
+      return may(node.body);
     case 'keyword_argument':
     case 'subscript':
-      return may(node.field('value'));
+      return may(node.value);
     case 'attribute':
       return node.text !== besides && attributeMayCarry(module, node, may, depth);
     case 'identifier':
@@ -116,18 +116,18 @@ export function mayCarryGradient(module: PyModule, expression: PyNode, besides =
 type May = (node: PyNode | undefined) => boolean;
 
 function attributeMayCarry(module: PyModule, node: PyNode, may: May, depth: number): boolean {
-  const name = node.field('attribute')?.text ?? '';
+  const name = node.attribute?.text ?? '';
   const known = ofTensor(name);
   if (name === 'training' || (known?.attribute && cutsGraph(name))) return false;
-  if (name === 'values' || (known?.attribute && !known.asksGraph)) return may(node.field('object'));
+  if (name === 'values' || (known?.attribute && !known.asksGraph)) return may(node.object);
   if (name === 'grad') return !module.memo(leavesPlainGradients, module);
   const around = classAround(node);
-  if (around === undefined || node.field('object')?.text !== around.self) return true;
+  if (around === undefined || node.object?.text !== around.self) return true;
   const writes = attributeUses(module, around.classNode, name).filter(({ kind }) => kind !== 'read');
   if (writes.length === 0) return registrationOf(module, around.classNode, name) !== 'buffer';
   return writes.some((write) => {
     const assignment = write.node.parent;
-    const value = assignment?.field('left') === write.node ? assignment.field('right') : undefined;
+    const value = assignment?.left === write.node ? assignment.right : undefined;
     if (value === undefined || write.kind !== 'write') return true;
     return !recordsNoGraph(module, write.node) && mayCarryGradient(module, value, node.text, depth + 1);
   });
@@ -151,12 +151,12 @@ function variableMayCarry(module: PyModule, identifier: PyNode, may: May): boole
 }
 
 function callMayCarry(module: PyModule, call: PyNode, may: May): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   const path = callee && qualifiedName(module, callee);
   if (path !== undefined) {
     if (path.startsWith(NUMPY)) return false;
     if (!path.startsWith(TORCH) || /\.[A-Z]\w*$/.test(path)) return true;
-    const asked = keywordArgument(call, 'requires_grad')?.field('value');
+    const asked = keywordArgument(call, 'requires_grad')?.value;
     if (asked !== undefined && asked.type !== 'false') return true;
     return row(path)?.graph !== 'cut' && argumentsOf(call).some(may);
   }

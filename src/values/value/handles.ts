@@ -8,8 +8,8 @@ import { isOfKnownPackage } from './plain.js';
 
 /** The last name of what is called: `update` of `self.meter.update`. */
 export function nameOf(callee: PyNode): string {
-  if (callee.type === 'attribute') return callee.field('attribute')?.text ?? '';
-  if (callee.type === 'subscript') return nameOf(callee.field('value') ?? callee);
+  if (callee.type === 'attribute') return callee.attribute?.text ?? '';
+  if (callee.type === 'subscript') return nameOf(callee.value ?? callee);
   return callee.type === 'identifier' ? callee.text : '';
 }
 
@@ -51,7 +51,7 @@ function isForeignResult(module: PyModule, write: PyNode): boolean {
   )
     return true;
   if (definition.value.type !== 'call') return false;
-  const callee = definition.value.field('function');
+  const callee = definition.value.function;
   if (callee === undefined || calledDefinition(module, definition.value) !== undefined) return false;
   const path = qualifiedName(module, callee);
   if (path !== undefined) return !isOfKnownPackage(path);

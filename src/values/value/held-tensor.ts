@@ -15,13 +15,13 @@ export type Held = 'parameter' | 'buffer' | 'plain' | 'likely' | 'unknown';
 export function heldTensor(module: PyModule, expression: PyNode): Held {
   const node = unparenthesized(expression);
   if (node.type === 'subscript') {
-    const container = node.field('value');
+    const container = node.value;
     return container !== undefined && madeBy(module, container, PARAMETER_CONTAINERS)
       ? 'parameter'
       : 'unknown';
   }
-  const object = node.type === 'attribute' ? node.field('object') : undefined;
-  const name = node.field('attribute')?.text;
+  const object = node.type === 'attribute' ? node.object : undefined;
+  const name = node.attribute?.text;
   if (object === undefined || name === undefined) return 'unknown';
   const around = classAround(node);
   if (around !== undefined && object.text === around.self)
@@ -43,7 +43,7 @@ function isWeight(name: string): boolean {
 function ownerOf(module: PyModule, expression: PyNode): PyNode | 'element' | undefined {
   const node = unparenthesized(expression);
   if (node.type === 'subscript') {
-    const container = node.field('value');
+    const container = node.value;
     if (container === undefined) return undefined;
     return madeBy(module, container, MODULE_CONTAINERS) || isMadeElsewhere(module, container)
       ? 'element'
@@ -54,9 +54,8 @@ function ownerOf(module: PyModule, expression: PyNode): PyNode | 'element' | und
     return only?.kind === 'value' && others.length === 0 ? ownerOf(module, only.value) : undefined;
   }
   const around = node.type === 'attribute' ? classAround(node) : undefined;
-  const name = node.field('attribute')?.text;
-  if (around === undefined || name === undefined || node.field('object')?.text !== around.self)
-    return undefined;
+  const name = node.attribute?.text;
+  if (around === undefined || name === undefined || node.object?.text !== around.self) return undefined;
   const values = valuesOf(module, around.classNode, name);
   const [only] = values;
   return values.length === 1 && only?.type === 'call' ? only : undefined;
@@ -79,8 +78,8 @@ function valuesOf(module: PyModule, classNode: PyNode, name: string): readonly (
     .filter(({ kind }) => kind !== 'read')
     .map(({ node, certain }) => {
       const assignment = node.parent;
-      const plain = assignment?.type === 'assignment' && assignment.field('left') === node;
-      return plain && certain ? assignment.field('right') : undefined;
+      const plain = assignment?.type === 'assignment' && assignment.left === node;
+      return plain && certain ? assignment.right : undefined;
     });
 }
 
@@ -93,9 +92,8 @@ function kindOfValue(module: PyModule, value: PyNode | undefined): Held {
 /** An attribute of this object that its class leaves to others: to a base, or to whoever wraps the layer. */
 function isMadeElsewhere(module: PyModule, container: PyNode): boolean {
   const around = container.type === 'attribute' ? classAround(container) : undefined;
-  const name = container.field('attribute')?.text;
-  if (around === undefined || name === undefined || container.field('object')?.text !== around.self)
-    return false;
+  const name = container.attribute?.text;
+  if (around === undefined || name === undefined || container.object?.text !== around.self) return false;
   return valuesOf(module, around.classNode, name).length === 0;
 }
 
@@ -104,8 +102,8 @@ function elementHeld(module: PyModule, name: string): Held {
   const values = module.wordsSet(`.${name}`).flatMap((hit) => {
     const attribute = hit.parent;
     const assignment = attribute?.parent;
-    const written = assignment?.type === 'assignment' && assignment.field('left') === attribute;
-    return hit.text === name && written ? [assignment.field('right')] : [];
+    const written = assignment?.type === 'assignment' && assignment.left === attribute;
+    return hit.text === name && written ? [assignment.right] : [];
   });
   if (values.length > 0)
     return values.every((value) => kindOfValue(module, value) === 'parameter') ? 'parameter' : 'unknown';
@@ -119,6 +117,6 @@ function madeBy(module: PyModule, expression: PyNode, classes: ReadonlySet<strin
 }
 
 function calleePath(module: PyModule, value: PyNode): string | undefined {
-  const callee = value.type === 'call' ? value.field('function') : undefined;
+  const callee = value.type === 'call' ? value.function : undefined;
   return callee && qualifiedName(module, callee);
 }

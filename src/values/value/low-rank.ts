@@ -18,12 +18,12 @@ export interface MatrixProduct {
 }
 
 export function matrixProduct(module: PyModule, expression: PyNode): MatrixProduct | undefined {
-  if (expression.type === 'binary_operator' && expression.field('operator')?.text === '@') {
-    const left = expression.field('left');
-    const right = expression.field('right');
+  if (expression.type === 'binary_operator' && expression.operator?.text === '@') {
+    const left = expression.left;
+    const right = expression.right;
     return left && right && { left, right, callee: undefined };
   }
-  const callee = expression.type === 'call' ? expression.field('function') : undefined;
+  const callee = expression.type === 'call' ? expression.function : undefined;
   if (callee === undefined || !MATRIX_PRODUCTS.has(qualifiedName(module, callee) ?? '')) return undefined;
   const [left, right, third] = argumentsOf(expression);
   const isPlain = (node: PyNode | undefined) =>
@@ -79,10 +79,10 @@ export function sizesOf(module: PyModule, expression: PyNode, depth = 0): Sizes 
     const value = onlyValue(module, node);
     return value && sizesOf(module, value, depth + 1);
   }
-  const name = node.type === 'attribute' ? node.field('attribute')?.text : undefined;
-  if (name === undefined || node.field('object')?.text !== classAround(node)?.self) return undefined;
+  const name = node.type === 'attribute' ? node.attribute?.text : undefined;
+  if (name === undefined || node.object?.text !== classAround(node)?.self) return undefined;
   const made = initialValue(module, node, name);
-  const maker = made?.type === 'call' ? made.field('function') : undefined;
+  const maker = made?.type === 'call' ? made.function : undefined;
   const tensor = made && argumentsOf(made)[0];
   if (maker === undefined || tensor === undefined || qualifiedName(module, maker) !== PARAMETER)
     return undefined;
@@ -93,8 +93,7 @@ export function sizesOf(module: PyModule, expression: PyNode, depth = 0): Sizes 
 
 /** What `x.T` and `x.t()` turn around. */
 function transposed(node: PyNode): PyNode | undefined {
-  if (node.type === 'attribute' && /^(?:T|mT)$/.test(node.field('attribute')?.text ?? ''))
-    return node.field('object');
+  if (node.type === 'attribute' && /^(?:T|mT)$/.test(node.attribute?.text ?? '')) return node.object;
   return node.type === 'call' && methodName(node) === 't' && argumentsOf(node).length === 0
     ? receiverOf(node)
     : undefined;

@@ -24,7 +24,7 @@ export function isMadeBy(module: PyModule, expression: PyNode, hops = 0): boolea
     );
   if (/^(?:identifier|attribute|subscript|boolean_operator|await|named_expression)$/.test(value.type))
     return false;
-  const callee = value.type === 'call' ? value.field('function') : undefined;
+  const callee = value.type === 'call' ? value.function : undefined;
   if (callee === undefined) return true;
   const own = calledDefinition(module, value);
   if (own !== undefined) return isMaker({ module, node: own }, hops);
@@ -42,7 +42,7 @@ export function isMadeBy(module: PyModule, expression: PyNode, hops = 0): boolea
       module.resolve(callee) === undefined &&
       !/^(?:getattr|next|max|min|vars|globals|locals)$/.test(callee.text)
     );
-  const name = callee.field('attribute')?.text;
+  const name = callee.attribute?.text;
   if (name === undefined) return false;
   return !GIVES_HELD.test(name) && functionsNamed(module, name)?.length === 0;
 }

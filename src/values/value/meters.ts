@@ -43,10 +43,10 @@ const READING: ReadonlySet<string> = new Set(
 /** `losses.update(…)` or a plain read of `losses.avg`: by no other name, and nothing is written on it. */
 function isAsked(read: PyNode): boolean {
   if (isFormatted(read)) return true;
-  const attribute = read.parent?.field('object') === read ? read.parent : undefined;
+  const attribute = read.parent?.object === read ? read.parent : undefined;
   const holder = attribute?.parent;
   if (holder === undefined) return false;
-  return holder.type === 'call' ? holder.field('function') === attribute : READING.has(holder.type);
+  return holder.type === 'call' ? holder.function === attribute : READING.has(holder.type);
 }
 
 /** `"{loss.avg:.3f}".format(loss=losses)` makes a text of what it asks. */
@@ -64,10 +64,10 @@ function makesMeter(module: PyModule, making: PyNode): boolean {
 
 /** Nothing that a class names lies outside its methods, but for what has no tensors. */
 function knowsNothingElse(module: PyModule, classNode: PyNode): boolean {
-  const bases = classNode.field('superclasses')?.named ?? [];
+  const bases = classNode.superclasses?.named ?? [];
   if (!bases.every(({ text }) => text === 'object')) return false;
   const isOpen = hasStarImport(module);
-  return [...(classNode.field('body') ?? classNode).walk()].every((node) => {
+  return [...(classNode.body ?? classNode).walk()].every((node) => {
     if (node.type !== 'identifier' || roleOf(node) !== 'read') return true;
     const scope = module.resolve(node);
     if (scope === undefined) return isHarmlessBuiltin(node.text) && !isOpen;

@@ -82,7 +82,7 @@ export class Origins {
 
   /** What is called is an instance, or what a function hands back. */
   #made(module: PyModule, call: PyNode, hops: number): Answer {
-    const callee = call.field('function');
+    const callee = call.function;
     const path = callee && qualifiedName(module, callee);
     if (path === PARTIAL) return this.of(module, argumentsOf(call)[0], hops + 1);
     const receiver = path === undefined ? receiverOf(call) : undefined;
@@ -109,7 +109,7 @@ export class Origins {
 
   /** What a library is given: numbers and texts have no code, and a layer takes nothing else but layers made on the spot. */
   #inside(module: PyModule, argument: PyNode, isLayer: boolean, hops: number): Answer {
-    const value = argument.type === 'keyword_argument' ? argument.field('value') : argument;
+    const value = argument.type === 'keyword_argument' ? argument.value : argument;
     if (value === undefined) return 'unknown';
     if (/^(?:list|tuple|dictionary|list_splat|pair)$/.test(value.type))
       return worst(['clean', ...value.named.map((each) => this.#inside(module, each, isLayer, hops))]);
@@ -126,7 +126,7 @@ export class Origins {
       const method = methodNamed(made.module, made.node, name);
       const use = method && gradUseBehind({ module: made.module, node: method });
       if (method !== undefined && use !== undefined) {
-        const owner = made.node.field('name')?.text;
+        const owner = made.node.name?.text;
         return {
           name: `${owner}`,
           place: placeOf(made.module, method),
@@ -146,8 +146,7 @@ export class Origins {
     if (definition !== undefined) return this.#defined(definition);
     if (path !== undefined) {
       const bound = boundElsewhere(module, path);
-      if (bound?.node.type === 'assignment')
-        return this.of(bound.module, bound.node.field('right'), hops + 1);
+      if (bound?.node.type === 'assignment') return this.of(bound.module, bound.node.right, hops + 1);
       return this.#isOfProject(module, path) ? 'unknown' : 'clean';
     }
     if (target.type === 'attribute') {
@@ -177,7 +176,7 @@ export class Origins {
     const use = gradUseBehind({ module, node: called });
     if (use === undefined) return 'clean';
     return {
-      name: node.field('name')?.text ?? '',
+      name: node.name?.text ?? '',
       place: placeOf(module, node),
       clause: `which ${use.use.words}`,
     };
@@ -223,22 +222,20 @@ export function valuesGiven(
   parameter: PyNode,
 ): readonly Elsewhere[] | undefined {
   const classNode = enclosingClass(functionNode);
-  const isMaker = functionNode.field('name')?.text === '__init__';
-  const named = isMaker ? classNode?.field('name') : functionNode.field('name');
+  const isMaker = functionNode.name?.text === '__init__';
+  const named = isMaker ? classNode?.name : functionNode.name;
   if (named === undefined) return undefined;
   const scope = module.resolve(named);
   const own =
     isMaker && scope !== undefined
       ? module.reads(scope, named.text)
-      : usesOf(module, functionNode).map((use) =>
-          use.parent?.field('attribute') === use ? use.parent : use,
-        );
+      : usesOf(module, functionNode).map((use) => (use.parent?.attribute === use ? use.parent : use));
   const { uses, unread } = usesElsewhere(module, named, { may: () => true, byName: true });
   if (unread !== undefined) return undefined;
   const values: Elsewhere[] = [];
   for (const { module: there, node } of [...own.map((node) => ({ module, node })), ...uses]) {
     const call = node.parent;
-    if (call?.type !== 'call' || call.field('function') !== node) return undefined;
+    if (call?.type !== 'call' || call.function !== node) return undefined;
     const given = argumentsByParameter(there, functionNode, call);
     const value = given?.get(parameter.text) ?? (given && defaultOf(parameter));
     if (value === undefined) return undefined;
@@ -249,5 +246,5 @@ export function valuesGiven(
 
 function defaultOf(parameter: PyNode): PyNode | undefined {
   const holder = parameter.parent;
-  return holder !== undefined && /default/.test(holder.type) ? holder.field('value') : undefined;
+  return holder !== undefined && /default/.test(holder.type) ? holder.value : undefined;
 }

@@ -7,7 +7,7 @@ import { KEEPS } from './names.js';
 
 /** What a call is given; a bare generator is its only argument. */
 export function givenTo(call: PyNode): readonly PyNode[] {
-  const given = call.field('arguments');
+  const given = call.arguments;
   return given?.type === 'generator_expression' ? [given] : (given?.named ?? []);
 }
 
@@ -35,7 +35,7 @@ export function isPlainParameter(parameter: PyNode): boolean {
   if (holder === undefined || !/default|typed/.test(holder.type)) return false;
   const type = holder.field('type')?.text;
   if (type !== undefined && PLAIN_TYPES.test(type)) return true;
-  return ['integer', 'float', 'string', 'true', 'false'].includes(holder.field('value')?.type ?? '');
+  return ['integer', 'float', 'string', 'true', 'false'].includes(holder.value?.type ?? '');
 }
 
 /** `use.method(value)`, `use[key] = value`, `use.attribute = value`, and deeper: the values that end up in the object. */
@@ -44,18 +44,18 @@ export function valuesPutInto(use: PyNode): readonly PyNode[] {
   while (at.parent !== undefined) {
     const { parent } = at;
     if (
-      (parent.type === 'attribute' && parent.field('object') === at) ||
-      (parent.type === 'subscript' && parent.field('value') === at)
+      (parent.type === 'attribute' && parent.object === at) ||
+      (parent.type === 'subscript' && parent.value === at)
     ) {
       at = parent;
-    } else if (parent.type === 'call' && parent.field('function') === at && at.type === 'attribute') {
-      const name = at.field('attribute')?.text ?? '';
+    } else if (parent.type === 'call' && parent.function === at && at.type === 'attribute') {
+      const name = at.attribute?.text ?? '';
       if (isPlainMethod(name)) return [];
       // A method whose result is used computes it from what it is given; one that is called for its effect keeps it.
       const effect = KEEPS.has(name) || parent.parent?.type === 'expression_statement';
       return effect ? givenTo(parent) : [];
-    } else if (/^(?:augmented_)?assignment$/.test(parent.type) && parent.field('left') === at && at !== use) {
-      const value = parent.field('right');
+    } else if (/^(?:augmented_)?assignment$/.test(parent.type) && parent.left === at && at !== use) {
+      const value = parent.right;
       return value === undefined ? [] : [value];
     } else return [];
   }

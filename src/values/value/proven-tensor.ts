@@ -34,9 +34,9 @@ function provenTensor(module: PyModule, expression: PyNode, depth: number): bool
     inner !== undefined && isProvenTensor(module, inner, depth + 1);
   switch (node.type) {
     case 'unary_operator':
-      return proven(node.field('argument'));
+      return proven(node.argument);
     case 'binary_operator':
-      return proven(node.field('left')) || proven(node.field('right'));
+      return proven(node.left) || proven(node.right);
     case 'comparison_operator':
       return node.named.some(proven);
     case 'subscript':
@@ -63,13 +63,13 @@ function provenTensor(module: PyModule, expression: PyNode, depth: number): bool
 
 /** What is a tensor if, and only if, this part, method call or element of it is one. */
 function carrierOf(node: PyNode): PyNode | undefined {
-  const object = node.field('object');
-  const value = node.field('value');
+  const object = node.object;
+  const value = node.value;
   switch (node.type) {
     case 'subscript':
       return value?.type === 'call' && isPaired(value) ? receiverOf(value) : value;
     case 'attribute':
-      return node.field('attribute')?.text === 'values' && object?.type === 'call' && isPaired(object)
+      return node.attribute?.text === 'values' && object?.type === 'call' && isPaired(object)
         ? receiverOf(object)
         : undefined;
     case 'call':
@@ -93,7 +93,7 @@ function isTorchCall(call: PyNode): boolean {
 
 /** Arrays and frames say `axis` and `keepdims`. */
 function reducesAsTorch(call: PyNode): boolean {
-  const dim = keywordArgument(call, 'dim')?.field('value');
+  const dim = keywordArgument(call, 'dim')?.value;
   return keywordArgument(call, 'keepdim') !== undefined || (dim !== undefined && DIMENSIONS.test(dim.text));
 }
 
@@ -163,8 +163,8 @@ function isTensorUse(module: PyModule, read: PyNode): boolean {
   const place = read.parent;
   if (place?.type === 'attribute') {
     const call = place.parent;
-    const name = place.field('attribute')?.text ?? '';
-    if (call?.type !== 'call' || call.field('function') !== place) return false;
+    const name = place.attribute?.text ?? '';
+    if (call?.type !== 'call' || call.function !== place) return false;
     if (ofTensor(name)?.shape === 'one' && reducesAsTorch(call)) return true;
     // `block.norm(x)` runs a layer of that name.
     if (ofTensor(name)?.only) return argumentsOf(call).every(isPlain);
@@ -172,7 +172,7 @@ function isTensorUse(module: PyModule, read: PyNode): boolean {
   }
   if (place?.type !== 'argument_list' || place.named[0] !== read) return false;
   const call = place.parent;
-  const callee = call?.field('function');
+  const callee = call?.function;
   const path = callee && qualifiedName(module, callee);
   if (path !== undefined) return isTensorFunction(path);
   return call !== undefined && (isLayer(module, call) || isMadeByTorch(module, call));
@@ -180,28 +180,24 @@ function isTensorUse(module: PyModule, read: PyNode): boolean {
 
 /** `criterion(…)` of `criterion = nn.MSELoss()`. */
 function isMadeByTorch(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   const made = callee?.type === 'identifier' ? row(makerOf(module, callee) ?? '')?.is : undefined;
   return made === 'map' || made === 'loss';
 }
 
 /** Numbers and settings as written. */
 function isPlain(argument: PyNode): boolean {
-  if (argument.type === 'keyword_argument') return argument.field('name')?.text !== 'input';
+  if (argument.type === 'keyword_argument') return argument.name?.text !== 'input';
   return /^(?:integer|float|true|false|none|string|tuple|list|unary_operator)$/.test(argument.type);
 }
 
 /** `self.layer(…)`, made by torch: it takes tensors only. */
 export function isLayer(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
-  const name = callee?.field('attribute')?.text;
-  if (
-    callee === undefined ||
-    name === undefined ||
-    callee.field('object')?.text !== classAround(callee)?.self
-  )
+  const callee = call.function;
+  const name = callee?.attribute?.text;
+  if (callee === undefined || name === undefined || callee.object?.text !== classAround(callee)?.self)
     return false;
-  const maker = initialValue(module, callee, name)?.field('function');
+  const maker = initialValue(module, callee, name)?.function;
   const path = maker && qualifiedName(module, maker);
   return path !== undefined && row(path)?.is === 'map';
 }

@@ -21,10 +21,10 @@ function pythonNumber(module: PyModule, expression: PyNode, depth: number): Answ
   if (depth > MAX_DEPTH) return 'unknown';
   const of = (inner: PyNode | undefined): Answer =>
     inner === undefined ? 'unknown' : isPythonNumber(module, inner, depth + 1);
-  if (node.type === 'binary_operator') return agreed([of(node.field('left')), of(node.field('right'))]);
-  if (node.type === 'unary_operator') return of(node.field('argument'));
+  if (node.type === 'binary_operator') return agreed([of(node.left), of(node.right)]);
+  if (node.type === 'unary_operator') return of(node.argument);
   if (node.type === 'call') {
-    const callee = node.field('function');
+    const callee = node.function;
     const builtin = callee?.type === 'identifier' && ['min', 'max', 'pow'].includes(callee.text);
     return builtin && module.resolve(callee) === undefined ? agreed(argumentsOf(node).map(of)) : 'unknown';
   }
@@ -33,20 +33,19 @@ function pythonNumber(module: PyModule, expression: PyNode, depth: number): Answ
     return agreed(
       definitions.map((found) => {
         if (found.kind === 'value' || found.kind === 'update') return of(found.value);
-        return found.kind === 'parameter' ? of(found.node.parent?.field('value')) : 'unknown';
+        return found.kind === 'parameter' ? of(found.node.parent?.value) : 'unknown';
       }),
     );
   }
   const around = node.type === 'attribute' ? classAround(node) : undefined;
-  const name = node.field('attribute')?.text;
-  if (around === undefined || name === undefined || node.field('object')?.text !== around.self)
-    return 'unknown';
+  const name = node.attribute?.text;
+  if (around === undefined || name === undefined || node.object?.text !== around.self) return 'unknown';
   if (['buffer', 'parameter'].includes(registrationOf(module, around.classNode, name))) return 'no';
   const writes = attributeUses(module, around.classNode, name).filter(({ kind: use }) => use !== 'read');
   return agreed(
     writes.map((write) => {
       const assignment = write.node.parent;
-      return assignment?.field('left') === write.node ? of(assignment.field('right')) : 'unknown';
+      return assignment?.left === write.node ? of(assignment.right) : 'unknown';
     }),
   );
 }

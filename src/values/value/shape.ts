@@ -66,11 +66,9 @@ export function shapeOf(module: PyModule, expression: PyNode, depth = 0): Shape 
   const of = (inner: PyNode | undefined): Shape | undefined => inner && shapeOf(module, inner, depth + 1);
   switch (node.type) {
     case 'unary_operator':
-      return of(node.field('argument'));
+      return of(node.argument);
     case 'binary_operator':
-      return node.field('operator')?.text === '@'
-        ? undefined
-        : joined(of(node.field('left')), of(node.field('right')));
+      return node.operator?.text === '@' ? undefined : joined(of(node.left), of(node.right));
     case 'comparison_operator':
       return node.named.length === 2 ? joined(of(node.named[0]), of(node.named[1])) : undefined;
     case 'identifier': {
@@ -108,7 +106,7 @@ function callShape(module: PyModule, call: PyNode, of: ShapeOf): Shape | undefin
     return sizes(module, name === 'full' ? operands.slice(0, 1) : operands);
   if (isFunction && name === 'tensor') return first?.type === 'list' ? listShape(first) : undefined;
   if (isFunction && name === 'one_hot') {
-    const classes = rest[0] ?? keywordArgument(call, 'num_classes')?.field('value');
+    const classes = rest[0] ?? keywordArgument(call, 'num_classes')?.value;
     return classes === undefined ? undefined : { dimensions: [dimensionOf(module, classes)], open: true };
   }
   if (known?.shape === 'one' && known.loss === undefined && first !== undefined) {
@@ -131,7 +129,7 @@ interface Operation {
 
 function operation(module: PyModule, call: PyNode): Operation {
   const positional = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
-  const callee = call.field('function');
+  const callee = call.function;
   const path = callee && qualifiedName(module, callee);
   if (path !== undefined) {
     const known = row(path);
@@ -150,8 +148,8 @@ function operation(module: PyModule, call: PyNode): Operation {
 function reduced(call: PyNode, { path }: Row, operands: readonly PyNode[], of: ShapeOf): Shape | undefined {
   const [first, ...rest] = operands;
   // The first argument of `norm` is its order.
-  const written = keywordArgument(call, 'dim')?.field('value') ?? (/norm$/.test(path) ? rest[1] : rest[0]);
-  const keep = keywordArgument(call, 'keepdim')?.field('value')?.text ?? rest.at(-1)?.text;
+  const written = keywordArgument(call, 'dim')?.value ?? (/norm$/.test(path) ? rest[1] : rest[0]);
+  const keep = keywordArgument(call, 'keepdim')?.value?.text ?? rest.at(-1)?.text;
   const base = of(first);
   const index = written === undefined ? Number.NaN : Number(written.text.replace(/\s/g, ''));
   if (base === undefined || !Number.isInteger(index)) return undefined;
@@ -172,19 +170,16 @@ function flattened(range: readonly PyNode[], of: Shape | undefined): Shape | und
 
 /** `self.layer(x)` where the layer fixes the last dimension, e.g. `nn.Linear(in, out)`. */
 function layerShape(module: PyModule, call: PyNode): Shape | undefined {
-  const callee = call.field('function');
-  const name = callee?.field('attribute')?.text;
+  const callee = call.function;
+  const name = callee?.attribute?.text;
   const around = classAround(call);
-  if (callee === undefined || name === undefined || callee.field('object')?.text !== around?.self)
-    return undefined;
+  if (callee === undefined || name === undefined || callee.object?.text !== around?.self) return undefined;
   const made = initialValue(module, call, name);
   const path =
-    made?.type === 'call'
-      ? made.field('function') && qualifiedName(module, made.field('function') ?? made)
-      : undefined;
+    made?.type === 'call' ? made.function && qualifiedName(module, made.function ?? made) : undefined;
   const place = path === undefined ? undefined : row(path)?.lastDimension;
   if (made === undefined || place === undefined) return undefined;
-  const size = keywordArgument(made, place.keyword)?.field('value') ?? argumentsOf(made)[place.position];
+  const size = keywordArgument(made, place.keyword)?.value ?? argumentsOf(made)[place.position];
   const dimension =
     size === undefined || size.type === 'keyword_argument' ? undefined : dimensionOf(module, size);
   return dimension === undefined ? undefined : { dimensions: [dimension], open: true };
@@ -223,16 +218,16 @@ export function dimensionOf(module: PyModule, expression: PyNode, depth = 0): Di
     if (scope === undefined || only === undefined || writes.length !== 1) return undefined;
     const role = roleOf(only);
     if (role === 'parameter') {
-      const isInit = scope.node.field('name')?.text === '__init__';
+      const isInit = scope.node.name?.text === '__init__';
       return isInit ? `${node.text}@${scope.node.start}` : undefined;
     }
-    const value = only.parent?.type === 'assignment' ? only.parent.field('right') : undefined;
-    const isPlain = value !== undefined && only.parent?.field('left') === only;
+    const value = only.parent?.type === 'assignment' ? only.parent.right : undefined;
+    const isPlain = value !== undefined && only.parent?.left === only;
     return isPlain ? dimensionOf(module, value, depth + 1) : undefined;
   }
   if (node.type !== 'attribute') return undefined;
-  const object = node.field('object');
-  const name = node.field('attribute')?.text;
+  const object = node.object;
+  const name = node.attribute?.text;
   if (object === undefined || name === undefined) return undefined;
   if (object.text === classAround(node)?.self) {
     const value = initialValue(module, node, name);

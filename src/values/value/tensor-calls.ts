@@ -22,8 +22,8 @@ type FactOf = (node: PyNode) => TensorFact;
 
 /** A call of a builtin, of a torch function or of a method; undefined when it is none that is known. */
 export function callFact(module: PyModule, call: PyNode, factOf: FactOf): TensorFact | undefined {
-  const callee = call.field('function');
-  if (callee === undefined || call.field('arguments')?.type !== 'argument_list') return undefined;
+  const callee = call.function;
+  if (callee === undefined || call.arguments?.type !== 'argument_list') return undefined;
   const path = qualifiedName(module, callee);
   if (path !== undefined) return torchFact(module, path, call, factOf);
   if (callee.type === 'identifier' && module.resolve(callee) === undefined) {
@@ -45,7 +45,7 @@ function builtinFact(name: string): TensorFact | undefined {
 
 /** What calling an instance made by this call gives, e.g. `nn.MSELoss()`. */
 export function instanceFact(module: PyModule, made: PyNode): TensorFact | undefined {
-  const callee = made.field('function');
+  const callee = made.function;
   const path = callee && qualifiedName(module, callee);
   if (path === undefined) return undefined;
   const known = row(path);
@@ -62,8 +62,8 @@ export function instanceFact(module: PyModule, made: PyNode): TensorFact | undef
 function reductionsSet(module: PyModule): readonly PyNode[] {
   return module.at('.reduction').flatMap(({ parent }) => {
     const assignment = parent?.parent;
-    const set = assignment?.type === 'assignment' && assignment.field('left') === parent;
-    return set && parent?.field('object')?.text !== 'self' ? (assignment.field('right') ?? []) : [];
+    const set = assignment?.type === 'assignment' && assignment.left === parent;
+    return set && parent?.object?.text !== 'self' ? (assignment.right ?? []) : [];
   });
 }
 
@@ -202,8 +202,7 @@ export function isWhole({ path }: Row, rest: readonly PyNode[], call: PyNode): b
 function lossFact(module: PyModule, call: PyNode, plain: number): TensorFact {
   // The first argument of `nn.HuberLoss` is its reduction.
   const written =
-    keywordArgument(call, 'reduction')?.field('value') ??
-    positional(call).find(({ type }) => type === 'string');
+    keywordArgument(call, 'reduction')?.value ?? positional(call).find(({ type }) => type === 'string');
   const reduction = written && constantBehind(module, written);
   const reduces = reduction === undefined || /^["'](?:mean|sum|batchmean)["']$/.test(reduction.text);
   const scalar =
@@ -243,15 +242,13 @@ function sameShape(operand: TensorFact): TensorFact {
 function bounded(fact: TensorFact, rest: readonly PyNode[], call: PyNode, factOf: FactOf): TensorFact {
   if (fact.kind !== 'scalar-tensor' || !/^cl(?:amp|ip)/.test(methodName(call) ?? '')) return fact;
   const bounds = argumentsOf(call).flatMap((node) =>
-    node.type === 'keyword_argument' ? (node.field('value') ?? []) : rest.includes(node) ? node : [],
+    node.type === 'keyword_argument' ? (node.value ?? []) : rest.includes(node) ? node : [],
   );
   return bounds.reduce((clamped, bound) => arithmetic(clamped, factOf(bound)), fact);
 }
 
 function withDtype(module: PyModule, call: PyNode, fact: TensorFact): TensorFact {
-  const written = argumentsOf(call).map((node) =>
-    node.type === 'keyword_argument' ? node.field('value') : node,
-  );
+  const written = argumentsOf(call).map((node) => (node.type === 'keyword_argument' ? node.value : node));
   for (const node of written) {
     const path = node && qualifiedName(module, node);
     if (path !== undefined && FLOAT_DTYPES.has(path)) return { ...fact, floating: 'yes' };
@@ -276,7 +273,7 @@ function positional(call: PyNode): readonly PyNode[] {
 
 function keywordNames(call: PyNode): readonly string[] {
   return argumentsOf(call).flatMap((node) =>
-    node.type === 'keyword_argument' ? (node.field('name')?.text ?? []) : [],
+    node.type === 'keyword_argument' ? (node.name?.text ?? []) : [],
   );
 }
 

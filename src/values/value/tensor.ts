@@ -91,11 +91,7 @@ class TensorFacts {
       case 'named_expression':
         return this.#field(node, node.type === 'unary_operator' ? 'argument' : 'value');
       case 'binary_operator':
-        return arithmetic(
-          this.#field(node, 'left'),
-          this.#field(node, 'right'),
-          node.field('operator')?.text,
-        );
+        return arithmetic(this.#field(node, 'left'), this.#field(node, 'right'), node.operator?.text);
       case 'comparison_operator':
         return this.#comparison(node);
       case 'boolean_operator':
@@ -147,7 +143,7 @@ class TensorFacts {
       !decoratorsOf(definition).every((decorator) => isTransparent(this.module, decorator))
     )
       return UNKNOWN;
-    const body = definition.field('body');
+    const body = definition.body;
     if (body === undefined || !alwaysReturns(body)) return UNKNOWN;
     const values: TensorFact[] = [];
     for (const node of ownNodes(definition)) {
@@ -189,8 +185,7 @@ class TensorFacts {
         const targets = definition.node.parent;
         if (value.type !== 'call' || targets?.parent?.type !== 'assignment') return UNKNOWN;
         const made = calledDefinition(this.module, value);
-        const found =
-          made === undefined ? namedElsewhere(this.module, value.field('function') ?? value) : undefined;
+        const found = made === undefined ? namedElsewhere(this.module, value.function ?? value) : undefined;
         const node = made ?? found?.node;
         if (node?.type !== 'function_definition') return UNKNOWN;
         return facts(found?.module ?? this.module).returned(node, targets.named.indexOf(definition.node));
@@ -211,7 +206,7 @@ class TensorFacts {
   /** What a loop hands out: parameters of a module, counters. */
   #element(target: PyNode, iterable: PyNode): TensorFact {
     if (iterable.type !== 'call') return UNKNOWN;
-    const callee = iterable.field('function');
+    const callee = iterable.function;
     const [inner] = argumentsOf(iterable);
     const alone = target.parent?.type === 'for_statement' || target.parent?.type === 'for_in_clause';
     const place = alone ? -1 : (target.parent?.named.indexOf(target) ?? -1);
@@ -233,8 +228,8 @@ class TensorFacts {
   }
 
   #attribute(node: PyNode): TensorFact {
-    const name = node.field('attribute')?.text;
-    const object = node.field('object');
+    const name = node.attribute?.text;
+    const object = node.object;
     if (object === undefined) return UNKNOWN;
     if (name === 'data' || name === 'T') {
       const base = this.of(object);
@@ -246,9 +241,9 @@ class TensorFacts {
   }
 
   #subscript(node: PyNode): TensorFact {
-    const value = node.field('value');
+    const value = node.value;
     if (value === undefined) return UNKNOWN;
-    if (value.type === 'attribute' && value.field('attribute')?.text === 'shape') return INTEGER;
+    if (value.type === 'attribute' && value.attribute?.text === 'shape') return INTEGER;
     const base = this.of(value);
     if (!isTensor(base)) return UNKNOWN;
     const { kind, floating } = base;
@@ -261,7 +256,7 @@ const OPEN_TENSOR: TensorFact = { kind: 'tensor', floating: 'unknown', open: tru
 const PARAMETERS: TensorFact = { kind: 'tensor', floating: 'yes' };
 
 function isTransparent(module: PyModule, decorator: PyNode): boolean {
-  const callee = decorator.type === 'call' ? (decorator.field('function') ?? decorator) : decorator;
+  const callee = decorator.type === 'call' ? (decorator.function ?? decorator) : decorator;
   const path = qualifiedName(module, callee);
   return (
     callee.text === 'staticmethod' ||

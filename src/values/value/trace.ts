@@ -122,16 +122,16 @@ export class GradTrace {
       case 'pair':
       case 'keyword_argument':
       case 'named_expression':
-        return worst(this.#all([node.field('value')]));
+        return worst(this.#all([node.value]));
       case 'conditional_expression':
         return worst(this.#all([node.named[0], node.named[2]]));
       case 'unary_operator':
         return operation(this.#all(node.named));
       case 'binary_operator':
-        if (node.field('left')?.type.endsWith('string')) return 'plain';
-        return operation(this.#all([node.field('left'), node.field('right')]));
+        if (node.left?.type.endsWith('string')) return 'plain';
+        return operation(this.#all([node.left, node.right]));
       case 'subscript':
-        return worst(this.#all([node.field('value')]));
+        return worst(this.#all([node.value]));
       case 'attribute':
         return this.#attribute(node);
       case 'identifier':
@@ -139,13 +139,13 @@ export class GradTrace {
       case 'call':
         return this.#call(node);
       default:
-        return GATHERS.test(node.type) ? worst(this.#all([node.field('body')])) : 'graph';
+        return GATHERS.test(node.type) ? worst(this.#all([node.body])) : 'graph';
     }
   }
 
   #attribute(node: PyNode): Trace {
-    const name = node.field('attribute')?.text ?? '';
-    const object = node.field('object');
+    const name = node.attribute?.text ?? '';
+    const object = node.object;
     if (known.isPlainAttribute(name) && !isOwnMember(this.module, object, name)) return 'plain';
     if (qualifiedName(this.module, node) !== undefined) return 'plain';
     return this.depth === 0 && this.#isHandedIn(node) ? 'given' : worst(this.#all([object]));
@@ -209,7 +209,7 @@ export class GradTrace {
 
   /** A nested function runs later, but holds on to the variables that it reads. */
   #captured(nested: PyNode): Trace {
-    const reads = [...(nested.field('body') ?? nested).walk()].filter((node) => {
+    const reads = [...(nested.body ?? nested).walk()].filter((node) => {
       if (node.type !== 'identifier' || roleOf(node) !== 'read') return false;
       const scope = this.module.resolve(node);
       return scope !== undefined && scope.node === this.functionNode;
@@ -245,7 +245,7 @@ export class GradTrace {
   }
 
   #call(call: PyNode): Trace {
-    const callee = call.field('function');
+    const callee = call.function;
     if (callee === undefined || this.models.has(callee.text)) return 'graph';
     const given = this.#given(call, callee);
     return given !== 'plain' && kindOf(this.module, call) === 'number' ? 'plain' : given;

@@ -24,13 +24,13 @@ const HEADER =
   'from torch import nn\nfrom transformers import PreTrainedModel\nfrom abc import ABC\nfrom .base import Layer\n';
 
 function classNamed(module: PyModule, name: string): PyNode {
-  const found = module.at('class ').find((hit) => hit.parent?.field('name')?.text === name)?.parent;
+  const found = module.at('class ').find((hit) => hit.parent?.name?.text === name)?.parent;
   if (found === undefined) throw new Error(`no class ${name}`);
   return found;
 }
 
 function functionNamed(module: PyModule, name: string): PyNode {
-  const found = module.at('def ').find((hit) => hit.parent?.field('name')?.text === name)?.parent;
+  const found = module.at('def ').find((hit) => hit.parent?.name?.text === name)?.parent;
   if (found === undefined) throw new Error(`no function ${name}`);
   return found;
 }
@@ -50,7 +50,7 @@ function moduleWith(init: string, forward: string, parameters = 'x'): PyModule {
 
 /** The value of the last `probe = …`. */
 function probe(module: PyModule): PyNode {
-  const value = module.at('probe').at(-1)?.parent?.field('right');
+  const value = module.at('probe').at(-1)?.parent?.right;
   if (value === undefined) throw new Error('no probe');
   return value;
 }
@@ -90,7 +90,7 @@ describe('attributes of a family of classes', () => {
   );
 
   it('takes bases, subclasses and siblings', () => {
-    const names = familyOf(module, classNamed(module, 'One')).map((each) => each.field('name')?.text);
+    const names = familyOf(module, classNamed(module, 'One')).map((each) => each.name?.text);
     expect(names).toEqual(['Base', 'One', 'Two']);
   });
 

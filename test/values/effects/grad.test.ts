@@ -28,7 +28,7 @@ function functionOf(body: string, signature = 'def f(model, loader, x):'): { mod
 }
 
 function named(module: PyModule, name: string): PyNode {
-  const found = functionsOf(module).find((each) => each.field('name')?.text === name);
+  const found = functionsOf(module).find((each) => each.name?.text === name);
   if (found === undefined) throw new Error(`no function ${name}`);
   return found;
 }
@@ -81,7 +81,7 @@ describe('gradUseReached', () => {
   const reach = (text: string): string | undefined => {
     const module = moduleOf(`${HEADER}${text}`);
     const found = gradUseReached(module, named(module, 'f'));
-    return found && (found.via?.field('name')?.text ?? 'itself');
+    return found && (found.via?.name?.text ?? 'itself');
   };
   it('looks at decorators', () => {
     expect(reach('@torch.enable_grad()\ndef f(x):\n    return x\n')).toBe('itself');
@@ -369,7 +369,7 @@ describe('grad mode around a function', () => {
     ['def f(): return 1\ndef g():\n    print(f())\n', undefined],
   ])('differentiatingCaller %j', (text, expected) => {
     const { module, f } = at(text);
-    expect(differentiatingCaller(module, f)?.field('name')?.text).toBe(expected);
+    expect(differentiatingCaller(module, f)?.name?.text).toBe(expected);
   });
 
   it.each([
