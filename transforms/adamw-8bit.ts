@@ -101,9 +101,9 @@ export const adamw8bit: Transform<OptimizerSite> = {
   *detect(module) {
     for (const made of adamCalls(module, ['AdamW'])) {
       if (isTestCode(module, made.call) || isAlternative(module, made)) continue;
-      const callee = made.call.field('function');
+      const callee = made.call.function;
       yield {
-        node: callee?.field('attribute') ?? callee ?? made.call,
+        node: callee?.attribute ?? callee ?? made.call,
         made,
         named: undefined,
         message: MESSAGE,
@@ -123,7 +123,7 @@ export const adamw8bit: Transform<OptimizerSite> = {
     const { keywords, positional } = adamArguments(call);
     const foreign = keywords.find((name) => !SHARED.includes(name));
     const engine = otherEngine(module);
-    const callee = call.field('function');
+    const callee = call.function;
     const proof = new Proof()
       .forbid(hasSplat(call), 'its arguments are spread, and bitsandbytes may not take them')
       .forbid(foreign !== undefined, `bitsandbytes does not take \`${foreign}\` as torch does`)

@@ -14,7 +14,6 @@ import {
   CHECKPOINTING_KWARGS,
   callsNamed,
   formGates,
-  hookGates,
   isKbitPreparation,
   isTestCode,
   keywordArgument,
@@ -25,9 +24,9 @@ import {
   qualifiedName,
   type Site,
   shown,
-  staysNotReentrant,
   type Transform,
 } from '../src/toolkit/index.js';
+import { hookGates, staysNotReentrant } from './kbit-checkpointing-kwargs/again.js';
 
 const PREPARE = 'prepare_model_for_kbit_training';
 const SWITCH = 'use_gradient_checkpointing';
@@ -86,7 +85,7 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
 
   *detect(module) {
     for (const { call, name: node } of callsNamed(module, PREPARE)) {
-      const callee = call.field('function');
+      const callee = call.function;
       const path = callee && qualifiedName(module, callee);
       if (path === undefined || !isKbitPreparation(path) || choosesOrNeedsNone(call)) continue;
       if (isTestCode(module, call)) continue;
@@ -142,6 +141,6 @@ function choosesOrNeedsNone(call: PyNode): boolean {
   if (keywordArgument(call, CHECKPOINTING_KWARGS) !== undefined) return true;
   const positional = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
   if (positional.length > 2 && !positional.some(({ type }) => type.endsWith('_splat'))) return true;
-  const on = keywordArgument(call, SWITCH)?.field('value') ?? positional[1];
+  const on = keywordArgument(call, SWITCH)?.value ?? positional[1];
   return on !== undefined && /^(?:False|None|0)$/.test(on.text);
 }

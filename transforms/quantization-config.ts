@@ -159,9 +159,9 @@ function keywordsIn({ entry }: Given): readonly PyNode[] {
 }
 
 function nameOf(entry: PyNode): string {
-  return (entry.field('name') ?? entry.field('key'))?.text.replace(/^["']|["']$/g, '') ?? '';
+  return (entry.name ?? entry.key)?.text.replace(/^["']|["']$/g, '') ?? '';
 }
 
 function valueIn(entry: PyNode): PyNode {
-  return entry.field('value') ?? entry;
+  return entry.value ?? entry;
 }

@@ -8,12 +8,10 @@ export function alwaysReturns(block: PyNode): boolean {
     case 'raise_statement':
       return true;
     case 'with_statement':
-      return blockReturns(last.field('body'));
+      return blockReturns(last.body);
     case 'if_statement': {
-      const branches = [last, ...last.childrenOfType('elif_clause')].map((branch) =>
-        branch.field('consequence'),
-      );
-      const otherwise = last.childOfType('else_clause')?.field('body');
+      const branches = [last, ...last.childrenOfType('elif_clause')].map((branch) => branch.consequence);
+      const otherwise = last.childOfType('else_clause')?.body;
       return [...branches, otherwise].every(blockReturns);
     }
     default:

@@ -51,7 +51,7 @@ export function requireArrival(proof: Proof, given: Given): Proof {
     no: 'the dict is changed before it is spread into the call',
     unknown: ask(
       'own-dict',
-    )`Is the dict with \`${given.entry.field('key')?.text ?? shown(given.entry)}\` read and changed only here?`,
+    )`Is the dict with \`${given.entry.key?.text ?? shown(given.entry)}\` read and changed only here?`,
   });
 }
 
@@ -111,7 +111,7 @@ export function requireOriginal(
 function isTransparent(module: PyModule, decorator: PyNode): boolean {
   const path = qualifiedName(
     module,
-    decorator.type === 'call' ? (decorator.field('function') ?? decorator) : decorator,
+    decorator.type === 'call' ? (decorator.function ?? decorator) : decorator,
   );
   return (
     /^(?:staticmethod|classmethod|property)$/.test(decorator.text) ||

@@ -48,7 +48,7 @@ function* modulesBehindImports(module: PyModule): Generator<PyModule> {
 
 /** A call in another file that may give the function a model with such a path. */
 export function fastPathGivenIn(module: PyModule, functionNode: PyNode): string | undefined {
-  const name = functionNode.field('name');
+  const name = functionNode.name;
   if (name === undefined) return undefined;
   const { uses } = usesElsewhere(module, name, { may: () => true, byName: false });
   const caller = uses.find((use) => hasInferenceFastPath(use.module));

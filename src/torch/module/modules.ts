@@ -116,13 +116,13 @@ function findUses(module: PyModule, name: string): NamedUses {
   const found = new Map<PyNode | undefined, AttributeUse[]>();
   for (const identifier of module.words(`.${name}`)) {
     const node = identifier.parent;
-    if (identifier.text !== name || node?.field('attribute') !== identifier) continue;
-    const object = node.field('object');
+    if (identifier.text !== name || node?.attribute !== identifier) continue;
+    const object = node.object;
     if (object === undefined || qualifiedName(module, object) !== undefined) continue;
     const owner = classBehind(module, object);
     const certain = owner !== undefined;
     // Somebody else's method of that name.
-    if (!certain && node.parent?.type === 'call' && node.parent.field('function') === node) continue;
+    if (!certain && node.parent?.type === 'call' && node.parent.function === node) continue;
     const use = { node, certain, kind: useKind(node) };
     const others = found.get(owner);
     if (others === undefined) found.set(owner, [use]);
@@ -145,12 +145,12 @@ function useKind(attribute: PyNode): AttributeUse['kind'] {
   }
   switch (parent?.type) {
     case 'assignment':
-      return parent.field('left') === child ? 'write' : 'read';
+      return parent.left === child ? 'write' : 'read';
     case 'augmented_assignment':
-      return parent.field('left') === child ? 'update' : 'read';
+      return parent.left === child ? 'update' : 'read';
     case 'for_statement':
     case 'for_in_clause':
-      return parent.field('left') === child ? 'write' : 'read';
+      return parent.left === child ? 'write' : 'read';
     case 'as_pattern_target':
       return 'write';
     case 'delete_statement':
@@ -190,7 +190,7 @@ export function registrationOf(module: PyModule, classNode: PyNode, name: string
 
 /** The value of a plain string literal. */
 export function stringValue(node: PyNode | undefined): string | undefined {
-  if (node?.type === 'keyword_argument') return stringValue(node.field('value'));
+  if (node?.type === 'keyword_argument') return stringValue(node.value);
   if (node?.type !== 'string' || node.named.some(({ type }) => type === 'interpolation')) return undefined;
   return node.childOfType('string_content')?.text ?? '';
 }
@@ -215,14 +215,14 @@ export function plainAttributes(module: PyModule, classNode: PyNode, name: strin
   for (const builtin of ['setattr', 'delattr', 'getattr']) {
     for (const hit of module.at(builtin)) {
       const call = hit.parent;
-      if (call?.type !== 'call' || call.field('function') !== hit || hit.text !== builtin) continue;
+      if (call?.type !== 'call' || call.function !== hit || hit.text !== builtin) continue;
       const given = stringValue(argumentsOf(call)[1]);
       const inside = family.some((each) => each.contains(call));
       if (given === name || (given === undefined && inside && builtin !== 'getattr')) return reached(builtin);
     }
   }
   const viewed = module.at('vars(').find(({ text, parent }) => {
-    const asked = parent?.parent?.type === 'subscript' ? parent.parent.field('subscript') : undefined;
+    const asked = parent?.parent?.type === 'subscript' ? parent.parent.subscript : undefined;
     return (
       text === 'vars' && (stringValue(asked) === name || family.some((each) => each.contains(parent ?? each)))
     );
@@ -250,7 +250,7 @@ export function mayHaveForward(text: string): boolean {
 
 function findForwardMethods(module: PyModule, classNode: PyNode): ReadonlySet<PyNode> {
   const methods = ancestryOf(module, classNode).classes.flatMap(methodsOf);
-  const found = new Set(methods.filter((method) => FORWARDS.has(method.field('name')?.text ?? '')));
+  const found = new Set(methods.filter((method) => FORWARDS.has(method.name?.text ?? '')));
   for (const method of found) {
     for (const called of methods) {
       if (!found.has(called) && within(callsOf(module, called), method).length > 0) found.add(called);
@@ -261,7 +261,7 @@ function findForwardMethods(module: PyModule, classNode: PyNode): ReadonlySet<Py
 
 /** The calls `….method(…)` in the file that may run a method. */
 export function callsOf(module: PyModule, functionNode: PyNode): readonly PyNode[] {
-  const name = functionNode.field('name')?.text;
+  const name = functionNode.name?.text;
   return name === undefined ? [] : module.alone.memo(findCalls, name);
 }
 
@@ -269,8 +269,7 @@ function findCalls(module: PyModule, name: string): readonly PyNode[] {
   const calls = module.words(`.${name}`).flatMap((hit) => {
     const callee = hit.parent;
     const call = callee?.parent;
-    const isCall =
-      hit.text === name && callee?.field('attribute') === hit && call?.field('function') === callee;
+    const isCall = hit.text === name && callee?.attribute === hit && call?.function === callee;
     return isCall && call !== undefined ? [call] : [];
   });
   return calls.sort((a, b) => a.start - b.start);
@@ -284,8 +283,8 @@ export function initialValue(module: PyModule, at: PyNode, name: string): PyNode
   const [only] = writes;
   if (only === undefined || writes.length !== 1 || !only.certain) return undefined;
   const assignment = only.node.parent;
-  const inside = enclosingFunction(only.node)?.field('name')?.text === '__init__';
-  return inside && assignment?.type === 'assignment' && assignment.field('left') === only.node
-    ? assignment.field('right')
+  const inside = enclosingFunction(only.node)?.name?.text === '__init__';
+  return inside && assignment?.type === 'assignment' && assignment.left === only.node
+    ? assignment.right
     : undefined;
 }

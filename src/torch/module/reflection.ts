@@ -14,7 +14,7 @@ export function reflectionGates(module: PyModule, classNode: PyNode, name: strin
   const here = reflectionIn(module, name, familyOf(module, classNode));
   const unreached = ask('unreached-attribute');
   if (here !== undefined) return [doubt(unreached`Is \`self.${name}\` out of reach of \`${shown(here)}\`?`)];
-  const named = classNode.field('name');
+  const named = classNode.name;
   if (named === undefined) return [];
   const word = new RegExp(`\\b${name}\\b`);
   const may = (text: string): boolean => REFLECTS.test(text) || word.test(text);
@@ -67,27 +67,27 @@ export function reflectionIn(
 ): PyNode | undefined {
   const dynamic = module.at('getattr').find((hit) => {
     const call = hit.parent;
-    if (hit.text !== 'getattr' || call?.type !== 'call' || call.field('function') !== hit) return false;
+    if (hit.text !== 'getattr' || call?.type !== 'call' || call.function !== hit) return false;
     const [object, asked] = argumentsOf(call);
     const known = stringValue(asked);
     return known === undefined ? mayBeOf(module, object, family) : known === name;
   });
   const raw = module.at('__dict__').find(({ parent, text }) => {
-    return text === '__dict__' && mayBeOf(module, parent?.field('object'), family);
+    return text === '__dict__' && mayBeOf(module, parent?.object, family);
   });
   // What walks over all attributes meets one less.
   const walked = ['vars', 'dir', 'getmembers'].flatMap((word) =>
     module.words(word).filter((hit) => {
-      const callee = hit.parent?.field('attribute') === hit ? hit.parent : hit;
+      const callee = hit.parent?.attribute === hit ? hit.parent : hit;
       const call = callee.parent;
-      const [object] = call?.type === 'call' && call.field('function') === callee ? argumentsOf(call) : [];
+      const [object] = call?.type === 'call' && call.function === callee ? argumentsOf(call) : [];
       return object !== undefined && mayBeOf(module, object, family);
     }),
   )[0];
   const copying = copies ? [...module.at('copy'), ...module.at('.copy')] : [];
   const copied = copying.find((hit) => {
-    const callee = hit.parent?.field('attribute') === hit ? hit.parent : hit;
-    const isCalled = callee.parent?.type === 'call' && callee.parent.field('function') === callee;
+    const callee = hit.parent?.attribute === hit ? hit.parent : hit;
+    const isCalled = callee.parent?.type === 'call' && callee.parent.function === callee;
     return isCalled && qualifiedName(module, callee) === SHALLOW_COPY;
   });
   const getter = module.at('attrgetter').find(({ text, parent }) => {
