@@ -74,7 +74,7 @@ describe('the site in a browser, from a disk', () => {
       .evaluateAll((links) => links.map((link) => (link instanceof HTMLAnchorElement ? link.href : '')));
     expect(new Set(found).size).toBe(found.length);
     expect(found[0]).not.toMatch(/\/api/);
-    await page.keyboard.press('/');
+    await page.keyboard.press('Control+k');
     await page.keyboard.type('xyzzy');
     await page.getByText('Nothing is found for “xyzzy”').waitFor();
     await page.keyboard.press('Escape');
