@@ -91,7 +91,7 @@ export const ${exportedName(name)}: Transform<Found> = {
   *detect(module) {
     for (const node of module.at('empty_cache(')) {
       const statement = node.closest('expression_statement');
-      const callee = node.closest('call')?.field('function');
+      const callee = node.closest('call')?.function;
       if (statement === undefined || callee === undefined) continue;
       // A name is what the imports say, never its spelling. Dotted names are constants of src/torch/catalog.ts.
       if (qualifiedName(module, callee) !== EMPTY_CACHE) continue;

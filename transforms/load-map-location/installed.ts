@@ -48,7 +48,7 @@ export function isMadeHere(module: PyModule, variable: PyNode): boolean {
 function isOwn(module: PyModule, call: PyNode): boolean {
   const origin = originOf(call);
   if (origin?.text === 'getattr') {
-    const [owner] = argumentsOf(call.field('function') ?? call);
+    const [owner] = argumentsOf(call.function ?? call);
     return owner?.type === 'identifier' && module.resolve(owner) === module.scope;
   }
   return origin !== undefined && module.resolve(origin) === module.scope;
@@ -57,6 +57,6 @@ function isOwn(module: PyModule, call: PyNode): boolean {
 /** `models` of `models.make(name)(width).cuda()`. */
 function originOf(node: PyNode): PyNode | undefined {
   if (node.type === 'identifier') return node;
-  const inner = node.field('function') ?? node.field('object') ?? node.field('value');
+  const inner = node.function ?? node.object ?? node.value;
   return inner && originOf(inner);
 }

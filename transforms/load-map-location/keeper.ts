@@ -25,7 +25,7 @@ const OPTIMIZERS = `${TORCH}optim.`;
 /** By the method that loads. */
 export function keeperOf(alone: PyModule, method: PyNode): Keeper {
   const classNode = method.closest('class_definition');
-  const name = classNode?.field('name')?.text ?? '';
+  const name = classNode?.name?.text ?? '';
   if (classNode === undefined) return { name, knows: undefined };
   const { classes, imported, unknown } = ancestryOf(alone, classNode);
   const isNoModule = imported.every((path) => PLAIN_BASES.has(path) || path.startsWith(OPTIMIZERS));
@@ -54,9 +54,9 @@ function askedFor(module: PyModule, variable: PyNode): readonly string[] {
   if (!isSetOnce(module, variable)) return [];
   const around = enclosingFunction(variable) ?? module.root;
   return [...ownNodes(around)].flatMap((node) => {
-    const callee = node.type === 'call' ? node.field('function') : undefined;
+    const callee = node.type === 'call' ? node.function : undefined;
     if (callee?.text === variable.text) return ['__call__'];
-    const method = callee?.field('object')?.text === variable.text ? (methodName(node) ?? '') : '';
+    const method = callee?.object?.text === variable.text ? (methodName(node) ?? '') : '';
     return OF_MODULES.has(method) ? [method] : [];
   });
 }
@@ -67,6 +67,6 @@ function isSetOnce(module: PyModule, variable: PyNode): boolean {
     return scope !== undefined && module.writes(scope, variable.text).length === 1;
   }
   if (variable.type !== 'attribute') return false;
-  const name = variable.field('attribute')?.text ?? '';
+  const name = variable.attribute?.text ?? '';
   return [...module.code.matchAll(new RegExp(`\\.${name}\\s*(?:=(?!=)|,[^=\\n()]*=(?!=))`, 'g'))].length <= 1;
 }

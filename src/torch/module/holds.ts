@@ -38,7 +38,7 @@ function classesIn(module: PyModule, network: PyNode): ReadonlySet<string> | und
   const homes = new Set([module, ...definitions.map((each) => each.module)]);
   const isOfProject = (path: string) => [...homes].some((home) => leadsInside(home, path));
   if (strangers.some(isOfProject)) return undefined;
-  return new Set(definitions.map(({ node }) => node.field('name')?.text ?? ''));
+  return new Set(definitions.map(({ node }) => node.name?.text ?? ''));
 }
 
 /** `net.head = other` */
@@ -66,16 +66,15 @@ function handsOn(alone: PyModule, owner: string): boolean {
   return alone.words(owner).some((node) => {
     if (node.type !== 'identifier' || node.closest('import_statement', 'import_from_statement', 'type'))
       return false;
-    const name =
-      node.parent?.type === 'attribute' && node.parent.field('object') !== node ? node.parent : node;
+    const name = node.parent?.type === 'attribute' && node.parent.object !== node ? node.parent : node;
     // Its own head, and a base of another: whoever names that names this.
     if (name.parent?.type === 'class_definition' || name.parent?.parent?.type === 'class_definition')
       return false;
-    const callee = name.parent?.parent?.field('function')?.text;
+    const callee = name.parent?.parent?.function?.text;
     if (name.parent?.type === 'argument_list' && (callee === 'isinstance' || callee === 'super'))
       return false;
     const made = name.parent;
-    return made?.type !== 'call' || made.field('function') !== name || !staysApart(alone, made);
+    return made?.type !== 'call' || made.function !== name || !staysApart(alone, made);
   });
 }
 
@@ -84,28 +83,27 @@ function staysApart(module: PyModule, made: PyNode): boolean {
   const { parent } = made;
   const above = parent?.parent;
   if (isOnlyUsed(made)) {
-    const method =
-      above?.type === 'call' && above.field('function') === parent ? methodName(above) : undefined;
+    const method = above?.type === 'call' && above.function === parent ? methodName(above) : undefined;
     // `.cuda()` gives it back.
     return above === undefined || method === undefined || !givesModule(method) || staysApart(module, above);
   }
-  const target = parent?.type === 'assignment' ? parent.field('left') : undefined;
+  const target = parent?.type === 'assignment' ? parent.left : undefined;
   if (target?.type === 'identifier') {
     const scope = module.resolve(target);
     return scope !== undefined && module.reads(scope, target.text).every(isOnlyUsed);
   }
-  const attribute = target?.type === 'attribute' ? target.field('attribute')?.text : undefined;
-  if (attribute === undefined || target?.field('object')?.text !== classAround(target ?? made)?.self)
+  const attribute = target?.type === 'attribute' ? target.attribute?.text : undefined;
+  if (attribute === undefined || target?.object?.text !== classAround(target ?? made)?.self)
     return parent?.type === 'expression_statement';
   return module.words(attribute).every(({ type, parent: use }) => {
     if (type !== 'identifier' || use?.type !== 'attribute') return true;
-    return use.parent?.field('left') === use || isOnlyUsed(use);
+    return use.parent?.left === use || isOnlyUsed(use);
   });
 }
 
 /** `net(x)`, `net.part` */
 function isOnlyUsed(read: PyNode): boolean {
   const { parent } = read;
-  if (parent?.type === 'call') return parent.field('function') === read;
-  return parent?.type === 'attribute' && parent.field('object') === read;
+  if (parent?.type === 'call') return parent.function === read;
+  return parent?.type === 'attribute' && parent.object === read;
 }
