@@ -35,12 +35,27 @@ export const SETUP_COMMANDS = {
     formats: PAGE_FORMATS,
     options: [
       ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes'],
-      ...['config', 'isolated', 'target-version', 'strict-config', 'schema', 'output-format', 'output'],
+      ...['config', 'isolated', 'plugin', 'target-version', 'strict-config'],
+      ...['schema', 'output-format', 'output'],
       ...EVERYWHERE,
     ] as readonly OptionName[],
     examples: [
       ['memfix config', 'where the settings of this folder come from'],
       ['memfix config --schema -o memfix.schema.json', 'for an editor that checks TOML'],
+    ],
+  },
+  trust: {
+    summary: 'let the plugins that a config names be loaded',
+    operands: '[folder]',
+    about:
+      'A plugin is code that runs as you. A config file that names plugins loads none by itself, since it may have come with a\n' +
+      'cloned repository: only after this command, in this repository, on this machine, and only those that are named now.\n' +
+      '`--plugin` loads one for a single run. docs/plugins.md says how to write one.\n' +
+      'Exits with 0, or with 2 on an error.',
+    options: ['forget', 'config', 'output', ...EVERYWHERE],
+    examples: [
+      ['memfix trust', 'the plugins of this repository'],
+      ['memfix trust --forget', 'take it back'],
     ],
   },
   completions: {

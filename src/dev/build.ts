@@ -45,7 +45,7 @@ const PACKS: readonly (readonly [pack: string, modules: RegExp])[] = [
   ['cli', /^src\/cli\/(?:main|process)\.ts$/],
   [
     'look',
-    /^src\/(?:cli\/(?:arguments|context|remembering|commands\/check)|workspace\/catalogue|report\/(?:concise|full|short))\.ts$/,
+    /^src\/(?:cli\/(?:arguments|context|plugins|remembering|commands\/check)|workspace\/(?:catalogue|plugins\/named)|report\/(?:concise|full|short))\.ts$/,
   ],
   ['engine', /^(?:src\/engine\/.*|src\/workspace\/worker|transforms\/index)\.ts$/],
   ['forges', /^node_modules\//],
@@ -147,6 +147,8 @@ async function partsOfProgram(): Promise<readonly Part[]> {
       let body = code.replace(/^#!.*\n/, '').replaceAll('import("./', '__part("./');
       for (const { path: name, kind } of imports)
         if (kind === 'dynamic-import') body = body.replaceAll(`import("${name}")`, `__import("${name}")`);
+      // What is computed is no part of the program.
+      body = body.replace(/(?<![\w$.])import\((?=[\w$]+(?:\.[\w$]+)*\))/g, '__import(');
       const needed = MODULE.filter(([name]) => body.includes(name)).map(([, definition]) => definition);
       return {
         name: basename(path),

@@ -1,7 +1,7 @@
 import type { OptionSpec } from '../toolkit/contract.js';
 import type { Entry } from './catalogue.js';
 import { CONFIG_KEYS, type ConfigKey } from './config-keys.js';
-import { Vocabulary } from './selection.js';
+import { PLUGIN_ID, Vocabulary } from './selection.js';
 import { TARGETS } from './targets.js';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -25,7 +25,10 @@ export function configSchema(entries: readonly Entry[]): Schema {
       ]),
     ),
     definitions: {
-      name: { description: 'The id of a transform, a group or a symptom.', enum: names },
+      name: {
+        description: 'The id of a transform, a group or a symptom; of a plugin, too.',
+        anyOf: [{ enum: names }, { type: 'string', pattern: PLUGIN_ID.source }],
+      },
       version: { type: 'string', pattern: '^[0-9]+(\\.[0-9]+){0,2}$' },
     },
   };
@@ -48,8 +51,11 @@ function schemaOf(key: ConfigKey, entries: readonly Entry[]): Schema {
     case 'versions':
       return table(Object.fromEntries(TARGETS.map((name) => [name, { $ref: '#/definitions/version' }])));
     case 'options':
-      return table(
-        Object.fromEntries(
+      return {
+        type: 'object',
+        // Those of plugins, whose options are not known here.
+        additionalProperties: { type: 'object' },
+        properties: Object.fromEntries(
           entries.flatMap(({ id, aliases = [], options }) =>
             [id, ...aliases].map((name) => [
               name,
@@ -61,7 +67,7 @@ function schemaOf(key: ConfigKey, entries: readonly Entry[]): Schema {
             ]),
           ),
         ),
-      );
+      };
   }
 }
 
@@ -76,5 +82,6 @@ function table(properties: Schema): Schema {
 /** `transform/kind(subject)@file`. */
 function questionOf(entries: readonly Entry[]): string {
   const ids = entries.flatMap(({ id, aliases = [] }) => [id, ...aliases]);
-  return `^(?:${ids.join('|')})/[a-z0-9-]+(?:\\(.+\\))?(?:@.+)?$`;
+  const ofPlugins = PLUGIN_ID.source.slice(1, -1);
+  return `^(?:${[...ids, ofPlugins].join('|')})/[a-z0-9-]+(?:\\(.+\\))?(?:@.+)?$`;
 }
