@@ -25,6 +25,7 @@ const ROOMS = [
   'oom',
   'report',
   'workspace',
+  'testing',
   'cli',
   'dev',
 ];
@@ -32,8 +33,8 @@ const ROOMS = [
 const FOLDERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['torch', ['huggingface', 'module', 'tensor', 'training', 'grad', 'record', 'statistic']],
 ]);
-const MEETS_THE_WORLD = new Set(['workspace', 'cli', 'dev']);
-const KNOWS_THE_TRANSFORMS = new Set(['cli', 'dev', 'face']);
+const MEETS_THE_WORLD = new Set(['workspace', 'testing', 'cli', 'dev']);
+const KNOWS_THE_TRANSFORMS = new Set(['cli', 'dev', 'face', 'testing']);
 
 const VENDOR_DOORS: ReadonlyMap<string, string> = new Map([
   ['tree-sitter', 'src/syntax/parser.ts'],
