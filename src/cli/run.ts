@@ -123,6 +123,10 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
       return (await import('./commands/worker.js')).worker;
     case 'server':
       return (await import('./commands/server.js')).server;
+    case 'new-transform':
+      return (await import('./commands/new-transform.js')).newTransform;
+    case 'test-transform':
+      return (await import('./commands/test-transform.js')).testTransform;
     case 'trust':
       return (await import('./commands/trust.js')).trust;
     case 'undo':

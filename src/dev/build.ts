@@ -65,7 +65,11 @@ emitDeclarations();
 async function bundleLibrary(): Promise<void> {
   await build({
     ...bundled,
-    entryPoints: { index: 'src/index.ts', toolkit: 'src/toolkit/index.ts' },
+    entryPoints: {
+      index: 'src/index.ts',
+      testing: 'src/testing/index.ts',
+      toolkit: 'src/toolkit/index.ts',
+    },
     outExtension: { '.js': '.mjs' },
   });
 }
