@@ -25,7 +25,7 @@ export function configSchema(entries: readonly Entry[]): Schema {
       ]),
     ),
     // A plugin, named here or in the file that this one extends, has ids that are not known here.
-    if: { anyOf: [{ required: ['plugins'] }, { required: ['extend'] }] },
+    if: { not: { properties: { plugins: false, extend: false } } },
     else: {
       properties: Object.fromEntries(
         Object.keys(CONFIG_KEYS).flatMap((key) => {

@@ -12,12 +12,12 @@ import { toyProgram } from './toy-program.js';
 /** Threads start from the bundle. */
 const main = toyProgram();
 
-/** A plugin that finds `spill` and writes `mopped` in its place; each look at a file leaves a line in `looks`. */
+/** A plugin that finds `puddle` and writes `mopped` in its place; each look at a file leaves a line in `looks`. */
 function plugin(
   id: string,
   more: { version?: unknown; message?: string; detect?: string; fix?: string } = {},
 ): string {
-  const { version = 1, message = 'it spills', detect = '', fix = '' } = more;
+  const { version = 1, message = 'it is wet', detect = '', fix = '' } = more;
   return `
 import { appendFileSync } from 'node:fs';
 const note = (text) => appendFileSync(new URL('looks', import.meta.url), text + '\\n');
@@ -29,11 +29,11 @@ export default {
       id: '${id}', summary: 'Mop it up', symptom: 'leak', safety: 'safe', numerics: 'bit-identical',
       docs: { why: 'It is wet.', does: 'It mops.' },
     },
-    prefilter: ['spill'],
+    prefilter: ['puddle'],
     *detect(module) {
       note(module.path);
       ${detect}
-      for (const node of module.at('spill')) if (node.text === 'spill') yield { node, message: '${message}' };
+      for (const node of module.at('puddle')) if (node.text === 'puddle') yield { node, message: '${message}' };
     },
     fix({ node }, edit) {
       ${fix}
@@ -47,7 +47,7 @@ export default {
 
 const RULES = 'rules/mop.mjs';
 const CONFIG = `plugins = ["./${RULES}"]\nselect = ["default", "acme-mop"]\n[transforms.acme-mop]\n`;
-const PROJECT: Files = { 'memfix.toml': CONFIG, [RULES]: plugin('acme-mop'), 'a.py': 'spill()\nhold()\n' };
+const PROJECT: Files = { 'memfix.toml': CONFIG, [RULES]: plugin('acme-mop'), 'a.py': 'puddle()\nhold()\n' };
 
 const looks = (cwd: string): string =>
   existsSync(join(cwd, 'rules/looks')) ? readFileSync(join(cwd, 'rules/looks'), 'utf8') : '';
@@ -70,7 +70,7 @@ describe('a config that names a plugin', () => {
       );
       expect(code, stderr).toBeLessThan(2);
     }
-    expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe('spill()\nrelease()\n');
+    expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe('puddle()\nrelease()\n');
     expect(looks(cwd)).toBe('');
   });
 
@@ -124,14 +124,14 @@ describe('a config that names a plugin', () => {
 
 describe('a plugin', () => {
   const cwdWith = (text: string, more: Files = {}) =>
-    folderWith({ [RULES]: text, 'a.py': 'spill()\nhold()\n', ...more });
+    folderWith({ [RULES]: text, 'a.py': 'puddle()\nhold()\n', ...more });
   const flag = ['--plugin', `./${RULES}`] as const;
 
   test('that the user names is loaded, and its findings are told as others are', async () => {
     const cwd = cwdWith(plugin('acme-mop'));
     const check = (format: string) => memfix({ cwd }, 'check', '--output-format', format, ...flag);
     expect(JSON.parse((await check('json')).stdout).findings).toContainEqual(
-      expect.objectContaining({ id: 'acme-mop', safety: 'safe', message: 'it spills' }),
+      expect.objectContaining({ id: 'acme-mop', safety: 'safe', message: 'it is wet' }),
     );
     const [run] = JSON.parse((await check('sarif')).stdout).runs;
     expect(run.tool.driver.rules.map(({ id }: { id: string }) => id)).toContain('acme-mop');
@@ -139,11 +139,11 @@ describe('a plugin', () => {
     expect((await memfix({ cwd }, 'list', 'acme-mop', ...flag)).stdout).toContain('Mop it up');
     expect((await memfix({ cwd }, 'explain', 'acme-mop', ...flag)).stdout).toContain('It is wet.');
     expect((await memfix({ cwd }, 'diff', ...flag)).stdout).toContain(
-      '-spill()\n-hold()\n+mopped()\n+release()\n',
+      '-puddle()\n-hold()\n+mopped()\n+release()\n',
     );
     expect((await memfix({ cwd }, 'apply', '--allow-no-vcs', ...flag)).code).toBe(0);
     expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe('mopped()\nrelease()\n');
-    const stdin = await memfix({ cwd, stdin: 'spill()\n' }, 'apply', '-', ...flag);
+    const stdin = await memfix({ cwd, stdin: 'puddle()\n' }, 'apply', '-', ...flag);
     expect(stdin.stdout).toBe('mopped()\n');
   });
 
@@ -170,7 +170,7 @@ describe('a plugin', () => {
     ],
     [
       'no literal',
-      plugin('acme-mop').replace("prefilter: ['spill']", "prefilter: ['s']"),
+      plugin('acme-mop').replace("prefilter: ['puddle']", "prefilter: ['s']"),
       '`prefilter` must be',
     ],
     ['a wrong symptom', plugin('acme-mop').replace('leak', 'leek'), '`meta.symptom` is one of leak, peak'],
@@ -201,7 +201,7 @@ describe('a plugin', () => {
     const cwd = folderWith({
       'node_modules/acme-rules/package.json': '{ "name": "acme-rules", "main": "mop.mjs" }',
       'node_modules/acme-rules/mop.mjs': plugin('acme-mop'),
-      'a.py': 'spill()\n',
+      'a.py': 'puddle()\n',
     });
     const seen = await memfix({ cwd }, 'check', '--plugin', 'acme-rules', ...concise);
     expect(seen.stdout).toContain('acme-mop');
@@ -226,8 +226,8 @@ describe('a plugin', () => {
     }
     const applied = await memfix({ cwd }, 'apply', '--allow-no-vcs', ...flag);
     expect(applied.code).toBe(2);
-    expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe('spill()\nrelease()\n');
-    const stdin = await memfix({ cwd, stdin: 'spill()\n' }, 'check', '-', ...flag);
+    expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe('puddle()\nrelease()\n');
+    const stdin = await memfix({ cwd, stdin: 'puddle()\n' }, 'check', '-', ...flag);
     expect(stdin).toMatchObject({ code: 2, stderr: expect.stringContaining(reason) });
   });
 
@@ -241,7 +241,7 @@ describe('a plugin', () => {
     await check();
     const first = count();
     expect(first).toBeGreaterThan(0);
-    expect((await check()).stdout).toContain('it spills');
+    expect((await check()).stdout).toContain('it is wet');
     expect(count()).toBe(first);
     put(cwd, { [RULES]: plugin('acme-mop', { message: 'it floods' }) });
     expect((await check()).stdout).toContain('it floods');
@@ -251,7 +251,7 @@ describe('a plugin', () => {
   test('is made of the files beside it that it imports', async () => {
     const helped = (from: string) =>
       plugin('acme-mop')
-        .replace("'it spills'", 'words')
+        .replace("'it is wet'", 'words')
         .replace('\n', `\nimport { words } from '${from}';\n`);
     const cwd = cwdWith(helped('./words.mjs'), { 'rules/words.mjs': "export const words = 'one';\n" });
     const check = () => inProcess(cwd, 'check', ...concise, ...flag).stdout;
@@ -268,7 +268,7 @@ describe('a plugin', () => {
   test('works in threads', () => {
     const files = Array.from({ length: 40 }, (_, at) => [
       `f${at}.py`,
-      `slowly()\nspill()\n${'#\n'.repeat(at)}`,
+      `slowly()\npuddle()\n${'#\n'.repeat(at)}`,
     ]);
     const cwd = cwdWith(plugin('acme-mop'), Object.fromEntries(files));
     const seen = inProcess(cwd, 'check', ...concise, '--no-cache', ...flag);
