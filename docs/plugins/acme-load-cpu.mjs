@@ -35,7 +35,7 @@ function acmeLoadCpu({ argumentsOf, ask, hasSplat, keywordArgument, Proof, quali
     *detect(module) {
       for (const node of module.at('load(')) {
         const call = node.closest('call');
-        const callee = call?.field('function');
+        const callee = call?.function;
         if (call === undefined || callee === undefined) continue;
         if (qualifiedName(module, callee) !== 'acme.io.load') continue;
         if (keywordArgument(call, 'map_location') !== undefined || argumentsOf(call).length > 1) continue;

@@ -283,7 +283,7 @@ function attempt(fix: () => ReturnType<Transform['fix']>): ReturnType<Transform[
 function wordsOf(id: string, node: PyNode): string {
   const around: string[] = [];
   for (let at = enclosingFunction(node); at !== undefined; at = enclosingFunction(at)) {
-    around.push(at.field('name')?.text ?? '');
+    around.push(at.name?.text ?? '');
   }
   return [id, ...around, node.text.replace(/\s+/g, ' ')].join('\0');
 }

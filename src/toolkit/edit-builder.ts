@@ -172,7 +172,7 @@ export class EditBuilder {
     const bound = this.module.scope.bindings(name);
     const signature = lines.find((line) => line.startsWith('def '))?.replace(/^def \w+|:$/g, '');
     const known = bound.length === 1 ? bound[0]?.parent : undefined;
-    if (known?.type === 'function_definition' && known.field('parameters')?.text === signature) return;
+    if (known?.type === 'function_definition' && known.parameters?.text === signature) return;
     if (this.module.at(name).some((node) => node.type === 'identifier' && node.text === name))
       throw new Unfixable(`the name \`${name}\` is taken`);
     this.#edits.push(blocks.defineAbove(this.module, place, lines));

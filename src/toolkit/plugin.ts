@@ -1,6 +1,7 @@
 import { all, any, not } from '../semantic/answer.js';
 import { calledDefinition, classBehind, definitionBehind, methodNamed } from '../semantic/definitions.js';
 import { reachingDefinitions } from '../semantic/flow.js';
+import { shown } from '../semantic/gate.js';
 import { importsPackage, nameFor, qualifiedName } from '../semantic/imports.js';
 import { wholeNumber, writtenBehind } from '../semantic/literals.js';
 import { ask } from '../semantic/question.js';
@@ -20,7 +21,6 @@ import {
 } from '../semantic/statements.js';
 import { plainString } from '../semantic/strings.js';
 import { isTestFile } from '../semantic/test-code.js';
-import { shown } from '../torch/gate.js';
 import type { Site, Transform, TransformMeta } from './contract.js';
 import { Proof } from './proof.js';
 

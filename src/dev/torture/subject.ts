@@ -85,9 +85,9 @@ export function subjectOf(fixture: FixtureCase, name: string, parser: PythonPars
 function isValue(node: PyNode): boolean {
   const { parent } = node;
   if (parent === undefined) return false;
-  if (/assignment$/.test(parent.type)) return parent.field('right') === node;
-  if (parent.type === 'keyword_argument') return parent.field('value') === node;
-  if (parent.type === 'attribute') return parent.field('object') === node;
-  if (parent.type === 'for_statement') return parent.field('right') === node;
+  if (/assignment$/.test(parent.type)) return parent.right === node;
+  if (parent.type === 'keyword_argument') return parent.value === node;
+  if (parent.type === 'attribute') return parent.object === node;
+  if (parent.type === 'for_statement') return parent.right === node;
   return true;
 }

@@ -106,7 +106,7 @@ function attributesOf(modules: readonly PyModule[]) {
 }
 
 function isAttribute(node: PyNode): boolean {
-  return node.parent?.type === 'attribute' && node.parent.field('attribute') === node;
+  return node.parent?.type === 'attribute' && node.parent.attribute === node;
 }
 
 /** A method, a variable of a class body, or `self.x = …`, of a class whose bases leave its names to it. */
@@ -114,9 +114,8 @@ function definesMember(module: PyModule, node: PyNode): boolean {
   const around = isAttribute(node) ? classAround(node) : undefined;
   if (around !== undefined) {
     const attribute = node.parent;
-    const isSet =
-      /assignment$/.test(attribute?.parent?.type ?? '') && attribute?.parent?.field('left') === attribute;
-    return isSet && attribute?.field('object')?.text === around.self && isOpen(module, around.classNode);
+    const isSet = /assignment$/.test(attribute?.parent?.type ?? '') && attribute?.parent?.left === attribute;
+    return isSet && attribute?.object?.text === around.self && isOpen(module, around.classNode);
   }
   if (isAttribute(node)) return false;
   const classNode = memberOf(module, node);
@@ -133,7 +132,7 @@ function memberOf(module: PyModule, node: PyNode): PyNode | undefined {
 }
 
 function isOpen(module: PyModule, classNode: PyNode): boolean {
-  const bases = classNode.field('superclasses')?.named ?? [];
+  const bases = classNode.superclasses?.named ?? [];
   return bases.every((base) => {
     if (base.text === 'object') return true;
     const path = qualifiedName(module, base);
@@ -159,11 +158,10 @@ class Uses {
     const role = roleOf(node);
     const { parent } = node;
     if (parent?.type === 'call' || parent?.parent?.type === 'call')
-      this.isCalled ||= parent.field('function') === node;
+      this.isCalled ||= parent.function === node;
     if (role === 'def' || role === 'class') this.isCalled = true;
     if (isAttribute(node)) this.#attribute(module, node, place, own);
-    else if (parent?.type === 'keyword_argument' && parent.field('name') === node)
-      this.#keyword(module, node, place);
+    else if (parent?.type === 'keyword_argument' && parent.name === node) this.#keyword(module, node, place);
     else if (memberOf(module, node) !== undefined) this.#members.push(place);
     else if (role === 'import' || parent?.type === 'dotted_name' || parent?.type === 'aliased_import')
       this.#imported(node, place, own);
@@ -172,7 +170,7 @@ class Uses {
   }
 
   #attribute(module: PyModule, node: PyNode, place: [string, number], own: ReadonlySet<string>): void {
-    const object = node.parent?.field('object');
+    const object = node.parent?.object;
     const path = object && qualifiedName(module, object);
     if (path === undefined) this.#members.push(place);
     else if (isOwn(path, own)) this.#plain.push(place);
@@ -180,7 +178,7 @@ class Uses {
 
   #keyword(module: PyModule, node: PyNode, place: [string, number]): void {
     const call = node.closest('call');
-    const callee = call?.field('function');
+    const callee = call?.function;
     if (call === undefined || callee === undefined) {
       // A keyword of a class definition.
       this.#isForeign = true;
@@ -204,9 +202,9 @@ class Uses {
   }
 
   #imported(node: PyNode, place: [string, number], own: ReadonlySet<string>): void {
-    const from = node.closest('import_from_statement')?.field('module_name')?.text;
+    const from = node.closest('import_from_statement')?.module_name?.text;
     const isName = roleOf(node) === 'import' || node.closest('aliased_import') !== undefined;
-    const alias = node.closest('aliased_import')?.field('alias');
+    const alias = node.closest('aliased_import')?.alias;
     if (alias === node) this.#plain.push(place);
     else if (from !== undefined && isName && isOwn(from, own) && !from.split('.').includes(node.text))
       this.#plain.push(place);
@@ -224,10 +222,8 @@ class Uses {
 }
 
 function takes(functionNode: PyNode, name: string): boolean {
-  const parameters = functionNode.field('parameters')?.named ?? [];
-  return parameters.some(
-    (each) => (each.field('name') ?? each.named[0] ?? each).text === name || each.text === name,
-  );
+  const parameters = functionNode.parameters?.named ?? [];
+  return parameters.some((each) => (each.name ?? each.named[0] ?? each).text === name || each.text === name);
 }
 
 function isOwn(path: string, own: ReadonlySet<string>): boolean {

@@ -129,7 +129,7 @@ function workOf(empty: string, remark: string): string {
   *detect(module) {
     for (const node of module.at('empty_cache(')) {
       const statement = node.closest('expression_statement');
-      const callee = node.closest('call')?.field('function');
+      const callee = node.closest('call')?.function;
       if (statement === undefined || callee === undefined) continue;
       // A name is what the imports say, never its spelling. ${remark}
       if (qualifiedName(module, callee) !== ${empty}) continue;
