@@ -3,7 +3,7 @@ import { casesOf } from '../src/dev/fixtures.js';
 import { plan } from '../src/edit/plan.js';
 import { type Engine, policy } from '../src/engine/engine.js';
 import type { Decide, Finding, SourceFile } from '../src/engine/outcome.js';
-import { doorOf, type FixtureCase } from '../src/testing/fixtures.js';
+import { doorOf } from '../src/testing/fixtures.js';
 import { type Court, engineFor, repaired, sourceFile } from '../src/testing/laws.js';
 import { chosenParser } from '../src/workspace/parser-choice.js';
 import { transforms } from '../transforms/index.js';
