@@ -74,11 +74,12 @@ function reviewOf({ oom, evidence = '' }: Report): string {
   return `Run \`memfix apply -i ${evidence}\` to review ${what} that may explain it.`;
 }
 
-function nextStep({ fixable: { safe, unsafe, advice }, mayMeet }: Tally): string {
+/** How many unsafe ones would be fixed is not known before it is done: one may bring another, or leave it nothing to do. */
+function nextStep({ fixable: { safe, unsafe, advice } }: Tally): string {
   if (safe > 0) {
-    const more = unsafe > 0 ? `; \`--unsafe-fixes\` would fix ${mayMeet ? 'up to ' : ''}${unsafe} more` : '';
+    const more = unsafe > 0 ? `, \`memfix apply -i\` to be asked about ${unsafe} more` : '';
     return `Run \`memfix apply\` to fix ${safe}${more}.`;
   }
-  if (unsafe > 0) return `Run \`memfix apply --interactive\` to review ${unsafe}.`;
-  return advice > 0 ? `Run \`memfix apply --interactive\` to review ${advice}.` : '';
+  const open = unsafe > 0 ? unsafe : advice;
+  return open > 0 ? `Run \`memfix apply -i\` to be asked about ${open === 1 ? 'it' : open}.` : '';
 }

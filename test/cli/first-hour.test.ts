@@ -6,7 +6,6 @@ import { COLUMNS, DEMO, OOM } from '../../src/dev/readme.js';
 import { Terminal, type TerminalOptions } from '../support/terminal.js';
 import { commit, folderWith, git, put, repositoryWith } from '../workspace/folders.js';
 
-const CTRL_C = '\x03';
 const SIZES = [
   { cols: 60, rows: 20 },
   { cols: 80, rows: 24 },
@@ -142,35 +141,6 @@ describe.each(SIZES)('in a terminal of $cols × $rows', (size) => {
     expect(text).toContain('torch/nn/functional.py:2551');
     expect(text).toContain('It tried to allocate 512.00 MiB.');
     expect(widest(lines)).toBeLessThanOrEqual(size.cols);
-  });
-});
-
-describe('Ctrl-C', () => {
-  const MANY = Object.fromEntries(
-    Array.from({ length: 400 }, (_, index) => [
-      `part_${index % 20}/module_${index}.py`,
-      EVALUATE.replace('model = ', `import part_${(index + 1) % 20}\n\nmodel = `) + CHECKPOINTS.repeat(8),
-    ]),
-  );
-
-  test.each([
-    ['check'],
-    ['apply'],
-    ['diff'],
-    ['apply', '--interactive'],
-    ['fix'],
-    ['check', '--oom', 'run.log'],
-  ])('ends memfix %s at once, with 130 and one line', async (...words) => {
-    const cwd = repositoryWith(MANY);
-    put(cwd, { 'run.log': 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n' });
-    const terminal = start({ cwd }, ...words, '--no-cache');
-    await terminal.sees(' files');
-    const from = Date.now();
-    terminal.type(CTRL_C);
-    expect(await terminal.ended()).toBe(130);
-    expect(Date.now() - from).toBeLessThan(10_000);
-    expect(terminal.lines.filter((line) => line !== '')).toEqual(['Interrupted.']);
-    expect(git(cwd, 'status', '--porcelain', '--untracked-files=no')).toBe('');
   });
 });
 
