@@ -33,7 +33,7 @@ export async function run(
     if (io.signal.aborted) return stopped(io, error instanceof Interrupted ? error.message : 'Interrupted.');
     const failure = error instanceof Failure ? error : internal(error, words);
     learnSecrets(io.env);
-    io.stderr.write(redacted(failureText(failure, paintBeforeParsing(words, io))));
+    io.stderr.write(redacted(failureText(failure, paintBeforeParsing(words, io), io.stderr)));
     return EXIT.error;
   }
 }
@@ -135,6 +135,8 @@ async function helpAbout(name: string | undefined, io: Io): Promise<string> {
   return helpFor(command);
 }
 
+const NEXT = 'Run `memfix --help` to see what there is; `memfix check` is where to begin.';
+
 /** What other tools call these. */
 const OTHERS_WORDS: ReadonlyMap<string, string> = new Map([
   ['lint', 'check'],
@@ -142,24 +144,23 @@ const OTHERS_WORDS: ReadonlyMap<string, string> = new Map([
   ['rules', 'list'],
   ['patch', 'diff'],
   ['revert', 'undo'],
-  ['config', 'check --show-settings'],
+  ['init', 'config'],
+  ['clean', 'check --no-cache'],
+  ['format', 'apply'],
+  ['add', 'apply -i'],
 ]);
 
 function unknownCommand(word: string, io: Io): Failure {
   const known = Object.keys(COMMANDS);
   if (word.startsWith('-')) {
-    return new Failure(
-      'Unknown option',
-      `\`${word}\` stands where a command should`,
-      `Start with one of ${known.join(', ')}; \`memfix --help\` says what they do.`,
-    );
+    return new Failure('Unknown option', `\`${word}\` stands where a command should`, NEXT);
   }
   const isPath = existsSync(resolve(io.cwd, word));
   const own = isPath ? `check ${word}` : OTHERS_WORDS.get(word);
   return new Failure(
     'Unknown command',
     `\`${word}\` is no command.${own === undefined ? didYouMean(word, known) : ` Did you mean \`memfix ${own}\`?`}`,
-    `Start with one of ${known.join(', ')}; \`memfix --help\` says what they do.`,
+    NEXT,
   );
 }
 
