@@ -145,6 +145,7 @@ const OTHERS_WORDS: ReadonlyMap<string, string> = new Map([
   ['patch', 'diff'],
   ['revert', 'undo'],
   ['init', 'config'],
+  ['oom', 'check --oom'],
   ['clean', 'check --no-cache'],
   ['format', 'apply'],
   ['add', 'apply -i'],
@@ -153,7 +154,11 @@ const OTHERS_WORDS: ReadonlyMap<string, string> = new Map([
 function unknownCommand(word: string, io: Io): Failure {
   const known = Object.keys(COMMANDS);
   if (word.startsWith('-')) {
-    return new Failure('Unknown option', `\`${word}\` stands where a command should`, NEXT);
+    return new Failure(
+      'Unknown option',
+      `\`${word}\` stands where a command should.${optionOfCheck(word)}`,
+      NEXT,
+    );
   }
   const isPath = existsSync(resolve(io.cwd, word));
   const own = isPath ? `check ${word}` : OTHERS_WORDS.get(word);
@@ -162,6 +167,11 @@ function unknownCommand(word: string, io: Io): Failure {
     `\`${word}\` is no command.${own === undefined ? didYouMean(word, known) : ` Did you mean \`memfix ${own}\`?`}`,
     NEXT,
   );
+}
+
+function optionOfCheck(word: string): string {
+  const isOne = COMMANDS.check.options.some((name) => word === `--${name}` || word.startsWith(`--${name}=`));
+  return isOne ? ` Did you mean \`memfix check ${word}\`?` : '';
 }
 
 function internal(error: unknown, words: readonly string[]): Failure {

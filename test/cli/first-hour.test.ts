@@ -213,10 +213,28 @@ describe('no dead ends', () => {
     expect(changed.trim()).toBe('No Python file has changed.');
   });
 
-  test('words of other tools lead to ours', async () => {
-    const cwd = folderWith();
-    expect((await seen({ cwd }, 'rule', 'no-grad')).text).toContain('Did you mean `memfix explain`?');
-    expect((await seen({ cwd }, 'check', '--diff')).text).toContain('Did you mean `memfix diff`?');
+  test.each([
+    [['rule', 'no-grad'], 'Did you mean `memfix explain`?'],
+    [['--oom', 'run.log'], 'Did you mean `memfix check --oom`?'],
+    [['check', '--diff'], 'Did you mean `memfix diff`?'],
+    [['check', '--fix-dry-run'], 'Did you mean `memfix diff`?'],
+    [['check', '--add-noqa'], 'Did you mean `memfix baseline`?'],
+    [['check', 'src/*.py'], 'Next: Name the folder'],
+  ])('%j leads to what memfix has, in lines that fit', async (words, expected) => {
+    const { code, text, lines } = await seen({ cwd: folderWith(), cols: 60 }, ...words);
+    expect(code).toBe(2);
+    expect(text.replace(/\n {2}/g, ' ')).toContain(expected);
+    expect(widest(lines)).toBeLessThanOrEqual(60);
+  });
+
+  test('the next command aims at what was looked at', async () => {
+    const cwd = repositoryWith({ 'one/evaluate.py': EVALUATE, 'two/evaluate.py': EVALUATE });
+    const { text } = await seen({ cwd, cols: 120 }, 'check', '--select', 'no-grad', 'one', '--no-cache');
+    const next = /Run `memfix (apply [^`]*)` to fix (\d+)/.exec(text.replaceAll('\n', ' '));
+    expect(next?.[1]).toBe('apply --select no-grad one');
+    const { text: done } = await seen({ cwd }, ...(next?.[1] ?? '').split(' '));
+    expect(done).toContain(`Fixed ${next?.[2]} finding`);
+    expect(git(cwd, 'status', '--porcelain')).toBe(' M one/evaluate.py\n');
   });
 
   test('undo above several repositories names them', async () => {
