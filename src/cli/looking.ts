@@ -118,9 +118,11 @@ export async function lookThrough(
   }
   const { tools } = look;
   const examiner = new Examiner(tools, decide, cache !== undefined);
+  const { plugins, isWhole } = context.catalogue;
   const threads = threadsFor(context.io, project.request, look.others, {
     takesFixes: decide !== undefined,
     remembers: cache !== undefined,
+    ...(plugins && { plugins: plugins.map(({ name, file }) => ({ name, file })), isWhole: isWhole === true }),
   });
   const means = {
     isTextWanted: purpose !== 'places',
@@ -176,7 +178,7 @@ export function threadsFor(
   { self, env }: Pick<Io, 'self' | 'env'>,
   request: Request,
   others: CrewSetting['others'],
-  what: Pick<Errand, 'takesFixes' | 'remembers'>,
+  what: Omit<Errand, 'request' | 'parser'>,
 ): CrewSetting | undefined {
   if (self?.entry === undefined) return undefined;
   const parser = env['MEMFIX_PARSER'];

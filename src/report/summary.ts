@@ -77,7 +77,7 @@ function reviewOf({ oom, aim }: Report): string {
 /** How many unsafe ones would be fixed is not known before it is done: one may bring another, or leave it nothing to do. */
 function nextStep({ fixable: { safe, unsafe, advice } }: Tally, { aim }: Report): string {
   if (safe > 0) {
-    const more = unsafe > 0 ? `, ${command('apply -i', aim)} to be asked about ${unsafe} more` : '';
+    const more = unsafe > 0 ? `; with \`-i\` it asks about ${unsafe} more` : '';
     return `Run ${command('apply', aim)} to fix ${safe}${more}.`;
   }
   const open = unsafe > 0 ? unsafe : advice;

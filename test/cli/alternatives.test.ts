@@ -51,7 +51,7 @@ test('fixes that only stand side by side are no alternatives', async () => {
 
 test.each([
   ['twin()\n', 'Run `memfix apply` to fix 1.', 1],
-  ['twin()\nother()\n', 'Run `memfix apply` to fix 1, `memfix apply -i` to be asked about 1 more.', 1],
+  ['twin()\nother()\n', 'Run `memfix apply` to fix 1; with `-i` it asks about 1 more.', 1],
   ['twin()\n\nx = 1\ntwin()\n', 'Run `memfix apply` to fix 2.', 2],
 ])('what `apply` would fix of %j is what it fixes', async (text, words, fixed) => {
   const given = setting(text);

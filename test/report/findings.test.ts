@@ -427,7 +427,7 @@ describe('summary', () => {
       of(some('safe', 1), some('safe', 1), [refused]),
     ],
     [
-      '4 findings (3 safe, 1 unsafe) in 2 files: 4 free memory; 1 file skipped. Run `memfix apply` to fix 3, `memfix apply -i` to be asked about 1 more.',
+      '4 findings (3 safe, 1 unsafe) in 2 files: 4 free memory; 1 file skipped. Run `memfix apply` to fix 3; with `-i` it asks about 1 more.',
       { ...of(some('safe', 3), some('unsafe', 1)), skipped: [skipped] },
     ],
     [
