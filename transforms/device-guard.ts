@@ -15,7 +15,6 @@ import {
   ask,
   enclosingClass,
   enclosingFunction,
-  heldTensor,
   importsPackage,
   isTraced,
   linesOf,
@@ -29,6 +28,7 @@ import {
   settersElsewhere,
   shown,
   standalone,
+  valueOf,
   withoutSubscripts,
 } from '../src/toolkit/index.js';
 import { tracedElsewhere } from './device-guard/traced-elsewhere.js';
@@ -102,7 +102,7 @@ export const deviceGuard: Transform<GuardSite> = {
       if (device === undefined || source === undefined || method === undefined) continue;
       const used = argumentsOf(call).flatMap((each) => names(each.value ?? each));
       if (used.includes(target.text) || module.resolve(target)?.node !== method) continue;
-      const held = heldTensor(module, source);
+      const held = valueOf(module, source).held;
       if (held === 'unknown' || (held === 'likely' && isCalled(module, target))) continue;
       if (!runsInForward(module, method)) continue;
       const move = (call.arguments?.text ?? '').slice(1, -1);

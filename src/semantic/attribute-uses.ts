@@ -179,6 +179,19 @@ function findCalls(module: PyModule, name: string): readonly PyNode[] {
   return calls.sort((a, b) => a.start - b.start);
 }
 
+/** What the family gives to an attribute, or adds to it; undefined for what is no assignment to it alone. */
+export function valuesWritten(
+  module: PyModule,
+  classNode: PyNode,
+  name: string,
+): readonly (PyNode | undefined)[] {
+  return attributeUses(module, classNode, name)
+    .filter(({ kind }) => kind !== 'read')
+    .map(({ node: { parent }, node }) =>
+      /assignment$/.test(parent?.type ?? '') && parent?.left === node ? parent.right : undefined,
+    );
+}
+
 /** The value given to `self.name` where the family writes it exactly once, in an `__init__`. */
 export function initialValue(module: PyModule, at: PyNode, name: string): PyNode | undefined {
   const around = classAround(at);

@@ -119,8 +119,18 @@ export function argumentsOf(call: PyNode): readonly PyNode[] {
   return call.arguments?.named ?? [];
 }
 
+/** The arguments without a keyword. */
+export function positionalArguments(call: PyNode): readonly PyNode[] {
+  return argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
+}
+
 export function keywordArgument(call: PyNode, name: string): PyNode | undefined {
   return argumentsOf(call).find((node) => node.type === 'keyword_argument' && node.name?.text === name);
+}
+
+/** The value that a call gives by a keyword. */
+export function keywordValue(call: PyNode, name: string): PyNode | undefined {
+  return keywordArgument(call, name)?.value;
 }
 
 export function hasSplat(call: PyNode): boolean {

@@ -62,7 +62,9 @@ export {
   hasSplat,
   isInExpressionScope,
   keywordArgument,
+  keywordValue,
   methodName,
+  positionalArguments,
   receiverOf,
   statementOf,
   swallowsErrors,
@@ -215,15 +217,15 @@ export {
   differentiatingReader,
   onlyReadOutside,
 } from '../values/effects/mode.js';
-export { fatesAt } from '../values/uses/record-fate.js';
+export { effectsOf, usesOf, valueOf } from '../values/index.js';
+
 export { backwardIn, isEvaluation, isReport } from '../values/uses/report.js';
-export { isComputedHere } from '../values/value/computed-value.js';
-export { isCertainDevice, isCpu, isDevice } from '../values/value/device-value.js';
-export { mayCarryGradient, recordsNoGraph } from '../values/value/gradient.js';
-export { type Held, heldTensor } from '../values/value/held-tensor.js';
+
+export { isCertainDevice } from '../values/value/device-value.js';
+export { recordsNoGraph } from '../values/value/gradient.js';
+export type { Held } from '../values/value/held-tensor.js';
 export { type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../values/value/low-rank.js';
-export { isProvenTensor } from '../values/value/proven-tensor.js';
-export { kindOf } from '../values/value/tensor.js';
+
 export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';

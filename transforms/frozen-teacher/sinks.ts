@@ -10,7 +10,7 @@ import { ask } from '../../src/semantic/question.js';
 import {
   argumentsOf,
   enclosingFunction,
-  keywordArgument,
+  keywordValue,
   methodName,
   receiverOf,
   statementOf,
@@ -228,7 +228,7 @@ function mixes(
 /** `torch.zeros(3, requires_grad=True)`, `x.requires_grad_()` */
 function asksForGradient(call: PyNode): boolean {
   if (methodName(call) === 'requires_grad_') return argumentsOf(call).length === 0;
-  return keywordArgument(call, 'requires_grad')?.value?.type === 'true';
+  return keywordValue(call, 'requires_grad')?.type === 'true';
 }
 
 const MAX_DEPTH = 16;

@@ -13,6 +13,7 @@ import {
   enclosingFunction,
   hasSplat,
   keywordArgument,
+  keywordValue,
   statementOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
@@ -186,8 +187,7 @@ function findTrainerCalls(module: PyModule): readonly TrainerCall[] {
     for (const { call } of callsNamed(module, word)) {
       const callee = call.function;
       const [, second] = argumentsOf(call);
-      const args =
-        keywordArgument(call, 'args')?.value ?? (second?.type === 'keyword_argument' ? undefined : second);
+      const args = keywordValue(call, 'args') ?? (second?.type === 'keyword_argument' ? undefined : second);
       const isKnown = callee !== undefined && isTrainerClass(module, callee);
       found.push({ node: call, args: isKnown ? args : undefined });
     }

@@ -3,7 +3,7 @@ import { row } from '../../library/library.js';
 import { type Answer, all, not } from '../../semantic/answer.js';
 import { ancestryOf, definitionBehind, methodNamed } from '../../semantic/definitions.js';
 import type { Given } from '../../semantic/given.js';
-import { importsPackage, qualifiedName } from '../../semantic/imports.js';
+import { calledPath, importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { keywordArgument } from '../../semantic/statements.js';
 import type { Taker } from '../../semantic/taken-by-name.js';
@@ -80,8 +80,7 @@ export function argumentsTakers(module: PyModule, { takers, homes }: Given): rea
 
 /** Whether a field has this value where nobody gives it, by the installed version of the library. */
 export function isDefault({ module, call, own }: ArgumentsCall, field: string, value: string): Answer {
-  const callee = call.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   const bases = own === undefined ? [] : ancestryOf(module, own).imported;
   const known = [path ?? '', ...bases].find((each) => row(each)?.is === 'arguments');
   const facts = known === undefined ? undefined : row(known);

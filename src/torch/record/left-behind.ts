@@ -2,7 +2,7 @@ import { isOperation, ofTensor, row } from '../../library/library.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { reachingDefinitions, readsReached } from '../../semantic/flow.js';
 import { shown } from '../../semantic/gate.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath } from '../../semantic/imports.js';
 import { readerOfVariables } from '../../semantic/liveness.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
@@ -283,8 +283,7 @@ function isComputed(module: PyModule, value: PyNode): boolean {
   if (node.type === 'binary_operator') return true;
   if (node.type !== 'call') return false;
   if (networkRunBy(module, node) !== undefined) return true;
-  const callee = node.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, node);
   if (path !== undefined) return isOperation(row(path)) && row(path)?.storage === 'new';
   const receiver = receiverOf(node);
   return receiver !== undefined && isPure(module, methodName(node) ?? '') && isComputed(module, receiver);
