@@ -1,4 +1,3 @@
-import { calledPath } from '../src/semantic/imports.js';
 /*
  * x = checkpoint(block, x, use_reentrant=False, preserve_rng_state=False)
  *
@@ -14,6 +13,7 @@ import {
   ask,
   CHECKPOINT,
   CHECKPOINT_SEQUENTIAL,
+  calledPath,
   callsNamed,
   hasSplat,
   isCheckpointWrapper,

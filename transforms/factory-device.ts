@@ -1,4 +1,3 @@
-import { calledPath } from '../src/semantic/imports.js';
 /*
  * mask = torch.zeros(n, dtype=torch.bool).to(x.device)
  *
@@ -14,6 +13,7 @@ import {
   argumentsOf,
   ask,
   behindBracket,
+  calledPath,
   hasSplat,
   isCertainDevice,
   isExact,

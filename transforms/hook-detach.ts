@@ -12,8 +12,8 @@
  */
 import {
   ask,
-  differentiatingCaller,
   differentiatingReader,
+  effectsOf,
   enclosingFunction,
   isTestCode,
   ONLY_READ,
@@ -97,7 +97,7 @@ export const hookDetach: Transform<HookSite> = {
     const reader = differentiatingReader(module, hook, store)?.name?.text;
     const caller = fates
       .flatMap(({ kind, node }) => (kind === 'returned' ? [enclosingFunction(node)] : []))
-      .find((around) => around !== undefined && differentiatingCaller(module, around) !== undefined);
+      .find((around) => around !== undefined && effectsOf(module, around).differentiatedBy !== undefined);
     const asked = ['register_hook', 'retain_grad', 'backward_hook'].find(
       (word) => module.at(word).length > 0,
     );

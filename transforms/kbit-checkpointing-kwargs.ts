@@ -1,4 +1,3 @@
-import { calledPath } from '../src/semantic/imports.js';
 /*
  * model = prepare_model_for_kbit_training(model)
  *
@@ -13,6 +12,7 @@ import {
   argumentsOf,
   ask,
   CHECKPOINTING_KWARGS,
+  calledPath,
   callsNamed,
   formGates,
   isKbitPreparation,

@@ -5,6 +5,7 @@ import { type Given, givenIn } from '../semantic/given.js';
 import { qualifiedName } from '../semantic/imports.js';
 import { writtenBehind } from '../semantic/literals.js';
 import type { PyModule } from '../semantic/module.js';
+import { isAtLeast } from '../semantic/standing.js';
 import { argumentsOf, keywordArgument, keywordValue } from '../semantic/statements.js';
 import { plainString } from '../semantic/strings.js';
 import { isTestCode } from '../semantic/test-code.js';
@@ -12,7 +13,6 @@ import type { PyNode } from '../syntax/node.js';
 import { argumentsCalls, libraryOf } from '../torch/huggingface/huggingface.js';
 import { modelLoad } from '../torch/huggingface/pretrained.js';
 import { adamCalls } from '../torch/training/optimizer-call.js';
-import { isAtLeast } from '../torch/versions.js';
 import { CONFIGURATIONS } from './configurations.js';
 import { DTYPE_WORDS, type Found, linearsNamed, optimizerNamed, type Reading } from './reading.js';
 

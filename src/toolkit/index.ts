@@ -41,7 +41,7 @@ export {
   spreadsMore,
 } from '../semantic/given.js';
 export { hydraSetting, hydraSources } from '../semantic/hydra.js';
-export { importsPackage, nameFor, qualifiedName } from '../semantic/imports.js';
+export { calledPath, importsPackage, nameFor, qualifiedName } from '../semantic/imports.js';
 export { type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
 export { frameReader, neededAfter } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
@@ -52,6 +52,7 @@ export { settersElsewhere } from '../semantic/project-names.js';
 export { ask, type Question } from '../semantic/question.js';
 export { repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
+export { isAtLeast, isInstalled } from '../semantic/standing.js';
 export {
   argumentsOf,
   contextManagers,
@@ -211,9 +212,7 @@ export {
   trainingLoops,
 } from '../torch/training/training-loop.js';
 export { isTraced, wrappingGates } from '../torch/training/wrapping.js';
-export { isAtLeast, isInstalled } from '../torch/versions.js';
 export {
-  differentiatingCaller,
   differentiatingReader,
   onlyReadOutside,
 } from '../values/effects/mode.js';

@@ -3,8 +3,7 @@ import type { PyNode } from '../syntax/node.js';
 import { trainingCallReached } from './effects/calls.js';
 import { differentiatingModuleAround } from './effects/elsewhere.js';
 import { gradUseReached } from './effects/grad.js';
-import { differentiatingCaller, isGradOff, onlyRunsGradOff } from './effects/mode.js';
-import { recordsNoGraph } from './value/gradient.js';
+import { differentiatingCaller, entersGradOff, isGradOff, onlyRunsGradOff } from './effects/mode.js';
 
 /** What running a function, or a part of one, does to graphs and gradients. Each answer is computed when it is asked for. */
 export class Effects {
@@ -13,21 +12,22 @@ export class Effects {
     readonly node: PyNode,
   ) {}
 
-  /** It differentiates, or what it runs in its file does: completes "because it …". */
-  get differentiates(): string | undefined {
+  /**
+   * That it differentiates, or what it runs in its file does; of one that runs networks also that a network of the project does
+   * so in its forward. Clauses that follow "because".
+   */
+  *differentiation(runsNetworks: boolean): Generator<string> {
     const reached = gradUseReached(this.module, this.node);
-    if (reached === undefined) return undefined;
-    const { via, use } = reached;
-    return via === undefined ? use.words : `may run \`${via.name?.text}\`, which ${use.words}`;
+    const via = reached?.via?.name?.text;
+    if (reached !== undefined)
+      yield via === undefined
+        ? `it ${reached.use.words}`
+        : `it may run \`${via}\`, which ${reached.use.words}`;
+    const inner = runsNetworks ? differentiatingModuleAround(this.module) : undefined;
+    if (inner !== undefined) yield `it may run \`${inner.name}\`, whose forward ${inner.use.words}`;
   }
 
-  /** A network of the project, which it may run, differentiates in its forward: completes "because it …". */
-  get differentiatesInForward(): string | undefined {
-    const inner = differentiatingModuleAround(this.module);
-    return inner && `may run \`${inner.name}\`, whose forward ${inner.use.words}`;
-  }
-
-  /** It runs something that trains, by its name or by what it is handed. */
+  /** It runs something that trains, by its name or by what it is handed: a clause of the same kind. */
   get trains(): string | undefined {
     return trainingCallReached(this.module, this.node)?.words;
   }
@@ -37,11 +37,10 @@ export class Effects {
     return differentiatingCaller(this.module, this.node);
   }
 
-  /** `off`: surely. `perhaps-off`: by a condition, by its callers, or going by names. */
-  get gradMode(): 'off' | 'perhaps-off' | 'on' {
-    if (recordsNoGraph(this.module, this.node.body ?? this.node)) return 'off';
-    const isOff = isGradOff(this.module, this.node) || onlyRunsGradOff(this.module, this.node);
-    return isOff ? 'perhaps-off' : 'on';
+  /** Somebody has seen to it that it runs without gradients: a decorator, a block around it, its callers or an exit stack; also by a name. */
+  get isGradOff(): boolean {
+    const { module, node } = this;
+    return isGradOff(module, node) || onlyRunsGradOff(module, node) || entersGradOff(module, node);
   }
 }
 

@@ -7,6 +7,7 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { mayLead } from '../../src/semantic/paths.js';
 import { ask } from '../../src/semantic/question.js';
+import { isAtLeast } from '../../src/semantic/standing.js';
 import {
   allNodes,
   argumentsOf,
@@ -31,7 +32,6 @@ import {
   NOT_REENTRANT,
 } from '../../src/torch/module/checkpointing.js';
 import { definitionsOf } from '../../src/torch/module/model-value.js';
-import { isAtLeast } from '../../src/torch/versions.js';
 
 /**
  * Whether checkpointing, chosen at `call` in the non-re-entrant form, stays in it: nobody enables it again in the form that

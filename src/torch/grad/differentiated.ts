@@ -3,7 +3,6 @@ import type { PyModule } from '../../semantic/module.js';
 import { unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
-
 import { certainBackward, isSame, operandsOf, sourcesOf } from './spent-graph.js';
 
 const MAX_DEPTH = 8;

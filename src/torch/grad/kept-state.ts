@@ -7,7 +7,6 @@ import { enclosingClass, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
-
 import { mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 
 /** What a network computes in its forward, and still has behind it. */

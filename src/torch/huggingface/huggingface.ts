@@ -5,10 +5,10 @@ import { ancestryOf, definitionBehind, methodNamed } from '../../semantic/defini
 import type { Given } from '../../semantic/given.js';
 import { calledPath, importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isAtLeast } from '../../semantic/standing.js';
 import { keywordArgument } from '../../semantic/statements.js';
 import type { Taker } from '../../semantic/taken-by-name.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isAtLeast } from '../versions.js';
 
 /** What an expression names: an imported class of the kind, or a same-file class that derives from one. */
 function listedClass(

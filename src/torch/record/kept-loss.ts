@@ -7,17 +7,10 @@ import { ask } from '../../semantic/question.js';
 import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { gradUseIn } from '../../values/effects/grad.js';
-import {
-  differentiatingCaller,
-  entersGradOff,
-  isGradOff,
-  onlyRunsGradOff,
-  switchesGradOff,
-} from '../../values/effects/mode.js';
-import { usesOf, valueOf } from '../../values/index.js';
+import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../values/effects/mode.js';
+import { effectsOf, usesOf, valueOf } from '../../values/index.js';
 import type { Fate } from '../../values/uses/record-fate.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
-
 import { isTorchCode } from '../framework.js';
 import { backwardsIn } from '../grad/backward-calls.js';
 import { callersElsewhere, isOnlyReadByCallers, partReturned } from '../grad/callers.js';
@@ -150,7 +143,7 @@ function isReadByText(module: PyModule, binding: PyNode): boolean {
 
 function isDifferentiatedByCaller(module: PyModule, { node }: Fate): boolean {
   const around = enclosingFunction(node);
-  return around !== undefined && differentiatingCaller(module, around) !== undefined;
+  return around !== undefined && effectsOf(module, around).differentiatedBy !== undefined;
 }
 
 /**

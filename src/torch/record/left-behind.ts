@@ -12,11 +12,10 @@ import { ask } from '../../semantic/question.js';
 import { methodName, receiverOf, statementOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
-import { suspicionsOf, trainingCallReached } from '../../values/effects/calls.js';
-import { differentiatingModuleAround } from '../../values/effects/elsewhere.js';
+import { suspicionsOf } from '../../values/effects/calls.js';
 import { asksForGraph } from '../../values/effects/forward.js';
-import { gradUseReached } from '../../values/effects/grad.js';
 import { differentiates, differentiatingReader, onlyReadOutside } from '../../values/effects/mode.js';
+import { effectsOf } from '../../values/index.js';
 import { escapesOf } from '../../values/uses/escapes.js';
 import { isReport } from '../../values/uses/report.js';
 import { valuesPutInto } from '../../values/value/parts.js';
@@ -90,17 +89,10 @@ function* doubtsAboutPart(part: Part, statement: PyNode): Generator<GradDoubt> {
 }
 
 function* refusals(module: PyModule, loop: PyNode, models: readonly PyNode[]): Generator<GradDoubt> {
-  const reached = gradUseReached(module, loop);
-  if (reached !== undefined) {
-    const via = reached.via?.name?.text;
-    yield no(
-      via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
-    );
-  }
-  const inner = differentiatingModuleAround(module);
-  if (inner !== undefined) yield no(`it may run \`${inner.name}\`, whose forward ${inner.use.words}`);
-  const training = trainingCallReached(module, loop);
-  if (training !== undefined) yield no(training.words);
+  const effects = effectsOf(module, loop);
+  for (const clause of effects.differentiation(true)) yield no(clause);
+  const { trains } = effects;
+  if (trains !== undefined) yield no(trains);
   const mode = models.find(({ text }) => [...ownCalls(loop)].some((call) => switchesToTraining(call, text)));
   if (mode !== undefined) yield no(`\`${mode.text}\` is put back into training mode inside`);
 }

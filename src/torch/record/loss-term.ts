@@ -8,7 +8,6 @@ import { roleOf } from '../../semantic/names.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
-
 import { isTorchCode } from '../framework.js';
 
 /** A value that is added to a total: whether it is a 0-dim tensor, and of floating point. */

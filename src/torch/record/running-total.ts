@@ -1,10 +1,8 @@
 import { isMaker, mayShare, ofTensor, row } from '../../library/library.js';
-
 import { zeroGiven } from '../../semantic/counter.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-
 import {
   argumentsOf,
   methodName,
@@ -12,7 +10,6 @@ import {
   statementOf,
   unparenthesized,
 } from '../../semantic/statements.js';
-
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { placesOf } from '../../text/words.js';

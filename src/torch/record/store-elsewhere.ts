@@ -10,7 +10,6 @@ import {
 } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { usesOf } from '../../values/index.js';
-
 import { mayDifferentiate } from '../grad/callers.js';
 import { ONLY_READ } from '../questions.js';
 

@@ -20,7 +20,6 @@ import { readGatesElsewhere, tensorRead } from '../../values/uses/tensor-read.js
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { isLayer } from '../../values/value/proven-tensor.js';
 import { type Fit, fits, isSingle } from '../../values/value/shape.js';
-
 import { HALF_DTYPES } from '../catalog.js';
 import { reflectionGates } from '../module/reflection.js';
 import { wrappingGates } from '../training/wrapping.js';

@@ -11,7 +11,6 @@ import { valueOf } from '../../values/index.js';
 import { type TensorRead, tensorRead } from '../../values/uses/tensor-read.js';
 import { cpuSource } from '../../values/value/device.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
-
 import type { RunningStatistic, Update } from './running-statistic.js';
 
 /** What must hold for `old * decay + fresh * gain` to be the same as `old.mul_(decay).add_(fresh, alpha=gain)` without gradients. */

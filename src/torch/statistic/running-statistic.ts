@@ -16,7 +16,6 @@ import {
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
-
 import { LERP } from '../catalog.js';
 import { moduleKind, type Registration, registrationOf } from '../module/modules.js';
 

@@ -7,10 +7,8 @@ import { ask } from '../../semantic/question.js';
 import { enclosingFunction } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { usesOf, valueOf } from '../../values/index.js';
-
 import { readGatesElsewhere, tensorRead } from '../../values/uses/tensor-read.js';
 import { recordsNoGraph, runsWithoutGrad } from '../../values/value/gradient.js';
-
 import { runsInForward } from '../module/modules.js';
 import { reflectionGates } from '../module/reflection.js';
 import { hasDetach, ONLY_READ } from '../questions.js';

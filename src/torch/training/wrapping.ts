@@ -8,7 +8,6 @@ import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.j
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
-
 import {
   DISTRIBUTED_CLUES,
   HALF_DTYPES,

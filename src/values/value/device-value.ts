@@ -2,13 +2,10 @@ import { mayShare, ofTensor } from '../../library/library.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { classAround } from '../../semantic/definitions.js';
-
 import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-
 import { argumentsOf, methodName, unparenthesized } from '../../semantic/statements.js';
-
 import type { PyNode } from '../../syntax/node.js';
 import { CUDA_ORDINAL, DEVICE, TORCH } from '../../torch/catalog.js';
 import { heldTensor } from './held-tensor.js';
