@@ -16,6 +16,7 @@ import {
   enclosingClass,
   enclosingFunction,
   importsPackage,
+  isCallee,
   isTraced,
   linesOf,
   methodName,
@@ -195,9 +196,7 @@ function isSelf(call: PyNode, object: PyNode): boolean {
 
 /** What is called is a module, and has no device. */
 function isCalled(module: PyModule, name: PyNode): boolean {
-  return module
-    .occurrences(module.scopeAt(name), name.text)
-    .some((use) => use.parent?.type === 'call' && use.parent.function === use);
+  return module.occurrences(module.scopeAt(name), name.text).some((use) => isCallee(use));
 }
 
 function names(node: PyNode): readonly string[] {

@@ -5,7 +5,7 @@ import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
 import { ask } from './question.js';
-import { argumentsOf, enclosingFunction } from './statements.js';
+import { argumentsOf, enclosingFunction, isCallee } from './statements.js';
 
 export interface AttributeUse {
   /** The whole `self.name`. */
@@ -81,7 +81,7 @@ function findUses(module: PyModule, name: string): NamedUses {
     const owner = classBehind(module, object);
     const certain = owner !== undefined;
     // Somebody else's method of that name.
-    if (!certain && node.parent?.type === 'call' && node.parent.function === node) continue;
+    if (!certain && isCallee(node)) continue;
     const use = { node, certain, kind: useKind(node) };
     const others = found.get(owner);
     if (others === undefined) found.set(owner, [use]);

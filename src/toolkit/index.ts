@@ -61,6 +61,7 @@ export {
   enclosingLoops,
   enclosingWiths,
   hasSplat,
+  isCallee,
   isInExpressionScope,
   keywordArgument,
   keywordValue,

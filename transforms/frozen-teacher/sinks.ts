@@ -10,6 +10,7 @@ import { ask } from '../../src/semantic/question.js';
 import {
   argumentsOf,
   enclosingFunction,
+  isCallee,
   keywordValue,
   methodName,
   receiverOf,
@@ -178,7 +179,7 @@ function readsOfReturned(module: PyModule, functionNode: PyNode | undefined): re
   if (functionNode === undefined || name === undefined) return undefined;
   const calls = functionUses(module, functionNode).map((use) => {
     const callee = use.parent?.attribute === use ? use.parent : use;
-    return callee.parent?.type === 'call' && callee.parent.function === callee ? callee.parent : undefined;
+    return isCallee(callee) ? callee.parent : undefined;
   });
   if (calls.length === 0 || calls.includes(undefined)) return undefined;
   const { uses, unread } = usesElsewhere(module, name, { may: () => true, byName: true });

@@ -4,7 +4,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { isProgram } from '../../semantic/program.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
-import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
+import { enclosingFunction, enclosingLoops, isCallee, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { gradUseIn } from '../../values/effects/grad.js';
 import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../values/effects/mode.js';
@@ -137,7 +137,7 @@ function isEvaluationByName(node: PyNode): boolean {
 function isReadByText(module: PyModule, binding: PyNode): boolean {
   const around = enclosingFunction(binding) ?? module.root;
   return ['locals(', 'vars(', 'exec(', 'eval('].some((word) =>
-    module.atWithin(word, around).some((hit) => hit.parent?.type === 'call' && hit.parent.function === hit),
+    module.atWithin(word, around).some((hit) => isCallee(hit)),
   );
 }
 

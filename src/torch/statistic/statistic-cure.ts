@@ -4,7 +4,7 @@ import { type Gate, gate, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
-import { enclosingFunction } from '../../semantic/statements.js';
+import { enclosingFunction, isTarget } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { usesOf, valueOf } from '../../values/index.js';
 import { readGatesElsewhere, tensorRead } from '../../values/uses/tensor-read.js';
@@ -119,9 +119,7 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
   const self = `\`self.${name}\``;
   const plain = plainAttributes(module, classNode, name);
   const plainWrite = otherWrites.every(
-    ({ node, kind }) =>
-      kind === 'write' &&
-      ((node.parent?.type === 'assignment' && node.parent.left === node) || isUnpackedAtStart(node)),
+    ({ node, kind }) => kind === 'write' && (isTarget(node) || isUnpackedAtStart(node)),
   );
   const taken = new Set(updates.flatMap(({ fresh, takesTensor }) => (takesTensor ? [fresh] : [])));
   const targets = updates.map(({ target }) => target);

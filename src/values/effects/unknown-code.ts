@@ -2,7 +2,7 @@ import type { Elsewhere } from '../../semantic/elsewhere.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { isMethodOfProject } from '../../semantic/project-names.js';
-import { enclosingClass, methodName } from '../../semantic/statements.js';
+import { enclosingClass, isTarget, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { Origins } from '../value/origins.js';
 import { isMethodOfLibraries } from '../value/plain.js';
@@ -139,8 +139,7 @@ function setsAttribute(alone: PyModule, name: string): boolean {
     if (place?.type === 'keyword_argument')
       return place.name === node && mayBeFunction(alone, place.value, false);
     const target = place?.type === 'attribute' && place.attribute === node ? place : node;
-    const isTarget = target.parent?.type === 'assignment' && target.parent.left === target;
-    if (!isTarget || (target === node && alone.resolve(node)?.kind !== 'class')) return false;
+    if (!isTarget(target) || (target === node && alone.resolve(node)?.kind !== 'class')) return false;
     return mayBeFunction(alone, target.parent?.right, true);
   });
 }

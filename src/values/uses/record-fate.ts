@@ -6,7 +6,7 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
 import { functionsNamed } from '../../semantic/project-names.js';
-import { methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { isTarget, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { CPU_LIBRARIES, DEEPCOPY, NUMPY, SAVE, TORCH, TORCH_DISTRIBUTED } from '../../torch/catalog.js';
 import { LR_SCHEDULERS } from '../../torch/catalog-modules.js';
@@ -84,8 +84,8 @@ export class RecordTrace {
         return parent.named[1] === node ? undefined : parent;
       case 'subscript':
         if (parent.value !== node) return undefined;
-        if (isTarget(parent, 'augmented_assignment')) return this.#add('changed', parent);
-        return isTarget(parent, 'assignment') ? undefined : parent;
+        if (isTarget(parent)) return undefined;
+        return isTarget(parent, true) ? this.#add('changed', parent) : parent;
       case 'return_statement':
         return this.#add(sameFunction(parent, place) ? 'returned' : 'escapes', place);
       case 'named_expression':
@@ -243,11 +243,6 @@ function isCut(receiver: PyNode): boolean {
 /** `"%.3f" % total` */
 function isFormatting(operation: PyNode): boolean {
   return operation.operator?.text === '%' && /^(?:concatenated_)?string$/.test(operation.left?.type ?? '');
-}
-
-function isTarget(subscript: PyNode, type: string): boolean {
-  const place = subscript.parent;
-  return place?.type === type && place.left === subscript;
 }
 
 function namesIn(target: PyNode | undefined): readonly PyNode[] {
