@@ -231,6 +231,7 @@ export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
 export { withEvidence } from './evidence.js';
 export {
+  countsOn,
   onlyHere,
   requireArrival,
   requireOriginal,
@@ -238,4 +239,5 @@ export {
   requireUncaught,
   requireVersion,
 } from './gates.js';
+export type { Plugin, PluginMeta, PluginToolkit, PluginTransform } from './plugin.js';
 export { Proof } from './proof.js';
