@@ -14,7 +14,6 @@ import {
   CHECKPOINT,
   CHECKPOINT_SEQUENTIAL,
   callsNamed,
-  checkpointCall,
   enclosingWiths,
   isInExpressionScope,
   isTestCode,
@@ -35,6 +34,7 @@ import {
   type Transform,
   usesDeepSpeed,
 } from '../src/toolkit/index.js';
+import { checkpointCall } from './checkpoint-use-reentrant/checkpoint-call.js';
 
 const FORM = 'use_reentrant';
 /** The ways to get at `torch.utils.checkpoint`, and to call what is in it, by its own name or another. */

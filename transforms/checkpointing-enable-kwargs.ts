@@ -15,7 +15,6 @@ import {
   CHECKPOINTING_KWARGS,
   calledDefinition,
   formGates,
-  hasAdapters,
   isAtLeast,
   isTestCode,
   isTransformersModel,
@@ -26,6 +25,7 @@ import {
   receiverOf,
   shown,
 } from '../src/toolkit/index.js';
+import { hasAdapters } from './checkpointing-enable-kwargs/adapters.js';
 
 interface EnableSite extends Site {
   readonly call: PyNode;

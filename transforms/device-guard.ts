@@ -29,9 +29,9 @@ import {
   settersElsewhere,
   shown,
   standalone,
-  tracedElsewhere,
   withoutSubscripts,
 } from '../src/toolkit/index.js';
+import { tracedElsewhere } from './device-guard/traced-elsewhere.js';
 
 interface GuardSite extends Site {
   readonly statement: PyNode;

@@ -13,7 +13,6 @@ import {
   argumentsOf,
   ask,
   behindBracket,
-  givenInstead,
   hasSplat,
   isCertainDevice,
   isCpu,
@@ -43,6 +42,7 @@ import {
   runsOnce,
   tryAround,
 } from './factory-device/factory-place.js';
+import { givenInstead } from './factory-device/given-instead.js';
 
 interface FactorySite extends Site {
   /** `torch.zeros(n)` */

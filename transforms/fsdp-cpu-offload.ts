@@ -19,19 +19,17 @@ import {
   FSDP_NAME,
   hasSplat,
   isInExpressionScope,
-  isOptimizerAbove,
   isTestCode,
   keywordArgument,
-  optimizersOver,
   ownsItsLines,
   Proof,
   type PyNode,
   type Site,
-  shardings,
   shown,
   statementOf,
   type Transform,
 } from '../src/toolkit/index.js';
+import { isOptimizerAbove, optimizersOver, shardings } from './fsdp-cpu-offload/optimizers-over.js';
 
 interface WrapSite extends Site {
   /** The call that wraps already, if there is one. */

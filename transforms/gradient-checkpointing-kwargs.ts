@@ -22,7 +22,6 @@ import {
   ask,
   CHECKPOINTING,
   CHECKPOINTING_KWARGS,
-  dictGates,
   filesOf,
   formGates,
   givenAcross,
@@ -42,6 +41,7 @@ import {
   siblingOf,
   takesLibraryKeyword,
 } from '../src/toolkit/index.js';
+import { dictGates } from './gradient-checkpointing-kwargs/dict-gates.js';
 
 interface CheckpointingSite extends Site {
   /** The setting that turns checkpointing on; undefined where trl does by default. */

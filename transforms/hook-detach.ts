@@ -12,7 +12,6 @@
  */
 import {
   ask,
-  callerGates,
   differentiatingCaller,
   differentiatingReader,
   enclosingFunction,
@@ -26,6 +25,7 @@ import {
   storeGates,
   type Transform,
 } from '../src/toolkit/index.js';
+import { callerGates } from './hook-detach/caller-gates.js';
 import type { StoredOutput } from './hook-detach/forward-hooks.js';
 import {
   feedsLoss,

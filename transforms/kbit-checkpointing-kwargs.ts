@@ -14,7 +14,6 @@ import {
   CHECKPOINTING_KWARGS,
   callsNamed,
   formGates,
-  hookGates,
   isKbitPreparation,
   isTestCode,
   keywordArgument,
@@ -25,9 +24,9 @@ import {
   qualifiedName,
   type Site,
   shown,
-  staysNotReentrant,
   type Transform,
 } from '../src/toolkit/index.js';
+import { hookGates, staysNotReentrant } from './kbit-checkpointing-kwargs/again.js';
 
 const PREPARE = 'prepare_model_for_kbit_training';
 const SWITCH = 'use_gradient_checkpointing';

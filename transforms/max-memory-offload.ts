@@ -18,7 +18,6 @@ import {
   Proof,
   type PyModule,
   type PyNode,
-  placesModel,
   plainString,
   requireArrival,
   type Site,
@@ -26,6 +25,7 @@ import {
   type Written,
   writtenBehind,
 } from '../src/toolkit/index.js';
+import { placesModel } from './max-memory-offload/placed.js';
 
 const MAX_MEMORY = 'max_memory';
 

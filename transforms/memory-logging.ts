@@ -27,18 +27,17 @@ import {
   methodName,
   nameFor,
   type Options,
-  ownCounter,
   Proof,
   type PyModule,
   type PyNode,
   qualifiedName,
   type Site,
   statementOf,
-  stepCounter,
   type TrainingLoop,
   type Transform,
   trainingLoops,
 } from '../src/toolkit/index.js';
+import { ownCounter, stepCounter } from './memory-logging/step-counter.js';
 
 const HELPER = 'log_gpu_memory';
 const INDEX = 'batch_index';

@@ -14,14 +14,12 @@ import {
   doubtsAbout,
   type Evaluation,
   evaluations,
-  hasGradMode,
   hasInferenceFastPath,
   importsTorch,
   isFrozen,
   isTestFile,
   keepsOnlyNumbers,
   mayEvaluate,
-  mayMeanTorch,
   mayRunForNumbers,
   mayWalk,
   NO_GRAD,
@@ -36,6 +34,7 @@ import {
   type Walk,
   walks,
 } from '../src/toolkit/index.js';
+import { hasGradMode, mayMeanTorch } from './no-grad/grad-mode.js';
 
 const meta: TransformMeta = {
   id: 'no-grad',

@@ -28,8 +28,8 @@ import {
   type Site,
   statementOf,
   type Transform,
-  trainingForwards,
 } from '../src/toolkit/index.js';
+import { trainingForwards } from './training-use-cache/training-forwards.js';
 
 const CACHE = 'use_cache';
 /** Whose forward pass takes `use_cache`; what an Auto class loads is not known. */

@@ -118,8 +118,8 @@ export {
 } from '../torch/catalog.js';
 export { type Gate, hasDetach, ONLY_READ, placeOf, shown } from '../torch/gate.js';
 export { type Backward, backwards } from '../torch/grad/backward-calls.js';
-export { callerGates } from '../torch/grad/callers.js';
-export { doubtsAbout, hasGradMode, keepsOnlyNumbers } from '../torch/grad/doubts.js';
+
+export { doubtsAbout, keepsOnlyNumbers } from '../torch/grad/doubts.js';
 export {
   type Evaluation,
   evaluations,
@@ -137,7 +137,7 @@ export {
 } from '../torch/grad/mode.js';
 export { mayCallNetwork, mayRunForNumbers, NUMBERS, numericRuns } from '../torch/grad/numeric-runs.js';
 export { fatesAt } from '../torch/grad/record-fate.js';
-export { compilerOf, importsTorch, mayMeanTorch } from '../torch/grad/roles.js';
+export { compilerOf, importsTorch } from '../torch/grad/roles.js';
 export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';
 export {
   type ArgumentsCall,
@@ -160,19 +160,16 @@ export {
   mayLoadAnyModel,
   mayLoadModel,
   modelLoad,
-  placesModel,
 } from '../torch/huggingface/pretrained.js';
 export {
   CHECKPOINTING,
   CHECKPOINTING_ENABLE,
   CHECKPOINTING_KWARGS,
-  checkpointCall,
-  dictGates,
   formGates,
   NOT_REENTRANT,
   surroundingGates,
 } from '../torch/module/checkpointing.js';
-export { hookGates, staysNotReentrant } from '../torch/module/checkpointing-again.js';
+
 export { mayLearnMore } from '../torch/module/frozen-parts.js';
 export { isModel, nameSaysModel } from '../torch/module/model-value.js';
 export {
@@ -184,7 +181,7 @@ export {
   runsInForward,
 } from '../torch/module/modules.js';
 export { networksOf } from '../torch/module/networks.js';
-export { hasAdapters, isTransformersModel } from '../torch/module/pretrained-value.js';
+export { isTransformersModel } from '../torch/module/pretrained-value.js';
 export {
   graphCarrier,
   isDetachable,
@@ -195,7 +192,7 @@ export {
 export type { GradlessPart } from '../torch/record/left-behind.js';
 export { lossTerm } from '../torch/record/loss-term.js';
 export { backwardIn, isEvaluation, isReport } from '../torch/record/loss-use.js';
-export { mayTotal, type RunningTotal, runningTotals } from '../torch/record/running-total.js';
+
 export { storeGates } from '../torch/record/store-elsewhere.js';
 export { initialisesBefore, inPlaceGates, startOf } from '../torch/statistic/in-place-statistic.js';
 export {
@@ -210,26 +207,13 @@ export {
   valuesToDetach,
 } from '../torch/statistic/statistic-cure.js';
 export { isComputedHere } from '../torch/tensor/computed-value.js';
-export { givenInstead, isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
+export { isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
 export { IS_TORCH, isTorchCode } from '../torch/tensor/framework.js';
 export { type Held, heldTensor } from '../torch/tensor/held-tensor.js';
-export {
-  isWeight,
-  type LowRank,
-  lowRank,
-  type MatrixProduct,
-  matrixProduct,
-} from '../torch/tensor/low-rank.js';
+export { type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../torch/tensor/low-rank.js';
 export { isProvenTensor } from '../torch/tensor/proven-tensor.js';
 export { kindOf } from '../torch/tensor/tensor.js';
-export {
-  accumulatingElsewhere,
-  accumulatingLoops,
-  cpuOffloads,
-  isOptimizerAbove,
-  optimizersOver,
-  shardings,
-} from '../torch/training/fsdp.js';
+export { accumulatingLoops } from '../torch/training/fsdp.js';
 export {
   type AdamCall,
   adamArguments,
@@ -238,17 +222,15 @@ export {
   optimizerDoes,
   otherEngine,
 } from '../torch/training/optimizer-call.js';
-export { type TrainedModel, trainedModels, trainingForwards } from '../torch/training/trained-model.js';
+export { type TrainedModel, trainedModels } from '../torch/training/trained-model.js';
 export {
   isOptimizer,
   mayTrain,
-  ownCounter,
   passOf,
-  stepCounter,
   type TrainingLoop,
   trainingLoops,
 } from '../torch/training/training-loop.js';
-export { isTraced, tracedElsewhere, wrappingGates } from '../torch/training/wrapping.js';
+export { isTraced, wrappingGates } from '../torch/training/wrapping.js';
 export { isAtLeast, isInstalled } from '../torch/versions.js';
 export type * from './contract.js';
 export { countPasses } from './counting.js';

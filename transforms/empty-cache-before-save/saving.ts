@@ -5,14 +5,8 @@ import { roleOf } from '../../src/semantic/names.js';
 import { argumentsOf, keywordArgument, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { SAVE } from '../../src/torch/catalog.js';
-import {
-  definitionsOf,
-  holdsWeights,
-  isModel,
-  isTrainer,
-  itemsOf,
-  nameSaysModel,
-} from '../../src/torch/module/model-value.js';
+import { definitionsOf, isModel, isTrainer, nameSaysModel } from '../../src/torch/module/model-value.js';
+import { holdsWeights, itemsOf } from './weights.js';
 
 /** A statement that writes a model's weights. */
 export interface ModelSave {

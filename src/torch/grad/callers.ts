@@ -7,7 +7,7 @@ import { ask } from '../../semantic/question.js';
 import { argumentsOf, enclosingClass, enclosingFunction } from '../../semantic/statements.js';
 import { type Look, type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Gate, ONLY_READ, placeOf } from '../gate.js';
+import { ONLY_READ, placeOf } from '../gate.js';
 import { stringValue } from '../module/modules.js';
 import type { GradDoubt } from './doubts.js';
 import { usesOf } from './mode.js';
@@ -40,14 +40,6 @@ export function callersElsewhere(module: PyModule, functionNode: PyNode, part?: 
   return part === undefined
     ? module.memo(findCallers, functionNode)
     : findCallers(module, functionNode, part);
-}
-
-/** The same for what stands in a `return`, as gates. */
-export function callerGates(module: PyModule, returned: PyNode): readonly Gate[] {
-  const around = enclosingFunction(returned);
-  if (around === undefined) return [];
-  const { doubt, unread } = callersElsewhere(module, around, partReturned(returned));
-  return [doubt, unread].flatMap((found) => (found === undefined ? [] : [found]));
 }
 
 /** Which of the values of a `return` a node stands in; undefined where it is the only one. */

@@ -4,7 +4,7 @@ import { roleOf } from '../../semantic/names.js';
 import { isProgram } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { isAsync, receiverOf } from '../../semantic/statements.js';
-import { isTestCode } from '../../semantic/test-code.js';
+
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ, shown } from '../gate.js';
 import { IS_TORCH } from '../tensor/framework.js';
@@ -18,22 +18,8 @@ import { fastPathGivenIn, hasInferenceFastPath } from './fast-path.js';
 import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './forward.js';
 import { gradUseReached } from './grad.js';
 import { stateOfForward } from './kept-state.js';
-import {
-  differentiatingCaller,
-  differentiatingReader,
-  entersGradOff,
-  isGradOff,
-  onlyRunsGradOff,
-  switchesGradOff,
-  trainingAutocastAround,
-} from './mode.js';
-import {
-  compilerOf,
-  importsTorch,
-  isCalledByTraining,
-  isTrainingByName,
-  scriptedElsewhere,
-} from './roles.js';
+import { differentiatingCaller, differentiatingReader, trainingAutocastAround } from './mode.js';
+import { compilerOf, importsTorch, isTrainingByName, scriptedElsewhere } from './roles.js';
 import { GradTrace } from './trace.js';
 import { differentiatesWhenIterated, differentiatingNetwork, suspectInWords } from './unknown-code.js';
 import { walks } from './walks.js';
@@ -49,25 +35,6 @@ export function no(otherwise: string): GradDoubt {
 
 export function unknown(otherwise: Question): GradDoubt {
   return { answer: 'unknown', otherwise };
-}
-
-/** Somebody else decides about the function's grad mode, or has. */
-export function hasGradMode(module: PyModule, functionNode: PyNode): boolean {
-  return (
-    switchesGradOff(module) ||
-    isTestCode(module, functionNode) ||
-    isTest(functionNode) ||
-    isCalledByTraining(module, functionNode) ||
-    isGradOff(module, functionNode) ||
-    onlyRunsGradOff(module, functionNode) ||
-    entersGradOff(module, functionNode)
-  );
-}
-
-/** `test_…()` without parameters is a test; with some it is an evaluation of that name. */
-function isTest(functionNode: PyNode): boolean {
-  const name = functionNode.field('name')?.text ?? '';
-  return name.startsWith('test_') && functionNode.field('parameters')?.named.length === 0;
 }
 
 /** All that speaks against running the function without gradients, refusals first. */

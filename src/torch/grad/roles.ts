@@ -5,7 +5,7 @@ import { decoratorsOf, enclosingClass } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { NN_MODULE, TORCH_COMPILE, TORCH_JIT } from '../catalog.js';
 import { placeOf } from '../gate.js';
-import { importsOtherFramework } from '../tensor/framework.js';
+
 import { usesInOtherModes, usesOf } from './mode.js';
 
 /** Functions whose grad mode is their caller's business: a framework or the training loop calls them. */
@@ -75,11 +75,6 @@ export function scriptedElsewhere(module: PyModule, functionNode: PyNode): strin
 /** `no`: the file has nothing to do with torch. `lazily`: only functions import it. */
 export function importsTorch(module: PyModule): 'yes' | 'lazily' | 'related' | 'no' {
   return module.memo(findTorchImport, module);
-}
-
-/** Whether the file may speak of torch although it does not import it. */
-export function mayMeanTorch(module: PyModule): boolean {
-  return module.text.includes('torch') && !importsOtherFramework(module);
 }
 
 /** Where most files that import it do: no other import needs to be looked at. */

@@ -135,14 +135,3 @@ export function isPipeline(module: PyModule, call: PyNode): boolean {
   const path = callee && qualifiedName(module, callee);
   return path !== undefined && /^transformers\.(?:pipelines\.)?pipeline$/.test(path);
 }
-
-/** A call that places the weights of a model on devices: a loader of any Hugging Face library, or accelerate's own. */
-export function placesModel(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
-  const path = (callee && qualifiedName(module, callee)) ?? '';
-  return (
-    modelLoad(module, call) !== undefined ||
-    /^(?:transformers|diffusers|peft)\..*\.from_pretrained$/.test(path) ||
-    /^accelerate\.(?:\w+\.)*(?:infer_auto_device_map|load_checkpoint_and_dispatch)$/.test(path)
-  );
-}

@@ -1,7 +1,7 @@
 import { givesModule } from '../../library/library.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { classBehind } from '../../semantic/definitions.js';
-import { reachingDefinitions } from '../../semantic/flow.js';
+
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
@@ -47,34 +47,4 @@ function makesModel(module: PyModule, call: PyNode, asked: readonly string[]): A
   return receiver !== undefined && givesModule(methodName(call) ?? '')
     ? isTransformersModel(module, receiver, asked)
     : 'unknown';
-}
-
-/**
- * Whether a model has adapters of peft here, and nobody has made its inputs require gradients: peft does so itself where
- * checkpointing is on before the adapters come, and when it prepares a quantized model.
- */
-export function hasAdapters(module: PyModule, expression: PyNode): boolean {
-  if (expression.type !== 'identifier') return false;
-  const before = reachingDefinitions(module, expression) ?? definitionsOf(module, expression);
-  return before.some((definition) => {
-    const maker = definition.kind === 'value' ? definition.value : undefined;
-    const callee = maker?.field('function');
-    const path = callee && qualifiedName(module, callee);
-    const [base] = maker?.type === 'call' ? argumentsOf(maker) : [];
-    return path !== undefined && isPeftModelMaker(path) && !(base && isPrepared(module, base));
-  });
-}
-
-function isPrepared(module: PyModule, base: PyNode): boolean {
-  const calls =
-    base.type === 'identifier'
-      ? (reachingDefinitions(module, base) ?? definitionsOf(module, base)).map((each) =>
-          each.kind === 'value' ? each.value : undefined,
-        )
-      : [base];
-  return calls.some((call) => {
-    const callee = call?.field('function');
-    const path = callee && qualifiedName(module, callee);
-    return path !== undefined && isKbitPreparation(path);
-  });
 }

@@ -2,13 +2,13 @@ import { mayShare, ofTensor } from '../../library/library.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { classAround } from '../../semantic/definitions.js';
-import type { Elsewhere } from '../../semantic/elsewhere.js';
+
 import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { argumentsByParameter } from '../../semantic/parameters.js';
+
 import { argumentsOf, methodName, unparenthesized } from '../../semantic/statements.js';
-import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
+
 import type { PyNode } from '../../syntax/node.js';
 import { CUDA_ORDINAL, DEVICE, TORCH } from '../catalog.js';
 import { heldTensor } from './held-tensor.js';
@@ -36,30 +36,6 @@ export function isDevice(module: PyModule, expression: PyNode): Answer {
 /** Whether it surely is a device, by what it was given: not `None` either, which leaves a tensor where it is. */
 export function isCertainDevice(module: PyModule, expression: PyNode): boolean {
   return judge(module, expression, 'values', 0) === 'yes';
-}
-
-/**
- * The argument of a call in the project that gives the parameter which an expression names something that is no device:
- * a tensor or a dtype, which `.to()` takes as well. `None` leaves the tensor where it is made in either form.
- */
-export function givenInstead(module: PyModule, expression: PyNode): Elsewhere | undefined {
-  const found = expression.type === 'identifier' ? reachingDefinitions(module, expression) : undefined;
-  const parameter = found?.find(({ kind }) => kind === 'parameter')?.node;
-  const functionNode = parameter?.closest('function_definition', 'lambda');
-  const named = functionNode?.field('name');
-  const scope = named && module.resolve(named);
-  if (parameter === undefined || functionNode === undefined || named === undefined || scope === undefined)
-    return undefined;
-  const own = module.reads(scope, named.text).map((node) => ({ module, node }));
-  const { uses } = usesElsewhere(module, named, { may: () => true, byName: false });
-  for (const { module: there, node } of [...own, ...uses]) {
-    const call =
-      node.parent?.type === 'call' && node.parent.field('function') === node ? node.parent : undefined;
-    const value = call && argumentsByParameter(there, functionNode, call)?.get(parameter.text);
-    if (value !== undefined && value.type !== 'none' && isDevice(there, value) === 'no')
-      return { module: there, node: value };
-  }
-  return undefined;
 }
 
 function judge(module: PyModule, expression: PyNode, evidence: Evidence, depth: number): Answer {

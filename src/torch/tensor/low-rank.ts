@@ -40,7 +40,7 @@ export interface LowRank {
   readonly low: Answer;
 }
 
-const NAMED = /lora|low_?rank/i;
+export const NAMED = /lora|low_?rank/i;
 const RANK = /rank|bottleneck|lora|^r(?:@\d+)?$|\.r$/i;
 const DEPTH = 4;
 
@@ -64,17 +64,10 @@ export function lowRank(module: PyModule, first: PyNode, second: PyNode): LowRan
   return isSaid ? { matrices: 'yes', low: 'unknown' } : undefined;
 }
 
-/** Weights of a module: a product with one in front merges matrices and sees no activation. */
-export function isWeight(module: PyModule, expression: PyNode): boolean {
-  const node = unparenthesized(expression);
-  if (sizesOf(module, node) !== undefined || node.text.endsWith('.weight')) return true;
-  return /^(?:identifier|attribute|subscript)$/.test(node.type) && NAMED.test(node.text);
-}
-
 type Sizes = readonly [Dimension, Dimension];
 
 /** The two dimensions of a parameter of the module, looked up through names, transposes and `__init__`. */
-function sizesOf(module: PyModule, expression: PyNode, depth = 0): Sizes | undefined {
+export function sizesOf(module: PyModule, expression: PyNode, depth = 0): Sizes | undefined {
   const node = unparenthesized(expression);
   if (depth > DEPTH) return undefined;
   const turned = transposed(node);

@@ -1,4 +1,4 @@
-import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { calledDefinition } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, hasSplat, receiverOf, statementOf } from '../../semantic/statements.js';
@@ -6,7 +6,7 @@ import { ownsItsLines } from '../../syntax/layout.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isPeftModelMaker } from '../catalog.js';
 import { type ModelLoad, modelLoad } from '../huggingface/pretrained.js';
-import { initialValue } from '../module/modules.js';
+
 import { trainingLoops } from './training-loop.js';
 
 /** A transformers model that this file loads into a variable and trains in a loop. */
@@ -97,29 +97,4 @@ function isTrained(module: PyModule, read: PyNode): boolean {
   const callee = call?.field('function');
   if (call === undefined || callee === undefined || argumentsOf(call)[0] !== read) return false;
   return isPeftModelMaker(qualifiedName(module, callee) ?? '');
-}
-
-/** A call of a transformers model whose loss is trained on, and the call that loaded the model. */
-export interface TrainingForward {
-  readonly call: PyNode;
-  readonly load: ModelLoad;
-}
-
-/** `model(**batch)` in a training loop, and `self.model(…, labels=…)` in a class that loads its model. */
-export function trainingForwards(module: PyModule): readonly TrainingForward[] {
-  const found = new Map<PyNode, TrainingForward>();
-  for (const { forwards, load } of trainedModels(module))
-    for (const call of forwards) found.set(call, { call, load });
-  for (const keyword of module.at('labels')) {
-    const call = keyword.parent?.type === 'keyword_argument' ? keyword.parent.parent?.parent : undefined;
-    const callee = call?.field('function');
-    const name = callee?.type === 'attribute' ? callee.field('attribute')?.text : undefined;
-    if (call === undefined || callee === undefined || name === undefined || keyword.text !== 'labels')
-      continue;
-    if (callee.field('object')?.text !== classAround(callee)?.self) continue;
-    const made = initialValue(module, callee, name);
-    const load = made?.type === 'call' ? modelLoad(module, made) : undefined;
-    if (load !== undefined) found.set(call, { call, load });
-  }
-  return [...found.values()];
 }

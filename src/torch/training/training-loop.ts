@@ -162,15 +162,6 @@ export function passOf(module: PyModule, loop: PyNode): Pass | undefined {
   };
 }
 
-/** The variable by which a `for` counts its passes, where it has a name and its body leaves it alone. */
-export function ownCounter(module: PyModule, loop: PyNode): string | undefined {
-  const counter = passOf(module, loop)?.counter;
-  const scope = counter && module.resolve(counter);
-  if (counter === undefined || scope === undefined || counter.text === '_') return undefined;
-  const isKept = module.writes(scope, counter.text).every((write) => !loop.field('body')?.contains(write));
-  return isKept ? counter.text : undefined;
-}
-
 function builtinCalled(module: PyModule, node: PyNode): string | undefined {
   const callee = node.type === 'call' ? node.field('function') : undefined;
   return callee?.type === 'identifier' && module.resolve(callee) === undefined ? callee.text : undefined;
@@ -187,22 +178,4 @@ function withoutBar(module: PyModule, iterable: PyNode): PyNode {
     /^tqdm(?:\.|$)/.test(qualifiedName(module, callee) ?? '') ||
     /^(?:tqdm|track|progress_bar)$/.test(name ?? '');
   return isBar && name !== 'trange' ? withoutBar(module, first) : node;
-}
-
-/** A variable that the body itself raises by one in every pass and that starts as a whole number: `step += 1`. */
-export function stepCounter(module: PyModule, body: PyNode): PyNode | undefined {
-  for (const statement of body.named) {
-    const update = statement.named[0];
-    const target = update?.type === 'augmented_assignment' ? update.field('left') : undefined;
-    if (target?.type !== 'identifier' || !/\+=\s*1$/.test(update?.text ?? '')) continue;
-    const whole = definitionsOf(module, target).every(
-      (definition) =>
-        (definition.kind === 'update' &&
-          definition.operator === '+=' &&
-          definition.value.type === 'integer') ||
-        (definition.kind === 'value' && definition.value.type === 'integer'),
-    );
-    if (whole) return target;
-  }
-  return undefined;
 }

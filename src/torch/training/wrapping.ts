@@ -159,7 +159,7 @@ const WRAPPING_WORDS: readonly string[] = [
 const WRAPS = new RegExp(`\\b(?:${WRAPPING_WORDS.join('|')})\\b`);
 const NORM_BUFFERS: ReadonlySet<string> = new Set(['running_mean', 'running_var', 'num_batches_tracked']);
 
-function isNamed(module: PyModule, name: string): boolean {
+export function isNamed(module: PyModule, name: string): boolean {
   return module.at(name).some(({ text, type }) => type === 'identifier' && text === name);
 }
 
@@ -188,29 +188,13 @@ export function isTraced(module: PyModule): boolean {
   return usesTorchScript(module) || FX.some((each) => isNamed(module, each));
 }
 
-/** Another file of the project that traces modules with torch.fx, any of which may have this one in it. */
-export function tracedElsewhere(module: PyModule): string | undefined {
-  return module.memo(findTracing, module);
-}
-
-function findTracing(module: PyModule): string | undefined {
-  for (const word of FX) {
-    const { modules, unread } = module.around.naming({ word, beside: [] }, (text) => FX_WORDS.test(text));
-    const there = modules.find((each) => isNamed(each, word));
-    const where = there === undefined ? unread : `\`${there.path}\``;
-    if (where !== undefined) return where;
-  }
-  return undefined;
-}
-
-const FX: readonly string[] = [
+export const FX: readonly string[] = [
   'fx',
   'symbolic_trace',
   'prepare_fx',
   'prepare_qat_fx',
   'create_feature_extractor',
 ];
-const FX_WORDS = new RegExp(`\\b(?:${FX.join('|')})\\b`);
 
 function usesTorchScript(module: PyModule): boolean {
   return module.at('jit').some((hit) => {

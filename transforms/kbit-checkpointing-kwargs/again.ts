@@ -1,11 +1,11 @@
-import { type Answer, all } from '../../semantic/answer.js';
-import { callsNamed } from '../../semantic/called-name.js';
-import { definedElsewhere } from '../../semantic/elsewhere.js';
-import { qualifiedName } from '../../semantic/imports.js';
-import type { PyModule } from '../../semantic/module.js';
-import { roleOf } from '../../semantic/names.js';
-import { mayLead } from '../../semantic/paths.js';
-import { ask } from '../../semantic/question.js';
+import { type Answer, all } from '../../src/semantic/answer.js';
+import { callsNamed } from '../../src/semantic/called-name.js';
+import { definedElsewhere } from '../../src/semantic/elsewhere.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { roleOf } from '../../src/semantic/names.js';
+import { mayLead } from '../../src/semantic/paths.js';
+import { ask } from '../../src/semantic/question.js';
 import {
   allNodes,
   argumentsOf,
@@ -14,14 +14,23 @@ import {
   keywordArgument,
   statementOf,
   unparenthesized,
-} from '../../semantic/statements.js';
-import type { PyNode } from '../../syntax/node.js';
-import type { Gate } from '../gate.js';
-import { placeOf, shown } from '../gate.js';
-import { argumentsCall, isDefault, isTrainerClass, setsField } from '../huggingface/huggingface.js';
-import { isAtLeast } from '../versions.js';
-import { CHECKPOINTING, CHECKPOINTING_ENABLE, CHECKPOINTING_KWARGS, NOT_REENTRANT } from './checkpointing.js';
-import { definitionsOf } from './model-value.js';
+} from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { type Gate, placeOf, shown } from '../../src/torch/gate.js';
+import {
+  argumentsCall,
+  isDefault,
+  isTrainerClass,
+  setsField,
+} from '../../src/torch/huggingface/huggingface.js';
+import {
+  CHECKPOINTING,
+  CHECKPOINTING_ENABLE,
+  CHECKPOINTING_KWARGS,
+  NOT_REENTRANT,
+} from '../../src/torch/module/checkpointing.js';
+import { definitionsOf } from '../../src/torch/module/model-value.js';
+import { isAtLeast } from '../../src/torch/versions.js';
 
 /**
  * Whether checkpointing, chosen at `call` in the non-re-entrant form, stays in it: nobody enables it again in the form that
