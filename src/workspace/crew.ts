@@ -32,7 +32,7 @@ export interface Orders extends Errand {
 }
 
 /** Files that wait for the main thread at most; what is more, threads do themselves. */
-export const MOST_LEFT = 96;
+export const MOST_LEFT = 4;
 
 export type Report = readonly (readonly [number, Examined])[];
 
