@@ -196,9 +196,9 @@ function isTestedFor(call: PyNode): boolean {
   for (let at: PyNode | undefined = call; at?.parent !== undefined; at = at.parent) {
     const { parent } = at;
     if (parent.type === 'function_definition') return false;
-    const isIf = parent.type === 'if_statement' && parent.field('consequence') === at;
+    const isIf = parent.type === 'if_statement' && parent.consequence === at;
     const isArm = parent.type === 'conditional_expression' && parent.named[0] === at;
-    const question = isIf ? parent.field('condition') : isArm ? parent.named[1] : undefined;
+    const question = isIf ? parent.condition : isArm ? parent.named[1] : undefined;
     const parts = question === undefined ? [] : conjuncts(question);
     if (parts.some(({ text }) => given.some((name) => text === `${name}.requires_grad`))) return true;
   }
@@ -208,8 +208,7 @@ function isTestedFor(call: PyNode): boolean {
 /** The parts of `a and b`. */
 function conjuncts(question: PyNode): readonly PyNode[] {
   const inner = question.type === 'parenthesized_expression' ? question.named[0] : question;
-  if (inner?.type !== 'boolean_operator' || inner.field('operator')?.type !== 'and')
-    return [inner ?? question];
+  if (inner?.type !== 'boolean_operator' || inner.operator?.type !== 'and') return [inner ?? question];
   return inner.named.flatMap(conjuncts);
 }
 
@@ -224,7 +223,7 @@ function isChosen(call: PyNode, sequential: boolean): boolean {
 function keywordsForBlock(call: PyNode, sequential: boolean): string | undefined {
   if (sequential) return undefined;
   const names = argumentsOf(call).flatMap((each) =>
-    each.type === 'keyword_argument' ? [each.field('name')?.text ?? ''] : [],
+    each.type === 'keyword_argument' ? [each.name?.text ?? ''] : [],
   );
   return names.find((name) => !OF_TORCH.has(name) && name !== 'function');
 }
@@ -232,7 +231,7 @@ function keywordsForBlock(call: PyNode, sequential: boolean): string | undefined
 /** The block, a function of this file, has no such parameter: in no form does the call work. */
 function isUnknownToBlock(module: PyModule, call: PyNode, keyword: string): boolean {
   const [first] = argumentsOf(call);
-  const block = keywordArgument(call, 'function')?.field('value') ?? first;
+  const block = keywordArgument(call, 'function')?.value ?? first;
   return block !== undefined && lacksParameter(module, block, keyword);
 }
 
@@ -247,14 +246,14 @@ const SWALLOWS = /\bsuppress\(|\bdef __a?exit__\(|\.submit\(|\.(?:apply|map)_asy
 /** A caller in this file that goes another way after the error. */
 function isCaughtAround(module: PyModule, call: PyNode): boolean {
   if (module.mentions(SWALLOWS)) return true;
-  const name = call.closest('function_definition')?.field('name')?.text;
+  const name = call.closest('function_definition')?.name?.text;
   const called = name === 'forward' || name === undefined ? '(' : `${name}(`;
   return module.at('except').some((node) => {
     const tried = node.closest('try_statement');
     const handled = node.closest('except_clause')?.text ?? '';
     return (
       /^except\s*(?:\*\s*)?(?::|[^:\n]*(?:ValueError|Exception))/.test(handled) &&
-      (tried?.field('body')?.text ?? '').includes(called)
+      (tried?.body?.text ?? '').includes(called)
     );
   });
 }
@@ -268,7 +267,7 @@ function isReplaced(module: PyModule): boolean {
   return ['.checkpoint', '.checkpoint_sequential'].some((name) =>
     module.at(name).some(({ parent }) => {
       const assignment = parent?.parent;
-      if (assignment?.type !== 'assignment' || assignment.field('left') !== parent) return false;
+      if (assignment?.type !== 'assignment' || assignment.left !== parent) return false;
       const path = parent && qualifiedName(module, parent);
       return path === CHECKPOINT || path === CHECKPOINT_SEQUENTIAL;
     }),

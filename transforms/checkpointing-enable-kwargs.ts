@@ -140,7 +140,7 @@ function isBeforeAdapters(module: PyModule, receiver: PyNode): boolean {
 function takesKwargs(module: PyModule, call: PyNode, receiver: PyNode): Answer {
   const own = calledDefinition(module, call);
   if (own === undefined) return isTransformersModel(module, receiver);
-  const parameters = own.field('parameters')?.named ?? [];
+  const parameters = own.parameters?.named ?? [];
   if (parameters.some(({ text }) => text.startsWith(CHECKPOINTING_KWARGS))) return 'yes';
   return parameters.some(({ type }) => type === 'dictionary_splat_pattern') ? 'unknown' : 'no';
 }

@@ -78,7 +78,7 @@ export const explicitRetainGraph: Transform<BackwardSite> = {
       if (receiver === undefined || receiver !== value || methodName(call) !== 'backward') continue;
       if (isTestCode(module, call) || isAskedOtherwise(call) || isOtherObject(module, receiver)) continue;
       const message = '`backward()` frees the graph without being told: `retain_graph=False` is its default';
-      yield { node: call.field('function')?.field('attribute') ?? call, message, call, value };
+      yield { node: call.function?.attribute ?? call, message, call, value };
     }
   },
 

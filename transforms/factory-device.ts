@@ -132,14 +132,14 @@ export const factoryDevice: Transform<FactorySite> = {
     for (const node of ['.to(', '.cuda('].flatMap((literal) => module.atWhere(literal, mayMoveFactory))) {
       const whole = node.parent?.parent;
       const moved = whole?.type === 'call' ? receiverOf(whole) : undefined;
-      if (whole === undefined || moved?.type !== 'call' || node.parent?.field('attribute') !== node) continue;
+      if (whole === undefined || moved?.type !== 'call' || node.parent?.attribute !== node) continue;
       const found = factoryIn(module, moved);
       if (found === undefined || whole.closest('string') !== undefined || isTestCode(module, whole)) continue;
       const device = deviceOf(module, whole);
       if (device === 'none' || keywordArgument(found.factory, 'device') !== undefined) continue;
       if (isMainCode(whole) || (options['everywhere'] !== true && runsOnce(module, whole))) continue;
       // A line that ends in `.to(` has no place for an ignore comment.
-      const shown = whole.field('arguments')?.text.includes('\n') ? found.factory.field('function') : node;
+      const shown = whole.arguments?.text.includes('\n') ? found.factory.function : node;
       yield {
         node: shown ?? node,
         ...found,
@@ -155,13 +155,13 @@ export const factoryDevice: Transform<FactorySite> = {
     if (row(path)?.random)
       return edit.refuse('random numbers drawn on the device are not those drawn on the host');
     const keywords = argumentsOf(factory).flatMap((node) =>
-      node.type === 'keyword_argument' ? (node.field('name')?.text ?? []) : [],
+      node.type === 'keyword_argument' ? (node.name?.text ?? []) : [],
     );
     const strange = keywords.find((name) => !PORTABLE.has(name));
     const cast = castIn(module, path, factory, moved);
     const folded = cast?.dtype;
     const busy = device && busyProperty(module, device);
-    const leaf = keywordArgument(factory, 'requires_grad')?.field('value');
+    const leaf = keywordArgument(factory, 'requires_grad')?.value;
     const made = shown(factory);
     const proof = new Proof()
       .forbid(
@@ -254,7 +254,7 @@ function factoryIn(
   module: PyModule,
   call: PyNode,
 ): { readonly factory: PyNode; readonly path: string } | undefined {
-  const callee = call.field('function');
+  const callee = call.function;
   const path = callee && qualifiedName(module, callee);
   if (path !== undefined) return fillsAnywhere(path) ? { factory: call, path } : undefined;
   const receiver = receiverOf(call);
@@ -288,8 +288,8 @@ function deviceOf(module: PyModule, move: PyNode): PyNode | undefined | 'none' {
     return isCertainDevice(module, first) && !isCpu(module, first) ? first : 'none';
   }
   const named = first?.type === 'keyword_argument';
-  const device = named ? first.field('value') : first;
-  if (device === undefined || (named && first.field('name')?.text !== 'device')) return 'none';
+  const device = named ? first.value : first;
+  if (device === undefined || (named && first.name?.text !== 'device')) return 'none';
   if (device.type.endsWith('_splat') || device.type === 'comment') return 'none';
   const answer = isDevice(module, device);
   const likely = answer === 'yes' || (answer === 'unknown' && GPU_NAME.test(device.text));

@@ -98,10 +98,10 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
       'parameters, gradients and optimizer state stay on the GPU between steps; the document keeps them in host memory';
     for (const wrap of wraps) {
       if (keywordArgument(wrap, 'cpu_offload') !== undefined || isTestCode(module, wrap)) continue;
-      const callee = wrap.field('function');
+      const callee = wrap.function;
       const model = argumentsOf(wrap)[0]?.text ?? '';
       yield {
-        node: callee?.field('attribute') ?? callee ?? wrap,
+        node: callee?.attribute ?? callee ?? wrap,
         wrap,
         statement: statementOf(wrap),
         model,

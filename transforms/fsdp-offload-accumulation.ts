@@ -61,7 +61,7 @@ export const fsdpOffloadAccumulation: Transform<Site> = {
     for (const { backward } of loops) {
       if (isTestCode(module, backward)) continue;
       yield {
-        node: backward.field('function')?.field('attribute') ?? backward,
+        node: backward.function?.attribute ?? backward,
         message: `${said} only the last one counts`,
       };
     }

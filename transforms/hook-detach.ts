@@ -94,7 +94,7 @@ export const hookDetach: Transform<HookSite> = {
     const reads = readsOfStore(module, stored);
     if (reads.length > MAX_READS) return edit.refuse(`\`${shown(store)}\` is read in ${reads.length} places`);
     const fates = fatesAt(module, reads);
-    const reader = differentiatingReader(module, hook, store)?.field('name')?.text;
+    const reader = differentiatingReader(module, hook, store)?.name?.text;
     const caller = fates
       .flatMap(({ kind, node }) => (kind === 'returned' ? [enclosingFunction(node)] : []))
       .find((around) => around !== undefined && differentiatingCaller(module, around) !== undefined);

@@ -107,14 +107,14 @@ export const loadMapLocation: Transform<LoadSite> = {
   *detect(module) {
     for (const node of module.atWhere('load(', (code) => hasOpenLoad(code, module.text))) {
       const call = node.closest('call');
-      const callee = call?.field('function');
+      const callee = call?.function;
       if (call === undefined || !callee?.contains(node) || call.closest('string') !== undefined) continue;
       if (!callee.text.endsWith('load') || canonical(qualifiedName(module, callee) ?? '') !== LOAD) continue;
       if (keywordArgument(call, 'map_location') !== undefined || positional(call).length > 1) continue;
       const fate = fateOf(module, call);
       if (fate.loads.length === 0) continue;
       yield {
-        node: callee.field('attribute') ?? callee,
+        node: callee.attribute ?? callee,
         call,
         fate,
         message:
@@ -242,7 +242,7 @@ function positional(call: PyNode): readonly PyNode[] {
 /** Whether the call of `load_state_dict` leaves the loaded tensors alone. */
 function assigns(load: PyNode): Answer {
   if (hasSplat(load)) return 'unknown';
-  const assign = keywordArgument(load, 'assign')?.field('value') ?? positional(load)[2];
+  const assign = keywordArgument(load, 'assign')?.value ?? positional(load)[2];
   if (assign === undefined || assign.text === 'False') return 'yes';
   return assign.text === 'True' ? 'no' : 'unknown';
 }

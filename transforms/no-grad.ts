@@ -103,7 +103,7 @@ export const noGrad: Transform<NoGradSite> = {
     }
     const walked = new Map(walks(module).map((walk) => [walk.functionNode, walk]));
     for (const functionNode of new Set([...evaluated.keys(), ...walked.keys()])) {
-      const node = functionNode.field('name');
+      const node = functionNode.name;
       if (node === undefined || hasGradMode(module, functionNode)) continue;
       const runs = evaluated.get(functionNode) ?? [];
       yield {

@@ -98,7 +98,7 @@ export const transformersDtype: Transform<DtypeSite> = {
           ask('spread-without')`Is \`${'dtype'}\` missing from what is spread into the call?`,
         )
         .require(
-          keywordArgument(call, 'trust_remote_code')?.field('value')?.type === 'true' ? 'unknown' : 'yes',
+          keywordArgument(call, 'trust_remote_code')?.value?.type === 'true' ? 'unknown' : 'yes',
           ask('remote-takes')`Does the code that comes with the model take \`${'dtype'}\`?`,
         );
     }

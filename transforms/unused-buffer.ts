@@ -72,7 +72,7 @@ export const unusedBuffer: Transform = {
         continue;
       if (isReadElsewhere(module, around.classNode, name)) continue;
       const saved =
-        keywordArgument(call, 'persistent')?.field('value')?.text === 'False'
+        keywordArgument(call, 'persistent')?.value?.text === 'False'
           ? ''
           : ', and is saved with every checkpoint';
       yield {
@@ -116,7 +116,7 @@ function isReadElsewhere(module: PyModule, classNode: PyNode, name: string): boo
 
 /** A maker with two sizes or more, or with a million elements as written. */
 function isLarge(module: PyModule, value: PyNode): boolean {
-  const callee = value.type === 'call' ? value.field('function') : undefined;
+  const callee = value.type === 'call' ? value.function : undefined;
   const path = callee && qualifiedName(module, callee);
   if (path === undefined || row(path)?.makes !== 'sizes') return false;
   const written = argumentsOf(value).filter(({ type }) => type !== 'keyword_argument');

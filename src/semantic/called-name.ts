@@ -13,9 +13,9 @@ export function callsNamed(module: PyModule, word: string): readonly NamedCall[]
   const found = new Map<PyNode, NamedCall>();
   const add = (name: PyNode): void => {
     const parent = name.parent;
-    const callee = parent?.type === 'attribute' && parent.field('attribute') === name ? parent : name;
+    const callee = parent?.type === 'attribute' && parent.attribute === name ? parent : name;
     const call = callee.parent;
-    const isCall = call?.type === 'call' && call.field('function') === callee;
+    const isCall = call?.type === 'call' && call.function === callee;
     // What an f-string calls is part of a text.
     if (isCall && call.closest('string') === undefined) found.set(call, { call, name });
   };
@@ -30,11 +30,11 @@ export function callsNamed(module: PyModule, word: string): readonly NamedCall[]
 
 /** The other name that an import or a plain assignment gives to what a node names. */
 function aliasOf(node: PyNode): PyNode | undefined {
-  const imported = node.closest('aliased_import')?.field('alias');
+  const imported = node.closest('aliased_import')?.alias;
   if (imported !== undefined && importedPath(imported) !== undefined) return imported;
   const value = node.parent?.type === 'attribute' ? node.parent : node;
   const { parent } = value;
-  if (parent?.type !== 'assignment' || parent.field('right') !== value) return undefined;
-  const left = parent.field('left');
+  if (parent?.type !== 'assignment' || parent.right !== value) return undefined;
+  const left = parent.left;
   return left?.type === 'identifier' && roleOf(left) === 'write' ? left : undefined;
 }

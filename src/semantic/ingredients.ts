@@ -63,7 +63,7 @@ const ENDS: ReadonlySet<string> = new Set(
 
 function* namesIn(node: PyNode): Generator<PyNode> {
   const isFollowed = ({ type, parent }: PyNode): boolean =>
-    type !== 'type' && !(type === 'argument_list' && ENDS.has(parent?.field('function')?.text ?? ''));
+    type !== 'type' && !(type === 'argument_list' && ENDS.has(parent?.function?.text ?? ''));
   for (const each of node.walk(isFollowed))
     if (each.type === 'identifier' && roleOf(each) === 'read') yield each;
 }
@@ -119,7 +119,7 @@ function unbound(module: PyModule, name: string): Behind {
 /** `a.b.c` of the `a` there. */
 function wholePath(name: PyNode): PyNode {
   let whole = name;
-  while (whole.parent?.type === 'attribute' && whole.parent.field('object') === whole) whole = whole.parent;
+  while (whole.parent?.type === 'attribute' && whole.parent.object === whole) whole = whole.parent;
   return whole;
 }
 

@@ -48,10 +48,10 @@ function replacementsIn(alone: PyModule, word: string): readonly Replacement[] {
 
 /** `lib.load = …` */
 function assignedPath(alone: PyModule, name: PyNode): string | undefined {
-  const attribute = name.parent?.field('attribute') === name ? name.parent : undefined;
+  const attribute = name.parent?.attribute === name ? name.parent : undefined;
   const assignment = attribute?.parent;
   if (attribute === undefined || assignment?.type !== 'assignment') return undefined;
-  return assignment.field('left') === attribute ? qualifiedName(alone, attribute) : undefined;
+  return assignment.left === attribute ? qualifiedName(alone, attribute) : undefined;
 }
 
 /** `patch("lib.load")`, `setattr(lib, "load", …)`, `lib.__dict__["load"] = …`; asking by `getattr` or `hasattr` replaces nothing. */
@@ -60,11 +60,11 @@ function namedPath(alone: PyModule, string: PyNode | undefined): string | undefi
   const call = string?.parent?.parent;
   if (string === undefined || name === undefined || call === undefined) return undefined;
   if (string.parent?.type === 'subscript') {
-    const object = string.parent.field('value')?.field('object');
+    const object = string.parent.value?.object;
     const lib = object && qualifiedName(alone, object);
     return lib === undefined ? undefined : `${lib}.${name}`;
   }
-  if (call.type !== 'call' || /^(?:get|has)attr$/.test(call.field('function')?.text ?? '')) return undefined;
+  if (call.type !== 'call' || /^(?:get|has)attr$/.test(call.function?.text ?? '')) return undefined;
   if (name.includes('.')) return name;
   const [object] = argumentsOf(call);
   const lib = object && qualifiedName(alone, object);
@@ -75,9 +75,7 @@ function namedPath(alone: PyModule, string: PyNode | undefined): string | undefi
 function computedPath(alone: PyModule, word: string): string | undefined {
   for (const callee of alone.words('setattr')) {
     const call =
-      callee.parent?.type === 'call' && callee.parent.field('function') === callee
-        ? callee.parent
-        : undefined;
+      callee.parent?.type === 'call' && callee.parent.function === callee ? callee.parent : undefined;
     const [object, name] = call === undefined ? [] : argumentsOf(call);
     const lib = object && qualifiedName(alone, object);
     if (lib !== undefined && name !== undefined && plainString(name) === undefined) return `${lib}.${word}`;

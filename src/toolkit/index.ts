@@ -13,6 +13,7 @@ export type { Answer } from '../semantic/answer.js';
 export { all, any, not } from '../semantic/answer.js';
 export type { Assigned } from '../semantic/assigned.js';
 export { assignedBy } from '../semantic/assigned.js';
+export { type AttributeUse, attributeUses, plainAttributes } from '../semantic/attribute-uses.js';
 export { callsNamed } from '../semantic/called-name.js';
 export { caughtHere } from '../semantic/catching.js';
 export { asksForNone, type DefaultedOption, defaultedOption, fallbackOf } from '../semantic/command-line.js';
@@ -28,6 +29,7 @@ export {
 } from '../semantic/definitions.js';
 export { reachingDefinitions } from '../semantic/flow.js';
 export { freeName } from '../semantic/free-name.js';
+export { type Gate, placeOf, shown } from '../semantic/gate.js';
 export {
   filesOf,
   type Given,
@@ -116,9 +118,8 @@ export {
   TENSOR_BACKWARD,
   VARIABLE,
 } from '../torch/catalog.js';
-export { type Gate, hasDetach, ONLY_READ, placeOf, shown } from '../torch/gate.js';
+export { IS_TORCH, isTorchCode } from '../torch/framework.js';
 export { type Backward, backwards } from '../torch/grad/backward-calls.js';
-
 export { doubtsAbout, keepsOnlyNumbers } from '../torch/grad/doubts.js';
 export {
   type Evaluation,
@@ -129,14 +130,7 @@ export {
   SWITCHES,
 } from '../torch/grad/evaluation.js';
 export { hasInferenceFastPath } from '../torch/grad/fast-path.js';
-export { mayCarryGradient, recordsNoGraph } from '../torch/grad/gradient.js';
-export {
-  differentiatingCaller,
-  differentiatingReader,
-  onlyReadOutside,
-} from '../torch/grad/mode.js';
 export { mayCallNetwork, mayRunForNumbers, NUMBERS, numericRuns } from '../torch/grad/numeric-runs.js';
-export { fatesAt } from '../torch/grad/record-fate.js';
 export { compilerOf, importsTorch } from '../torch/grad/roles.js';
 export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';
 export {
@@ -169,19 +163,12 @@ export {
   NOT_REENTRANT,
   surroundingGates,
 } from '../torch/module/checkpointing.js';
-
 export { mayLearnMore } from '../torch/module/frozen-parts.js';
 export { isModel, nameSaysModel } from '../torch/module/model-value.js';
-export {
-  type AttributeUse,
-  attributeUses,
-  moduleKind,
-  plainAttributes,
-  registrationOf,
-  runsInForward,
-} from '../torch/module/modules.js';
+export { moduleKind, registrationOf, runsInForward } from '../torch/module/modules.js';
 export { networksOf } from '../torch/module/networks.js';
 export { isTransformersModel } from '../torch/module/pretrained-value.js';
+export { hasDetach, ONLY_READ } from '../torch/questions.js';
 export {
   graphCarrier,
   isDetachable,
@@ -191,8 +178,6 @@ export {
 } from '../torch/record/kept-loss.js';
 export type { GradlessPart } from '../torch/record/left-behind.js';
 export { lossTerm } from '../torch/record/loss-term.js';
-export { backwardIn, isEvaluation, isReport } from '../torch/record/loss-use.js';
-
 export { storeGates } from '../torch/record/store-elsewhere.js';
 export { initialisesBefore, inPlaceGates, startOf } from '../torch/statistic/in-place-statistic.js';
 export {
@@ -206,13 +191,6 @@ export {
   statisticsCuredBy,
   valuesToDetach,
 } from '../torch/statistic/statistic-cure.js';
-export { isComputedHere } from '../torch/tensor/computed-value.js';
-export { isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
-export { IS_TORCH, isTorchCode } from '../torch/tensor/framework.js';
-export { type Held, heldTensor } from '../torch/tensor/held-tensor.js';
-export { type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../torch/tensor/low-rank.js';
-export { isProvenTensor } from '../torch/tensor/proven-tensor.js';
-export { kindOf } from '../torch/tensor/tensor.js';
 export { accumulatingLoops } from '../torch/training/fsdp.js';
 export {
   type AdamCall,
@@ -232,6 +210,20 @@ export {
 } from '../torch/training/training-loop.js';
 export { isTraced, wrappingGates } from '../torch/training/wrapping.js';
 export { isAtLeast, isInstalled } from '../torch/versions.js';
+export {
+  differentiatingCaller,
+  differentiatingReader,
+  onlyReadOutside,
+} from '../values/effects/mode.js';
+export { fatesAt } from '../values/uses/record-fate.js';
+export { backwardIn, isEvaluation, isReport } from '../values/uses/report.js';
+export { isComputedHere } from '../values/value/computed-value.js';
+export { isCertainDevice, isCpu, isDevice } from '../values/value/device-value.js';
+export { mayCarryGradient, recordsNoGraph } from '../values/value/gradient.js';
+export { type Held, heldTensor } from '../values/value/held-tensor.js';
+export { type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../values/value/low-rank.js';
+export { isProvenTensor } from '../values/value/proven-tensor.js';
+export { kindOf } from '../values/value/tensor.js';
 export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
@@ -244,4 +236,5 @@ export {
   requireUncaught,
   requireVersion,
 } from './gates.js';
+export type { Plugin, PluginMeta, PluginToolkit, PluginTransform } from './plugin.js';
 export { Proof } from './proof.js';

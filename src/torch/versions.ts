@@ -127,7 +127,7 @@ function evidenceIn(alone: PyModule): readonly Evidence[] {
   };
   for (const [path, since] of NAMES_SINCE) {
     for (const node of alone.words(path.slice(path.lastIndexOf('.') + 1))) {
-      const isMember = node.parent?.type === 'attribute' && node.parent.field('attribute') === node;
+      const isMember = node.parent?.type === 'attribute' && node.parent.attribute === node;
       if (isMember && node.parent !== undefined && qualifiedName(alone, node.parent) === path)
         add(since, node, path);
       const statement = node.closest('import_from_statement', 'import_statement');
@@ -137,8 +137,8 @@ function evidenceIn(alone: PyModule): readonly Evidence[] {
   for (const [keyword, rows] of KEYWORDS_SINCE) {
     for (const node of alone.wordsSet(keyword)) {
       const argument = node.parent?.type === 'keyword_argument' ? node.parent : undefined;
-      const call = argument?.field('name') === node ? argument.parent?.parent : undefined;
-      const callee = call?.type === 'call' ? call.field('function') : undefined;
+      const call = argument?.name === node ? argument.parent?.parent : undefined;
+      const callee = call?.type === 'call' ? call.function : undefined;
       const path = callee && qualifiedName(alone, callee);
       const since = path === undefined ? undefined : rows.find((row) => row.callee.test(path));
       if (since !== undefined) add(since, node, `${keyword}=`);

@@ -5,7 +5,7 @@ import { CHECKPOINT, CHECKPOINT_SEQUENTIAL } from '../../src/torch/catalog.js';
 
 /** A call of torch's own `checkpoint` or `checkpoint_sequential`, as the imports prove. */
 export function checkpointCall(module: PyModule, call: PyNode): { readonly sequential: boolean } | undefined {
-  const callee = call.field('function');
+  const callee = call.function;
   const path = callee && qualifiedName(module, callee);
   if (path !== CHECKPOINT && path !== CHECKPOINT_SEQUENTIAL) return undefined;
   return { sequential: path === CHECKPOINT_SEQUENTIAL };

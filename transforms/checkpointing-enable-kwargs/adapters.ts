@@ -15,7 +15,7 @@ export function hasAdapters(module: PyModule, expression: PyNode): boolean {
   const before = reachingDefinitions(module, expression) ?? definitionsOf(module, expression);
   return before.some((definition) => {
     const maker = definition.kind === 'value' ? definition.value : undefined;
-    const callee = maker?.field('function');
+    const callee = maker?.function;
     const path = callee && qualifiedName(module, callee);
     const [base] = maker?.type === 'call' ? argumentsOf(maker) : [];
     return path !== undefined && isPeftModelMaker(path) && !(base && isPrepared(module, base));
@@ -30,7 +30,7 @@ function isPrepared(module: PyModule, base: PyNode): boolean {
         )
       : [base];
   return calls.some((call) => {
-    const callee = call?.field('function');
+    const callee = call?.function;
     const path = callee && qualifiedName(module, callee);
     return path !== undefined && isKbitPreparation(path);
   });

@@ -191,13 +191,11 @@ function isMadeOf(value: PyNode, name: string): boolean {
   const node = unparenthesized(value);
   if (node.type === 'identifier') return node.text === name;
   if (node.type === 'binary_operator')
-    return [node.field('left'), node.field('right')].some(
-      (side) => side !== undefined && isMadeOf(side, name),
-    );
+    return [node.left, node.right].some((side) => side !== undefined && isMadeOf(side, name));
   if (node.type !== 'call') return false;
   const receiver = receiverOf(node);
   if (receiver !== undefined) return isMadeOf(receiver, name);
   const [only, ...others] = argumentsOf(node);
-  const isNumber = builtin(node.field('function')?.text ?? '')?.gives === 'number';
+  const isNumber = builtin(node.function?.text ?? '')?.gives === 'number';
   return isNumber && only !== undefined && others.length <= 1 && isMadeOf(only, name);
 }

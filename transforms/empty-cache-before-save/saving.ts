@@ -34,11 +34,11 @@ function findSave(module: PyModule, statement: PyNode): ModelSave | undefined {
 }
 
 function savedBy(module: PyModule, call: PyNode): Omit<ModelSave, 'statement'> | undefined {
-  const callee = call.field('function');
+  const callee = call.function;
   // Any name for it ends in "save": the text is cheaper to ask than the scopes.
   if (callee?.text.endsWith('save') && qualifiedName(module, callee) === SAVE) {
     const [first] = argumentsOf(call);
-    const saved = first?.type === 'keyword_argument' ? keywordArgument(call, 'obj')?.field('value') : first;
+    const saved = first?.type === 'keyword_argument' ? keywordArgument(call, 'obj')?.value : first;
     return saved && { saved, wanted: 'the weights of a torch model', isModel: holdsWeights(module, saved) };
   }
   const receiver = receiverOf(call);
@@ -59,7 +59,7 @@ function savedBy(module: PyModule, call: PyNode): Omit<ModelSave, 'statement'> |
 /** A trainer's `train()`, alone or with its result kept. */
 export function trainerRun(module: PyModule, statement: PyNode): Answer {
   let call = statement.type === 'expression_statement' ? statement.named[0] : undefined;
-  if (call?.type === 'assignment') call = call.field('right');
+  if (call?.type === 'assignment') call = call.right;
   if (call?.type !== 'call' || methodName(call) !== 'train') return 'no';
   const receiver = receiverOf(call);
   return receiver === undefined ? 'no' : isTrainer(module, receiver);

@@ -30,7 +30,7 @@ export function holdsWeights(module: PyModule, expression: PyNode, hops = 0): An
 }
 
 function givesWeights(module: PyModule, call: PyNode): Answer {
-  const callee = call.field('function');
+  const callee = call.function;
   const name = callee && lastName(callee)?.text;
   if (name === undefined || !name.endsWith('state_dict') || /^(?:load|set)_|optim/.test(name)) return 'no';
   const receiver = receiverOf(call);
@@ -46,8 +46,8 @@ export function itemsOf(module: PyModule, name: PyNode): readonly PyNode[] {
   if (scope === undefined) return [];
   return module.reads(scope, name.text).flatMap((read) => {
     const item = read.parent;
-    if (item?.type !== 'subscript' || item.field('value') !== read) return [];
-    const value = item.parent?.type === 'assignment' && item.parent.field('left') === item;
-    return value ? (item.parent.field('right') ?? []) : [];
+    if (item?.type !== 'subscript' || item.value !== read) return [];
+    const value = item.parent?.type === 'assignment' && item.parent.left === item;
+    return value ? (item.parent.right ?? []) : [];
   });
 }

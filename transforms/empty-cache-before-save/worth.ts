@@ -55,7 +55,7 @@ function startsAnother(module: PyModule, statement: PyNode): boolean {
   return ['subprocess', 'os.'].some((word) =>
     module.at(word).some((node) => {
       const call = node.closest('call');
-      const callee = call?.field('function');
+      const callee = call?.function;
       if (call === undefined || callee === undefined || call.start < statement.end) return false;
       return owner.contains(call) && STARTS.test(qualifiedName(module, callee) ?? '');
     }),

@@ -34,7 +34,7 @@ function fillsExactly(_module: PyModule, path: string, factory: PyNode): boolean
   if (/\.(?:zeros|ones|eye)$/.test(path)) return true;
   if (!path.endsWith('.full')) return false;
   const given = argumentsOf(factory).filter(({ type }) => type !== 'keyword_argument');
-  const value = keywordArgument(factory, 'fill_value')?.field('value') ?? given[1];
+  const value = keywordArgument(factory, 'fill_value')?.value ?? given[1];
   // Booleans and bytes hold no more.
   return value?.type === 'integer' && /^[01]$/.test(value.text);
 }

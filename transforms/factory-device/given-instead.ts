@@ -4,7 +4,7 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsByParameter } from '../../src/semantic/parameters.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isDevice } from '../../src/torch/tensor/device-value.js';
+import { isDevice } from '../../src/values/value/device-value.js';
 
 /**
  * The argument of a call in the project that gives the parameter which an expression names something that is no device:
@@ -14,15 +14,14 @@ export function givenInstead(module: PyModule, expression: PyNode): Elsewhere | 
   const found = expression.type === 'identifier' ? reachingDefinitions(module, expression) : undefined;
   const parameter = found?.find(({ kind }) => kind === 'parameter')?.node;
   const functionNode = parameter?.closest('function_definition', 'lambda');
-  const named = functionNode?.field('name');
+  const named = functionNode?.name;
   const scope = named && module.resolve(named);
   if (parameter === undefined || functionNode === undefined || named === undefined || scope === undefined)
     return undefined;
   const own = module.reads(scope, named.text).map((node) => ({ module, node }));
   const { uses } = usesElsewhere(module, named, { may: () => true, byName: false });
   for (const { module: there, node } of [...own, ...uses]) {
-    const call =
-      node.parent?.type === 'call' && node.parent.field('function') === node ? node.parent : undefined;
+    const call = node.parent?.type === 'call' && node.parent.function === node ? node.parent : undefined;
     const value = call && argumentsByParameter(there, functionNode, call)?.get(parameter.text);
     if (value !== undefined && value.type !== 'none' && isDevice(there, value) === 'no')
       return { module: there, node: value };

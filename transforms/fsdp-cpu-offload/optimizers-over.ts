@@ -27,7 +27,7 @@ function findOptimizersOver(module: PyModule): readonly OptimizerOver[] {
     const given = node.closest('call');
     const model = given && receiverOf(given);
     const call = given?.parent?.type === 'argument_list' ? given.parent.parent : undefined;
-    const callee = call?.field('function');
+    const callee = call?.function;
     if (model === undefined || call === undefined || callee === undefined) return [];
     const isHeld = model.type === 'identifier' || /^self\.\w+$/.test(model.text);
     const path = qualifiedName(module, callee) ?? '';

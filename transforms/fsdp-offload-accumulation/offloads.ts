@@ -11,7 +11,7 @@ import { accumulatingLoops, callsNamed } from '../../src/torch/training/fsdp.js'
 /** Calls of `CPUOffload(…)` of torch that may offload parameters. */
 export function cpuOffloads(module: PyModule): readonly PyNode[] {
   return callsNamed(module, 'CPUOffload', CPU_OFFLOAD).filter((call) => {
-    const value = keywordArgument(call, 'offload_params')?.field('value') ?? argumentsOf(call)[0];
+    const value = keywordArgument(call, 'offload_params')?.value ?? argumentsOf(call)[0];
     return value !== undefined && value.type !== 'false' && value.type !== 'none' && !isForSome(call);
   });
 }
@@ -19,8 +19,7 @@ export function cpuOffloads(module: PyModule): readonly PyNode[] {
 /** A condition about something else than sharding and offloading decides: the model that is trained may be left out. */
 function isForSome(call: PyNode): boolean {
   for (const ancestor of call.ancestors()) {
-    const condition =
-      ancestor.type === 'conditional_expression' ? ancestor.named[1] : ancestor.field('condition');
+    const condition = ancestor.type === 'conditional_expression' ? ancestor.named[1] : ancestor.condition;
     if (condition !== undefined && !/offload|fsdp|__name__/i.test(condition.text)) return true;
   }
   return false;

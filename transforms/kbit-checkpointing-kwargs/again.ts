@@ -1,6 +1,7 @@
 import { type Answer, all } from '../../src/semantic/answer.js';
 import { callsNamed } from '../../src/semantic/called-name.js';
 import { definedElsewhere } from '../../src/semantic/elsewhere.js';
+import { type Gate, placeOf, shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
@@ -16,7 +17,6 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { type Gate, placeOf, shown } from '../../src/torch/gate.js';
 import {
   argumentsCall,
   isDefault,
@@ -53,14 +53,13 @@ export function staysNotReentrant(module: PyModule, call: PyNode): Answer {
 /** `model.enable_input_require_grads()` for the same model, wherever the call runs; a test whether there is one may guard it. */
 function isSetBeside(hook: PyNode, call: PyNode): boolean {
   const enabling = hook.closest('call');
-  const receiver = enabling?.field('function')?.field('object')?.text;
+  const receiver = enabling?.function?.object?.text;
   if (enabling === undefined || receiver === undefined) return false;
-  const target = call.closest('assignment', 'block')?.field('left')?.text;
+  const target = call.closest('assignment', 'block')?.left?.text;
   if (receiver !== target && receiver !== argumentsOf(call)[0]?.text) return false;
   let statement = statementOf(enabling);
   const guard = statement.parent?.parent;
-  if (guard?.type === 'if_statement' && /^hasattr\(/.test(guard.field('condition')?.text ?? ''))
-    statement = guard;
+  if (guard?.type === 'if_statement' && /^hasattr\(/.test(guard.condition?.text ?? '')) statement = guard;
   return statement.parent !== undefined && statement.parent === statementOf(call).parent;
 }
 
@@ -100,7 +99,7 @@ export function hookGates(module: PyModule, call: PyNode): readonly Gate[] {
 /** A model made by a class of the project, or of a library that is none of those with known models. */
 function comesFromElsewhere(module: PyModule, call: PyNode): boolean {
   const [first] = argumentsOf(call);
-  const model = first?.type === 'keyword_argument' ? first.field('value') : first;
+  const model = first?.type === 'keyword_argument' ? first.value : first;
   if (model?.type === 'call') return isMadeElsewhere(module, model);
   if (model?.type !== 'identifier') return false;
   return definitionsOf(module, model).some(
@@ -109,7 +108,7 @@ function comesFromElsewhere(module: PyModule, call: PyNode): boolean {
 }
 
 function isMadeElsewhere(module: PyModule, made: PyNode): boolean {
-  const callee = made.type === 'call' ? made.field('function') : undefined;
+  const callee = made.type === 'call' ? made.function : undefined;
   const path = callee && qualifiedName(module, callee);
   return path !== undefined && !/^(?:transformers|peft|trl|accelerate|torch)\./.test(path);
 }
@@ -117,7 +116,7 @@ function isMadeElsewhere(module: PyModule, made: PyNode): boolean {
 /** A function of another file that is called here, and whose file speaks of checkpointing. */
 function enablerElsewhere(module: PyModule): string | undefined {
   for (const node of allNodes(module.root)) {
-    const callee = node.type === 'call' ? node.field('function') : undefined;
+    const callee = node.type === 'call' ? node.function : undefined;
     const path = callee && qualifiedName(module, callee);
     const other = path === undefined ? undefined : definedElsewhere(module, path);
     if (other?.module.mentions(/checkpointing/))
@@ -142,7 +141,7 @@ function enabledAgain(module: PyModule, call: PyNode): readonly Answer[] {
 
 /** Whether a `gradient_checkpointing_kwargs` is one that chooses the non-re-entrant form. */
 function choosesForm(kwargs: PyNode | undefined): Answer {
-  const value = kwargs?.type === 'keyword_argument' ? kwargs.field('value') : kwargs;
+  const value = kwargs?.type === 'keyword_argument' ? kwargs.value : kwargs;
   return value !== undefined && /^\{\s*["']use_reentrant["']\s*:\s*False\s*,?\s*\}$/.test(value.text)
     ? 'yes'
     : 'unknown';
@@ -157,7 +156,7 @@ function trainerForms(module: PyModule): readonly Answer[] {
   const isElsewhere = mentions > new Set(given.filter((keyword) => keyword !== undefined)).size;
   return made.map((call, index) => {
     if (call === undefined || hasSplat(call) || isElsewhere) return 'unknown';
-    const on = given[index]?.field('value');
+    const on = given[index]?.value;
     if (on === undefined || on.type === 'false') return 'yes';
     const kwargs = keywordArgument(call, CHECKPOINTING_KWARGS);
     if (kwargs !== undefined) return choosesForm(kwargs);
@@ -185,11 +184,10 @@ function findTrainerCalls(module: PyModule): readonly TrainerCall[] {
     .filter(({ type, text }) => type === 'identifier' && /Trainer$/.test(text));
   for (const word of new Set(names.map(({ text }) => text))) {
     for (const { call } of callsNamed(module, word)) {
-      const callee = call.field('function');
+      const callee = call.function;
       const [, second] = argumentsOf(call);
       const args =
-        keywordArgument(call, 'args')?.field('value') ??
-        (second?.type === 'keyword_argument' ? undefined : second);
+        keywordArgument(call, 'args')?.value ?? (second?.type === 'keyword_argument' ? undefined : second);
       const isKnown = callee !== undefined && isTrainerClass(module, callee);
       found.push({ node: call, args: isKnown ? args : undefined });
     }
@@ -230,7 +228,7 @@ function trainsHere(module: PyModule, call: PyNode): Answer {
   const around = enclosingFunction(call);
   if (around === undefined || places.some((place) => around.contains(place)))
     return places.length > 0 ? 'yes' : 'unknown';
-  const name = around.field('name')?.text;
+  const name = around.name?.text;
   const uses = name === undefined ? [] : module.reads(module.scopeAt(around), name);
   return places.length > 0 && uses.some((use) => !around.contains(use)) ? 'yes' : 'unknown';
 }

@@ -84,14 +84,14 @@ function loadersOf(module: PyModule): readonly PyNode[] {
   return module.at('load_state_dict').flatMap(({ parent }) => {
     const isMethod =
       parent?.type === 'function_definition' && parent.parent?.parent?.type === 'class_definition';
-    return isMethod && parent.field('name')?.text === 'load_state_dict' ? [parent] : [];
+    return isMethod && parent.name?.text === 'load_state_dict' ? [parent] : [];
   });
 }
 
 /** Whether a loader of its own copies what it is given, or has others do so: nothing of that stays where it was loaded. */
 function copiesGiven(module: PyModule, method: PyNode): boolean {
-  const given = method.field('parameters')?.named[1];
-  const name = given?.type === 'identifier' ? given : (given?.field('name') ?? given?.named[0]);
+  const given = method.parameters?.named[1];
+  const name = given?.type === 'identifier' ? given : (given?.name ?? given?.named[0]);
   if (name?.type !== 'identifier' || /\bassign\b|\*\*/.test(module.codeOf(method))) return false;
   const { loads, strays } = fateOfParameter(module, name);
   return strays.length === 0 && (loads.length > 0 || /\.copy_\(/.test(module.codeOf(method)));
@@ -99,7 +99,7 @@ function copiesGiven(module: PyModule, method: PyNode): boolean {
 
 function hasOddOptimizer(module: PyModule): boolean {
   return module.at('class').some(({ parent: node }) => {
-    const bases = node?.type === 'class_definition' ? node.field('superclasses')?.text : undefined;
+    const bases = node?.type === 'class_definition' ? node.superclasses?.text : undefined;
     return (
       node !== undefined &&
       /Optimizer|\boptim\.(?!lr_scheduler)/.test(bases ?? '') &&

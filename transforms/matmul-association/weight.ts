@@ -1,7 +1,7 @@
 import type { PyModule } from '../../src/semantic/module.js';
 import { unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { NAMED, sizesOf } from '../../src/torch/tensor/low-rank.js';
+import { NAMED, sizesOf } from '../../src/values/value/low-rank.js';
 
 /** Weights of a module: a product with one in front merges matrices and sees no activation. */
 export function isWeight(module: PyModule, expression: PyNode): boolean {

@@ -5,7 +5,7 @@ import { modelLoad } from '../../src/torch/huggingface/pretrained.js';
 
 /** A call that places the weights of a model on devices: a loader of any Hugging Face library, or accelerate's own. */
 export function placesModel(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   const path = (callee && qualifiedName(module, callee)) ?? '';
   return (
     modelLoad(module, call) !== undefined ||

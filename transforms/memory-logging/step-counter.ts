@@ -8,7 +8,7 @@ export function ownCounter(module: PyModule, loop: PyNode): string | undefined {
   const counter = passOf(module, loop)?.counter;
   const scope = counter && module.resolve(counter);
   if (counter === undefined || scope === undefined || counter.text === '_') return undefined;
-  const isKept = module.writes(scope, counter.text).every((write) => !loop.field('body')?.contains(write));
+  const isKept = module.writes(scope, counter.text).every((write) => !loop.body?.contains(write));
   return isKept ? counter.text : undefined;
 }
 
@@ -16,7 +16,7 @@ export function ownCounter(module: PyModule, loop: PyNode): string | undefined {
 export function stepCounter(module: PyModule, body: PyNode): PyNode | undefined {
   for (const statement of body.named) {
     const update = statement.named[0];
-    const target = update?.type === 'augmented_assignment' ? update.field('left') : undefined;
+    const target = update?.type === 'augmented_assignment' ? update.left : undefined;
     if (target?.type !== 'identifier' || !/\+=\s*1$/.test(update?.text ?? '')) continue;
     const whole = definitionsOf(module, target).every(
       (definition) =>

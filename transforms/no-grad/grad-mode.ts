@@ -1,9 +1,9 @@
 import type { PyModule } from '../../src/semantic/module.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/torch/grad/mode.js';
+import { importsOtherFramework } from '../../src/torch/framework.js';
 import { isCalledByTraining } from '../../src/torch/grad/roles.js';
-import { importsOtherFramework } from '../../src/torch/tensor/framework.js';
+import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 
 /** Somebody else decides about the function's grad mode, or has. */
 export function hasGradMode(module: PyModule, functionNode: PyNode): boolean {
@@ -20,8 +20,8 @@ export function hasGradMode(module: PyModule, functionNode: PyNode): boolean {
 
 /** `test_…()` without parameters is a test; with some it is an evaluation of that name. */
 function isTest(functionNode: PyNode): boolean {
-  const name = functionNode.field('name')?.text ?? '';
-  return name.startsWith('test_') && functionNode.field('parameters')?.named.length === 0;
+  const name = functionNode.name?.text ?? '';
+  return name.startsWith('test_') && functionNode.parameters?.named.length === 0;
 }
 
 /** Whether the file may speak of torch although it does not import it. */

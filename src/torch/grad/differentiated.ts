@@ -2,8 +2,8 @@ import { reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isPythonNumber } from '../tensor/python-number.js';
-import { mayCarryGradient } from './gradient.js';
+import { mayCarryGradient } from '../../values/value/gradient.js';
+import { isPythonNumber } from '../../values/value/python-number.js';
 import { certainBackward, isSame, operandsOf, sourcesOf } from './spent-graph.js';
 
 const MAX_DEPTH = 8;

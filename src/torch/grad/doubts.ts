@@ -1,27 +1,40 @@
 import { definitionOf } from '../../semantic/flow.js';
+import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { isProgram } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { isAsync, receiverOf } from '../../semantic/statements.js';
-
 import type { PyNode } from '../../syntax/node.js';
-import { ONLY_READ, shown } from '../gate.js';
-import { IS_TORCH } from '../tensor/framework.js';
+import { suspicionsOf, trainingCallReached } from '../../values/effects/calls.js';
+import type { Suspect } from '../../values/effects/differentiators.js';
+import { classAskingForModeAround, differentiatingModuleAround } from '../../values/effects/elsewhere.js';
+import {
+  asksForGraph,
+  derivativeNamed,
+  hookElsewhere,
+  measuredMemory,
+} from '../../values/effects/forward.js';
+import { gradUseReached } from '../../values/effects/grad.js';
+import {
+  differentiatingCaller,
+  differentiatingReader,
+  trainingAutocastAround,
+} from '../../values/effects/mode.js';
+import {
+  differentiatesWhenIterated,
+  differentiatingNetwork,
+  suspectInWords,
+} from '../../values/effects/unknown-code.js';
+import { escapesOf, handsBackGraph } from '../../values/uses/escapes.js';
+import { GradTrace } from '../../values/value/trace.js';
+import { IS_TORCH } from '../framework.js';
+import { ONLY_READ } from '../questions.js';
 import { callersElsewhere, isOnlyReadByCallers, partReturned } from './callers.js';
-import { suspicionsOf, trainingCallReached } from './calls.js';
-import type { Suspect } from './differentiators.js';
-import { classAskingForModeAround, differentiatingModuleAround } from './elsewhere.js';
-import { escapesOf, handsBackGraph } from './escapes.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { fastPathGivenIn, hasInferenceFastPath } from './fast-path.js';
-import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './forward.js';
-import { gradUseReached } from './grad.js';
 import { stateOfForward } from './kept-state.js';
-import { differentiatingCaller, differentiatingReader, trainingAutocastAround } from './mode.js';
 import { compilerOf, importsTorch, isTrainingByName, scriptedElsewhere } from './roles.js';
-import { GradTrace } from './trace.js';
-import { differentiatesWhenIterated, differentiatingNetwork, suspectInWords } from './unknown-code.js';
 import { walks } from './walks.js';
 
 /** A reason against turning gradients off in a function: `no` would crash or change training, `unknown` could. */
@@ -61,7 +74,7 @@ export function* doubtsAbout(
     yield unknown(
       ask(
         'another-iterable',
-      )`Does \`${functionNode.field('name')?.text}\` iterate over something other than ${suspectInWords(iterated)}?`,
+      )`Does \`${functionNode.name?.text}\` iterate over something other than ${suspectInWords(iterated)}?`,
     );
   for (const { into, isDerived } of leaving) {
     if (isDerived && into !== undefined && isLoopElement(module, functionNode, into)) continue;
@@ -69,7 +82,7 @@ export function* doubtsAbout(
       into === undefined
         ? differentiatingCaller(module, functionNode)
         : differentiatingReader(module, functionNode, into);
-    const name = by?.field('name')?.text;
+    const name = by?.name?.text;
     const what = into === undefined ? 'what it returns' : `\`${shown(into)}\`, which it sets`;
     if (name !== undefined) yield no(`\`${name}\` differentiates ${what}`);
   }
@@ -101,7 +114,7 @@ export function* doubtsAbout(
 
 /** `batch[0]` of `for batch in loader`: nobody has it by this name. */
 function isLoopElement(module: PyModule, functionNode: PyNode, place: PyNode): boolean {
-  const root = place.type === 'subscript' ? place.field('value') : undefined;
+  const root = place.type === 'subscript' ? place.value : undefined;
   const scope = root?.type === 'identifier' ? module.resolve(root) : undefined;
   return (
     root !== undefined &&
@@ -148,7 +161,7 @@ function* refusals(
     yield no('the decorator does nothing on an `async def`: it only wraps the creation of the coroutine');
   const reached = gradUseReached(module, functionNode);
   if (reached !== undefined) {
-    const via = reached.via?.field('name')?.text;
+    const via = reached.via?.name?.text;
     yield no(
       via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
     );
@@ -168,7 +181,7 @@ function* refusals(
     yield unknown(
       ask(
         'compiles-decorated',
-      )`Does \`torch.compile()\` take \`${functionNode.field('name')?.text}\` with the decorator, too?`,
+      )`Does \`torch.compile()\` take \`${functionNode.name?.text}\` with the decorator, too?`,
     );
 }
 
@@ -203,7 +216,7 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Ge
     yield unknown(
       ask(
         'built-untrained',
-      )`Is the network that \`${run.functionNode.field('name')?.text}\` builds and returns left untrained on the way?`,
+      )`Is the network that \`${run.functionNode.name?.text}\` builds and returns left untrained on the way?`,
     );
   yield* doubtsAboutNetwork(module, run.model, run.functionNode, undefined, run.evals.length === 0);
 }

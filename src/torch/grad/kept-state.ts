@@ -1,12 +1,13 @@
 import { cutsGraph } from '../../library/library.js';
+import { attributeUses } from '../../semantic/attribute-uses.js';
 import { classAround } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
+import { functionsOf } from '../../semantic/reach.js';
 import { enclosingClass, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { attributeUses, mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
-import { kindOf } from '../tensor/tensor.js';
-import { mayCarryGradient, recordsNoGraph } from './gradient.js';
-import { functionsOf } from './reach.js';
+import { mayCarryGradient, recordsNoGraph } from '../../values/value/gradient.js';
+import { kindOf } from '../../values/value/tensor.js';
+import { mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 
 /** What a network computes in its forward, and still has behind it. */
 interface KeptState {
@@ -37,11 +38,11 @@ function stateIn(module: PyModule): KeptState | undefined {
   if (!mayHaveForward(module.text)) return undefined;
   for (const method of functionsOf(module)) {
     const classNode = ASSIGNED.test(module.codeOf(method)) ? enclosingClass(method) : undefined;
-    const owner = classNode?.field('name')?.text;
+    const owner = classNode?.name?.text;
     if (classNode === undefined || owner === undefined || !runsInForward(module, method)) continue;
     if (moduleKind(module, classNode).isModule === 'no') continue;
     const kept = [...ownNodes(method)].find((node) => isKept(module, classNode, node));
-    const attribute = kept?.field('left')?.text;
+    const attribute = kept?.left?.text;
     if (attribute !== undefined) return { owner, attribute };
   }
   return undefined;
@@ -52,13 +53,13 @@ const ASSIGNED = /\.[\s\\]*[\w\u0080-\uffff]+[\s\\]*(?::|[-+*/%@&|^<>]*=(?!=))/;
 
 /** `self.hidden = self.cell(x, self.hidden)`, where `hidden` is read with its graph. */
 function isKept(module: PyModule, classNode: PyNode, node: PyNode): boolean {
-  const [target, value] = [node.field('left'), node.field('right')];
+  const [target, value] = [node.left, node.right];
   if (!/^(?:augmented_)?assignment$/.test(node.type) || target?.type !== 'attribute' || value === undefined)
     return false;
   if (kindOf(module, value) === 'number' || recordsNoGraph(module, node) || !mayCarryGradient(module, value))
     return false;
-  if (target.field('object')?.text !== classAround(node)?.self) return false;
-  const name = target.field('attribute')?.text ?? '';
+  if (target.object?.text !== classAround(node)?.self) return false;
+  const name = target.attribute?.text ?? '';
   return attributeUses(module, classNode, name).some(
     ({ kind, node: use }) => kind === 'read' && needsGraph(module, use),
   );
@@ -66,7 +67,7 @@ function isKept(module: PyModule, classNode: PyNode, node: PyNode): boolean {
 
 function needsGraph(module: PyModule, read: PyNode): boolean {
   const above = read.parent;
-  if (above?.type === 'attribute') return !cutsGraph(above.field('attribute')?.text ?? '');
+  if (above?.type === 'attribute') return !cutsGraph(above.attribute?.text ?? '');
   if (above?.type === 'comparison_operator') return false;
   return !recordsNoGraph(module, read);
 }

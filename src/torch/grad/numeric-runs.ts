@@ -5,11 +5,11 @@ import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction, methodName, ownNodes, receiverOf } from '../../semantic/statements.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
+import { isGradOff } from '../../values/effects/mode.js';
 import { hasLayers } from '../module/layers.js';
 import { isModel, nameSaysModel } from '../module/model-value.js';
 import { moduleKind } from '../module/modules.js';
 import { type Evaluation, isPlainPath, switchesToEvaluation } from './evaluation.js';
-import { isGradOff } from './mode.js';
 import { isPartInFile } from './runs.js';
 
 /** What ends as a number, a list, an array or an index has no graph. */
@@ -106,8 +106,8 @@ function runsOf(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
 
 /** The network that a call runs, as written: `net` of `net(x)`, `net.forward(x)` and `net.encode(x)`. */
 export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined {
-  const callee = call.field('function');
-  const object = callee?.type === 'attribute' ? callee.field('object') : undefined;
+  const callee = call.function;
+  const object = callee?.type === 'attribute' ? callee.object : undefined;
   if (callee === undefined || !mayRun(module, callee, object)) return undefined;
   if (qualifiedName(module, callee) !== undefined) return undefined;
   const isSpelled = object !== undefined && methodName(call) === 'forward';
@@ -133,7 +133,7 @@ function mayRun(module: PyModule, callee: PyNode, object: PyNode | undefined): b
 }
 
 function lastName(path: PyNode): string {
-  return (path.field('attribute') ?? path).text;
+  return (path.attribute ?? path).text;
 }
 
 function mayBeNetwork(module: PyModule, network: PyNode): boolean {

@@ -38,7 +38,7 @@ export function mayMakeArguments(text: string): boolean {
 }
 
 export function argumentsCall(module: PyModule, call: PyNode): ArgumentsCall | undefined {
-  const callee = call.field('function');
+  const callee = call.function;
   const found = callee && listedClass(module, callee, 'arguments');
   return found === undefined || isOldPpoConfig(call) ? undefined : { module, call, own: found.own };
 }
@@ -61,7 +61,7 @@ const OLD_PPO: readonly string[] = [
 ];
 
 function isOldPpoConfig(call: PyNode): boolean {
-  if (!/\bPPOConfig$/.test(call.field('function')?.text ?? '')) return false;
+  if (!/\bPPOConfig$/.test(call.function?.text ?? '')) return false;
   return OLD_PPO.some((name) => keywordArgument(call, name) !== undefined);
 }
 
@@ -80,7 +80,7 @@ export function argumentsTakers(module: PyModule, { takers, homes }: Given): rea
 
 /** Whether a field has this value where nobody gives it, by the installed version of the library. */
 export function isDefault({ module, call, own }: ArgumentsCall, field: string, value: string): Answer {
-  const callee = call.field('function');
+  const callee = call.function;
   const path = callee && qualifiedName(module, callee);
   const bases = own === undefined ? [] : ancestryOf(module, own).imported;
   const known = [path ?? '', ...bases].find((each) => row(each)?.is === 'arguments');
@@ -101,7 +101,7 @@ export function isDefault({ module, call, own }: ArgumentsCall, field: string, v
 export function takesLibraryKeyword({ module, own }: ArgumentsCall): Answer {
   const init = own && methodNamed(module, own, '__init__');
   if (init === undefined) return 'yes';
-  const parameters = init.field('parameters')?.named ?? [];
+  const parameters = init.parameters?.named ?? [];
   return parameters.some(({ type }) => type === 'dictionary_splat_pattern') ? 'unknown' : 'no';
 }
 
@@ -122,7 +122,7 @@ function namesTrainer(module: PyModule, expression: PyNode): boolean {
 
 /** `transformers` or `trl`: whose class a call makes, itself or through a base. */
 export function libraryOf(module: PyModule, call: PyNode): string | undefined {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined) return undefined;
   const path = qualifiedName(module, callee);
   const own = path === undefined ? definitionBehind(module, callee) : undefined;
@@ -149,7 +149,7 @@ const OFF: ReadonlySet<string> = new Set(['None', 'False', '""', "''"]);
 /** `deepspeed=None` and the like. */
 export function isSwitchedOff(name: PyNode): boolean {
   const keyword = name.parent;
-  return keyword?.type === 'keyword_argument' && OFF.has(keyword.field('value')?.text ?? '');
+  return keyword?.type === 'keyword_argument' && OFF.has(keyword.value?.text ?? '');
 }
 
 /** Whether the file shows a sign of training: a trainer, adapters, a backward pass. */

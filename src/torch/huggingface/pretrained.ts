@@ -29,9 +29,9 @@ export function modelLoad(module: PyModule, call: PyNode): ModelLoad | undefined
 }
 
 function findLoad(module: PyModule, call: PyNode): ModelLoad | undefined {
-  const callee = call.field('function');
-  const method = callee?.type === 'attribute' ? callee.field('attribute')?.text : undefined;
-  const receiver = callee?.field('object');
+  const callee = call.function;
+  const method = callee?.type === 'attribute' ? callee.attribute?.text : undefined;
+  const receiver = callee?.object;
   if (method === undefined || receiver === undefined || !LOADERS.has(method)) return undefined;
   const className = modelClass(qualifiedName(module, receiver));
   if (className !== undefined) return { call, className, method, own: undefined };
@@ -131,7 +131,7 @@ function noNamesYet(): Map<string, boolean> {
 
 /** `transformers.pipeline(…)`. */
 export function isPipeline(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   const path = callee && qualifiedName(module, callee);
   return path !== undefined && /^transformers\.(?:pipelines\.)?pipeline$/.test(path);
 }

@@ -54,7 +54,7 @@ function loadsOnlyText(module: PyModule): boolean {
   return (
     loads.length > 0 &&
     loads.every(({ call, className }) => {
-      const remote = keywordArgument(call, 'trust_remote_code')?.field('value');
+      const remote = keywordArgument(call, 'trust_remote_code')?.value;
       return TEXT_CLASS.test(className) && (remote === undefined || remote.type === 'false');
     })
   );

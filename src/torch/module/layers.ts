@@ -52,7 +52,7 @@ function hasWeights(path: string): boolean {
 }
 
 function isCalled(module: PyModule, call: PyNode, maker: Maker): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   return callee !== undefined && callee.type !== 'call' && madeBy(module, callee, maker) === 'yes';
 }
 
@@ -60,7 +60,7 @@ function isCalled(module: PyModule, call: PyNode, maker: Maker): boolean {
 function weightsIn(module: PyModule, path: string, made: PyNode | undefined): number {
   if (made === undefined || canonical(path) !== SEQUENTIAL) return 0;
   return argumentsOf(made).filter((each) => {
-    const layer = each.type === 'call' ? each.field('function') : undefined;
+    const layer = each.type === 'call' ? each.function : undefined;
     return layer !== undefined && hasWeights(qualifiedName(module, layer) ?? '');
   }).length;
 }

@@ -22,7 +22,7 @@ export function isTrainer(module: PyModule, expression: PyNode): Answer {
     if (definition.kind === 'parameter') return annotationIsTrainer(module, definition.node);
     const made =
       definition.kind === 'value' && definition.value.type === 'call' ? definition.value : undefined;
-    const callee = made?.field('function');
+    const callee = made?.function;
     if (callee === undefined) return 'unknown';
     if (isTrainerClass(module, callee)) return 'yes';
     return definitionBehind(module, callee)?.type === 'class_definition' ? 'no' : 'unknown';
@@ -67,7 +67,7 @@ const MODEL: Maker = {
 export function isModel(module: PyModule, expression: PyNode): Answer {
   if (deniesModel(module, expression, 0)) return 'no';
   const target = unparenthesized(expression);
-  const owner = target.field('attribute')?.text === 'model' ? target.field('object') : undefined;
+  const owner = target.attribute?.text === 'model' ? target.object : undefined;
   if (owner !== undefined && isTrainer(module, owner) === 'yes') return 'yes';
   return madeBy(module, expression, MODEL);
 }
@@ -85,7 +85,7 @@ function deniesModel(module: PyModule, expression: PyNode, hops: number): boolea
     inner !== undefined && deniesModel(module, inner, hops);
   if (target.type === 'conditional_expression') return denies(target.named[0]) || denies(target.named[2]);
   if (target.type === 'call') return givesOther(module, target, hops);
-  if (target.type === 'subscript') return denies(target.field('value'));
+  if (target.type === 'subscript') return denies(target.value);
   const name = lastName(target);
   if (name === undefined) return false;
   if (nameSaysModel(name.text) === 'no') return true;
@@ -97,7 +97,7 @@ function deniesModel(module: PyModule, expression: PyNode, hops: number): boolea
 }
 
 function givesOther(module: PyModule, call: PyNode, hops: number): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   const name = callee && lastName(callee)?.text;
   if (callee === undefined || name === undefined) return false;
   if (name === 'super') return true;
@@ -135,5 +135,5 @@ function defined(_module: PyModule, binding: PyNode): Definition {
 /** `b` of `a.b`, `a` of `a`. */
 export function lastName(expression: PyNode): PyNode | undefined {
   if (expression.type === 'identifier') return expression;
-  return expression.type === 'attribute' ? expression.field('attribute') : undefined;
+  return expression.type === 'attribute' ? expression.attribute : undefined;
 }

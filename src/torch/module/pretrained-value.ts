@@ -1,7 +1,7 @@
 import { givesModule } from '../../library/library.js';
 import { type Answer, all } from '../../semantic/answer.js';
+import { initialValue } from '../../semantic/attribute-uses.js';
 import { classBehind } from '../../semantic/definitions.js';
-
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
@@ -9,7 +9,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { isKbitPreparation, isPeftModelMaker } from '../catalog.js';
 import { modelLoad } from '../huggingface/pretrained.js';
 import { definitionsOf } from './model-value.js';
-import { initialValue, moduleKind } from './modules.js';
+import { moduleKind } from './modules.js';
 
 /** Whether an expression is a model of transformers, perhaps with adapters of peft: by the calls that made it. */
 export function isTransformersModel(
@@ -23,7 +23,7 @@ export function isTransformersModel(
   if (asked.includes(target.text)) return 'yes';
   const asking = [...asked, target.text];
   if (target.type === 'attribute') {
-    const name = target.field('attribute')?.text;
+    const name = target.attribute?.text;
     const value = name === undefined ? undefined : initialValue(module, target, name);
     return value === undefined ? 'unknown' : isTransformersModel(module, value, asking);
   }
@@ -38,7 +38,7 @@ export function isTransformersModel(
 
 function makesModel(module: PyModule, call: PyNode, asked: readonly string[]): Answer {
   if (modelLoad(module, call) !== undefined) return 'yes';
-  const callee = call.field('function');
+  const callee = call.function;
   const path = callee && qualifiedName(module, callee);
   const [first] = argumentsOf(call);
   if (path !== undefined && (isKbitPreparation(path) || isPeftModelMaker(path)))

@@ -1,24 +1,27 @@
 import type { Answer } from '../../semantic/answer.js';
+import { type Gate, shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isProgram } from '../../semantic/program.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
 import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Gate, ONLY_READ, shown } from '../gate.js';
-import { backwardsIn } from '../grad/backward-calls.js';
-import { callersElsewhere, isOnlyReadByCallers, partReturned } from '../grad/callers.js';
-import { isDifferentiated } from '../grad/differentiated.js';
-import { gradUseIn } from '../grad/grad.js';
-import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
+import { gradUseIn } from '../../values/effects/grad.js';
 import {
   differentiatingCaller,
   entersGradOff,
   isGradOff,
   onlyRunsGradOff,
   switchesGradOff,
-} from '../grad/mode.js';
-import { type Fate, fatesOf, fatesOfTarget } from '../grad/record-fate.js';
+} from '../../values/effects/mode.js';
+import { type Fate, fatesOf, fatesOfTarget } from '../../values/uses/record-fate.js';
+import { mayCarryGradient, recordsNoGraph } from '../../values/value/gradient.js';
+import { isProvenTensor } from '../../values/value/proven-tensor.js';
+import { kindOf } from '../../values/value/tensor.js';
+import { isTorchCode } from '../framework.js';
+import { backwardsIn } from '../grad/backward-calls.js';
+import { callersElsewhere, isOnlyReadByCallers, partReturned } from '../grad/callers.js';
+import { isDifferentiated } from '../grad/differentiated.js';
 import { spendingStep } from '../grad/spending-step.js';
 import {
   holdsActivations,
@@ -30,9 +33,7 @@ import {
 import { walks } from '../grad/walks.js';
 import { graphAsked } from '../module/graph-asked.js';
 import { networksOf } from '../module/networks.js';
-import { isTorchCode } from '../tensor/framework.js';
-import { isProvenTensor } from '../tensor/proven-tensor.js';
-import { kindOf } from '../tensor/tensor.js';
+import { ONLY_READ } from '../questions.js';
 import { lossTerm } from './loss-term.js';
 import { EVALUATION_NAME } from './running-total.js';
 
@@ -111,7 +112,7 @@ export function lossRecord(
       return round !== undefined && backwardsIn(module, round).length > 0;
     });
     if (!trains && !(fate.kind === 'returned' && isEvaluationByName(fate.node))) return undefined;
-    const around = enclosingFunction(fate.node)?.field('name')?.text;
+    const around = enclosingFunction(fate.node)?.name?.text;
     const how = fate.kind === 'returned' ? `which \`${around}\` returns` : 'which others get';
     gates.push({
       answer: 'unknown',
@@ -136,16 +137,14 @@ function mayFailBetween(value: PyNode, backward: PyNode | undefined): boolean {
 
 /** `evaluate`, `validate_epoch`: what it returns is hardly a loss to train on. */
 function isEvaluationByName(node: PyNode): boolean {
-  return EVALUATION_NAME.test(enclosingFunction(node)?.field('name')?.text ?? '');
+  return EVALUATION_NAME.test(enclosingFunction(node)?.name?.text ?? '');
 }
 
 /** `locals()`, `exec(…)`: what they do with the variable is not in the code. */
 function isReadByText(module: PyModule, binding: PyNode): boolean {
   const around = enclosingFunction(binding) ?? module.root;
   return ['locals(', 'vars(', 'exec(', 'eval('].some((word) =>
-    module
-      .atWithin(word, around)
-      .some((hit) => hit.parent?.type === 'call' && hit.parent.field('function') === hit),
+    module.atWithin(word, around).some((hit) => hit.parent?.type === 'call' && hit.parent.function === hit),
   );
 }
 
@@ -184,7 +183,7 @@ export function isWithoutGrad(module: PyModule, place: PyNode): boolean {
   if (switchesGradOff(module) || recordsNoGraph(module, place) || isGradOff(module, place)) return true;
   const around = enclosingFunction(place);
   if (around === undefined) return false;
-  if (GRADLESS_HOOK.test(around.field('name')?.text ?? '')) return true;
+  if (GRADLESS_HOOK.test(around.name?.text ?? '')) return true;
   if (onlyRunsGradOff(module, around) || entersGradOff(module, around)) return true;
   const evaluates =
     module.atWithin('.eval(', around).length > 0 ||
@@ -225,7 +224,7 @@ function isTensorHere(module: PyModule, value: PyNode): boolean {
   if (isDifferentiated(module, node)) return !module.memo(hasLossClass, module);
   const step = spendingStep(module, node);
   if (step !== undefined) return step.returned.every((each) => isTensorHere(each.module, each.node));
-  const sides = node.type === 'binary_operator' ? [node.field('left'), node.field('right')] : [];
+  const sides = node.type === 'binary_operator' ? [node.left, node.right] : [];
   return sides.some((side) => side !== undefined && isTensorHere(module, side));
 }
 
@@ -233,7 +232,7 @@ function isTensorHere(module: PyModule, value: PyNode): boolean {
 export function graphCarrier(module: PyModule, value: PyNode): PyNode {
   const node = unparenthesized(value);
   if (node.type !== 'binary_operator') return value;
-  const carrying = [node.field('left'), node.field('right')].flatMap((side) =>
+  const carrying = [node.left, node.right].flatMap((side) =>
     side !== undefined && mayCarryGradient(module, side) ? [side] : [],
   );
   const [only, ...others] = carrying;

@@ -7,8 +7,8 @@ import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isTorchCode } from '../tensor/framework.js';
-import { isFloating, isScalarTensor, kindOf } from '../tensor/tensor.js';
+import { isFloating, isScalarTensor, kindOf } from '../../values/value/tensor.js';
+import { isTorchCode } from '../framework.js';
 
 /** A value that is added to a total: whether it is a 0-dim tensor, and of floating point. */
 export interface LossTerm {
@@ -59,13 +59,13 @@ function clue(module: PyModule, value: PyNode, hops: number): Clue {
   const node = unparenthesized(value);
   switch (node.type) {
     case 'unary_operator':
-      return operandClue(module, [node.field('argument')], hops);
+      return operandClue(module, [node.argument], hops);
     case 'binary_operator':
-      return operandClue(module, [node.field('left'), node.field('right')], hops);
+      return operandClue(module, [node.left, node.right], hops);
     case 'conditional_expression':
       return pathClue(module, [node.named[0], node.named[2]], hops);
     case 'attribute':
-      return node.field('attribute')?.text === 'loss' ? 'tensor' : 'none';
+      return node.attribute?.text === 'loss' ? 'tensor' : 'none';
     case 'call':
       return callClue(module, node, hops);
     case 'identifier': {
@@ -90,8 +90,8 @@ function callClue(module: PyModule, call: PyNode, hops: number): Clue {
   }
   // A helper of this file whose returns prove nothing may as well give a float.
   if (calledDefinition(module, call) !== undefined) return 'none';
-  const callee = call.field('function');
-  const name = callee?.type === 'attribute' ? callee.field('attribute')?.text : callee?.text;
+  const callee = call.function;
+  const name = callee?.type === 'attribute' ? callee.attribute?.text : callee?.text;
   return name !== undefined && OPAQUE_LOSS.test(name) ? 'tensor' : 'none';
 }
 

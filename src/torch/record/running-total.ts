@@ -92,11 +92,11 @@ export function isZero(module: PyModule, place: PyNode): boolean {
   const statement = statementOf(place);
   if (assignment?.type !== 'assignment' || statement.named[0] !== assignment) return false;
   const definition = definitionOf(place);
-  if (definition.kind !== 'value' || assignment.field('right') !== definition.value) return false;
+  if (definition.kind !== 'value' || assignment.right !== definition.value) return false;
   let value: PyNode | undefined = unparenthesized(definition.value);
   while (value?.type === 'call' && isMoved(methodName(value) ?? '')) value = receiverOf(value);
   if (value?.type !== 'call' || /requires_grad/.test(value.text)) return false;
-  const callee = value.field('function');
+  const callee = value.function;
   const path = callee && qualifiedName(module, callee);
   if (path === undefined) return methodName(value) === 'new_zeros';
   return path.endsWith('.zeros')

@@ -1,4 +1,5 @@
 import { classAround } from '../../semantic/definitions.js';
+import { type Gate, placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
 import {
@@ -8,9 +9,9 @@ import {
   usesElsewhere,
 } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Gate, ONLY_READ, placeOf } from '../gate.js';
+import { fatesAt } from '../../values/uses/record-fate.js';
 import { mayDifferentiate } from '../grad/callers.js';
-import { fatesAt } from '../grad/record-fate.js';
+import { ONLY_READ } from '../questions.js';
 
 /**
  * That no other file of the project differentiates what a store holds: an attribute of a class of this file, or a variable
@@ -46,11 +47,11 @@ export function storeGates(
 
 function usesOfStore(module: PyModule, store: PyNode, look: Look): UsesElsewhere {
   let root = store;
-  while (root.type === 'subscript') root = root.field('value') ?? root.children[0] ?? root;
-  const name = root.field('attribute')?.text;
+  while (root.type === 'subscript') root = root.value ?? root.children[0] ?? root;
+  const name = root.attribute?.text;
   if (name !== undefined) {
     const around = classAround(root);
-    return around !== undefined && root.field('object')?.text === around.self
+    return around !== undefined && root.object?.text === around.self
       ? attributeUsesElsewhere(module, around.classNode, name, look)
       : NOWHERE;
   }

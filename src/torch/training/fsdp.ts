@@ -10,7 +10,7 @@ import { type TrainingLoop, trainingLoops } from './training-loop.js';
 export function callsNamed(module: PyModule, name: string, paths: ReadonlySet<string>): readonly PyNode[] {
   return module.at(`${name}(`).flatMap((node) => {
     const call = node.closest('call');
-    const callee = call?.field('function');
+    const callee = call?.function;
     if (call === undefined || !callee?.contains(node) || call.closest('string') !== undefined) return [];
     return paths.has(qualifiedName(module, callee) ?? '') ? [call] : [];
   });
@@ -55,6 +55,6 @@ function isSteppedSometimes({ loop, body, steps }: TrainingLoop, backward: PyNod
 }
 
 function isByRemainder(statement: PyNode | undefined): boolean {
-  const condition = statement?.type === 'if_statement' ? (statement.field('condition')?.text ?? '') : '';
+  const condition = statement?.type === 'if_statement' ? (statement.condition?.text ?? '') : '';
   return condition.includes('%') && !/%\s*1\b/.test(condition);
 }

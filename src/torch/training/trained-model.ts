@@ -35,8 +35,8 @@ function findTrainedModels(module: PyModule): readonly TrainedModel[] {
     if (load === undefined) return [];
     const statement = statementOf(load.call);
     const assignment = statement.named[0];
-    const model = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
-    const value = assignment?.field('right');
+    const model = assignment?.type === 'assignment' ? assignment.left : undefined;
+    const value = assignment?.right;
     if (model?.type !== 'identifier' || value === undefined || !ownsItsLines(module, statement)) return [];
     const own = readsOf(module, model);
     const handed = own.flatMap((read) => readsAsParameter(module, read));
@@ -44,7 +44,7 @@ function findTrainedModels(module: PyModule): readonly TrainedModel[] {
       const bodies = loops.flatMap(({ loop, body }) => (loop.start > after ? [body] : []));
       return reads.flatMap((read) => {
         const forward = read.parent;
-        const isRun = forward?.type === 'call' && forward.field('function') === read;
+        const isRun = forward?.type === 'call' && forward.function === read;
         return isRun && bodies.some((body) => body.contains(read)) ? [forward] : [];
       });
     };
@@ -68,33 +68,30 @@ function readsAsParameter(module: PyModule, read: PyNode): readonly PyNode[] {
   const call = (keyword ?? read).parent?.parent;
   const called = call?.type === 'call' ? calledDefinition(module, call) : undefined;
   if (call === undefined || called?.type !== 'function_definition' || hasSplat(call)) return [];
-  const names = (called.field('parameters')?.named ?? []).map(parameterName);
+  const names = (called.parameters?.named ?? []).map(parameterName);
   const name =
     keyword === undefined
       ? names[argumentsOf(call).indexOf(read)]
-      : names.find((each) => each === keyword.field('name')?.text);
+      : names.find((each) => each === keyword.name?.text);
   return name === undefined ? [] : module.reads(module.scopeOf(called), name);
 }
 
 /** `x` of `x`, `x: int`, `x=1` and `x: int = 1`. */
 function parameterName(parameter: PyNode): string | undefined {
-  const name =
-    parameter.field('name') ?? (parameter.type === 'identifier' ? parameter : parameter.children[0]);
+  const name = parameter.name ?? (parameter.type === 'identifier' ? parameter : parameter.children[0]);
   return name?.type === 'identifier' ? name.text : undefined;
 }
 
 function methodOn(read: PyNode): string | undefined {
   const call = read.parent?.parent;
-  return call?.type === 'call' && receiverOf(call) === read
-    ? read.parent?.field('attribute')?.text
-    : undefined;
+  return call?.type === 'call' && receiverOf(call) === read ? read.parent?.attribute?.text : undefined;
 }
 
 /** `model.parameters()`, `model.train()`, `get_peft_model(model, …)`. */
 function isTrained(module: PyModule, read: PyNode): boolean {
   if (/^(?:(?:named_)?parameters|train)$/.test(methodOn(read) ?? '')) return true;
   const call = read.closest('call');
-  const callee = call?.field('function');
+  const callee = call?.function;
   if (call === undefined || callee === undefined || argumentsOf(call)[0] !== read) return false;
   return isPeftModelMaker(qualifiedName(module, callee) ?? '');
 }

@@ -1,10 +1,14 @@
+import { familyOf } from '../../semantic/attribute-uses.js';
 import { lineageOf } from '../../semantic/elsewhere.js';
+import { type Gate, gate, placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
 import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
+import { isProvenTensor } from '../../values/value/proven-tensor.js';
+import { kindOf } from '../../values/value/tensor.js';
 import {
   DISTRIBUTED_CLUES,
   HALF_DTYPES,
@@ -13,15 +17,12 @@ import {
   PLAIN_BASES,
   TORCH_JIT,
 } from '../catalog.js';
-import { type Gate, gate, placeOf } from '../gate.js';
-import { attributeElsewhere, familyOf, moduleKind } from '../module/modules.js';
-import { isProvenTensor } from '../tensor/proven-tensor.js';
-import { kindOf } from '../tensor/tensor.js';
+import { attributeElsewhere, moduleKind } from '../module/modules.js';
 
 /** What happens to a module's buffers, and not to its plain attributes, where the module is wrapped, cast or loaded. */
 export function wrappingGates(module: PyModule, classNode: PyNode, name: string): readonly Gate[] {
   const self = `\`self.${name}\``;
-  const className = classNode.field('name')?.text;
+  const className = classNode.name?.text;
   const { isModule, isLightning, isPretrained } = moduleKind(module, classNode);
   const wrapper = PARALLEL_WRAPPERS.find((each) => isNamed(module, each));
   const distributed =
@@ -30,7 +31,7 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
   const walker = BUFFER_WALKERS.find((each) => isNamed(module, each));
   const { elsewhere, imported } = lineageOf(module, classNode);
   const made = new RegExp(`\\bself\\.${name}\\s*(?::[^=\\n]*)?=(?!=)|\\bregister_\\w+\\(\\s*["']${name}["']`);
-  const holder = elsewhere.find((each) => made.test(each.module.codeOf(each.node)))?.node.field('name')?.text;
+  const holder = elsewhere.find((each) => made.test(each.module.codeOf(each.node)))?.node.name?.text;
   const family = familyOf(module, classNode);
   const lineages = family.map((each) => lineageOf(module, each));
   const unknown = lineages.some((each) => each.unknown);
@@ -100,7 +101,7 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
 
 /** Where another file uses the class, it may cast what it makes. */
 function castElsewhere(module: PyModule, classNode: PyNode): Gate {
-  const name = classNode.field('name');
+  const name = classNode.name;
   const may = (text: string): boolean => /half|float16|float64|double|dtype/.test(text);
   const { uses, unread } =
     name === undefined
@@ -229,7 +230,7 @@ function findCastToHalf(module: PyModule): boolean {
       const call = hit.parent?.parent;
       if (call?.type !== 'call' || methodName(call) !== 'to') return false;
       const half = argumentsOf(call).some((argument) => {
-        const value = argument.type === 'keyword_argument' ? argument.field('value') : argument;
+        const value = argument.type === 'keyword_argument' ? argument.value : argument;
         const path = value && qualifiedName(module, value);
         return path !== undefined && HALF_DTYPES.has(path);
       });

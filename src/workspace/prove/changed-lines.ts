@@ -34,7 +34,7 @@ interface Extent {
 
 function extentOf(lines: Lines, node: PyNode): Extent {
   const outer = node.parent?.type === 'decorated_definition' ? node.parent : node;
-  const body = node.field('body');
+  const body = node.body;
   const statements = body?.named.filter(({ type }) => type !== 'comment') ?? [];
   const isDocumented = statements[0]?.named[0]?.type === 'string' && statements.length > 1;
   const first = statements[isDocumented ? 1 : 0] ?? body ?? node;

@@ -1,0 +1,201 @@
+import type { Elsewhere } from '../../semantic/elsewhere.js';
+import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
+import { isMethodOfProject } from '../../semantic/project-names.js';
+import { enclosingClass, methodName } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { Origins } from '../value/origins.js';
+import { isMethodOfLibraries } from '../value/plain.js';
+import {
+  CALLED,
+  type Differentiator,
+  differentiators,
+  differentiatorsIn,
+  type Suspect,
+  usedAsValue,
+} from './differentiators.js';
+import { forwardFacts, type Given, givenBy } from './forward-index.js';
+
+/** What runs when one is gone through. */
+const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);
+
+/** `` `Potential` (`train.py:12`), whose forward … `` */
+export function suspectInWords({ name, place, clause }: Suspect): string {
+  return `\`${name}\` (${place}), ${clause}`;
+}
+
+const UNREAD: Suspect = {
+  name: 'a class or function',
+  place: 'of the many files that differentiate',
+  clause: 'which were not all looked into',
+};
+
+/** The first of all differentiating functions that code of this file may get hold of, and that could be the one. */
+function suspectAround(module: PyModule, may: (each: Differentiator) => boolean): Suspect | undefined {
+  const own = differentiatorsIn(module.alone).find(may);
+  return own === undefined ? suspectElsewhere(module, may) : suspect(own);
+}
+
+function suspectElsewhere(module: PyModule, may: (each: Differentiator) => boolean): Suspect | undefined {
+  for (const each of differentiators(module)) {
+    if (each === undefined) return UNREAD;
+    if (may(each)) return suspect(each);
+  }
+  return undefined;
+}
+
+/** The class of the project whose instances differentiate when they are called; a network has the methods of one. */
+function differentiatesWhenCalled(module: PyModule, isNetwork: boolean): Suspect | undefined {
+  const found = suspectAround(
+    module,
+    ({ name, owner, mayBeModule }) => owner !== undefined && CALLED.has(name) && (mayBeModule || !isNetwork),
+  );
+  return found ?? module.memo(heldByForward, module);
+}
+
+/** A function that differentiates, and that a forward of the project may hold and run, or that may be one itself. */
+function heldByForward(module: PyModule): Suspect | undefined {
+  const isFunction = ({ name }: Differentiator) => !CALLED.has(name);
+  const some = suspectAround(module, isFunction);
+  if (some === undefined) return undefined;
+  const facts = forwardFacts(module);
+  if (facts === undefined) return UNREAD;
+  const { isReplaced, runs } = facts;
+  const found = suspectAround(
+    module,
+    (each) =>
+      isFunction(each) &&
+      (isReplaced || runs.some((given) => mayTake(each, given))) &&
+      isHandedOn(module, each),
+  );
+  return found && { ...found, isHeld: true };
+}
+
+function isHandedOn(module: PyModule, { isValue, name }: Differentiator): boolean {
+  return isValue || isValueElsewhere(module, name);
+}
+
+function instanceCalled(module: PyModule): Suspect | undefined {
+  return differentiatesWhenCalled(module, false);
+}
+
+/** The same for those that are iterated over. */
+export function differentiatesWhenIterated(module: PyModule): Suspect | undefined {
+  return suspectAround(
+    module,
+    ({ name, owner, isIterated }) => isIterated || (owner !== undefined && ITERATED.has(name)),
+  );
+}
+
+/** The method of another file that may run in place of one of this class, and differentiates. */
+export function differentiatingOverride(module: PyModule, call: PyNode, method: PyNode): Suspect | undefined {
+  const owner = enclosingClass(method)?.name?.text;
+  const name = methodName(call);
+  if (owner === undefined || name === undefined || !isMethodOfProject(module, name)) return undefined;
+  return suspectElsewhere(module, (each) => each.name === name && each.bases.includes(owner));
+}
+
+/** A method of this name that differentiates, of a class that an object may be of. */
+export function differentiatingMethod(
+  module: PyModule,
+  call: PyNode,
+  isNetwork: boolean,
+): Suspect | undefined {
+  const name = methodName(call);
+  if (name === undefined || !isMethodOfProject(module, name)) return undefined;
+  return suspectAround(
+    module,
+    (each) =>
+      each.name === name &&
+      each.owner !== undefined &&
+      (each.mayBeModule || !isNetwork) &&
+      mayTake(each, givenBy(call)),
+  );
+}
+
+/** A function that differentiates, where something of the project sets an attribute of the name that is called. */
+export function differentiatingAttribute(module: PyModule, call: PyNode): Suspect | undefined {
+  const name = methodName(call);
+  if (name === undefined || isMethodOfLibraries(name)) return undefined;
+  const isSet =
+    setsAttribute(module.alone, name) ||
+    (module.around.summaries({ word: name, beside: [] }, setsAttribute) ?? [true]).includes(true);
+  if (!isSet) return undefined;
+  return functionTaking(module, call);
+}
+
+/** A function that differentiates, is handed around and takes what a call gives. */
+function functionTaking(module: PyModule, call: PyNode): Suspect | undefined {
+  return suspectAround(
+    module,
+    (each) => !CALLED.has(each.name) && mayTake(each, givenBy(call)) && isHandedOn(module, each),
+  );
+}
+
+/** `config.hook = f`, `Config(hook=f)`, `hook: Callable = f` in the body of a class. */
+function setsAttribute(alone: PyModule, name: string): boolean {
+  return alone.words(name).some((node) => {
+    const place = node.parent;
+    if (place?.type === 'keyword_argument')
+      return place.name === node && mayBeFunction(alone, place.value, false);
+    const target = place?.type === 'attribute' && place.attribute === node ? place : node;
+    const isTarget = target.parent?.type === 'assignment' && target.parent.left === target;
+    if (!isTarget || (target === node && alone.resolve(node)?.kind !== 'class')) return false;
+    return mayBeFunction(alone, target.parent?.right, true);
+  });
+}
+
+/** A function as written, by its name, or held by something; `isOpen`: also by a name that may be anything. */
+function mayBeFunction(module: PyModule, value: PyNode | undefined, isOpen: boolean): boolean {
+  if (value?.type === 'lambda') return true;
+  if (value?.type !== 'identifier') return isOpen && /^(?:attribute|subscript)$/.test(value?.type ?? '');
+  const scope = module.resolve(value);
+  const roles = scope === undefined ? [] : module.writes(scope, value.text).map(roleOf);
+  return roles.some((role) => role === 'def' || role === 'import' || (isOpen && role === 'parameter'));
+}
+
+/** What is known of a value that is called. */
+export interface CalledValue {
+  readonly suspect: Suspect | undefined;
+  /** The functions of the project that it is. */
+  readonly functions: readonly Elsewhere[];
+  /** What made it is known. */
+  readonly isFollowed: boolean;
+}
+
+/**
+ * What differentiates when this value is called: what made it tells, through variables, parameters and their callers,
+ * attributes and imports; else every function of the project that is handed around and takes such arguments.
+ */
+export function calledValue(module: PyModule, callee: PyNode, call: PyNode): CalledValue {
+  const origins = new Origins(instanceCalled);
+  const answer = origins.of(module, callee, 0);
+  const { functions } = origins;
+  if (answer === 'clean') return { suspect: undefined, functions, isFollowed: true };
+  if (answer !== 'unknown') return { suspect: answer, functions, isFollowed: true };
+  const suspect = functionTaking(module, call) ?? differentiatesWhenCalled(module, false);
+  return { suspect, functions, isFollowed: false };
+}
+
+/** The same for a network that a function runs: an object with the methods of one. */
+export function differentiatingNetwork(module: PyModule, network: PyNode): Suspect | undefined {
+  const answer = new Origins(instanceCalled).of(module, network, 0);
+  if (answer !== 'unknown') return answer === 'clean' ? undefined : answer;
+  return differentiatesWhenCalled(module, true);
+}
+
+function isValueElsewhere(module: PyModule, name: string): boolean {
+  const files = module.around.summaries({ word: name, beside: [] }, usedAsValue);
+  return usedAsValue(module.alone, name) || files === undefined || files.includes(true);
+}
+
+function mayTake({ arity: [least, most] }: Differentiator, { positional, all, isSpread }: Given): boolean {
+  return isSpread || (positional <= most && all >= least);
+}
+
+function suspect({ owner, name, place, words }: Differentiator): Suspect {
+  if (owner === undefined) return { name, place: `\`${place}\``, clause: `which ${words}` };
+  return CALLED.has(name) || ITERATED.has(name)
+    ? { name: owner, place: `\`${place}\``, clause: `whose ${name} ${words}` }
+    : { name: `${owner}.${name}`, place: `\`${place}\``, clause: `which ${words}` };
+}
