@@ -206,10 +206,17 @@ function lambdasWith(module: PyModule, uses: readonly GradUse[]): readonly Diffe
     return {
       ...{ name: LAMBDA, owner: undefined, mayBeModule: false, bases: [], words, arity: arityOf(lambda) },
       place: placeOf(module, lambda).replaceAll('`', ''),
-      isValue: true,
+      isValue: !isRunOnTheSpot(module, lambda),
       isIterated: isGoneThrough(module, [lambda]),
     };
   });
+}
+
+/** `filter(lambda p: …, weights)`: Python itself runs it, and nobody else gets it. */
+function isRunOnTheSpot(module: PyModule, lambda: PyNode): boolean {
+  const callee = callGiven(lambda)?.function;
+  const isBuiltin = callee?.type === 'identifier' && module.resolve(callee) === undefined;
+  return isBuiltin && /^(?:map|filter|sorted|min|max)$/.test(callee.text);
 }
 
 /** A generator; one that is a context manager is entered instead. */
@@ -289,6 +296,8 @@ export function usedAsValue(module: PyModule, name: string): boolean {
     const user = value.parent;
     if (user?.type === 'call' && user.function === value) return false;
     if (user?.type === 'attribute' && user.object === value) return false;
+    // Python indexes no function.
+    if (user?.type === 'subscript' && user.value === value) return false;
     if (user?.type === 'assignment' && user.left === value) return false;
     return !isGivenToLibrary(module, value);
   });
@@ -310,7 +319,16 @@ function isGivenToLibrary(module: PyModule, value: PyNode): boolean {
     const receiver = receiverOf(call);
     return receiver !== undefined && isOptimizer(module, receiver);
   }
-  return RUNS_IT.test(qualifiedName(module, callee) ?? '');
+  const paths = pathsOf(module, callee);
+  return paths.length > 0 && paths.every((path) => RUNS_IT.test(path));
+}
+
+/** All that a name may be that is imported more than once. */
+function pathsOf(module: PyModule, callee: PyNode): readonly string[] {
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) return [path];
+  const scope = callee.type === 'identifier' ? module.resolve(callee) : undefined;
+  return scope === undefined ? [] : module.writes(scope, callee.text).map((each) => importedPath(each) ?? '');
 }
 
 /** The call that a value is an argument of. */
