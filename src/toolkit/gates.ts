@@ -1,5 +1,7 @@
 import { caughtElsewhere } from '../semantic/catching.js';
 import { shadowingOption } from '../semantic/command-line.js';
+import type { Gate } from '../semantic/gate.js';
+import { placeOf, shown } from '../semantic/gate.js';
 import { arrives, type Given } from '../semantic/given.js';
 import { qualifiedName } from '../semantic/imports.js';
 import { onlyUse, type Written } from '../semantic/literals.js';
@@ -8,8 +10,6 @@ import { ask } from '../semantic/question.js';
 import { replacedInProject } from '../semantic/replaced.js';
 import { decoratorsOf, enclosingFunction } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import type { Gate } from '../torch/gate.js';
-import { placeOf, shown } from '../torch/gate.js';
 import { argumentsCalls, argumentsTakers } from '../torch/huggingface/huggingface.js';
 import { standingOf } from '../torch/versions.js';
 import type { Proof } from './proof.js';

@@ -13,6 +13,7 @@ export type { Answer } from '../semantic/answer.js';
 export { all, any, not } from '../semantic/answer.js';
 export type { Assigned } from '../semantic/assigned.js';
 export { assignedBy } from '../semantic/assigned.js';
+export { type AttributeUse, attributeUses, plainAttributes } from '../semantic/attribute-uses.js';
 export { callsNamed } from '../semantic/called-name.js';
 export { caughtHere } from '../semantic/catching.js';
 export { asksForNone, type DefaultedOption, defaultedOption, fallbackOf } from '../semantic/command-line.js';
@@ -28,6 +29,7 @@ export {
 } from '../semantic/definitions.js';
 export { reachingDefinitions } from '../semantic/flow.js';
 export { freeName } from '../semantic/free-name.js';
+export { type Gate, placeOf, shown } from '../semantic/gate.js';
 export {
   filesOf,
   type Given,
@@ -117,7 +119,6 @@ export {
   VARIABLE,
 } from '../torch/catalog.js';
 export { IS_TORCH, isTorchCode } from '../torch/framework.js';
-export { type Gate, hasDetach, ONLY_READ, placeOf, shown } from '../torch/gate.js';
 export { type Backward, backwards } from '../torch/grad/backward-calls.js';
 export { doubtsAbout, keepsOnlyNumbers } from '../torch/grad/doubts.js';
 export {
@@ -164,16 +165,10 @@ export {
 } from '../torch/module/checkpointing.js';
 export { mayLearnMore } from '../torch/module/frozen-parts.js';
 export { isModel, nameSaysModel } from '../torch/module/model-value.js';
-export {
-  type AttributeUse,
-  attributeUses,
-  moduleKind,
-  plainAttributes,
-  registrationOf,
-  runsInForward,
-} from '../torch/module/modules.js';
+export { moduleKind, registrationOf, runsInForward } from '../torch/module/modules.js';
 export { networksOf } from '../torch/module/networks.js';
 export { isTransformersModel } from '../torch/module/pretrained-value.js';
+export { hasDetach, ONLY_READ } from '../torch/questions.js';
 export {
   graphCarrier,
   isDetachable,

@@ -1,3 +1,4 @@
+import { type Gate, gate, placeOf } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
@@ -6,7 +7,6 @@ import { enclosingFunction } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { NEW_AMP, OLD_AMP } from '../../src/torch/catalog.js';
-import { type Gate, gate, placeOf } from '../../src/torch/gate.js';
 import { isAtHand } from './at-hand.js';
 import { type AmpUse, kindOfUse, OTHER_DTYPE, topOfPath } from './old-amp.js';
 

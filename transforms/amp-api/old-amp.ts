@@ -1,4 +1,5 @@
 import { isHarmlessBuiltin, isOfModulesToo } from '../../src/library/library.js';
+import { type Gate, gate, placeOf } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
@@ -9,7 +10,6 @@ import { methodName, receiverOf } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { AMP_NAMES, OLD_AMP } from '../../src/torch/catalog.js';
-import { type Gate, gate, placeOf } from '../../src/torch/gate.js';
 import { isProvenTensor } from '../../src/values/value/proven-tensor.js';
 
 /** A use of one of the names that moved. */

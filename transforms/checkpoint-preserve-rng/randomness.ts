@@ -1,4 +1,5 @@
 import { isSteady as drawsNothing, isHarmlessBuiltin, ofTensor, row } from '../../src/library/library.js';
+import { initialValue } from '../../src/semantic/attribute-uses.js';
 import {
   ancestryOf,
   calledDefinition,
@@ -21,7 +22,6 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { LAYER_CONTAINERS, MULTIHEAD_ATTENTION, NN_MODULE } from '../../src/torch/catalog.js';
 import { definitionsOf } from '../../src/torch/module/model-value.js';
-import { initialValue } from '../../src/torch/module/modules.js';
 
 const MAX_DEPTH = 6;
 

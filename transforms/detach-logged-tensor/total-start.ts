@@ -1,9 +1,9 @@
+import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classAround } from '../../src/semantic/definitions.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, enclosingLoops, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { attributeUses } from '../../src/torch/module/modules.js';
 import { isZero } from '../../src/torch/record/running-total.js';
 import { isPythonNumber } from '../../src/values/value/python-number.js';
 

@@ -1,9 +1,9 @@
 import { lineageOf } from '../../src/semantic/elsewhere.js';
+import { placeOf } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { repetitionOf } from '../../src/semantic/repetition.js';
 import { decoratorsOf, enclosingClass, enclosingFunction } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { placeOf } from '../../src/torch/gate.js';
 
 /** Where programs keep a copy of their code with the results of one run. */
 const SNAPSHOT =

@@ -1,15 +1,15 @@
+import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { calledDefinition, classBehind, methodNamed } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
+import { valuesGiven } from '../../src/semantic/function-uses.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsByParameter } from '../../src/semantic/parameters.js';
 import { starredDefinition } from '../../src/semantic/star-imports.js';
 import { enclosingFunction, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { attributeUses } from '../../src/torch/module/modules.js';
 import { gradModeOf } from '../../src/values/value/gradient.js';
-import { valuesGiven } from '../../src/values/value/origins.js';
 
 /** The function or the class of the project that a call runs. */
 export function definitionCalled(module: PyModule, call: PyNode): Elsewhere | undefined {

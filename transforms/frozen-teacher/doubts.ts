@@ -1,4 +1,5 @@
 import { definitionOf } from '../../src/semantic/flow.js';
+import { shown } from '../../src/semantic/gate.js';
 import { readerOfVariables } from '../../src/semantic/liveness.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { mayBeReadElsewhere } from '../../src/semantic/project-names.js';
@@ -6,7 +7,6 @@ import { ask } from '../../src/semantic/question.js';
 import { contextManagers, enclosingFunction, enclosingWiths } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { IS_TORCH } from '../../src/torch/framework.js';
-import { ONLY_READ, shown } from '../../src/torch/gate.js';
 import {
   anotherNetwork,
   type GradDoubt,
@@ -19,6 +19,7 @@ import { hasInferenceFastPath } from '../../src/torch/grad/fast-path.js';
 import { stateOfForward } from '../../src/torch/grad/kept-state.js';
 import { compilerOf, importsTorch } from '../../src/torch/grad/roles.js';
 import { networksIn } from '../../src/torch/grad/teachers.js';
+import { ONLY_READ } from '../../src/torch/questions.js';
 import { classAskingForModeAround } from '../../src/values/effects/elsewhere.js';
 import { hookElsewhere } from '../../src/values/effects/forward.js';
 import { differentiatingNetwork } from '../../src/values/effects/unknown-code.js';

@@ -1,7 +1,10 @@
 import { givesModule } from '../../src/library/library.js';
+import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import { boundElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
+import { valuesGiven } from '../../src/semantic/function-uses.js';
+import { placeOf, shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
@@ -19,10 +22,7 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass, isPeftModelMaker } from '../../src/torch/catalog.js';
 import { CONTAINERS, isLibraryModel, WRAPS_MODULE } from '../../src/torch/catalog-modules.js';
-import { placeOf, shown } from '../../src/torch/gate.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
-import { attributeUses } from '../../src/torch/module/modules.js';
-import { valuesGiven } from '../../src/values/value/origins.js';
 import { classOf, definitionCalled } from './called.js';
 import { doubtsOfInstances, ownOptimizers } from './instances.js';
 import { ownNetwork, sharedBy } from './sharing.js';

@@ -1,5 +1,5 @@
+import { placeOf } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { placeOf } from '../../src/torch/gate.js';
 
 /** What speaks of parameters, parts or optimizers: who calls a method that does may get them. */
 const SPEAKS =

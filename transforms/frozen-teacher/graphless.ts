@@ -1,7 +1,10 @@
 import { builtin, cutsGraph, ofTensor, row } from '../../src/library/library.js';
+import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import { boundElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
+import { valuesGiven } from '../../src/semantic/function-uses.js';
+import { shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import { isOwnMember } from '../../src/semantic/instance.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -20,13 +23,10 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { DATA_LOADER, isModuleClass, NUMPY, TORCH } from '../../src/torch/catalog.js';
-import { shown } from '../../src/torch/gate.js';
 import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { passesForModel } from '../../src/torch/module/model-value.js';
-import { attributeUses } from '../../src/torch/module/modules.js';
 import { passOf } from '../../src/torch/training/training-loop.js';
 import { recordsNoGraph } from '../../src/values/value/gradient.js';
-import { valuesGiven } from '../../src/values/value/origins.js';
 import { isPlainParameter, valuesPutInto } from '../../src/values/value/parts.js';
 import { isPlainAttribute } from '../../src/values/value/plain.js';
 import { isFloating, kindOf } from '../../src/values/value/tensor.js';

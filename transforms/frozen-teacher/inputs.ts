@@ -1,15 +1,15 @@
 import { builtin, row } from '../../src/library/library.js';
 import { type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
+import { valuesGiven } from '../../src/semantic/function-uses.js';
+import { shown } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { ask } from '../../src/semantic/question.js';
 import { argumentsOf, enclosingFunction, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { DATA_LOADER } from '../../src/torch/catalog.js';
-import { shown } from '../../src/torch/gate.js';
 import { type GradDoubt, unknown } from '../../src/torch/grad/doubts.js';
 import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
-import { valuesGiven } from '../../src/values/value/origins.js';
 
 /** The parameters of a function that is being looked into, by what its call gives them. */
 export type Given = ReadonlyMap<string, Elsewhere> | undefined;

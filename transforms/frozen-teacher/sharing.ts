@@ -1,6 +1,9 @@
+import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classBehind, methodsOf } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../src/semantic/flow.js';
+import { valuesGiven } from '../../src/semantic/function-uses.js';
+import { shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
@@ -14,9 +17,6 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass } from '../../src/torch/catalog.js';
-import { shown } from '../../src/torch/gate.js';
-import { attributeUses } from '../../src/torch/module/modules.js';
-import { valuesGiven } from '../../src/values/value/origins.js';
 import { isPlainParameter } from '../../src/values/value/parts.js';
 import { kindOf } from '../../src/values/value/tensor.js';
 

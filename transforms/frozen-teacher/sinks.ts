@@ -1,6 +1,8 @@
 import { cutsGraph, ofTensor, row } from '../../src/library/library.js';
 import { classAround } from '../../src/semantic/definitions.js';
 import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
+import { functionUses } from '../../src/semantic/function-uses.js';
+import { shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { isRedefined } from '../../src/semantic/project-names.js';
@@ -17,13 +19,12 @@ import {
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { within } from '../../src/syntax/within.js';
-import { ONLY_READ, shown } from '../../src/torch/gate.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
 import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { traceGraph } from '../../src/torch/module/networks.js';
+import { ONLY_READ } from '../../src/torch/questions.js';
 import { gradUseElsewhere } from '../../src/values/effects/elsewhere.js';
 import { gradUseReached } from '../../src/values/effects/grad.js';
-import { usesOf } from '../../src/values/effects/mode.js';
 import { recordsNoGraph } from '../../src/values/value/gradient.js';
 import { definitionCalled } from './called.js';
 import { isCutWhereRead, readsOf } from './detached.js';
@@ -175,7 +176,7 @@ function readsOfTarget(module: PyModule, target: PyNode | undefined): readonly P
 function readsOfReturned(module: PyModule, functionNode: PyNode | undefined): readonly PyNode[] | undefined {
   const name = functionNode?.name;
   if (functionNode === undefined || name === undefined) return undefined;
-  const calls = usesOf(module, functionNode).map((use) => {
+  const calls = functionUses(module, functionNode).map((use) => {
     const callee = use.parent?.attribute === use ? use.parent : use;
     return callee.parent?.type === 'call' && callee.parent.function === callee ? callee.parent : undefined;
   });

@@ -1,10 +1,13 @@
 import { builtin, givesModule, isOfModule, walksModule } from '../../src/library/library.js';
+import { attributeUses, familyOf } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
+import { shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { subclassesElsewhere } from '../../src/semantic/project-names.js';
 import { ask, type Question } from '../../src/semantic/question.js';
+import { reflectionIn } from '../../src/semantic/reflection.js';
 import { argumentsOf, enclosingFunction, keywordArgument } from '../../src/semantic/statements.js';
 import {
   attributeUsesElsewhere,
@@ -14,11 +17,9 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass } from '../../src/torch/catalog.js';
 import { isModelMaker } from '../../src/torch/catalog-modules.js';
-import { shown } from '../../src/torch/gate.js';
 import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { trainedIn, walkedFor } from '../../src/torch/grad/walked-parameters.js';
-import { attributeUses, familyOf, moduleKind } from '../../src/torch/module/modules.js';
-import { reflectionIn } from '../../src/torch/module/reflection.js';
+import { moduleKind } from '../../src/torch/module/modules.js';
 import { isOfKnownPackage, isPlainAttribute } from '../../src/values/value/plain.js';
 import { definitionCalled, parameterGetting } from './called.js';
 import { givesParameters } from './gives-parameters.js';

@@ -1,8 +1,8 @@
+import { shown } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
 import { argumentsOf, methodName, receiverOf, statementOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { shown } from '../../src/torch/gate.js';
 import { passesForModel } from '../../src/torch/module/model-value.js';
 import { type Pass, steppedOptimizer, type TrainingLoop } from '../../src/torch/training/training-loop.js';
 import { countedPass, isSchedule, strayIn } from './accumulation-loop.js';

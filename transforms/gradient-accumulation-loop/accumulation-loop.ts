@@ -1,5 +1,6 @@
 import type { Answer } from '../../src/semantic/answer.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
+import { shown } from '../../src/semantic/gate.js';
 import { importsPackage, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
@@ -12,7 +13,6 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { DATA_LOADER } from '../../src/torch/catalog.js';
-import { shown } from '../../src/torch/gate.js';
 import { definitionsOf, passesForModel } from '../../src/torch/module/model-value.js';
 import {
   type Pass,

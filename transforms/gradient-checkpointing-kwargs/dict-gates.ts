@@ -1,8 +1,8 @@
+import { type Gate, gate } from '../../src/semantic/gate.js';
 import { type Given, siblingOf } from '../../src/semantic/given.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, isInExpressionScope } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { type Gate, gate } from '../../src/torch/gate.js';
 import { isGiven, surroundingGates, ZERO_3 } from '../../src/torch/module/checkpointing.js';
 
 /** The same for a dict of arguments that is spread into the call. */

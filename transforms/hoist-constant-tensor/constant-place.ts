@@ -1,4 +1,5 @@
 import { isOfModule } from '../../src/library/library.js';
+import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classAround, kinOf, methodNamed } from '../../src/semantic/definitions.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -12,7 +13,7 @@ import {
   methodName,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { attributeUses, moduleKind, registrationOf } from '../../src/torch/module/modules.js';
+import { moduleKind, registrationOf } from '../../src/torch/module/modules.js';
 import { initialisation } from '../../src/torch/statistic/in-place-statistic.js';
 import { type Constant, isInvariant, keywordValue } from './loop-constant.js';
 

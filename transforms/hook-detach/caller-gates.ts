@@ -1,7 +1,7 @@
+import type { Gate } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { enclosingFunction } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import type { Gate } from '../../src/torch/gate.js';
 import { callersElsewhere, partReturned } from '../../src/torch/grad/callers.js';
 
 /** The same for what stands in a `return`, as gates. */

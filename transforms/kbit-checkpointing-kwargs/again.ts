@@ -1,6 +1,7 @@
 import { type Answer, all } from '../../src/semantic/answer.js';
 import { callsNamed } from '../../src/semantic/called-name.js';
 import { definedElsewhere } from '../../src/semantic/elsewhere.js';
+import { type Gate, placeOf, shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
@@ -16,7 +17,6 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { type Gate, placeOf, shown } from '../../src/torch/gate.js';
 import {
   argumentsCall,
   isDefault,

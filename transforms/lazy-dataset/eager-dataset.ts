@@ -1,5 +1,6 @@
 import type { Answer } from '../../src/semantic/answer.js';
 import { ancestryOf, classAround, heirsOf, methodNamed, selfName } from '../../src/semantic/definitions.js';
+import { shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import {
@@ -13,7 +14,6 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { LOAD_DATASET, TORCH_DATASETS } from '../../src/torch/catalog.js';
-import { shown } from '../../src/torch/gate.js';
 import { passOf } from '../../src/torch/training/training-loop.js';
 import { type OneByOne, oneByOne } from './one-by-one.js';
 

@@ -1,5 +1,6 @@
 import { type DefaultedOption, shadowingOption } from '../../src/semantic/command-line.js';
 import { ancestryOf } from '../../src/semantic/definitions.js';
+import { placeOf } from '../../src/semantic/gate.js';
 import { type Given, givenIn } from '../../src/semantic/given.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import { type Written, wholeNumber, writtenBehind } from '../../src/semantic/literals.js';
@@ -10,7 +11,6 @@ import { isTestCode } from '../../src/semantic/test-code.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass } from '../../src/torch/catalog.js';
-import { placeOf } from '../../src/torch/gate.js';
 import { libraryOf } from '../../src/torch/huggingface/huggingface.js';
 
 /** A place that says how many tokens an example may have. */

@@ -1,8 +1,8 @@
+import { initialValue } from '../../src/semantic/attribute-uses.js';
 import { classAround } from '../../src/semantic/definitions.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { type ModelLoad, modelLoad } from '../../src/torch/huggingface/pretrained.js';
-import { initialValue } from '../../src/torch/module/modules.js';
 import { trainedModels } from '../../src/torch/training/trained-model.js';
 
 /** A call of a transformers model whose loss is trained on, and the call that loaded the model. */

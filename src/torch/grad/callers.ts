@@ -1,5 +1,8 @@
 import { basename } from 'node:path/posix';
+import { stringValue } from '../../semantic/attribute-uses.js';
 import { classBehind } from '../../semantic/definitions.js';
+import { functionUses } from '../../semantic/function-uses.js';
+import { placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
@@ -7,10 +10,8 @@ import { ask } from '../../semantic/question.js';
 import { argumentsOf, enclosingClass, enclosingFunction } from '../../semantic/statements.js';
 import { type Look, type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { usesOf } from '../../values/effects/mode.js';
 import { type Fate, fatesAt, fatesOfTarget } from '../../values/uses/record-fate.js';
-import { ONLY_READ, placeOf } from '../gate.js';
-import { stringValue } from '../module/modules.js';
+import { ONLY_READ } from '../questions.js';
 import type { GradDoubt } from './doubts.js';
 
 /** From caller to caller, this far. */
@@ -158,7 +159,7 @@ function usesOfCaller(
 ): UsesElsewhere {
   const name = functionNode.name;
   const own = isElsewhere
-    ? usesOf(module, functionNode).map((node) => ({ module, node, isCertain: true }))
+    ? functionUses(module, functionNode).map((node) => ({ module, node, isCertain: true }))
     : [];
   if (name === undefined) return { uses: own, unread: undefined };
   const { uses, unread } = usesElsewhere(module, name, { may, byName: true });

@@ -1,10 +1,10 @@
 import { definitionOf } from '../../semantic/flow.js';
+import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { isProgram } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { isAsync, receiverOf } from '../../semantic/statements.js';
-
 import type { PyNode } from '../../syntax/node.js';
 import { suspicionsOf, trainingCallReached } from '../../values/effects/calls.js';
 import type { Suspect } from '../../values/effects/differentiators.js';
@@ -29,7 +29,7 @@ import {
 import { escapesOf, handsBackGraph } from '../../values/uses/escapes.js';
 import { GradTrace } from '../../values/value/trace.js';
 import { IS_TORCH } from '../framework.js';
-import { ONLY_READ, shown } from '../gate.js';
+import { ONLY_READ } from '../questions.js';
 import { callersElsewhere, isOnlyReadByCallers, partReturned } from './callers.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { fastPathGivenIn, hasInferenceFastPath } from './fast-path.js';

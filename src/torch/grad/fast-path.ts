@@ -1,8 +1,8 @@
 import { boundElsewhere } from '../../semantic/elsewhere.js';
+import { placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { placeOf } from '../gate.js';
 
 /** Modules with a faster path that only runs without gradients: other kernels, other rounding, other padding. */
 const FAST_PATHS: readonly string[] = ['TransformerEncoder', 'MultiheadAttention', 'nn.Transformer('];

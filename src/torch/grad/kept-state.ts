@@ -1,4 +1,5 @@
 import { cutsGraph } from '../../library/library.js';
+import { attributeUses } from '../../semantic/attribute-uses.js';
 import { classAround } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsOf } from '../../semantic/reach.js';
@@ -6,7 +7,7 @@ import { enclosingClass, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { mayCarryGradient, recordsNoGraph } from '../../values/value/gradient.js';
 import { kindOf } from '../../values/value/tensor.js';
-import { attributeUses, mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
+import { mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 
 /** What a network computes in its forward, and still has behind it. */
 interface KeptState {

@@ -1,11 +1,12 @@
 import { ancestryOf } from '../../semantic/definitions.js';
+import { functionUses } from '../../semantic/function-uses.js';
+import { placeOf } from '../../semantic/gate.js';
 import { getsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { decoratorsOf, enclosingClass } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { usesInOtherModes, usesOf } from '../../values/effects/mode.js';
+import { usesInOtherModes } from '../../values/effects/mode.js';
 import { NN_MODULE, TORCH_COMPILE, TORCH_JIT } from '../catalog.js';
-import { placeOf } from '../gate.js';
 
 /** Functions whose grad mode is their caller's business: a framework or the training loop calls them. */
 const CALLED_BY_TRAINING: ReadonlySet<string> = new Set([
@@ -47,7 +48,7 @@ export function compilerOf(module: PyModule, functionNode: PyNode): Compiler | u
   const decorators = decoratorsOf(functionNode).map((decorator) =>
     decorator.type === 'call' ? (decorator.function ?? decorator) : decorator,
   );
-  const takers = usesOf(module, functionNode).flatMap((use) => {
+  const takers = functionUses(module, functionNode).flatMap((use) => {
     const value = use.parent?.type === 'attribute' ? use.parent : use;
     const call = value.parent?.type === 'argument_list' ? value.parent.parent : undefined;
     return call?.function ?? [];

@@ -1,5 +1,6 @@
 import { walksModule } from '../../library/library.js';
 import { definitionOf } from '../../semantic/flow.js';
+import { functionUses } from '../../semantic/function-uses.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
@@ -10,7 +11,7 @@ import {
   statementOf,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isGradOff, onlyRunsGradOff, usesOf } from '../../values/effects/mode.js';
+import { isGradOff, onlyRunsGradOff } from '../../values/effects/mode.js';
 import { backwards } from './backward-calls.js';
 import { isPlainPath, networkOf, SWITCHES, switchesToEvaluation } from './evaluation.js';
 import { walkedFor } from './walked-parameters.js';
@@ -144,7 +145,7 @@ export function isInTraining(module: PyModule, node: PyNode): boolean {
   const differentiating = module.memo(functionsWithBackward, module);
   if (differentiating.has(owner)) return true;
   if (owner === undefined || onlyRunsGradOff(module, owner)) return false;
-  return usesOf(module, owner).some(
+  return functionUses(module, owner).some(
     (use) => differentiating.has(enclosingFunction(use)) && !isGradOff(module, use),
   );
 }

@@ -2,11 +2,16 @@ import { givesHeld, givesModule, isPlainMethod, walksModule } from '../../librar
 import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import {
+  enclosingFunction,
+  givenTo,
+  methodName,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
 import { behindBracket } from '../../syntax/code-text.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff } from '../../values/effects/mode.js';
-import { givenTo } from '../../values/value/parts.js';
 import { isPlainAttribute, resultOf } from '../../values/value/plain.js';
 
 /** A function that walks a network's parameters and turns tensor math on them into numbers. */

@@ -1,5 +1,5 @@
 import { type Answer, not } from '../../semantic/answer.js';
-
+import { type Gate, gate } from '../../semantic/gate.js';
 import { importsPackage } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
@@ -8,8 +8,6 @@ import { isInExpressionScope, keywordArgument, statementOf } from '../../semanti
 import { isTestCode } from '../../semantic/test-code.js';
 import { ownsItsLines } from '../../syntax/layout.js';
 import type { PyNode } from '../../syntax/node.js';
-
-import { type Gate, gate } from '../gate.js';
 import { isSwitchedOff } from '../huggingface/huggingface.js';
 import { zero3 } from '../huggingface/zero-stage.js';
 

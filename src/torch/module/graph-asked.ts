@@ -1,9 +1,9 @@
 import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import type { PyNode } from '../../syntax/node.js';
 import { DEEPCOPY } from '../catalog.js';
-import { placeOf, shown } from '../gate.js';
 
 const FACTS: ReadonlySet<string> = new Set(['requires_grad', 'grad_fn', 'is_leaf']);
 const WORDS = [...FACTS, 'numpy', 'deepcopy'];

@@ -1,5 +1,6 @@
 import { givesModule } from '../../library/library.js';
 import { type Answer, all } from '../../semantic/answer.js';
+import { plainAttributes } from '../../semantic/attribute-uses.js';
 import { attributeValues, valueJustSet } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
@@ -20,7 +21,7 @@ import {
 import type { PyNode } from '../../syntax/node.js';
 import { isKbitPreparation, isModuleClass, PLAIN_BASES } from '../catalog.js';
 import { ACCELERATOR, UNWRAPS, WRAPS_MODULE } from '../catalog-modules.js';
-import { attributeElsewhere, plainAttributes } from './modules.js';
+import { attributeElsewhere } from './modules.js';
 
 /** `self.name`, which holds what it is given: neither the class nor a base of it makes more of that. */
 function isPlainOfSelf(module: PyModule, attribute: PyNode): boolean {

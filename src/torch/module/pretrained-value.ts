@@ -1,7 +1,7 @@
 import { givesModule } from '../../library/library.js';
 import { type Answer, all } from '../../semantic/answer.js';
+import { initialValue } from '../../semantic/attribute-uses.js';
 import { classBehind } from '../../semantic/definitions.js';
-
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
@@ -9,7 +9,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { isKbitPreparation, isPeftModelMaker } from '../catalog.js';
 import { modelLoad } from '../huggingface/pretrained.js';
 import { definitionsOf } from './model-value.js';
-import { initialValue, moduleKind } from './modules.js';
+import { moduleKind } from './modules.js';
 
 /** Whether an expression is a model of transformers, perhaps with adapters of peft: by the calls that made it. */
 export function isTransformersModel(

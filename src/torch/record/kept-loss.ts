@@ -1,4 +1,5 @@
 import type { Answer } from '../../semantic/answer.js';
+import { type Gate, shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isProgram } from '../../semantic/program.js';
 import { functionsNamed } from '../../semantic/project-names.js';
@@ -18,7 +19,6 @@ import { mayCarryGradient, recordsNoGraph } from '../../values/value/gradient.js
 import { isProvenTensor } from '../../values/value/proven-tensor.js';
 import { kindOf } from '../../values/value/tensor.js';
 import { isTorchCode } from '../framework.js';
-import { type Gate, ONLY_READ, shown } from '../gate.js';
 import { backwardsIn } from '../grad/backward-calls.js';
 import { callersElsewhere, isOnlyReadByCallers, partReturned } from '../grad/callers.js';
 import { isDifferentiated } from '../grad/differentiated.js';
@@ -33,6 +33,7 @@ import {
 import { walks } from '../grad/walks.js';
 import { graphAsked } from '../module/graph-asked.js';
 import { networksOf } from '../module/networks.js';
+import { ONLY_READ } from '../questions.js';
 import { lossTerm } from './loss-term.js';
 import { EVALUATION_NAME } from './running-total.js';
 

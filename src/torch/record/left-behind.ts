@@ -1,6 +1,7 @@
 import { isOperation, ofTensor, row } from '../../library/library.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { reachingDefinitions, readsReached } from '../../semantic/flow.js';
+import { shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { readerOfVariables } from '../../semantic/liveness.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -21,11 +22,11 @@ import { isReport } from '../../values/uses/report.js';
 import { valuesPutInto } from '../../values/value/parts.js';
 import { GradTrace } from '../../values/value/trace.js';
 import { LR_SCHEDULERS } from '../catalog-modules.js';
-import { ONLY_READ, shown } from '../gate.js';
 import { callersElsewhere, partReturned } from '../grad/callers.js';
 import { type GradDoubt, no, unknown } from '../grad/doubts.js';
 import { switchesToEvaluation } from '../grad/evaluation.js';
 import { networkRunBy } from '../grad/numeric-runs.js';
+import { ONLY_READ } from '../questions.js';
 
 /** Statements of a function or a script that run networks, and could do so without gradients. */
 export interface GradlessPart {

@@ -1,4 +1,5 @@
 import { classAround } from '../../semantic/definitions.js';
+import { type Gate, placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
 import {
@@ -9,8 +10,8 @@ import {
 } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { fatesAt } from '../../values/uses/record-fate.js';
-import { type Gate, ONLY_READ, placeOf } from '../gate.js';
 import { mayDifferentiate } from '../grad/callers.js';
+import { ONLY_READ } from '../questions.js';
 
 /**
  * That no other file of the project differentiates what a store holds: an attribute of a class of this file, or a variable

@@ -1,5 +1,7 @@
 import { isFresh, isMaker, row } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
+import { plainAttributes } from '../../semantic/attribute-uses.js';
+import { type Gate, gate, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
@@ -18,8 +20,6 @@ import { isLayer } from '../../values/value/proven-tensor.js';
 import { type Fit, fits, isSingle, shapeOf } from '../../values/value/shape.js';
 import { isFloating, kindOf } from '../../values/value/tensor.js';
 import { HALF_DTYPES } from '../catalog.js';
-import { type Gate, gate, shown } from '../gate.js';
-import { plainAttributes } from '../module/modules.js';
 import { reflectionGates } from '../module/reflection.js';
 import { wrappingGates } from '../training/wrapping.js';
 import { inPlaceReadGate, updateGates } from './in-place-update.js';

@@ -1,4 +1,6 @@
+import { familyOf } from '../../semantic/attribute-uses.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
+import { type Gate, gate, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { once } from '../../semantic/once.js';
@@ -10,8 +12,6 @@ import { cpuSource } from '../../values/value/device.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { isPythonNumber } from '../../values/value/python-number.js';
 import { kindOf } from '../../values/value/tensor.js';
-import { type Gate, gate, shown } from '../gate.js';
-import { familyOf } from '../module/modules.js';
 import type { RunningStatistic, Update } from './running-statistic.js';
 
 /** What must hold for `old * decay + fresh * gain` to be the same as `old.mul_(decay).add_(fresh, alpha=gain)` without gradients. */

@@ -1,4 +1,5 @@
 import { cutsGraph } from '../../library/library.js';
+import { type AttributeUse, attributeUses } from '../../semantic/attribute-uses.js';
 import { areComplements, isNumeral, isOperation, swapped } from '../../semantic/complements.js';
 import { classAround } from '../../semantic/definitions.js';
 import { importsPackage, qualifiedName } from '../../semantic/imports.js';
@@ -16,13 +17,7 @@ import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { kindOf } from '../../values/value/tensor.js';
 import { LERP } from '../catalog.js';
-import {
-  type AttributeUse,
-  attributeUses,
-  moduleKind,
-  type Registration,
-  registrationOf,
-} from '../module/modules.js';
+import { moduleKind, type Registration, registrationOf } from '../module/modules.js';
 
 /** One `self.name = self.name * decay + fresh * gain`, or the same of `self.name[key]`. */
 export interface Update {

@@ -1,5 +1,6 @@
 import { isMaker } from '../../library/library.js';
-
+import { type AttributeUse, plainAttributes } from '../../semantic/attribute-uses.js';
+import { type Gate, gate, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
@@ -11,9 +12,9 @@ import { mayCarryGradient, recordsNoGraph, runsWithoutGrad } from '../../values/
 import { isProvenTensor } from '../../values/value/proven-tensor.js';
 import { isPythonNumber } from '../../values/value/python-number.js';
 import { kindOf } from '../../values/value/tensor.js';
-import { type Gate, gate, hasDetach, ONLY_READ, shown } from '../gate.js';
-import { type AttributeUse, plainAttributes, runsInForward } from '../module/modules.js';
+import { runsInForward } from '../module/modules.js';
 import { reflectionGates } from '../module/reflection.js';
+import { hasDetach, ONLY_READ } from '../questions.js';
 import { inPlaceGates, startOf } from './in-place-statistic.js';
 import { type RunningStatistic, runningStatistics } from './running-statistic.js';
 import { isEvaluationWithout } from './training-branch.js';

@@ -1,4 +1,5 @@
 import type { Answer } from '../../semantic/answer.js';
+import { initialValue } from '../../semantic/attribute-uses.js';
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -14,7 +15,6 @@ import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { OPTIMIZERS } from '../catalog.js';
 import { definitionsOf } from '../module/model-value.js';
-import { initialValue } from '../module/modules.js';
 
 /** A hand-written training loop: the innermost loop that differentiates and steps an optimizer. */
 export interface TrainingLoop {

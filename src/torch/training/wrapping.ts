@@ -1,4 +1,6 @@
+import { familyOf } from '../../semantic/attribute-uses.js';
 import { lineageOf } from '../../semantic/elsewhere.js';
+import { type Gate, gate, placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
@@ -15,8 +17,7 @@ import {
   PLAIN_BASES,
   TORCH_JIT,
 } from '../catalog.js';
-import { type Gate, gate, placeOf } from '../gate.js';
-import { attributeElsewhere, familyOf, moduleKind } from '../module/modules.js';
+import { attributeElsewhere, moduleKind } from '../module/modules.js';
 
 /** What happens to a module's buffers, and not to its plain attributes, where the module is wrapped, cast or loaded. */
 export function wrappingGates(module: PyModule, classNode: PyNode, name: string): readonly Gate[] {

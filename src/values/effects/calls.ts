@@ -2,21 +2,27 @@ import { builtin, isOfModule } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, classAround, methodNamed } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf, makerOf } from '../../semantic/elsewhere.js';
+import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { membersAsked } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { functionsOf, reachedFrom } from '../../semantic/reach.js';
-import { decoratorsOf, enclosingClass, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import {
+  decoratorsOf,
+  enclosingClass,
+  givenTo,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../../torch/catalog.js';
 import { FRAMEWORKS } from '../../torch/catalog-modules.js';
-import { ONLY_READ, placeOf, shown } from '../../torch/gate.js';
+import { ONLY_READ } from '../../torch/questions.js';
 import { escapesOf } from '../uses/escapes.js';
 import { isHandle, nameOf } from '../value/handles.js';
 import { TRAINS, trainsInLibraries } from '../value/names.js';
-import { givenTo } from '../value/parts.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';

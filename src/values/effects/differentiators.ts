@@ -1,6 +1,7 @@
 import { attributeValues } from '../../semantic/attributes.js';
 import { ancestryOf, methodsOf } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
+import { placeOf } from '../../semantic/gate.js';
 import { Gathered } from '../../semantic/gathered.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { isOwnMember } from '../../semantic/instance.js';
@@ -19,7 +20,6 @@ import {
   PLAIN_BASES,
   TORCH_DATA,
 } from '../../torch/catalog.js';
-import { placeOf } from '../../torch/gate.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
 import { type GradUse, gradUses } from './grad.js';
 

@@ -1,6 +1,7 @@
 import { builtin, isPlain, isPlainMethod } from '../../library/library.js';
 import { definitionBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
+import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
@@ -8,7 +9,6 @@ import { argumentsOf, enclosingFunction, methodName, receiverOf } from '../../se
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { IS_GRAD_ENABLED } from '../../torch/catalog.js';
-import { placeOf, shown } from '../../torch/gate.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import type { GradTrace } from '../value/trace.js';

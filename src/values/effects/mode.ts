@@ -1,6 +1,7 @@
 import { definitionBehind } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
-import { mayBeInstance } from '../../semantic/instance.js';
+import { functionUses } from '../../semantic/function-uses.js';
+import { placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isNotebook } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
@@ -8,7 +9,6 @@ import { functionsOf } from '../../semantic/reach.js';
 import {
   contextManagers,
   decoratorsOf,
-  enclosingClass,
   enclosingFunction,
   enclosingWiths,
   methodName,
@@ -18,7 +18,7 @@ import {
 } from '../../semantic/statements.js';
 import { type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { ONLY_READ, placeOf } from '../../torch/gate.js';
+import { ONLY_READ } from '../../torch/questions.js';
 import { gradModeOf } from '../value/gradient.js';
 import { gradUseReached, gradUsesIn } from './grad.js';
 
@@ -93,33 +93,12 @@ function findSwitch(module: PyModule): boolean {
   return bare || module.at('.__enter__').some((node) => SAYS_GRAD_OFF.test(node.closest('call')?.text ?? ''));
 }
 
-/** Where the file names a function: calls and references, its own recursion left out. */
-export function usesOf(module: PyModule, functionNode: PyNode): readonly PyNode[] {
-  return module.memo(findUses, functionNode);
-}
-
-function findUses(module: PyModule, functionNode: PyNode): readonly PyNode[] {
-  const name = functionNode.name;
-  if (name === undefined) return [];
-  const outside = (node: PyNode): boolean => !functionNode.contains(node);
-  const classNode = enclosingClass(functionNode);
-  if (classNode !== undefined) {
-    return module.words(`.${name.text}`).filter((node) => {
-      const object = node.parent?.type === 'attribute' ? node.parent.object : undefined;
-      const isUse = node.text === name.text && object !== undefined && outside(node);
-      return isUse && mayBeInstance(module, object, classNode);
-    });
-  }
-  const scope = module.resolve(name);
-  return scope === undefined ? [] : module.reads(scope, name.text).filter(outside);
-}
-
 /** Every use in the file runs under no-grad, and there is one: its callers have seen to it. */
 export function onlyRunsGradOff(module: PyModule, functionNode: PyNode): boolean {
   const reached = new Set([functionNode]);
   let isGradOffSomewhere = false;
   for (const called of reached) {
-    const uses = usesOf(module, called);
+    const uses = functionUses(module, called);
     if (uses.length === 0) return false;
     for (const use of uses) {
       const caller = enclosingFunction(use);
@@ -133,7 +112,7 @@ export function onlyRunsGradOff(module: PyModule, functionNode: PyNode): boolean
 
 /** A caller in the file that differentiates what the function hands back. */
 export function differentiatingCaller(module: PyModule, functionNode: PyNode): PyNode | undefined {
-  for (const use of usesOf(module, functionNode)) {
+  for (const use of functionUses(module, functionNode)) {
     const caller = enclosingFunction(use);
     if (caller !== undefined && differentiates(module, caller, use)) return caller;
   }
@@ -201,7 +180,7 @@ export function differentiates(module: PyModule, caller: PyNode, origin: PyNode)
  * weight that is cast under no-grad stays in autocast's cache without its gradient for the rest of the block.
  */
 export function trainingAutocastAround(module: PyModule, functionNode: PyNode): string | undefined {
-  if (usesOf(module, functionNode).some((use) => isInTrainingAutocast(module, use))) return 'it runs';
+  if (functionUses(module, functionNode).some((use) => isInTrainingAutocast(module, use))) return 'it runs';
   const { uses, unread } = usesInOtherModes(module, functionNode);
   const found = uses.find(({ module: there, node }) => isInTrainingAutocast(there, node));
   if (found !== undefined) return `${placeOf(found.module, found.node)} runs it`;

@@ -1,9 +1,10 @@
+import { attributeUses, plainAttributes } from '../../semantic/attribute-uses.js';
 import { classBehind } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import type { PyModule } from '../../semantic/module.js';
 import { attributeUsesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { attributeUses, plainAttributes, registrationOf } from '../../torch/module/modules.js';
+import { registrationOf } from '../../torch/module/modules.js';
 import { reflectionGates } from '../../torch/module/reflection.js';
 
 export interface AttributeReads {

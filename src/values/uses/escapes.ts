@@ -1,19 +1,21 @@
 import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
 import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask, type Question } from '../../semantic/question.js';
 import {
   enclosingFunction,
+  givenTo,
   methodName,
   ownNodes,
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { ONLY_READ, shown } from '../../torch/gate.js';
+import { ONLY_READ } from '../../torch/questions.js';
 import { isMadeBy } from '../value/made-here.js';
 import { KEEPS } from '../value/names.js';
-import { givenTo, isPlainParameter } from '../value/parts.js';
+import { isPlainParameter } from '../value/parts.js';
 import type { GradTrace } from '../value/trace.js';
 import { changedInPlace } from './in-place.js';
 

@@ -1,11 +1,10 @@
 import { givesModule } from '../../library/library.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { keywordArgument, methodName, receiverOf } from '../../semantic/statements.js';
+import { givenTo, keywordArgument, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { INITIALIZERS } from '../../torch/catalog.js';
 import { recordsNoGraph } from '../value/gradient.js';
-import { givenTo } from '../value/parts.js';
 
 /** What is changed in place, and what it is changed by. */
 export interface InPlace {

@@ -8,8 +8,9 @@ import {
   methodNamed,
   overridesOf,
 } from '../../semantic/definitions.js';
-import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
-import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { type Elsewhere, namedElsewhere } from '../../semantic/elsewhere.js';
+import { definitionsOf } from '../../semantic/flow.js';
+
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { settersElsewhere, subclassesElsewhere } from '../../semantic/project-names.js';
@@ -45,21 +46,6 @@ export function calledBy(module: PyModule, call: PyNode): Called | undefined {
     functions: known.flatMap((run) => ('module' in run ? [run] : [])),
     makers: known.flatMap((run) => ('module' in run ? [] : [run.maker])),
   };
-}
-
-/** The definition in another file that an expression names. */
-export function namedElsewhere(module: PyModule, expression: PyNode): Elsewhere | undefined {
-  const path = qualifiedName(module, expression);
-  return path === undefined ? undefined : definedElsewhere(module, path);
-}
-
-/** How a variable gets its value here, or where it is written once, in an outer scope. */
-export function definitionsOf(module: PyModule, identifier: PyNode): readonly Definition[] | undefined {
-  const definitions = reachingDefinitions(module, identifier);
-  if (definitions !== undefined) return definitions;
-  const scope = module.resolve(identifier);
-  const writes = scope === undefined ? [] : module.writes(scope, identifier.text);
-  return writes.length === 1 ? writes.map(definitionOf) : undefined;
 }
 
 /** The calls that made the object an expression stands for, when all of its assignments are calls. */

@@ -1,4 +1,5 @@
 import { cutsGraph, ofTensor, row } from '../../library/library.js';
+import { attributeUses, callsOf } from '../../semantic/attribute-uses.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -17,7 +18,7 @@ import {
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { NUMPY, TORCH } from '../../torch/catalog.js';
-import { attributeUses, callsOf, registrationOf } from '../../torch/module/modules.js';
+import { registrationOf } from '../../torch/module/modules.js';
 import { isFloating, kindOf } from './tensor.js';
 
 /**

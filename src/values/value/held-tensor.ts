@@ -1,3 +1,4 @@
+import { attributeUses, plainAttributes } from '../../semantic/attribute-uses.js';
 import { classAround, classBehind } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -5,7 +6,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isModuleClass, MODULE_CONTAINERS, PARAMETER, PARAMETER_CONTAINERS } from '../../torch/catalog.js';
-import { attributeUses, plainAttributes, registrationOf } from '../../torch/module/modules.js';
+import { registrationOf } from '../../torch/module/modules.js';
 import { kindOf } from './tensor.js';
 
 /** How a module holds a tensor: in a way that moves with it, as a plain attribute, or not provably as a tensor at all. */

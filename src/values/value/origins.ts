@@ -3,30 +3,27 @@ import { attributeValues } from '../../semantic/attributes.js';
 import { definitionBehind, methodNamed } from '../../semantic/definitions.js';
 import { boundElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
 import { definitionOf } from '../../semantic/flow.js';
+import { valuesGiven } from '../../semantic/function-uses.js';
+import { placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { argumentsByParameter } from '../../semantic/parameters.js';
 import { isRedefined } from '../../semantic/project-names.js';
 import { starredDefinition } from '../../semantic/star-imports.js';
 import {
   argumentsOf,
-  enclosingClass,
   enclosingFunction,
   methodName,
   ownNodes,
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
-import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isModuleClass, PARTIAL } from '../../torch/catalog.js';
 import { CONTAINERS } from '../../torch/catalog-modules.js';
-import { placeOf } from '../../torch/gate.js';
 import { CALLED, type Suspect } from '../effects/differentiators.js';
 import { gradUseBehind } from '../effects/elsewhere.js';
 import { forwardFacts } from '../effects/forward-index.js';
 import { gradUsesIn } from '../effects/grad.js';
-import { usesOf } from '../effects/mode.js';
 
 export type Answer = 'clean' | 'unknown' | Suspect;
 
@@ -213,38 +210,4 @@ function worst(answers: readonly Answer[]): Answer {
     answers.find((answer) => typeof answer === 'object') ??
     (answers.length === 0 || answers.includes('unknown') ? 'unknown' : 'clean')
   );
-}
-
-/** What the calls of a function that the project shows give to one of its parameters; undefined where that does not show. */
-export function valuesGiven(
-  module: PyModule,
-  functionNode: PyNode,
-  parameter: PyNode,
-): readonly Elsewhere[] | undefined {
-  const classNode = enclosingClass(functionNode);
-  const isMaker = functionNode.name?.text === '__init__';
-  const named = isMaker ? classNode?.name : functionNode.name;
-  if (named === undefined) return undefined;
-  const scope = module.resolve(named);
-  const own =
-    isMaker && scope !== undefined
-      ? module.reads(scope, named.text)
-      : usesOf(module, functionNode).map((use) => (use.parent?.attribute === use ? use.parent : use));
-  const { uses, unread } = usesElsewhere(module, named, { may: () => true, byName: true });
-  if (unread !== undefined) return undefined;
-  const values: Elsewhere[] = [];
-  for (const { module: there, node } of [...own.map((node) => ({ module, node })), ...uses]) {
-    const call = node.parent;
-    if (call?.type !== 'call' || call.function !== node) return undefined;
-    const given = argumentsByParameter(there, functionNode, call);
-    const value = given?.get(parameter.text) ?? (given && defaultOf(parameter));
-    if (value === undefined) return undefined;
-    values.push({ module: given?.has(parameter.text) ? there : module, node: value });
-  }
-  return values;
-}
-
-function defaultOf(parameter: PyNode): PyNode | undefined {
-  const holder = parameter.parent;
-  return holder !== undefined && /default/.test(holder.type) ? holder.value : undefined;
 }

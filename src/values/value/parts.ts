@@ -1,22 +1,7 @@
 import { isPlainMethod, ofTensor } from '../../library/library.js';
-import { definitionOf } from '../../semantic/flow.js';
-import { roleOf } from '../../semantic/names.js';
-import { methodName, ownNodes } from '../../semantic/statements.js';
+import { givenTo, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { KEEPS } from './names.js';
-
-/** What a call is given; a bare generator is its only argument. */
-export function givenTo(call: PyNode): readonly PyNode[] {
-  const given = call.arguments;
-  return given?.type === 'generator_expression' ? [given] : (given?.named ?? []);
-}
-
-/** The values that a function hands back. */
-export function returnedBy(definition: PyNode): readonly PyNode[] {
-  return [...ownNodes(definition)].flatMap((node) =>
-    node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
-  );
-}
 
 /** The target takes the indices of `values, indices = x.topk(k)`. */
 export function givesIndices(target: PyNode, value: PyNode): boolean {
@@ -60,17 +45,4 @@ export function valuesPutInto(use: PyNode): readonly PyNode[] {
     } else return [];
   }
   return [];
-}
-
-/** A function, a class, a module, or once a number, a text, `True` or `None`, as written. */
-export function isDefinedOrConstant(writes: readonly PyNode[]): boolean {
-  const [only, ...others] = writes;
-  if (only === undefined) return false;
-  if (writes.every((write) => /^(?:def|class|import)$/.test(roleOf(write)))) return true;
-  const definition = definitionOf(only);
-  return (
-    others.length === 0 &&
-    definition.kind === 'value' &&
-    /^(?:integer|float|string|true|false|none|unary_operator)$/.test(definition.value.type)
-  );
 }

@@ -1,4 +1,5 @@
 import { isOperation, ofTensor, row } from '../../library/library.js';
+import { initialValue } from '../../semantic/attribute-uses.js';
 import { classAround } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
@@ -17,7 +18,6 @@ import {
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { TENSOR_FUNCTIONS } from '../../torch/catalog.js';
-import { initialValue } from '../../torch/module/modules.js';
 import { kindOf } from './tensor.js';
 
 const MAX_DEPTH = 12;

@@ -1,11 +1,12 @@
 import type { Answer } from '../../semantic/answer.js';
+import { attributeUses } from '../../semantic/attribute-uses.js';
 import { classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { once } from '../../semantic/once.js';
 import { argumentsOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { attributeUses, registrationOf } from '../../torch/module/modules.js';
+import { registrationOf } from '../../torch/module/modules.js';
 import { kindOf } from './tensor.js';
 
 const MAX_DEPTH = 8;

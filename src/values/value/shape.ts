@@ -1,4 +1,5 @@
 import { ofTensor, type Row, row } from '../../library/library.js';
+import { initialValue } from '../../semantic/attribute-uses.js';
 import { classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -13,7 +14,6 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { initialValue } from '../../torch/module/modules.js';
 import { kindOf } from './tensor.js';
 import { isWhole } from './tensor-calls.js';
 

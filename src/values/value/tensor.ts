@@ -2,7 +2,9 @@ import { row } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition } from '../../semantic/definitions.js';
+import { namedElsewhere } from '../../semantic/elsewhere.js';
 import type { Definition } from '../../semantic/flow.js';
+import { definitionsOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { alwaysReturns } from '../../semantic/returns.js';
@@ -17,7 +19,7 @@ import {
 import type { FieldName } from '../../syntax/grammar.js';
 import type { PyNode } from '../../syntax/node.js';
 import { TENSOR_TYPES } from '../../torch/catalog.js';
-import { calledBy, definitionsOf, namedElsewhere } from './called.js';
+import { calledBy } from './called.js';
 import { callFact, instanceFact } from './tensor-calls.js';
 import {
   arithmetic,

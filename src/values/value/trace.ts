@@ -2,7 +2,12 @@ import { builtin, givesHeld, givesModule, isPlainMethod, row, walksModule } from
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
 import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
-import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import {
+  type Definition,
+  definitionOf,
+  isDefinedOrConstant,
+  reachingDefinitions,
+} from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { isOwnMember } from '../../semantic/instance.js';
 import { readsVariables } from '../../semantic/liveness.js';
@@ -10,20 +15,14 @@ import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
 import { functionsNamed, isRedefined } from '../../semantic/project-names.js';
-import { decoratorsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { returnedBy } from '../../semantic/returns.js';
+import { decoratorsOf, givenTo, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { DATA_LOADER } from '../../torch/catalog.js';
 import { functionElsewhere, starredFunction } from '../effects/elsewhere.js';
 import { objectMadeIn } from './meters.js';
 import { COLLECTS } from './names.js';
-import {
-  givenTo,
-  givesIndices,
-  isDefinedOrConstant,
-  isPlainParameter,
-  returnedBy,
-  valuesPutInto,
-} from './parts.js';
+import { givesIndices, isPlainParameter, valuesPutInto } from './parts.js';
 import * as known from './plain.js';
 import { kindOf } from './tensor.js';
 import { mayCarryGraph, operation, type Trace, worst } from './trace-kinds.js';

@@ -1,7 +1,7 @@
-import type { Answer } from '../semantic/answer.js';
-import type { PyModule } from '../semantic/module.js';
-import { ask, type Question } from '../semantic/question.js';
 import type { PyNode } from '../syntax/node.js';
+import type { Answer } from './answer.js';
+import type { PyModule } from './module.js';
+import type { Question } from './question.js';
 
 /** One precondition of a fix: what a `no` completes "left alone because …" with, and what a person is asked where it is unknown. */
 export type Gate =
@@ -11,14 +11,6 @@ export type Gate =
 
 export function gate(holds: boolean, otherwise: string): Gate {
   return { answer: holds ? 'yes' : 'no', otherwise };
-}
-
-/** What "nobody differentiates it" is in a question that is answered with yes. */
-export const ONLY_READ = 'only read and never differentiated';
-
-/** `code`: what is detached. */
-export function hasDetach(code: string, otherwise = 'a Python number'): Question {
-  return ask('tensor')`Is \`${code}\` a tensor (${otherwise} has no \`.detach()\`)?`;
 }
 
 /** Code in a sentence: one line, not too long. */
