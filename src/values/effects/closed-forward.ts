@@ -1,3 +1,4 @@
+import { ofTensor } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { ancestryOf, calledDefinition, methodNamed } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
@@ -10,7 +11,7 @@ import { argumentsOf, hasSplat, methodName } from '../../semantic/statements.js'
 import type { PyNode } from '../../syntax/node.js';
 import { isModuleClass } from '../../torch/catalog.js';
 import { CONTAINERS } from '../../torch/catalog-modules.js';
-import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
+import { isOfKnownPackage } from '../value/plain.js';
 import { forwardFacts } from './forward-index.js';
 
 /** Functions of Python that run none of the values that a forward gives them. */
@@ -46,8 +47,14 @@ function isClosed(module: PyModule, call: PyNode): boolean {
   if (callee.type !== 'attribute') return false;
   const values = attributeValues(module, callee);
   const name = methodName(call) ?? '';
-  if (values === undefined) return isMethodOfLibraries(name) && !isMethodOfProject(module, name);
+  if (values === undefined) return isTensorMethod(name) && !isMethodOfProject(module, name);
   return values.every((value) => isLayer(module, value)) && !isSetElsewhere(module, name);
+}
+
+/** Methods of tensors and lists that run nothing of what they are given. */
+function isTensorMethod(name: string): boolean {
+  if (/^(?:append|extend|items|keys|values|insert|get)$/.test(name)) return true;
+  return ofTensor(name) !== undefined && !/^(?:apply_|map_|map2_|backward|register_\w+)$/.test(name);
 }
 
 /** `nn.Linear(n, m)`, `nn.Sequential(nn.Linear(n, m), nn.ReLU())` */

@@ -13,9 +13,9 @@ import {
   differentiators,
   differentiatorsIn,
   type Suspect,
-  usedAsValue,
 } from './differentiators.js';
 import { forwardFacts, type Given, givenBy } from './forward-index.js';
+import { usedAsValue } from './handed-on.js';
 
 /** What runs when one is gone through. */
 const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);
