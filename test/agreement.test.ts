@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { casesOf, doorOf } from '../src/dev/fixtures.js';
+import { casesOf } from '../src/dev/fixtures.js';
 import { plan } from '../src/edit/plan.js';
 import { type Engine, policy } from '../src/engine/engine.js';
 import type { Decide, Finding, SourceFile } from '../src/engine/outcome.js';
+import { doorOf } from '../src/testing/fixtures.js';
+import { type Court, engineFor, repaired, sourceFile } from '../src/testing/laws.js';
 import { chosenParser } from '../src/workspace/parser-choice.js';
 import { transforms } from '../transforms/index.js';
-import { type Court, engineFor, repaired, sourceFile } from './support/laws.js';
 
 const EVERYTHING = policy({ unsafe: true, fixable: () => true });
 const court: Court = {
@@ -13,6 +14,7 @@ const court: Court = {
   transforms,
   all: transforms,
   withId: true,
+  records: false,
   compiles: () => undefined,
 };
 const folders = ['_together', ...transforms.map(({ meta }) => meta.id)];

@@ -114,9 +114,11 @@ export async function lookThrough(
   }
   const { tools } = look;
   const examiner = new Examiner(tools, decide, cache !== undefined);
+  const { plugins, isWhole } = context.catalogue;
   const threads = threadsFor(context.io, project.request, {
     takesFixes: decide !== undefined,
     remembers: cache !== undefined,
+    ...(plugins && { plugins: plugins.map(({ name, file }) => ({ name, file })), isWhole: isWhole === true }),
   });
   const means = {
     isTextWanted: purpose !== 'places',
@@ -171,7 +173,7 @@ function nameForeign(context: Context, { foreign }: Visit): void {
 export function threadsFor(
   { self, env }: Pick<Io, 'self' | 'env'>,
   request: Request,
-  what: Pick<Errand, 'takesFixes' | 'remembers'>,
+  what: Omit<Errand, 'request' | 'parser'>,
 ): CrewSetting | undefined {
   if (self?.entry === undefined) return undefined;
   const parser = env['MEMFIX_PARSER'];

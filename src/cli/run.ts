@@ -5,7 +5,7 @@ import type { Catalogue } from '../workspace/catalogue.js';
 import { Failure } from '../workspace/failure.js';
 import { didYouMean } from '../workspace/resemblance.js';
 import { learnSecrets, redacted } from '../workspace/secrets.js';
-import { COMMANDS, type CommandName, isCommand } from './commands.js';
+import { COMMANDS, type CommandName, commandInfo, isCommand } from './commands.js';
 import type { Context } from './context.js';
 import { behindDoors } from './door.js';
 import { EXIT, failureText, Interrupted, type Io, paintFor } from './io.js';
@@ -61,6 +61,7 @@ async function dispatch(
   if (args.flag('version')) return print(io, `memfix ${ownVersion()}\n`);
   const { Context } = await import('./context.js');
   const context = new Context(io, args, await loadCatalogue());
+  if (name !== 'server' && commandInfo(name).options.includes('plugin')) await context.loadPlugins();
   const code = await (await commandOf(name))(context);
   if (LOOKING.has(name)) {
     // A signal that came meanwhile is heard only when the event loop gets its turn.
@@ -122,6 +123,12 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
       return (await import('./commands/worker.js')).worker;
     case 'server':
       return (await import('./commands/server.js')).server;
+    case 'new-transform':
+      return (await import('./commands/new-transform.js')).newTransform;
+    case 'test-transform':
+      return (await import('./commands/test-transform.js')).testTransform;
+    case 'trust':
+      return (await import('./commands/trust.js')).trust;
     case 'undo':
       return (await import('./commands/undo.js')).undo;
   }

@@ -13,13 +13,14 @@ import { type CellPlace, cellWith } from '../text/notebook/notebook.js';
 import type { Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import { effectOf } from '../toolkit/effect.js';
+import { PluginFault } from '../toolkit/plugin-fault.js';
 import { asOne } from './alike.js';
 import { withAlternatives } from './alternatives.js';
 import { withAssumed } from './assumed.js';
 import { scanOfCells } from './cells.js';
 import type { EngineSetup } from './engine.js';
 import { floorIn } from './floor.js';
-import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
+import type { Fault, Finding, Scan, Skipped, SourceFile } from './outcome.js';
 import { type Among, amongText, awake, withCue } from './prefilter.js';
 import { Suppressions } from './suppression.js';
 
@@ -125,7 +126,10 @@ function scanTree(
     const error = misunderstood(file, module, tree);
     if (error !== undefined) return error;
     if (isTooDeep(text, tree, glimpse.outline)) return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
-    const found = candidates.flatMap((transform) => findingsOf(setup, transform, module));
+    const faults: Fault[] = [];
+    const found = candidates.flatMap((transform) =>
+      withoutFaults(faults, () => findingsOf(setup, transform, module)),
+    );
     const isOffered = found.some(({ fix }) => fix !== undefined);
     const isDoubtful = speaksOldPython(module) || (isOffered && mayBeForgiven(text, glimpse.outline));
     const problem = isDoubtful ? notPython(file) : undefined;
@@ -138,7 +142,7 @@ function scanTree(
     const selected = new Set(setup.transforms.map((transform) => transform.meta.id));
     const notes = suppressions.notes(selected, setup.knownIds);
     const { relied } = module.around;
-    return { kind: 'scan', file, findings, suppressed, notes, relied };
+    return { kind: 'scan', file, findings, suppressed, notes, relied, ...(faults.length > 0 && { faults }) };
   });
 }
 
@@ -176,6 +180,19 @@ function misunderstood(file: SourceFile, { lines }: PyModule, tree: SyntaxTree):
   const at = lines.position(error.start);
   const reason = 'the parser does not understand this place';
   return notPython(file) ?? { kind: 'skipped', path: file.path, reason, at };
+}
+
+/** A plugin that breaks has no findings here; others do. */
+function withoutFaults<T>(faults: Fault[], look: () => readonly T[]): readonly T[] {
+  try {
+    return look();
+  } catch (error) {
+    if (!(error instanceof PluginFault)) throw error;
+    const { plugin, transform, message, cause } = error;
+    const details = cause instanceof Error ? (cause.stack ?? message) : message;
+    faults.push({ plugin, transform, message, details });
+    return [];
+  }
 }
 
 function findingsOf(setup: EngineSetup, transform: Transform, module: PyModule): readonly Finding[] {

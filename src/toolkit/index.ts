@@ -236,4 +236,5 @@ export {
   requireUncaught,
   requireVersion,
 } from './gates.js';
+export type { Plugin, PluginMeta, PluginToolkit, PluginTransform } from './plugin.js';
 export { Proof } from './proof.js';

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { now } from './clock.js';
 import { crashOf, type Examined, type Job, type Sight, tooLong } from './examine.js';
 import { Gate } from './gate.js';
+import type { PluginFile } from './plugins/load.js';
 import type { Request } from './project.js';
 import { keepHeapSmall, stopGrowing } from './tuning.js';
 
@@ -12,6 +13,10 @@ export interface Errand {
   /** What is found is kept for later runs. */
   readonly remembers: boolean;
   readonly parser: string | undefined;
+  /** Those that the main thread has loaded. */
+  readonly plugins?: readonly PluginFile[];
+  /** Whether these are all that the config names. */
+  readonly isWhole?: boolean;
 }
 
 /** What a thread is started with. */

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { watchSections } from '../syntax/section.js';
-import type { Catalogue } from './catalogue.js';
+import { type Catalogue, withPlugins } from './catalogue.js';
 import { now } from './clock.js';
 import { MOST_LEFT, type Orders, type Report } from './crew.js';
 import { type Examined, Examiner } from './examine.js';
@@ -16,8 +16,9 @@ const TOGETHER = 64;
 const BREATH = 40;
 
 /** A thread of a run: does the jobs that nobody else has taken, reports, and ends. */
-export async function serve(catalogue: Catalogue): Promise<void> {
+export async function serve(own: Catalogue): Promise<void> {
   const orders = workerData as Orders;
+  const catalogue = await withThePlugins(own, orders);
   watchSections(new Gate(orders.gate));
   const project = new Project(orders.request, catalogue, () => mayLeave(orders));
   const tools = new Tools(project, new ParserOnDemand(orders.parser));
@@ -49,6 +50,12 @@ export async function serve(catalogue: Catalogue): Promise<void> {
     breathed = now();
   }
   send();
+}
+
+async function withThePlugins(own: Catalogue, { plugins = [], isWhole }: Orders): Promise<Catalogue> {
+  if (plugins.length === 0) return own;
+  const { loadPlugins } = await import('./plugins/load.js');
+  return withPlugins(own, await loadPlugins(plugins), isWhole === true);
 }
 
 function mayLeave({ waiting }: Orders): boolean {

@@ -35,11 +35,12 @@ const ROOMS = [
   'oom',
   'report',
   'workspace',
+  'testing',
   'cli',
   'dev',
 ];
-const MEETS_THE_WORLD = new Set(['workspace', 'cli', 'dev']);
-const KNOWS_THE_TRANSFORMS = new Set(['cli', 'dev', 'face']);
+const MEETS_THE_WORLD = new Set(['workspace', 'testing', 'cli', 'dev']);
+const KNOWS_THE_TRANSFORMS = new Set(['cli', 'dev', 'face', 'testing']);
 
 const VENDOR_DOORS: ReadonlyMap<string, string> = new Map([
   ['tree-sitter', 'src/syntax/parser.ts'],

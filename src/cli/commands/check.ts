@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { CheckedFiles } from '../../oom/places.js';
 import type { TooLarge } from '../../report/too-large.js';
+import { crashesOf } from '../../workspace/examine.js';
 import { slashed } from '../../workspace/places.js';
 import { refuseLooseFile, withoutKnown } from '../baseline.js';
 import { type Context, EXIT } from '../context.js';
@@ -76,5 +77,7 @@ async function checkStdin(context: Context): Promise<number> {
   };
   const report = await withDiagnosis(found, evidence, files, { project, args: context.args });
   await present(context, report, outputs);
-  return exitCodeFor(context, report);
+  const crashes = found.scans.flatMap(crashesOf);
+  context.confess(crashes, []);
+  return crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
 }

@@ -2,8 +2,9 @@ import { readdirSync } from 'node:fs';
 import type { Engine } from '../../engine/engine.js';
 import type { PyNode } from '../../syntax/node.js';
 import type { PythonParser } from '../../syntax/parser.js';
+import type { FixtureCase } from '../../testing/fixtures.js';
 import { decode } from '../../text/decode.js';
-import { casesOf, type FixtureCase, fixturesFolder } from '../fixtures.js';
+import { casesOf, fixturesFolder } from '../fixtures.js';
 
 /** A word, sign, string or comment, and how many brackets are open around it. */
 export interface Token {

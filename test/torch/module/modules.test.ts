@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { attributeUses, familyOf, plainAttributes } from '../../../src/semantic/attribute-uses.js';
 import type { PyModule } from '../../../src/semantic/module.js';
 import type { PyNode } from '../../../src/syntax/node.js';
 import { moduleKind, registrationOf, runsInForward } from '../../../src/torch/module/modules.js';
-import { attributeUses, familyOf, plainAttributes } from '../../../src/semantic/attribute-uses.js';
 import { runningStatistics } from '../../../src/torch/statistic/running-statistic.js';
 import { curesFor } from '../../../src/torch/statistic/statistic-cure.js';
 import { tensorRead } from '../../../src/values/uses/tensor-read.js';

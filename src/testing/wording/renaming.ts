@@ -1,6 +1,5 @@
-import type { PythonParser } from '../../syntax/parser.js';
 import type { FixtureCase } from '../fixtures.js';
-import { aboutOf, filesOf, tiersOf } from './tiers.js';
+import { aboutOf, filesOf, type Means, tiersOf } from './tiers.js';
 import { type Files, type FreeWord, foreignAttributes, freeWords, renamed } from './words.js';
 
 /** A finding that a change of names has made safe: the names were the proof. */
@@ -38,11 +37,12 @@ export class Renaming {
   readonly #foreign = new Set<string>();
 
   constructor(
-    private readonly parser: PythonParser,
+    private readonly means: Means,
     private readonly fixtures: readonly FixtureCase[],
   ) {
     for (const fixture of fixtures)
-      for (const name of foreignAttributes(filesOf(fixture) ?? new Map(), parser)) this.#foreign.add(name);
+      for (const name of foreignAttributes(filesOf(fixture) ?? new Map(), means.parser))
+        this.#foreign.add(name);
   }
 
   /** What changing all names at once makes safe, and how many names that were. */
@@ -84,7 +84,7 @@ export class Renaming {
     const files = filesOf(fixture) ?? new Map<string, string>();
     const used = new Set([...files.values()].join('\n').match(/\w+/g));
     const names = new Map<FreeWord, string>();
-    for (const [index, word] of freeWords(files, this.parser, this.#foreign).entries()) {
+    for (const [index, word] of freeWords(files, this.means.parser, this.#foreign).entries()) {
       let next = choose(word, index);
       for (let at = 2; used.has(next); at++) next = `${choose(word, index + at)}${at > 99 ? at : ''}`;
       used.add(next);
@@ -95,9 +95,9 @@ export class Renaming {
 
   #madeSafe(fixture: FixtureCase, files: Files, names: ReadonlyMap<FreeWord, string>): Violation[] {
     // Names have no line breaks, so findings keep their lines.
-    const before = new Map(tiersOf(this.parser, fixture, files).map(({ line, tier }) => [line, tier]));
+    const before = new Map(tiersOf(this.means, fixture, files).map(({ line, tier }) => [line, tier]));
     const after = new Map(
-      tiersOf(this.parser, fixture, renamed(files, names)).map(({ line, tier }) => [line, tier]),
+      tiersOf(this.means, fixture, renamed(files, names)).map(({ line, tier }) => [line, tier]),
     );
     return [...after].flatMap(([line, tier]) => {
       const was = before.get(line) ?? 'silent';

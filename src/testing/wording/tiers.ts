@@ -1,11 +1,17 @@
-import { transforms } from '../../../transforms/index.js';
 import { createEngine } from '../../engine/engine.js';
 import { Neighbours } from '../../engine/neighbours.js';
 import type { PythonParser } from '../../syntax/parser.js';
 import { decode } from '../../text/decode.js';
-import { defaultsOf } from '../engines.js';
+import type { Transform } from '../../toolkit/contract.js';
+import { defaultsOf } from '../defaults.js';
 import { doorOf, type FixtureCase } from '../fixtures.js';
 import type { Files } from './words.js';
+
+/** What a law about words judges with. */
+export interface Means {
+  readonly parser: PythonParser;
+  readonly transforms: readonly Transform[];
+}
 
 export interface Tier {
   readonly line: number;
@@ -16,7 +22,6 @@ export interface Tier {
 }
 
 const INPUT = 'input.py';
-const ids = new Set(transforms.map(({ meta }) => meta.id));
 
 /** The files of a fixture by path; undefined where its input is no text. */
 export function filesOf({ input, project }: FixtureCase): Files | undefined {
@@ -30,7 +35,7 @@ export function aboutOf({ folder }: FixtureCase): string {
 }
 
 /** How safe each finding of a fixture is, in order, with other texts in place of its files. */
-export function tiersOf(parser: PythonParser, fixture: FixtureCase, files: Files): readonly Tier[] {
+export function tiersOf({ parser, transforms }: Means, fixture: FixtureCase, files: Files): readonly Tier[] {
   const decoded = decode(fixture.input);
   const text = files.get(INPUT);
   if (!decoded.ok || text === undefined) return [];
@@ -40,7 +45,7 @@ export function tiersOf(parser: PythonParser, fixture: FixtureCase, files: Files
   const engine = createEngine({
     parser,
     transforms: transforms.filter(({ meta }) => about.startsWith('_') || meta.id === about),
-    knownIds: ids,
+    knownIds: new Set(transforms.map(({ meta }) => meta.id)),
     optionsFor: (id) => ({
       ...defaultsOf(transforms.find(({ meta }) => meta.id === id)),
       ...fixture.options,

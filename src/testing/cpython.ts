@@ -15,6 +15,11 @@ for line in sys.stdin:
 json.dump(answers, sys.stdout)
 `;
 
+/** Where there is one, it has the last word. */
+export function hasPython(): boolean {
+  return spawnSync('python3', ['-c', '']).status === 0;
+}
+
 /** What CPython says to each source, in one process: undefined where it compiles, else its complaint. */
 export function complaints(sources: readonly Uint8Array[]): (string | undefined)[] {
   if (sources.length === 0) return [];

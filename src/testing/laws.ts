@@ -1,23 +1,28 @@
-import { expect, it } from 'vitest';
-import { defaultsOf } from '../../src/dev/engines.js';
+import { strict as assert } from 'node:assert';
+import { createEngine, type Engine, policy } from '../engine/engine.js';
+import { Neighbours, type ProjectDoor } from '../engine/neighbours.js';
+import type { Decide, Finding, Outcome, Scan, SourceFile } from '../engine/outcome.js';
+import type { PythonParser } from '../syntax/parser.js';
+import { decode, encode } from '../text/decode.js';
+import { Lines } from '../text/lines.js';
+import type { Options, Transform } from '../toolkit/contract.js';
+import { defaultsOf } from './defaults.js';
 import {
   allowsUnsafe,
   doorOf,
   type FixtureCase,
   record,
-  recording,
   writeOutput,
   writeProjectOutput,
   writeRecord,
-} from '../../src/dev/fixtures.js';
-import { createEngine, type Engine, policy } from '../../src/engine/engine.js';
-import { Neighbours, type ProjectDoor } from '../../src/engine/neighbours.js';
-import type { Decide, Finding, Outcome, Scan, SourceFile } from '../../src/engine/outcome.js';
-import type { PythonParser } from '../../src/syntax/parser.js';
-import { decode, encode } from '../../src/text/decode.js';
-import { Lines } from '../../src/text/lines.js';
-import type { Options, Transform } from '../../src/toolkit/contract.js';
+} from './fixtures.js';
 import { VARIANTS } from './variants.js';
+
+/** One law, for one case: `check` throws where it is broken. */
+export interface Law {
+  readonly name: string;
+  check(): void | Promise<void>;
+}
 
 /** What the laws need to judge a case: the transforms under test, and all that exist. */
 export interface Court {
@@ -26,6 +31,8 @@ export interface Court {
   readonly all: readonly Transform[];
   /** Where several transforms meet, a record says whose finding it is; each runs as if by name. */
   readonly withId: boolean;
+  /** Whether `findings.json` is written anew, and `output.py` where there is none. */
+  readonly records: boolean;
   /** Hands a result to CPython, which judges all of them at once in the end. */
   compiles(label: string, bytes: Buffer): void;
 }
@@ -33,14 +40,16 @@ export interface Court {
 const SAFE = policy({ unsafe: false, fixable: () => true });
 const UNSAFE = policy({ unsafe: true, fixable: () => true });
 
-export function caseLaws(court: Court, fixture: FixtureCase): void {
+export function caseLaws(court: Court, fixture: FixtureCase): readonly Law[] {
+  const laws: Law[] = [];
+  const law = (name: string, check: Law['check']) => void laws.push({ name, check });
   const file = sourceFile(fixture.input);
   const { options } = fixture;
   const door = doorOf(fixture);
   const engine = engineFor(court, court.transforms, options, door);
-  const { withId } = court;
+  const { withId, records } = court;
   const recordOf = ({ findings }: Scan) => findings.map((finding) => record(finding, withId));
-  const decide = allowsUnsafe(fixture.kind, recording ? recordOf(scanned(engine, file)) : fixture.recorded)
+  const decide = allowsUnsafe(fixture.kind, records ? recordOf(scanned(engine, file)) : fixture.recorded)
     ? UNSAFE
     : SAFE;
   const expected = fixture.kind === 'fix' ? fixture.output : fixture.input;
@@ -49,36 +58,36 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
   const scan = once(() => scanned(engine, file));
   const result = once(async () => bytesOf((await repaired(engine, file, decide, scan())).after, file));
 
-  it('is found as recorded', () => {
+  law('is found as recorded', () => {
     const found = recordOf(scanned(engine, file));
-    if (recording) writeRecord(fixture.folder, found);
-    else expect(found).toEqual(fixture.recorded);
+    if (records) writeRecord(fixture.folder, found);
+    else assert.deepEqual(found, fixture.recorded);
   });
 
-  it(fixture.kind === 'fix' ? 'becomes its output, byte for byte' : 'keeps its bytes', async () => {
+  law(fixture.kind === 'fix' ? 'becomes its output, byte for byte' : 'keeps its bytes', async () => {
     const outcome = await repaired(engine, file, fixture.kind === 'report' ? UNSAFE : decide);
     const after = bytesOf(outcome.after, file);
-    if (recording && expected === undefined) writeOutput(fixture.folder, after);
-    else expect(after.toString('latin1')).toBe(expected?.toString('latin1'));
-    if (recording) {
+    if (records && expected === undefined) writeOutput(fixture.folder, after);
+    else assert.equal(after.toString('latin1'), expected?.toString('latin1'));
+    if (records) {
       for (const { path, after: text } of outcome.beside) writeProjectOutput(fixture.folder, path, text);
     } else {
-      expect(new Map(outcome.beside.map((change) => [change.path, change.after]))).toEqual(
-        fixture.projectOutput,
-      );
+      const beside = new Map(outcome.beside.map((change) => [change.path, change.after]));
+      assert.deepEqual(beside, fixture.projectOutput);
     }
-    expect(after.equals(fixture.input) && outcome.beside.length === 0).toBe(fixture.kind !== 'fix');
+    const isKept = after.equals(fixture.input) && outcome.beside.length === 0;
+    assert.equal(isKept, fixture.kind !== 'fix', isKept ? 'nothing was changed' : 'something was changed');
     court.compiles(fixture.name, after);
   });
 
   if (fixture.kind === 'report') {
-    it('is advice', () => {
+    law('is advice', () => {
       const said = scan().findings.filter(({ refusal }) => refusal === undefined);
-      expect(said.map(({ safety }) => safety)).toContain('advice');
+      assert.ok(said.some(({ safety }) => safety === 'advice'));
     });
   }
 
-  it('does not change a second time', async () => {
+  law('does not change a second time', async () => {
     const isStable = async (judge: Engine, answer: Decide, label: string, known?: Scan) => {
       const first = await repaired(judge, file, answer, known);
       // A second run on the same bytes would repeat the first.
@@ -86,8 +95,8 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
       const newer = new Map(first.beside.map(({ path, after }) => [path, after]));
       const changed = { ...file, source: { ...file.source, text: first.after }, newer };
       const second = await repaired(judge, changed, answer);
-      expect(second.after).toBe(first.after);
-      expect(second.beside).toEqual([]);
+      assert.equal(second.after, first.after);
+      assert.deepEqual(second.beside, []);
       court.compiles(`${fixture.name}, ${label}`, bytesOf(first.after, file));
     };
     let isAskedForMore = false;
@@ -101,7 +110,7 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
     await isStable(engineFor(court, court.all, {}, door), UNSAFE, 'with every transform');
   });
 
-  it('is sound with each fix alone, each pair and all of them', async () => {
+  law('is sound with each fix alone, each pair and all of them', async () => {
     const fixable = scan().findings.filter(({ fix }) => fix !== undefined);
     for (const chosen of subsets(fixable.map(({ key }) => key))) {
       const decideOn: Decide = ({ key }) => ({ kind: chosen.has(key) ? 'apply' : 'skip' });
@@ -111,50 +120,50 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
     }
   });
 
-  it('touches only what its edits cover, and no comment', () => {
+  law('touches only what its edits cover, and no comment', () => {
     for (const finding of scan().findings) {
       if (finding.fix === undefined) continue;
       const { before, after } = engine.preview(file, finding);
       const edits = [...finding.fix.edits, ...finding.fix.importEdits];
-      expect(before).toBe(file.source.text);
-      expect(after).toBe(spliced(before, edits));
+      assert.equal(before, file.source.text);
+      assert.equal(after, spliced(before, edits));
       const removed = (start: number, end: number): boolean =>
         edits.some((edit) => edit.start <= start && end <= edit.end && edit.text.trim() === '');
-      expect(lostComments(court, before, after).filter(({ start, end }) => !removed(start, end))).toEqual([]);
+      const lost = lostComments(court, before, after).filter(({ start, end }) => !removed(start, end));
+      assert.deepEqual(lost, []);
     }
   });
 
   for (const variant of VARIANTS.filter(({ fits }) => fits(fixture.input))) {
-    it(`is the same with ${variant.name}`, async () => {
+    law(`is the same with ${variant.name}`, async () => {
       const varied = sourceFile(variant.vary(fixture.input));
       const seen = scanned(engine, varied);
       const moved = recordOf(scan()).map((each) => ({ ...each, line: each.line + variant.linesAbove }));
-      expect(recordOf(seen)).toEqual(moved);
+      assert.deepEqual(recordOf(seen), moved);
       const after = bytesOf((await repaired(engine, varied, decide, seen)).after, varied);
-      expect(after.toString('latin1')).toBe(variant.vary(await result()).toString('latin1'));
+      assert.equal(after.toString('latin1'), variant.vary(await result()).toString('latin1'));
       court.compiles(`${fixture.name}, ${variant.name}`, after);
     });
   }
 
-  it('passes the prefilter where there is a finding', () => {
+  law('passes the prefilter where there is a finding', () => {
     for (const { transform: id } of scan().findings) {
       const transform = court.transforms.find(({ meta }) => meta.id === id);
-      expect(transform).toBeDefined();
-      if (transform === undefined) continue;
-      expect(engineFor(court, [transform], options).among(fixture.input).transforms).toEqual([transform]);
+      assert.ok(transform);
+      assert.ok(engineFor(court, [transform], options).among(fixture.input).transforms.includes(transform));
       for (const literal of transform.prefilter) {
-        expect([literal].flat().some((one) => file.source.text.includes(one))).toBe(true);
+        assert.ok([literal].flat().some((one) => file.source.text.includes(one)));
       }
     }
   });
 
-  it('has the same findings when all of it is parsed, without prefilter and cue', () => {
+  law('has the same findings when all of it is parsed, without prefilter and cue', () => {
     const open = court.transforms.map((transform) => ({ ...transform, prefilter: [], cue: () => true }));
     const seen = scanned(engineFor(court, open, options, door), { ...file, named: true });
-    expect(seen.findings).toEqual(scan().findings);
+    assert.deepEqual(seen.findings, scan().findings);
   });
 
-  it('is silenced by an ignore comment, and only there', () => {
+  law('is silenced by an ignore comment, and only there', () => {
     const { findings, suppressed, notes } = scan();
     for (const finding of findings) {
       const hushed = withIgnore(court, file, finding);
@@ -162,21 +171,23 @@ export function caseLaws(court: Court, fixture: FixtureCase): void {
       const silent = (each: Finding): boolean =>
         each.at.line === finding.at.line && each.transform === finding.transform;
       const after = scanned(engine, hushed);
-      expect(after.findings.map(identity)).toEqual(findings.filter((each) => !silent(each)).map(identity));
-      expect(after.suppressed.map(identity)).toEqual(
+      assert.deepEqual(after.findings.map(identity), findings.filter((each) => !silent(each)).map(identity));
+      assert.deepEqual(
+        after.suppressed.map(identity),
         [...suppressed, ...findings.filter(silent)].map(identity),
       );
-      expect(after.notes).toEqual(notes);
+      assert.deepEqual(after.notes, notes);
     }
   });
 
-  it('reports an ignore comment that silences nothing', () => {
+  law('reports an ignore comment that silences nothing', () => {
     const [first] = court.transforms;
     const text = `${file.source.text.replace(/[^\n\r]$/, '$&\n')}# memfix: ignore[${first?.meta.id}]`;
     const idle = scanned(engine, { ...file, source: { ...file.source, text } });
-    expect(idle.notes.map(({ at }) => at.line)).toContain(new Lines(text).count);
-    expect(idle.findings.map(identity)).toEqual(scan().findings.map(identity));
+    assert.ok(idle.notes.some(({ at }) => at.line === new Lines(text).count));
+    assert.deepEqual(idle.findings.map(identity), scan().findings.map(identity));
   });
+  return laws;
 }
 
 export function engineFor(
@@ -218,6 +229,8 @@ export function bytesOf(text: string, file: SourceFile): Buffer {
 function scanned(engine: Engine, file: SourceFile): Scan {
   const scan = engine.scan(file);
   if (scan.kind === 'skipped') throw new Error(`skipped because ${scan.reason}`);
+  const [fault] = scan.faults ?? [];
+  if (fault !== undefined) throw new Error(fault.details);
   return scan;
 }
 
@@ -230,7 +243,7 @@ export async function repaired(
 ): Promise<Outcome> {
   const outcome = await engine.repair(file, decide, known);
   if (outcome.kind === 'skipped') throw new Error(`skipped because ${outcome.reason}`);
-  expect(outcome.bugs).toEqual([]);
+  assert.deepEqual(outcome.bugs, []);
   return outcome;
 }
 
@@ -244,7 +257,7 @@ function once<T>(compute: () => T): () => T {
 
 function expectSound({ parser }: Court, text: string): void {
   const tree = parser.parse(text);
-  expect(tree.hasError).toBe(false);
+  assert.equal(tree.hasError, false);
   tree.dispose();
 }
 

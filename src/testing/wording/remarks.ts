@@ -1,7 +1,7 @@
 import type { PyNode } from '../../syntax/node.js';
 import type { PythonParser } from '../../syntax/parser.js';
 import type { FixtureCase } from '../fixtures.js';
-import { aboutOf, filesOf, type Tier, tiersOf } from './tiers.js';
+import { aboutOf, filesOf, type Means, type Tier, tiersOf } from './tiers.js';
 
 /** How a remark is written: as a comment, as the string that documents a function, class or module, or as a string for people. */
 export type Remark = 'comment' | 'docstring' | 'string';
@@ -28,7 +28,7 @@ export interface Swayed {
 
 /** The fixtures in which remarks decide something. */
 export function swayed(
-  parser: PythonParser,
+  means: Means,
   fixtures: readonly FixtureCase[],
   remark: Remark,
 ): { readonly swayed: readonly Swayed[]; readonly remarks: number } {
@@ -39,12 +39,12 @@ export function swayed(
     if (files === undefined) continue;
     const said = new Map(
       [...files].map(([path, text]) => {
-        const places = path.endsWith('.py') ? placesIn(parser, text, remark) : [];
+        const places = path.endsWith('.py') ? placesIn(means.parser, text, remark) : [];
         remarks += places.length;
         return [path, withRemarks(text, places, remark)];
       }),
     );
-    const [before, after] = [files, said].map((each) => shown(tiersOf(parser, fixture, each)));
+    const [before, after] = [files, said].map((each) => shown(tiersOf(means, fixture, each)));
     if (before !== undefined && after !== undefined && before !== after)
       found.push({ at: `${aboutOf(fixture)}/${fixture.name}`, before, after });
   }
