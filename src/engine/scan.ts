@@ -8,6 +8,7 @@ import { importEdit } from '../syntax/import-place.js';
 import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
 import { NotInPieces } from '../syntax/pieces.js';
+import { pause } from '../syntax/section.js';
 import { firstError, isOldPython, pythonProblem } from '../syntax/soundness.js';
 import { type CellPlace, cellWith } from '../text/notebook/notebook.js';
 import type { Site, Transform } from '../toolkit/contract.js';
@@ -196,6 +197,7 @@ function withoutFaults<T>(faults: Fault[], look: () => readonly T[]): readonly T
 }
 
 function findingsOf(setup: EngineSetup, transform: Transform, module: PyModule): readonly Finding[] {
+  pause();
   const options = setup.optionsFor(transform.meta.id);
   const opposites = (transform.meta.yieldsTo ?? []).filter((id) =>
     setup.transforms.some(({ meta }) => meta.id === id),

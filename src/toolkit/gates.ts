@@ -35,6 +35,13 @@ export function requireVersion(
   });
 }
 
+/** Whether a package is some version or newer; if so, the fix counts on what says it. Otherwise it needs a form that older ones take. */
+export function countsOn(proof: Proof, module: PyModule, name: string, version: string): boolean {
+  const { answer, premise } = standingOf(module, name, version);
+  if (premise !== undefined) proof.countOn(premise);
+  return answer === 'yes';
+}
+
 /** Asks that a variable serves this setting alone. */
 export function onlyHere(module: PyModule, written: Written): Gate {
   return {

@@ -229,6 +229,7 @@ export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
 export { withEvidence } from './evidence.js';
 export {
+  countsOn,
   onlyHere,
   requireArrival,
   requireOriginal,

@@ -9,6 +9,21 @@ const WRAPPED = /^[ \t]*from[ \t]+torch\.autograd[ \t]+import[^#\n]*\bVariable\b
 const SINCE_0_4 =
   /\b(?:no_grad|inference_mode|set_grad_enabled|autocast)\b|\btorch\.(?:device|amp|compile)\b|\.item\(\)|\.to\(|\bset_to_none\b/;
 
+/** By what the file says itself; a `Variable` alone, which every torch has, says nothing where other files of the project have what 0.4 brought. */
 export function isWrittenForOldTorch(module: PyModule): boolean {
-  return module.mentions(OLD_IDIOM) || (module.mentions(WRAPPED) && !module.mentions(SINCE_0_4));
+  if (module.mentions(OLD_IDIOM)) return true;
+  return module.mentions(WRAPPED) && !hasNewTorch(module) && !module.memo(isBesideNewTorch, module);
+}
+
+function hasNewTorch(module: PyModule): boolean {
+  return module.mentions(SINCE_0_4);
+}
+
+function isBesideNewTorch(module: PyModule): boolean {
+  return module.around.summaries({ word: 'torch', beside: [] }, isOfNewTorch)?.includes(true) ?? false;
+}
+
+/** What 0.4 brought, by a word that no other package has. */
+function isOfNewTorch(alone: PyModule): boolean {
+  return alone.mentions(/\btorch\.(?:no_grad|inference_mode|set_grad_enabled|device|amp|compile)\b/);
 }

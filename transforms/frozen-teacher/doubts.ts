@@ -88,7 +88,9 @@ function* doubtsIfShared(
   const owner = enclosingFunction(statement) ?? module.root;
   const hook = hookElsewhere(module, owner);
   if (hook !== undefined) yield unknown(ask('kept-only-read')`Is what ${hook} keeps ${ONLY_READ}?`);
-  const state = stateOfForward(module);
+  const state = fates
+    .map(({ network }) => stateOfForward(module, network))
+    .find((each) => each !== undefined);
   if (state !== undefined) yield unknown(stateOnlyRead(state));
   const isCast = enclosingWiths(statement)
     .flatMap(contextManagers)

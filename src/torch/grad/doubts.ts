@@ -235,7 +235,7 @@ export function* doubtsAboutNetwork(
   const { text } = model;
   const hook = hookElsewhere(module, functionNode);
   if (hook !== undefined) yield unknown(ask('kept-only-read')`Is what ${hook} keeps ${ONLY_READ}?`);
-  const state = stateOfForward(module);
+  const state = stateOfForward(module, model);
   if (state !== undefined) yield unknown(stateOnlyRead(state));
   const derivative = derivativeNamed(part);
   if (derivative !== undefined)

@@ -1,4 +1,4 @@
-import { row } from '../../library/library.js';
+import { packageOf, row } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { classBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
@@ -108,11 +108,12 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
     case 'clip_grad_value_':
     case 'retain_grad':
     case 'unscale_':
-    case 'value_and_grad':
-    case 'grad_and_value':
       return call ? `calls \`${shown(target)}()\`` : undefined;
   }
   const path = qualifiedName(module, target);
+  if (path !== undefined && packageOf(path)?.foreign === true) return undefined;
+  if (name === 'value_and_grad' || name === 'grad_and_value')
+    return call ? `calls \`${shown(target)}()\`` : undefined;
   if (path !== undefined && row(path)?.differentiates) return `uses \`${shown(target)}\``;
   if (name !== 'grad') return undefined;
   if (attribute) return `reads \`${shown(target)}\``;
