@@ -90,7 +90,8 @@ function findForwardMethods(module: PyModule, classNode: PyNode): ReadonlySet<Py
   const found = new Set(methods.filter((method) => FORWARDS.has(method.name?.text ?? '')));
   for (const method of found) {
     for (const called of methods) {
-      if (!found.has(called) && within(callsOf(module, called), method).length > 0) found.add(called);
+      const mayCall = !found.has(called) && method.text.includes(`.${called.name?.text}`);
+      if (mayCall && within(callsOf(module, called), method).length > 0) found.add(called);
     }
   }
   return found;
