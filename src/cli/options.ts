@@ -186,14 +186,19 @@ export const OPTIONS = {
   },
   copy: { ...runs('ignored files to copy, however large'), ...PATHS },
   prepare: {
-    ...runs('do not run: fill DIR with the trees, the shim and run.sh, for another machine'),
+    ...runs('do not run: fill DIR with the trees, the shim and a script, for another machine'),
     type: 'string',
     value: 'DIR',
   },
-  read: { ...runs('do not run: compare what run.sh left in DIR'), type: 'string', value: 'DIR' },
+  read: { ...runs('do not run: go by what that script left in DIR'), type: 'string', value: 'DIR' },
   json: output('the same as --output-format json'),
   evidence: {
-    ...output('add what `memfix prove --json` wrote to FILE: comments in a patch, fields in JSON'),
+    ...output('add what `prove --json` or `--save-evidence` wrote to FILE: what your own run has shown'),
+    type: 'string',
+    value: 'FILE',
+  },
+  'save-evidence': {
+    ...runs('put what the run of --verify has shown into FILE, for --evidence'),
     type: 'string',
     value: 'FILE',
   },
@@ -238,7 +243,7 @@ export const OPTIONS = {
     value: 'TIME',
   },
   verify: {
-    ...runs('apply: take what its run shows to be right; init: it must succeed in the fixed tree'),
+    ...runs('take only what a run of it shows to be right; init: it must succeed in the fixed tree'),
     type: 'string',
     value: 'COMMAND',
   },

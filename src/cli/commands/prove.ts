@@ -27,7 +27,7 @@ const NAMED = 5;
 export async function prove(context: Context): Promise<number> {
   const { args, io } = context;
   if (args.flag('apply')) {
-    wishOf(args);
+    if (args.text('read') === undefined) wishOf(args);
     const { apply } = await import('./apply.js');
     return apply(context);
   }

@@ -365,6 +365,8 @@ class Recorder:
             "world": number_in("WORLD_SIZE"),
             "python": "%d.%d.%d" % sys.version_info[:3],
             "platform": sys.platform,
+            "cpu": self.guarded("cpu", cpu_name),
+            "transformers": self.guarded("transformers", version_of, "transformers"),
             "seconds": time.time() - self.started,
             "final": final,
             "host": self.guarded("host memory", host_peak),
@@ -499,6 +501,24 @@ def device_id(torch, index):
 def number_in(name):
     text = os.environ.get(name, "")
     return int(text) if text.isdigit() else None
+
+
+def cpu_name():
+    """What the system calls it, where it says so; else its kind."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return os.uname().machine if hasattr(os, "uname") else None
+
+
+def version_of(name):
+    """Of a package that the command has imported."""
+    version = getattr(sys.modules.get(name), "__version__", None)
+    return None if version is None else str(version)
 
 
 def host_memory():
