@@ -479,6 +479,13 @@ class LineTracer:
         return self.traced
 
 
+def speak_at_end():
+    """A worker of multiprocessing, such as those of a data loader, leaves without `atexit`."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.register_after_fork(recorder, lambda each: util.Finalize(None, each.finish, exitpriority=0))
+
+
 def wrap(place, name, before):
     import functools
 
@@ -660,6 +667,8 @@ if _folder:
     if _lines:
         _tracer = LineTracer(recorder, os.environ.get("MEMFIX_PROVE_COPY", ""), _lines.split("\n"))
         recorder.guarded("lines", _tracer.start)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=lambda: recorder.guarded("lines", speak_at_end))
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: recorder.begin(True))
 run_hidden_sitecustomize()
