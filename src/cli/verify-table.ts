@@ -7,6 +7,7 @@ import { setupOf } from '../report/prove/assemble.js';
 import { memoryRows, rowsOf } from '../report/prove/rows.js';
 import {
   figurePhrases,
+  figuresOf,
   fixDigest,
   setupPhrase,
   type VerifiedFigure,
@@ -58,7 +59,7 @@ export function tableOf(offered: readonly Offered[], verified: Verified, command
       const why = because === null ? '' : `: ${printable(because)}${line}`;
       return `  ${WORDS[verdict.kind].padEnd(9)} ${fate.padEnd(5)} ${placeText(printable(file.path), finding.at)} ${finding.transform}${why}`;
     }),
-    ...figurePhrases({ figures: figuresOf(verified) }).map((phrase) => `  ${phrase}`),
+    ...figurePhrases({ figures: memoryOf(verified) }).map((phrase) => `  ${phrase}`),
   ];
 }
 
@@ -94,7 +95,7 @@ export function runOf(
     compared,
     runs,
     seconds: Math.round(seconds),
-    figures: figuresOf(verified),
+    figures: memoryOf(verified),
     code: [...paths].sort().flatMap((path) => {
       const bytes = bytesAt(join(tree.root, path));
       // What the command wrote itself is in its copy alone.
@@ -122,12 +123,8 @@ export function runOf(
   };
 }
 
-function figuresOf({ before, after }: Verified): readonly VerifiedFigure[] {
-  if (after === undefined) return [];
-  return memoryRows(rowsOf(variantOf([before]), variantOf([after]))).flatMap(
-    ({ label, unit, before: from, after: to }) =>
-      from === undefined || to === undefined ? [] : [{ label, unit, before: from.median, after: to.median }],
-  );
+function memoryOf({ before, after }: Verified): readonly VerifiedFigure[] {
+  return after === undefined ? [] : figuresOf(memoryRows(rowsOf(variantOf([before]), variantOf([after]))));
 }
 
 function bytesAfter(change: Change | undefined): Buffer | undefined {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Finding } from '../../engine/outcome.js';
 import { printable } from '../cells.js';
 import type { Setup } from './report.js';
-import type { Unit } from './rows.js';
+import type { Row, Unit } from './rows.js';
 import { amountsWords } from './words.js';
 
 /** What a run of the user's command has said about a fix. */
@@ -182,6 +182,15 @@ export function setupPhrase({ python, torch, transformers, devices, cpu }: Setup
 
 export function figurePhrases({ figures }: Pick<VerifiedRun, 'figures'>): readonly string[] {
   return figures.map(({ label, unit, before, after }) => `${label} ${amountsWords(before, after, unit)}`);
+}
+
+/** The figures of a comparison that are known on both sides. */
+export function figuresOf(rows: readonly Row[]): readonly VerifiedFigure[] {
+  return rows.flatMap(({ label, unit, before, after }) =>
+    before === undefined || after === undefined
+      ? []
+      : [{ label, unit, before: before.median, after: after.median }],
+  );
 }
 
 /** The runs in lines: the command, where it ran, and how many fixes it said what of. */

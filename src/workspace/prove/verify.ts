@@ -3,6 +3,7 @@ import { endingWords, succeeded, type Trial } from '../../report/prove/record.js
 import type { Numerics } from '../../toolkit/contract.js';
 import { Failure } from '../failure.js';
 import { bisect } from './bisect.js';
+import { linesIn } from './executed.js';
 import type { Change } from './fixes.js';
 import type { Kind } from './trial.js';
 
@@ -163,10 +164,6 @@ class Verifier {
   #run(what: string, kind: Kind, changes: readonly Change[], lines: readonly string[] = []): Promise<Trial> {
     return this.runner.run({ what, kind, changes, lines });
   }
-}
-
-function linesIn({ records }: Trial, path: string): ReadonlySet<number> {
-  return new Set(records.flatMap(({ lines }) => lines[path] ?? []));
 }
 
 function failed({ ending, tail }: Trial): Failure {
