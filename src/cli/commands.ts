@@ -56,6 +56,7 @@ export const COMMANDS = {
         'read',
         'evidence',
         'save-evidence',
+        'deterministic',
         'budget',
         'metric',
         'timeout',
@@ -87,7 +88,18 @@ export const COMMANDS = {
       'The patch is for `git apply` at the root of the repository, wherever you run memfix.\n' +
       'Exits with 0, or with `--exit-code` 1 when the patch is not empty; 2 on an error.',
     options: [
-      ...['exit-code', 'evidence', 'verify', 'read', 'save-evidence', 'budget', 'metric', 'timeout', 'link'],
+      ...[
+        'exit-code',
+        'evidence',
+        'verify',
+        'read',
+        'save-evidence',
+        'deterministic',
+        'budget',
+        'metric',
+        'timeout',
+        'link',
+      ],
       ...['copy', 'oom', 'snapshot', 'pager', ...SCAN],
     ] as readonly OptionName[],
     examples: [
@@ -112,7 +124,7 @@ export const COMMANDS = {
     formats: PAGE_FORMATS,
     options: [
       ...['per-fix', 'repeat', 'metric', 'timeout', 'counts', 'link', 'copy', 'prepare', 'read', 'json'],
-      ...['apply', 'budget', 'save-evidence', 'allow-dirty', 'allow-no-vcs'],
+      ...['apply', 'budget', 'deterministic', 'save-evidence', 'allow-dirty', 'allow-no-vcs'],
       ...['output-format', ...SCAN.filter((name) => !NOT_TO_PROVE.includes(name))],
     ] as readonly OptionName[],
     examples: [
@@ -181,6 +193,7 @@ export const COMMANDS = {
     ] as readonly OptionName[],
     examples: [
       ['memfix budget train.py --gpu a100-80gb', 'does this run fit?'],
+      ['memfix budget . --gpu a100-80gb', 'all training scripts of this folder, a line each'],
       ['memfix budget train.py --fit 24GB --diff', 'the patch that makes it fit'],
       ['memfix budget 7B --batch 4 --fit 4090', 'full fine-tuning, and what it takes to fit'],
       ['memfix budget llama-3.1-8b --lora-rank 16', 'a model by its name'],

@@ -145,7 +145,11 @@ export const OPTIONS = {
   generate: budgeted('Training', 'N', 'no training: so many new tokens behind a prompt of `--sequence`'),
   gpu: budgeted('GPUs', 'NAME', 'a card by its name, such as a100-80gb, rtx-4090 or t4'),
   diff: { ...training('with `--fit`: only the patch that makes it fit'), type: 'boolean' },
-  plot: budgeted('Other', 'FILE', 'also draw what fills the card over one step, as SVG'),
+  plot: budgeted(
+    'Other',
+    'FILE',
+    'also draw what fills the card over one step: .svg, or .html for a whole page',
+  ),
   gpus: budgeted('GPUs', 'N', 'number of GPUs (default 1)'),
   parallel: budgeted(
     'GPUs',
@@ -197,6 +201,7 @@ export const OPTIONS = {
     type: 'string',
     value: 'FILE',
   },
+  deterministic: runs('set seeds and deterministic kernels in the runs, where they differ by chance'),
   'save-evidence': {
     ...runs('put what the run of --verify has shown into FILE, for --evidence'),
     type: 'string',

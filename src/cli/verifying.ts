@@ -5,7 +5,7 @@ import type { Proven } from '../report/prove/proven.js';
 import { changesOf, eachBesideOnce, isChanged } from '../workspace/changes.js';
 import { Failure } from '../workspace/failure.js';
 import { slashed } from '../workspace/places.js';
-import { changedLines } from '../workspace/prove/changed-lines.js';
+import { changedPlaces } from '../workspace/prove/changed-lines.js';
 import { keepRun, saveRun } from '../workspace/prove/evidence.js';
 import { type Change, guardTargets } from '../workspace/prove/fixes.js';
 import { KeptResults, subjectOf } from '../workspace/prove/memory.js';
@@ -100,7 +100,8 @@ export async function prepareVerify(
   const changesFor = async (ids: readonly string[]) =>
     changesIn(context, look, await withOnly(look, outcomes, new Set(ids)));
   const place = resolve(io.cwd, folder);
-  const plan = { command, text, metric, ...limits, options: args.given };
+  const deterministic = args.flag('deterministic');
+  const plan = { command, text, metric, deterministic, ...limits, options: args.given };
   await prepareVerification(place, plan, { ...tree, linked: [] }, io.cwd, offered, changesFor);
   context.say(
     `${place} is ready, with ${plural(offered.length, 'fix', 'fixes')}. There: \`python3 verify.py\`. Then here, with the same ` +
@@ -139,7 +140,15 @@ async function verifiedHere(
   const workshop = new Workshop(tree);
   try {
     const runner = new OwnRuns(
-      { words: command, tree, cwd: io.cwd, env: io.env, metric: metric?.pattern, signal: io.signal },
+      {
+        words: command,
+        tree,
+        cwd: io.cwd,
+        env: io.env,
+        metric: metric?.pattern,
+        signal: io.signal,
+        deterministic: args.flag('deterministic'),
+      },
       {
         ...limits,
         starting: (what, number, seconds) =>
@@ -149,7 +158,10 @@ async function verifiedHere(
       },
       workshop,
     );
-    const memory = new KeptResults(State.of(tree.root, io.env), subjectOf(tree, [command, metric?.text]));
+    const memory = new KeptResults(
+      State.of(tree.root, io.env),
+      subjectOf(tree, [command, metric?.text, args.flag('deterministic')]),
+    );
     return { verified: await verify({ ...task, memory, metric: metric?.text }, runner), command: text };
   } finally {
     const left = workshop.close();
@@ -207,7 +219,7 @@ async function offeredIn(
           finding,
           path: slashed(relative(tree.root, target)),
           numerics: finding.numerics,
-          groups: changedLines(parser, preview.before, preview.after),
+          places: changedPlaces(parser, preview.before, preview.after),
         });
       return { kind: 'skip' };
     };

@@ -315,12 +315,13 @@ describe('--prepare and --read', () => {
     const answer = await run(cwd, folderWith(), ...read);
     expect([answer.code, answer.stderr.includes('One more set of fixes has to run')]).toEqual([2, true]);
     expect(trained(cwd)).toBe(TRAIN);
-    // Where fixes do not simply go together, only the whole files that the reading asks for can be run.
+    // Where nothing says what fixes make together, only the whole files that the reading asks for can be run.
     const plan = join(cwd, 'out/verify.json');
-    const text = readFileSync(plan, 'utf8');
-    const { candidates } = JSON.parse(text) as { candidates: { files: object[] }[] };
-    for (const candidate of candidates) candidate.files = [...candidate.files, ...clash];
-    writeFileSync(plan, JSON.stringify({ ...(JSON.parse(text) as object), candidates }));
+    const whole = JSON.parse(readFileSync(plan, 'utf8')) as object;
+    writeFileSync(
+      plan,
+      JSON.stringify({ ...whole, clusters: [{ members: [0, 1, 2, 3, 4, 5], subsets: {} }] }),
+    );
     for (let round = 0; round < 12 && trained(cwd) === TRAIN; round++) {
       expect(script(cwd).status).toBe(0);
       await run(cwd, folderWith(), ...read);
@@ -343,14 +344,3 @@ describe('--prepare and --read', () => {
     expect(trained(cwd)).toBe(TRAIN);
   });
 });
-
-/** Two edits of one place. */
-const clash = [
-  {
-    path: 'train.py',
-    edits: [
-      { start: 0, end: 2, text: 'aa' },
-      { start: 1, end: 3, text: 'bb' },
-    ],
-  },
-];

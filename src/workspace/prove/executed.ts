@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { Trial } from '../../report/prove/record.js';
 import type { PythonParser } from '../../syntax/parser.js';
 import { slashed } from '../places.js';
-import { changedLines } from './changed-lines.js';
+import { changedPlaces, isRun } from './changed-lines.js';
 import type { Change } from './fixes.js';
 
 /** The lines of a file that ran, of a run that looked. */
@@ -21,7 +21,7 @@ export function placesRun(
     .filter(({ target }) => target.endsWith('.py'))
     .flatMap(({ target, source, after }) => {
       const ran = linesIn(trial, slashed(relative(root, target)));
-      return changedLines(parser, source.text, after).map((group) => group.some((line) => ran.has(line)));
+      return changedPlaces(parser, source.text, after).map((place) => isRun(place, ran));
     });
-  return { changed: groups.length, ran: groups.filter((isRun) => isRun).length };
+  return { changed: groups.length, ran: groups.filter((isIn) => isIn).length };
 }

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { hunksBetween } from '../../report/diff.js';
 import type { Ending, Trial } from '../../report/prove/record.js';
 import { encode } from '../../text/decode.js';
-import type { Numerics } from '../../toolkit/contract.js';
 import { bytesOf, textOf } from '../bounded.js';
 import { codeOf, Failure } from '../failure.js';
 import { isInside, slashed } from '../places.js';
@@ -13,7 +12,7 @@ import { fill } from './copy.js';
 import type { Change } from './fixes.js';
 import { emptyFolder, signalEnding } from './prepared.js';
 import type { Tree } from './tree.js';
-import { placeShim, readTrial } from './trial.js';
+import { DETERMINISTIC, placeShim, readTrial } from './trial.js';
 import type { Candidate, NeededRun, Runner } from './verify.js';
 
 const PLAN = 'verify.json';
@@ -29,20 +28,26 @@ export interface VerifyPlan {
   /** Where it runs, from the root of the tree. */
   readonly cwd: string;
   readonly metric: string | undefined;
+  readonly deterministic: boolean;
   readonly timeout: number | undefined;
   readonly budget: number | undefined;
   /** The options that memfix was called with, for whoever reads it with others. */
   readonly options: readonly string[];
-  readonly candidates: readonly PreparedCandidate[];
+  readonly candidates: readonly Candidate[];
+  readonly clusters: readonly Cluster[];
 }
 
-interface PreparedCandidate {
-  readonly id: string;
+/** Fixes that meet somewhere; what some of them make together is not the sum of what each makes alone. */
+interface Cluster {
+  /** Numbers of candidates. */
+  readonly members: readonly number[];
+  /** What becomes of files with some of them, by their numbers joined with commas. */
+  readonly subsets: Readonly<Record<string, readonly FileEdits[]>>;
+}
+
+interface FileEdits {
   readonly path: string;
-  readonly numerics: Numerics;
-  readonly groups: readonly (readonly number[])[];
-  /** What it does to the bytes of files, by itself. */
-  readonly files: readonly { readonly path: string; readonly edits: readonly ByteEdit[] }[];
+  readonly edits: readonly ByteEdit[];
 }
 
 /** Bytes of a file from `start` to `end` become `text`, which is latin-1 for bytes. */
@@ -55,7 +60,7 @@ interface ByteEdit {
 /** A folder to take to a machine without memfix: the tree, the shim, the fixes, and one script that runs what is needed to decide. */
 export async function prepareVerification(
   folder: string,
-  plan: Omit<VerifyPlan, 'candidates' | 'cwd'>,
+  plan: Omit<VerifyPlan, 'candidates' | 'clusters' | 'cwd'>,
   tree: Tree,
   cwd: string,
   candidates: readonly Candidate[],
@@ -65,15 +70,59 @@ export async function prepareVerification(
   mkdirSync(folder, { recursive: true });
   placeShim(join(folder, 'shim'));
   fill(tree, join(folder, TREE));
-  const prepared: PreparedCandidate[] = [];
-  for (const { id, path, numerics, groups } of candidates) {
-    const files = (await changesFor([id])).map((change) => editsOf(tree.root, change));
-    prepared.push({ id, path, numerics, groups, files: files.filter(({ edits }) => edits.length > 0) });
-  }
   const place = slashed(relative(tree.root, realpathSync.native(cwd)));
-  const document = { version: 1, ...plan, cwd: place, candidates: prepared };
+  const told = candidates.map(({ id, path, numerics, places }) => ({ id, path, numerics, places }));
+  const editsWith = async (members: readonly number[]) =>
+    (await changesFor(members.flatMap((index) => candidates[index]?.id ?? [])))
+      .map((change) => editsOf(tree.root, change))
+      .filter(({ edits }) => edits.length > 0);
+  const clusters = await clustersOf(candidates.length, editsWith);
+  const env = plan.deterministic ? DETERMINISTIC : {};
+  const document = { version: 1, ...plan, env, cwd: place, candidates: told, clusters };
   writeFileSync(join(folder, PLAN), `${JSON.stringify(document, undefined, 2)}\n`);
   copyFileSync(fileURLToPath(new URL('./verify.py', import.meta.url)), join(folder, SCRIPT));
+}
+
+/** Of larger clusters only single fixes are told; the reading asks for what they make together. */
+const LARGEST_CLUSTER = 5;
+
+async function clustersOf(
+  count: number,
+  editsWith: (members: readonly number[]) => Promise<readonly FileEdits[]>,
+): Promise<readonly Cluster[]> {
+  const alone: (readonly FileEdits[])[] = [];
+  for (let index = 0; index < count; index++) alone.push(await editsWith([index]));
+  const clusters: number[][] = [];
+  for (const [index, files] of alone.entries()) {
+    const met = clusters.filter((members) => members.some((other) => meet(files, alone[other] ?? [])));
+    for (const members of met) clusters.splice(clusters.indexOf(members), 1);
+    clusters.push([...met.flat(), index].sort((a, b) => a - b));
+  }
+  const told: Cluster[] = [];
+  for (const members of clusters) {
+    const subsets: Record<string, readonly FileEdits[]> = {};
+    for (const some of subsetsOf(members))
+      subsets[some.join(',')] = some.length === 1 ? (alone[some[0] ?? 0] ?? []) : await editsWith(some);
+    told.push({ members, subsets });
+  }
+  return told;
+}
+
+function subsetsOf(members: readonly number[]): readonly (readonly number[])[] {
+  if (members.length > LARGEST_CLUSTER) return members.map((index) => [index]);
+  const subsets: (readonly number[])[] = [];
+  for (const index of members) subsets.push(...subsets.map((some) => [...some, index]), [index]);
+  return subsets;
+}
+
+/** Whether two fixes change or insert at one place of a file. */
+function meet(one: readonly FileEdits[], other: readonly FileEdits[]): boolean {
+  return one.some(({ path, edits }) =>
+    other.some(
+      (file) =>
+        file.path === path && edits.some((a) => file.edits.some((b) => a.start <= b.end && b.start <= a.end)),
+    ),
+  );
 }
 
 function bytesIn({ source, after, target }: Change): readonly [Buffer, Buffer] {
@@ -83,7 +132,7 @@ function bytesIn({ source, after, target }: Change): readonly [Buffer, Buffer] {
 }
 
 /** The fewest bytes of each changed stretch of lines, so that fixes of one line go together. */
-function editsOf(root: string, change: Change): PreparedCandidate['files'][number] {
+function editsOf(root: string, change: Change): FileEdits {
   const [before, after] = bytesIn(change).map((bytes) => bytes.toString('latin1')) as [string, string];
   const starts = lineStarts(before);
   const edits = hunksBetween(before, after, 0).map(({ oldStart, oldLines, lines }) => {

@@ -8,7 +8,8 @@ It imports nothing that the command does not, draws no random number, and comput
 fails is named under `errors` in the record and leaves the command alone. What slows a command down is left to
 a run of its own (MEMFIX_PROVE_COUNT): the bytes that autograd keeps, synchronisations, and the losses. With
 MEMFIX_PROVE_DIGEST it also reads gradients before each step and the trained state at the end; with MEMFIX_PROVE_LINES
-it notes which lines of some files run.
+it notes which lines of some files run. Only with MEMFIX_PROVE_DETERMINISTIC, which the user asks for, it sets seeds and
+deterministic kernels.
 """
 
 import atexit
@@ -138,6 +139,8 @@ class Recorder:
 
     def meet(self, torch):
         self.torch = torch
+        if os.environ.get("MEMFIX_PROVE_DETERMINISTIC") == "1":
+            self.guarded("determinism", self.settle_chance)
         self.guarded("steps", self.watch_steps)
         self.guarded("peaks", self.watch_resets)
         if self.counts:
@@ -146,6 +149,19 @@ class Recorder:
             self.guarded("losses", self.note_losses)
         if self.digests:
             self.guarded("gradients", self.watch_gradients)
+
+    def settle_chance(self):
+        """Only where it was asked for: seeds, and kernels that give the same each time. A seed that the command sets comes later."""
+        import random
+
+        random.seed(0)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(0)
+        self.torch.manual_seed(0)
+        self.torch.use_deterministic_algorithms(True, warn_only=True)
+        self.torch.backends.cudnn.benchmark = False
+        # Trying out kernels finds another one each time, whoever asks for it.
+        type(sys.modules["torch.backends.cudnn"]).benchmark = property(lambda module: False, lambda module, wanted: None)
 
     def watch_steps(self):
         from torch.optim import optimizer

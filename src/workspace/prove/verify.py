@@ -24,6 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PATIENCE = {"factor": 10, "least": 60}
 CHANCE_FACTOR = 3
 ROUNDING = 1e-3
+MOST_CHANCE = 1e-3
 LABELS = ("bit-identical", "rounding")
 
 
@@ -86,6 +87,7 @@ class Runs:
             MEMFIX_PROVE_DIGEST="0" if traced else "1",
             MEMFIX_PROVE_LINES="\n".join(lines),
             MEMFIX_PROVE_RECORDS=records,
+            **self.plan["env"]
         )
         patience = self.plan.get("timeout")
         if patience is None and self.seconds:
@@ -189,9 +191,9 @@ def seems_right(first, second, after, numerics, metric):
     for one, two, three in zip(first.series(metric), second.series(metric), after.series(metric)):
         if len(one) != len(three):
             return False
-        chance = max([distance(a, b) for a, b in zip(one, two)] or [0.0])
-        for a, b in zip(one, three):
-            far = distance(a, b)
+        chance = 0.0
+        for a, again, b in zip(one, two, three):
+            chance, far = max(chance, distance(a, again)), distance(a, b)
             rounds = numerics == "rounding" and far <= ROUNDING * max(abs(a), abs(b))
             if far > CHANCE_FACTOR * chance and not rounds:
                 return False
@@ -201,6 +203,14 @@ def seems_right(first, second, after, numerics, metric):
         if tail(first) == tail(second) != tail(after):
             return False
     return after.memory() <= 1.005 * max(first.memory(), second.memory())
+
+
+def too_noisy(first, second, metric):
+    """The reading would decide nothing by such runs."""
+    for one, two in zip(first.series(metric), second.series(metric)):
+        if len(one) != len(two) or any(distance(a, b) > MOST_CHANCE * max(abs(a), abs(b)) for a, b in zip(one, two)):
+            return True
+    return False
 
 
 def distance(a, b):
@@ -213,26 +223,28 @@ def tail(run):
     return [line for line in run.log.splitlines() if line.strip()][-25:]
 
 
-def contents_with(candidates):
-    """The files that change with some fixes; None where these do not simply go together."""
+def contents_with(plan, candidates):
+    """The files that change with some fixes; None where nothing says what they make together."""
+    chosen = {plan["candidates"].index(each) for each in candidates}
     edits = {}
-    for candidate in candidates:
-        for file in candidate["files"]:
-            known = edits.setdefault(file["path"], [])
-            known.extend(each for each in file["edits"] if each not in known)
+    for cluster in plan["clusters"]:
+        members = [member for member in cluster["members"] if member in chosen]
+        if not members:
+            continue
+        files = cluster["subsets"].get(",".join(map(str, members)))
+        if files is None:
+            return None
+        for file in files:
+            edits.setdefault(file["path"], []).extend(file["edits"])
     contents = {}
     for path, all_edits in edits.items():
         with open(os.path.join(HERE, "tree", path), "rb") as file:
             before = file.read()
         after, at = b"", 0
         for edit in sorted(all_edits, key=lambda each: (each["start"], each["end"])):
-            if edit["start"] < at:
-                return None
             after += before[at : edit["start"]] + edit["text"].encode("latin-1")
             at = edit["end"]
-        after += before[at:]
-        if after != before:
-            contents[path] = after
+        contents[path] = after + before[at:]
     return contents
 
 
@@ -253,7 +265,8 @@ def bisect(items, test, accepted):
 
 def executed(candidate, run):
     ran = run.lines(candidate["path"])
-    return bool(candidate["groups"]) and all(ran & set(group) for group in candidate["groups"])
+    places = candidate["places"]
+    return bool(places) and all(ran & set(each["lines"]) and not ran & set(each["unless"]) for each in places)
 
 
 def all_runs(plan, runs):
@@ -266,10 +279,13 @@ def all_runs(plan, runs):
     candidates = plan["candidates"]
     lines = runs.run("lines", "which lines run", {}, sorted({each["path"] for each in candidates}))
     running = [each for each in candidates if executed(each, lines)]
+    if too_noisy(first, second, metric):
+        say("Two runs as it is differ too much to tell a change by: set seeds, take fewer steps, or `--deterministic`.")
+        return 0
 
     def test(numerics):
         def works(some):
-            contents = contents_with(some)
+            contents = contents_with(plan, some)
             if contents is None:
                 return False
             what = "with %d of %d fixes" % (len(some), len(running))

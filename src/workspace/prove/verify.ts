@@ -1,8 +1,9 @@
-import { type Baseline, comparable, disagreement } from '../../report/prove/agreement.js';
+import { type Baseline, comparable, disagreement, noise } from '../../report/prove/agreement.js';
 import { endingWords, succeeded, type Trial } from '../../report/prove/record.js';
 import type { Numerics } from '../../toolkit/contract.js';
 import { Failure } from '../failure.js';
 import { bisect } from './bisect.js';
+import { isRun, type Place } from './changed-lines.js';
 import { linesIn } from './executed.js';
 import type { Change } from './fixes.js';
 import type { Kind } from './trial.js';
@@ -13,8 +14,8 @@ export interface Candidate {
   /** The file that it changes, from the root of the tree. */
   readonly path: string;
   readonly numerics: Numerics;
-  /** Lines of the unchanged file, one group for each change: of every group at least one line has to run. */
-  readonly groups: readonly (readonly number[])[];
+  /** What of the unchanged file has to run, all of it. */
+  readonly places: readonly Place[];
 }
 
 export type Verdict =
@@ -99,7 +100,9 @@ class Verifier {
     const compared = comparable(baseline);
     if (compared.length === 0) throw nothingToCompare();
     const running = await this.#executed(candidates);
-    await this.#settle(baseline, running);
+    const because = noise(baseline);
+    if (because === undefined) await this.#settle(baseline, running);
+    else for (const { id } of running) this.#verdicts.set(id, { kind: 'undecided', because });
     const { runs, seconds } = this.runner;
     return { verdicts: this.#verdicts, before: first, after: this.#last, compared, runs, seconds };
   }
@@ -109,10 +112,10 @@ class Verifier {
     const lines = [...new Set(candidates.map(({ path }) => path))];
     const trial = await this.#run('which lines run', 'traced', [], lines);
     const ran = new Map(lines.map((path) => [path, linesIn(trial, path)]));
-    return candidates.filter(({ id, path, groups }) => {
-      const idle = groups.find((group) => !group.some((line) => ran.get(path)?.has(line)));
-      if (idle === undefined && groups.length > 0) return true;
-      this.#verdicts.set(id, { kind: 'idle', line: idle?.[0] ?? 1 });
+    return candidates.filter(({ id, path, places }) => {
+      const idle = places.find((place) => !isRun(place, ran.get(path)));
+      if (idle === undefined && places.length > 0) return true;
+      this.#verdicts.set(id, { kind: 'idle', line: idle?.lines[0] ?? 1 });
       return false;
     });
   }
