@@ -165,7 +165,7 @@ export const COMMANDS = {
   },
   budget: {
     summary: 'what a training run needs on a GPU, and how to make it fit',
-    operands: '<train.py | 7B | name | config.json> [settings…]',
+    operands: '<train.py | folder | 7B | name | config.json> [settings…]',
     about:
       'What the GPU holds in each phase of a step, the largest of them, and what that takes for granted. Of a training\n' +
       'script, and of YAML, DeepSpeed and accelerate files beside it, model, dtype, optimizer, batch, length and more are\n' +

@@ -120,6 +120,44 @@ describe('apply --verify', () => {
     expect(stderr).toContain('  undecided left  train.py:10 calm-risk: the time was up');
   });
 
+  test('a command that does not do the same twice verifies nothing, however wrong a fix is', async () => {
+    const noisy = TRAIN.replace('1 / (1 + step)', '1 / (1 + step) + time.time() % 1').replace(
+      'torch,',
+      'time, torch,',
+    );
+    const cwd = repositoryWith({ ...PROJECT, 'train.py': noisy });
+    const words = ['apply', '--unsafe-fixes', '--verify', 'python3 train.py', 'train.py'];
+    const { stderr } = await run(cwd, folderWith(), ...words);
+    expect(stderr).toMatch(
+      / {2}undecided left {2}train\.py:12 calm-risk: two runs as it is differ by .* % in loss/,
+    );
+    expect(stderr).toMatch(/ {2}undecided taken train\.py:9 drop-hold: two runs as it is differ/);
+    expect(stderr).not.toContain('  verified ');
+  });
+
+  test('--deterministic sets what chance depends on, here and in a prepared folder', async () => {
+    const told =
+      'import os\nprint(os.environ.get("CUBLAS_WORKSPACE_CONFIG"), os.environ.get("PYTHONHASHSEED"))\n';
+    const cwd = repositoryWith({ ...PROJECT, 'train.py': `${told}${TRAIN}`, '.gitignore': 'out\n' });
+    const words = [
+      'apply',
+      '--deterministic',
+      '--verify',
+      'python3 train.py',
+      '--prepare',
+      'out',
+      'train.py',
+    ];
+    await run(cwd, folderWith(), ...words);
+    const env = { ...process.env, PYTHONPATH: FAKE_TORCH };
+    spawnSync('python3', ['verify.py'], { cwd: join(cwd, 'out'), env });
+    const log = readFileSync(join(cwd, 'out/runs/as-it-is-1/log.txt'), 'utf8');
+    expect(log).toContain(':4096:8 0\n');
+    const plain = ['apply', '--verify', 'python3 train.py', '--prepare', 'plain', 'train.py'];
+    await run(cwd, folderWith(), ...plain);
+    expect(JSON.parse(readFileSync(join(cwd, 'plain/verify.json'), 'utf8'))).toMatchObject({ env: {} });
+  });
+
   test.each([
     ['fails by itself', 'python3 nowhere.py', 'The command fails as it is'],
     ['shows nothing', 'python3 -c "import time; print(time.time_ns())"', 'The run shows nothing to compare'],
