@@ -7,6 +7,9 @@ import { type Answer, memfix } from './command-line.js';
 
 const FAKE_TORCH = join(import.meta.dirname, '../support/fake-torch');
 
+// A dozen runs of Python each.
+vi.setConfig({ testTimeout: 180_000 });
+
 /** `hold` and `risk` are what toys put `release` and `calm` in the place of; `wild.calm` computes something else. */
 const TRICKS = `import torch
 def hold():
